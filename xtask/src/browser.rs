@@ -92,8 +92,8 @@ impl Tools {
 
     /// The page once more, with the server that it is made for.
     fn against_server(&self) -> Result<RunnerReport> {
-        let open = Server::start(&self.minwise, "open", None)?;
-        let guarded = Server::start(&self.minwise, "guarded", Some(TOKEN))?;
+        let open = RunningServer::start(&self.minwise, "open", None)?;
+        let guarded = RunningServer::start(&self.minwise, "guarded", Some(TOKEN))?;
         self.run(
             |test| test.contains("/page-"),
             &[("MINWISE_URL", &open.url), ("MINWISE_TOKEN_URL", &guarded.url), ("MINWISE_TOKEN", TOKEN)],
@@ -152,13 +152,13 @@ fn browser() -> Result<Option<PathBuf>> {
 const TOKEN: &str = "a-token-of-the-browser-tests";
 
 /// `minwise serve` with an archive that is empty, until it is dropped.
-struct Server {
+struct RunningServer {
     process: Child,
     url: String,
     archive: PathBuf,
 }
 
-impl Server {
+impl RunningServer {
     fn start(minwise: &Path, name: &str, token: Option<&str>) -> Result<Self> {
         let archive = target().join(format!("browser-archive-{name}"));
         if archive.exists() {
@@ -196,7 +196,7 @@ fn tokens(token: &str) -> Result<PathBuf> {
     Ok(file)
 }
 
-impl Drop for Server {
+impl Drop for RunningServer {
     fn drop(&mut self) {
         // There is nobody to tell if it has ended already or leaves something behind.
         let _ = self.process.kill();

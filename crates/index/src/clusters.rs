@@ -114,7 +114,8 @@ impl Index {
         let mut clusters: Vec<Star> = vec![];
         let mut left_out = 0;
         let total = numbers.len() as u64;
-        let mut progress = Seen { progress: Reached::begin(observer, Stage::Clusters, total), before: 0 };
+        let mut progress =
+            ClusterProgress { progress: Reached::begin(observer, Stage::Clusters, total), before: 0 };
         for (_, shelves) in &hoods {
             let found = self.stars(&view, shelves, threshold, &mut progress)?;
             clusters.extend(found.stars);
@@ -187,7 +188,7 @@ impl Index {
         view: &View<'_>,
         shelves: &[&[u32]],
         threshold: f64,
-        progress: &mut Seen<'_>,
+        progress: &mut ClusterProgress<'_>,
     ) -> Result<Stars> {
         progress.at(0)?;
         let mut numbers: Vec<u32> = shelves.concat();
@@ -238,13 +239,13 @@ fn left_out(shelves: &[Vec<u32>], verdicts: &[Verdict]) -> u64 {
 }
 
 /// How many documents have been looked at.
-struct Seen<'a> {
+struct ClusterProgress<'a> {
     progress: Reached<'a>,
     /// Documents of the neighbourhoods before this one.
     before: u64,
 }
 
-impl Seen<'_> {
+impl ClusterProgress<'_> {
     /// A document of this neighbourhood is looked at; an error if the observer asks to stop.
     fn at(&self, document: u32) -> Result<()> {
         self.progress.reach(self.before + u64::from(document));
@@ -262,7 +263,7 @@ struct Exact<'a> {
     reader: SetReader<'a, 'a>,
     numbers: &'a [u32],
     threshold: f64,
-    progress: &'a Seen<'a>,
+    progress: &'a ClusterProgress<'a>,
     sets: HashMap<u32, Arc<Comparable>>,
     bytes: usize,
 }

@@ -47,7 +47,7 @@ struct Import {
 }
 
 /// Imports that are being followed, by module and number, so that two that lead to each other end.
-type Seen = Vec<(usize, usize)>;
+type FollowedImports = Vec<(usize, usize)>;
 
 impl Tree {
     /// Reads the crate whose root is `file`. `read` returns the text of a file, or `None` if there is none.
@@ -76,7 +76,13 @@ impl Tree {
     }
 
     /// Follows a path from its first segment.
-    fn start(&self, from: usize, segments: &[String], seen: &mut Seen, found: &mut BTreeSet<usize>) {
+    fn start(
+        &self,
+        from: usize,
+        segments: &[String],
+        seen: &mut FollowedImports,
+        found: &mut BTreeSet<usize>,
+    ) {
         match segments {
             [first, rest @ ..] if first == "crate" => self.follow(ROOT, rest, seen, found),
             [first, ..] if first == "self" || first == "super" => self.follow(from, segments, seen, found),
@@ -87,7 +93,13 @@ impl Tree {
     }
 
     /// Follows the rest of a path whose beginning named the module `at`.
-    fn follow(&self, at: usize, segments: &[String], seen: &mut Seen, found: &mut BTreeSet<usize>) {
+    fn follow(
+        &self,
+        at: usize,
+        segments: &[String],
+        seen: &mut FollowedImports,
+        found: &mut BTreeSet<usize>,
+    ) {
         if at != ROOT {
             found.insert(at);
         }
@@ -105,7 +117,13 @@ impl Tree {
     }
 
     /// Follows a path whose first segment is a name in the scope of the module `at`; false if there is no such name.
-    fn look_up(&self, at: usize, segments: &[String], seen: &mut Seen, found: &mut BTreeSet<usize>) -> bool {
+    fn look_up(
+        &self,
+        at: usize,
+        segments: &[String],
+        seen: &mut FollowedImports,
+        found: &mut BTreeSet<usize>,
+    ) -> bool {
         let [name, rest @ ..] = segments else { return false };
         let module = &self.modules[at];
         let mut known = false;

@@ -56,13 +56,13 @@ impl FileId {
 /// The files seen so far.
 #[derive(Debug, Default)]
 pub(crate) struct FileIds {
-    seen: HashMap<FileId, Seen>,
+    seen: HashMap<FileId, SeenFiles>,
     /// The resolved paths of files whose number came up more than once.
     resolved: HashSet<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct SeenFiles {
     source: usize,
     given: Given,
 }
@@ -87,8 +87,8 @@ impl FileIds {
         given: Given,
         path_of: impl FnOnce(usize) -> Option<&'p Path>,
     ) -> Admission {
-        let Some(&Seen { source: first, given: first_given }) = self.seen.get(&id) else {
-            self.seen.insert(id, Seen { source, given });
+        let Some(&SeenFiles { source: first, given: first_given }) = self.seen.get(&id) else {
+            self.seen.insert(id, SeenFiles { source, given });
             return Admission::New;
         };
         let resolve = |path: &Path| fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -112,7 +112,7 @@ impl FileIds {
 
     /// Takes note of the file behind a source that has no path. A source that has one is what the file is known by.
     pub(super) fn note(&mut self, id: FileId, source: usize) {
-        self.seen.entry(id).or_insert(Seen { source, given: Given::Named });
+        self.seen.entry(id).or_insert(SeenFiles { source, given: Given::Named });
     }
 
     /// The source that is this file.

@@ -116,7 +116,7 @@ pub(crate) struct AuditedRun<'a> {
 
 /// What was seen of a set of the sample.
 #[derive(Debug, Clone, Copy, Default)]
-struct Seen {
+struct SampleCounts {
     /// Its partners among the documents that were compared exactly.
     pairs: u64,
     /// Those of them that the run had as candidates.
@@ -168,7 +168,7 @@ impl<'a> AuditedRun<'a> {
         sets.dedup();
         let portions = sets.len().div_ceil(self.portion);
         self.observer.begin(Stage::Audit, (portions * reading.documents.len()) as u64);
-        let mut seen = vec![Seen::default(); sets.len()];
+        let mut seen = vec![SampleCounts::default(); sets.len()];
         for first in 0..portions {
             // From everywhere in the corpus, since it is by the others of its portion that a set is told to be of a large family.
             let portion: Vec<u32> = sets.iter().skip(first).step_by(portions).copied().collect();
@@ -190,7 +190,7 @@ impl<'a> AuditedRun<'a> {
         read_bytes: u64,
         candidates: &Candidates,
         is_duplicate: impl Fn(u32) -> bool,
-    ) -> Result<Vec<Seen>, Error> {
+    ) -> Result<Vec<SampleCounts>, Error> {
         let partners = partners::find(self, sieve, sets, read_bytes)?;
         let pairs: Vec<(u32, u32)> = sets
             .iter()
@@ -201,13 +201,13 @@ impl<'a> AuditedRun<'a> {
         let mut met = met.iter();
         let seen = |SamplePartners { similar, stand_for }: &SamplePartners| {
             let found = met.by_ref().take(similar.len()).filter(|&&met| met).count() as u64;
-            Seen { pairs: similar.len() as u64, found, stand_for: *stand_for }
+            SampleCounts { pairs: similar.len() as u64, found, stand_for: *stand_for }
         };
         Ok(partners.iter().map(seen).collect())
     }
 
     /// Adds up what was seen of the drawn documents, given what was seen of their sets.
-    fn add_up(&self, drawn: &[u32], sets: &[u32], seen: &[Seen], unseen: f64) -> Audit {
+    fn add_up(&self, drawn: &[u32], sets: &[u32], seen: &[SampleCounts], unseen: f64) -> Audit {
         let mut audit =
             Audit { documents: drawn.len() as u64, pairs: 0, found: 0, recall: 1.0, low: 0.0, high: 1.0 };
         let mut whole = true;
@@ -217,7 +217,7 @@ impl<'a> AuditedRun<'a> {
                 let first = self.equals.first(document);
                 let certain = u64::from(self.equals.copies(first) > 1);
                 let at = sets.binary_search(&first).unwrap_or_else(|_| unreachable!("its set was compared"));
-                let Seen { pairs, found, stand_for } = seen[at];
+                let SampleCounts { pairs, found, stand_for } = seen[at];
                 audit.pairs += certain + pairs;
                 audit.found += certain + found;
                 whole &= stand_for == 1.0;

@@ -15,10 +15,10 @@ use crate::spool::{Spool, Spooled};
 
 /// Texts that have been found, by the numbers of their sources and the offsets of their records.
 #[derive(Debug)]
-pub(crate) struct FoundTexts(Mutex<Shared>);
+pub(crate) struct FoundTexts(Mutex<SharedTexts>);
 
 #[derive(Debug)]
-struct Shared {
+struct SharedTexts {
     spool: Spool,
     places: HashMap<(u32, u64), (Spooled, bool)>,
 }
@@ -26,7 +26,7 @@ struct Shared {
 impl FoundTexts {
     /// Texts whose file will be made in `folder`, or else where the system keeps temporary files.
     pub(crate) fn new(folder: Option<PathBuf>) -> Self {
-        Self(Mutex::new(Shared { spool: Spool::new(folder), places: HashMap::new() }))
+        Self(Mutex::new(SharedTexts { spool: Spool::new(folder), places: HashMap::new() }))
     }
 
     /// Keeps the text of the record at `(source, offset)`.
@@ -54,7 +54,7 @@ impl FoundTexts {
         Ok(Some(Decoded { text: Cow::Borrowed(text), repaired }))
     }
 
-    fn shared(&self) -> MutexGuard<'_, Shared> {
+    fn shared(&self) -> MutexGuard<'_, SharedTexts> {
         // Nothing is ever half done behind the lock: a text has a place when it is written.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

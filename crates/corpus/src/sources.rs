@@ -172,7 +172,7 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
 
 /// State that all sources of a corpus share while they are read.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct CorpusState {
     pub(crate) options: ReadOptions,
     /// Holds the bytes of sources that were decompressed or piped; `None` if there are none.
     pub(crate) spool: Option<Arc<File>>,
@@ -186,7 +186,7 @@ pub(crate) struct Shared {
     long: Mutex<()>,
 }
 
-impl Shared {
+impl CorpusState {
     /// The state of a corpus of which nothing has been read.
     pub(crate) fn new(options: ReadOptions, spool: Option<Arc<File>>) -> Self {
         Self {
@@ -233,7 +233,7 @@ pub(crate) struct SourceHandle<'a> {
     /// The number of the source.
     pub(crate) number: u32,
     pub(crate) source: &'a Source,
-    pub(crate) shared: &'a Shared,
+    pub(crate) shared: &'a CorpusState,
 }
 
 impl<'a> SourceHandle<'a> {
@@ -289,7 +289,7 @@ pub(crate) struct Sources {
     contents: Vec<Box<dyn Content>>,
     /// How many of the first sources are references.
     references: usize,
-    shared: Shared,
+    shared: CorpusState,
 }
 
 impl Sources {
@@ -298,7 +298,7 @@ impl Sources {
         all: Vec<Source>,
         contents: Vec<Box<dyn Content>>,
         references: usize,
-        shared: Shared,
+        shared: CorpusState,
     ) -> Self {
         Self { all, contents, references, shared }
     }
@@ -320,7 +320,7 @@ impl Sources {
     }
 
     /// The state that all sources share.
-    pub(crate) fn shared(&self) -> &Shared {
+    pub(crate) fn shared(&self) -> &CorpusState {
         &self.shared
     }
 

@@ -24,11 +24,11 @@ pub(crate) type PieceKey = (u32, usize);
 #[derive(Debug, Default)]
 pub(crate) struct Unfolded {
     folder: Option<PathBuf>,
-    shared: Mutex<Shared>,
+    shared: Mutex<SharedPieces>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedPieces {
     file: Option<Arc<File>>,
     size_bytes: u64,
     pieces: HashMap<PieceKey, Arc<Stored>>,
@@ -107,7 +107,7 @@ impl Unfolded {
             .map_err(|error| Error::path("make a temporary file in", &folder, error))
     }
 
-    fn shared(&self) -> MutexGuard<'_, Shared> {
+    fn shared(&self) -> MutexGuard<'_, SharedPieces> {
         // Nothing is ever half done behind the lock.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -27,7 +27,7 @@ use crate::auth::Right;
 use crate::outgoing::Keeping;
 use crate::problem::{Problem, ProblemKind};
 use crate::routes::{check, clusters, document, documents, health, jobs, metrics, page, pair, stats};
-use crate::state::Shared;
+use crate::state::SharedState;
 use crate::upkeep::Upkeep;
 
 /// Where the API is.
@@ -55,7 +55,7 @@ const POLICY: HeaderValue = HeaderValue::from_static(
      trusted-types 'none'",
 );
 
-fn calls() -> OpenApiRouter<Shared> {
+fn calls() -> OpenApiRouter<SharedState> {
     OpenApiRouter::new()
         .routes(routes!(health::health))
         .routes(routes!(stats::stats))
@@ -139,7 +139,7 @@ fn describe_default(field: &mut RefOr<Schema>) {
 }
 
 /// All that the server answers.
-pub(crate) fn router(state: Shared) -> Router {
+pub(crate) fn router(state: SharedState) -> Router {
     let (calls, api) = calls().split_for_parts();
     // It is made of names and schemas: there is nothing in it that could not be written.
     let api = axum::body::Bytes::from(about(api).to_json().unwrap_or_default());
@@ -155,7 +155,7 @@ pub(crate) fn router(state: Shared) -> Router {
 }
 
 /// Puts before an app what every request passes on its way in and out.
-fn guarded(app: Router<Shared>, state: Shared) -> Router {
+fn guarded(app: Router<SharedState>, state: SharedState) -> Router {
     app.fallback(|| std::future::ready(Problem::from(ProblemKind::NoSuchAddress)))
         .method_not_allowed_fallback(|| std::future::ready(Problem::from(ProblemKind::MethodNotAllowed)))
         .layer(DefaultBodyLimit::max(state.limits.body_bytes))
@@ -177,7 +177,7 @@ fn needed(method: &Method, path: &str) -> Right {
 
 /// Lets a request in, or says why not.
 async fn admit(
-    At(state): At<Shared>,
+    At(state): At<SharedState>,
     Extension(peer): Extension<SocketAddr>,
     request: Request,
     next: Next,
@@ -225,7 +225,7 @@ impl Drop for InFlight<'_> {
 
 /// Counts and logs an answer, and gives it the headers that all have.
 async fn observe(
-    At(state): At<Shared>,
+    At(state): At<SharedState>,
     Extension(peer): Extension<SocketAddr>,
     request: Request,
     next: Next,
@@ -279,7 +279,7 @@ mod tests {
         async fn broken() -> Response {
             panic!("on purpose")
         }
-        async fn broken_behind(At(state): At<Shared>) -> Result<Response, Problem> {
+        async fn broken_behind(At(state): At<SharedState>) -> Result<Response, Problem> {
             state.run(|_| panic!("on purpose, where nobody looks")).await
         }
         let folder = tempfile::tempdir().unwrap();

@@ -18,7 +18,7 @@ use crate::adding::AddedSent;
 use crate::problem::{Problem, ProblemKind};
 use crate::routes::clusters::ClustersSent;
 use crate::shutdown::Until;
-use crate::state::{Shared, State};
+use crate::state::{SharedState, State};
 
 /// How long the result of a job is kept,
 const KEPT: Duration = Duration::from_hours(1);
@@ -283,7 +283,7 @@ impl Jobs {
     /// Queues work and returns the id of its job, or that of one which comes to the same. It is told by `until` when to stop
     /// early.
     pub(crate) fn begin<T: Serialize, E: Into<WorkResult<T>>>(
-        state: &Shared,
+        state: &SharedState,
         kind: JobKind,
         same: Option<Same>,
         until: Until,
@@ -335,7 +335,7 @@ mod tests {
     use crate::state::tests::state;
 
     fn begin<T: Serialize>(
-        state: &Shared,
+        state: &SharedState,
         kind: JobKind,
         work: impl FnOnce() -> WorkResult<T> + Send + 'static,
     ) -> Result<String, Problem> {

@@ -57,7 +57,7 @@ pub use limits::ServerLimits;
 pub use state::LogSink;
 
 use auth::Access;
-use state::{Shared, State, cores};
+use state::{SharedState, State, cores};
 
 /// How to serve an archive.
 pub struct ServerOptions {
@@ -174,7 +174,7 @@ impl Default for ServerOptions {
 }
 
 impl ServerOptions {
-    fn state(self, index: Index) -> Shared {
+    fn state(self, index: Index) -> SharedState {
         let access = self.tokens.map_or(Access::Local, Access::Tokens);
         State::new(index, access, self.limits, self.log)
     }

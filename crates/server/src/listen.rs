@@ -21,7 +21,7 @@ use tower::ServiceExt;
 use crate::auth::Client;
 use crate::outgoing::Impatient;
 use crate::shutdown::Phase;
-use crate::state::Shared;
+use crate::state::SharedState;
 
 /// Time for the headers of a request. A connection on which nothing is asked ends after it.
 const HEADER_TIME: Duration = Duration::from_secs(30);
@@ -36,7 +36,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(crate) async fn answer(
     listener: TcpListener,
     app: Router,
-    state: Shared,
+    state: SharedState,
     stop: impl Future<Output = ()>,
 ) {
     let places = Arc::new(Semaphore::new(state.limits.connections.clamp(1, Semaphore::MAX_PERMITS)));

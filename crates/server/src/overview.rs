@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 use crate::date;
 use crate::problem::{Problem, ProblemKind};
 use crate::shutdown::{Phase, Until};
-use crate::state::{Shared, State};
+use crate::state::{SharedState, State};
 
 /// Documents whose nearest are looked for.
 const DRAWN: usize = 500;
@@ -94,7 +94,7 @@ impl Overview {
     }
 
     /// What there is to be seen of an archive after this many changes, if it can be had soon.
-    pub(crate) async fn at(state: &Shared, changes: u64) -> Option<Arc<OverviewData>> {
+    pub(crate) async fn at(state: &SharedState, changes: u64) -> Option<Arc<OverviewData>> {
         let mut looking = {
             let mut looks = state.overview.looks();
             if let Some((at, when, took, seen)) = &looks.last
@@ -116,7 +116,7 @@ fn rests(took: Duration, since: Duration) -> bool {
 }
 
 /// Begins to look.
-fn begin(state: Shared, changes: u64) -> watch::Receiver<()> {
+fn begin(state: SharedState, changes: u64) -> watch::Receiver<()> {
     let (ended, looking) = watch::channel(());
     tokio::spawn(async move {
         let begun = Instant::now();

@@ -81,7 +81,7 @@ impl Observer for StillWaiting {
 }
 
 /// The state, by everybody who has a part in it.
-pub(crate) type Shared = Arc<State>;
+pub(crate) type SharedState = Arc<State>;
 
 /// Threads that a server may keep busy.
 pub(crate) fn cores() -> usize {
@@ -89,7 +89,7 @@ pub(crate) fn cores() -> usize {
 }
 
 impl State {
-    pub(crate) fn new(index: Index, access: Access, limits: ServerLimits, log: LogSink) -> Shared {
+    pub(crate) fn new(index: Index, access: Access, limits: ServerLimits, log: LogSink) -> SharedState {
         // An index that cannot say how large it is will say so when it is asked for something.
         let documents = index.statistics().map_or(0, |numbers| numbers.documents);
         Arc::new(Self {
@@ -258,7 +258,7 @@ pub(crate) mod tests {
     use crate::uploads::{BodyContent, Received, UploadedFile};
 
     /// An archive that is empty, and the folder that it is in.
-    pub(crate) fn state() -> (tempfile::TempDir, Shared) {
+    pub(crate) fn state() -> (tempfile::TempDir, SharedState) {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
         (folder, State::new(index, Access::Local, ServerLimits::default(), Box::new(|_| {})))

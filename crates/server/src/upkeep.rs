@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::limits::ServerLimits;
 use crate::shutdown::Phase;
-use crate::state::{Shared, State};
+use crate::state::{SharedState, State};
 
 /// Merging writes the archive anew. With a change for every so many documents, that is a bounded part of the work of adding them.
 const DOCUMENTS_PER_CHANGE: u64 = 16;
@@ -34,7 +34,7 @@ impl Upkeep {
     }
 
     /// Merges what was changed, away from whoever calls, if it is time to.
-    pub(crate) fn look_after(state: &Shared) {
+    pub(crate) fn look_after(state: &SharedState) {
         let upkeep = &state.upkeep;
         let is_time = upkeep.changes.load(Ordering::Relaxed) >= upkeep.due.load(Ordering::Relaxed);
         if !is_time || upkeep.merging.swap(true, Ordering::Relaxed) {

@@ -21,7 +21,7 @@ use utoipa::ToSchema;
 
 use crate::limits::HeldMemory;
 use crate::problem::{Problem, ProblemKind};
-use crate::state::{Shared, cores};
+use crate::state::{SharedState, cores};
 use crate::wire::{self, Metadata, Title};
 
 /// Bytes of a refused body that are read all the same. Most clients read no answer before they have sent all they have: to
@@ -52,10 +52,10 @@ pub(crate) struct UploadedFile {
     pub(crate) bytes: Bytes,
 }
 
-impl FromRequest<Shared> for Received {
+impl FromRequest<SharedState> for Received {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &Shared) -> Result<Self, Problem> {
+    async fn from_request(request: Request, state: &SharedState) -> Result<Self, Problem> {
         let (parts, mut body) = request.into_parts();
         let received = match announced(&parts.headers, state.limits.body_bytes) {
             Ok(()) => whole(&mut body, state).await,
@@ -99,7 +99,7 @@ fn announced(headers: &HeaderMap, limit: usize) -> Result<(), Problem> {
 }
 
 /// All of a body. Memory is taken as it comes: who only announces a body holds none.
-async fn whole(body: &mut Body, state: &Shared) -> Result<(Bytes, HeldMemory), Problem> {
+async fn whole(body: &mut Body, state: &SharedState) -> Result<(Bytes, HeldMemory), Problem> {
     let limit = state.limits.body_bytes;
     let mut held = state.gate.hold();
     let mut bytes = vec![];

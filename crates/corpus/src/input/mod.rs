@@ -36,7 +36,7 @@ use crate::memory::InMemory;
 use crate::options::ReadOptions;
 use crate::positional::read_at;
 use crate::source::{Origin, Packed, Source, Store, open_file, os_error};
-use crate::sources::{Content, Shared, Sources};
+use crate::sources::{Content, CorpusState, Sources};
 use crate::spool::{Spool, Spooled};
 
 /// Files of records that stay open. The others are opened for each read, since a process may have about a thousand
@@ -124,7 +124,7 @@ pub(crate) fn resolve(
     for (source, content) in sources.iter_mut().zip(&contents) {
         source.size_bytes = content.text_bytes().unwrap_or(source.size_bytes);
     }
-    let sources = Sources::new(sources, contents, references, Shared::new(options.clone(), spool));
+    let sources = Sources::new(sources, contents, references, CorpusState::new(options.clone(), spool));
     Ok(Resolved { sources, file_ids, walked, same_id, skipped: beside.skipped })
 }
 

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::memory::MemoryLimit;
 use crate::parallel;
 use crate::read::documents::segment::{Medium, SegmentSection};
-use crate::read::documents::{ComparisonKind, DocumentColumns, Documents, NewRow, Shape};
+use crate::read::documents::{ComparisonKind, DocumentColumns, Documents, NewRow, RowShape};
 use crate::read::placed::PositionSketcher;
 use crate::read::prepare::{Preparation, Prepared};
 use crate::read::ranks::Ranks;
@@ -484,13 +484,13 @@ impl Tools {
         })
     }
 
-    fn shape(&self, keep: &KeepPolicy) -> Shape {
+    fn shape(&self, keep: &KeepPolicy) -> RowShape {
         let words = match &self.rows {
             Some(rows) if self.bits => rows.words(),
             _ => self.preparation.words(),
         };
         let placed_words = self.placed.as_ref().map(PositionSketcher::words);
-        Shape { words, placed_words, rank_words: keep.words() }
+        RowShape { words, placed_words, rank_words: keep.words() }
     }
 
     /// Writes what is remembered of a sketch.

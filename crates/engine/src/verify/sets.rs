@@ -429,14 +429,14 @@ mod tests {
 
     use super::*;
     use crate::memory;
-    use crate::read::documents::{ComparisonKind, DocumentColumns, Documents, NewRow, Shape};
+    use crate::read::documents::{ComparisonKind, DocumentColumns, Documents, NewRow, RowShape};
     use crate::read::prepare::Preparation;
     use crate::turn::LargeDocumentLock;
     use crate::verify::loader::Sorting;
     use crate::weigh::WeightTables;
 
     fn documents(corpus: &Corpus) -> Documents {
-        let shape = Shape { words: 1, placed_words: None, rank_words: 0 };
+        let shape = RowShape { words: 1, placed_words: None, rank_words: 0 };
         let mut columns = DocumentColumns::new(shape);
         for chunk in corpus.chunks(u64::MAX) {
             let mut add = |place, _| {

@@ -16,7 +16,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::sent;
 use crate::limits::HeldMemory;
 use crate::problem::{Problem, ProblemKind};
-use crate::state::{Shared, State, StillWaiting};
+use crate::state::{SharedState, State, StillWaiting};
 use crate::uploads::{BodyContent, Received, file_limits, json};
 use crate::wire::{Metadata, Title};
 
@@ -226,7 +226,7 @@ impl State {
 #[utoipa::path(post, path = "/check", operation_id = "check", tag = "check",
     request_body(description = "The text as JSON, or a file as a form", content((CheckText = "application/json"), (CheckFile = "multipart/form-data"))),
     responses((status = 200, description = "The matches", body = Answered)))]
-pub(crate) async fn check(At(state): At<Shared>, received: Received) -> Result<Response, Problem> {
+pub(crate) async fn check(At(state): At<SharedState>, received: Received) -> Result<Response, Problem> {
     let Received { content, held } = received;
     match content {
         BodyContent::Json(ref body) => {

@@ -12,7 +12,7 @@ use super::sent;
 use crate::jobs::{JobKind, Jobs};
 use crate::problem::{Problem, ProblemKind};
 use crate::shutdown::Phase;
-use crate::state::Shared;
+use crate::state::SharedState;
 use crate::uploads::Received;
 
 /// Clusters that are told, and members of each: what is more, nobody reads on a page.
@@ -95,7 +95,7 @@ impl From<Cluster> for ClusterSent {
 #[utoipa::path(post, path = "/clusters", operation_id = "find_clusters", tag = "clusters",
     request_body(description = "The threshold of the clusters", content = Together),
     responses((status = 202, description = "A job finds the clusters; its `result` is `Clusters`", body = StartedJob)))]
-pub(crate) async fn begin(At(state): At<Shared>, received: Received) -> Result<Response, Problem> {
+pub(crate) async fn begin(At(state): At<SharedState>, received: Received) -> Result<Response, Problem> {
     let Together { threshold } = received.content.value()?;
     minwise::candidate::tune::check_threshold(threshold)
         .map_err(|error| Problem::new(ProblemKind::BadSetting, error.to_string()))?;

@@ -12,7 +12,7 @@ use super::parameters::{Id, Parameters};
 use super::sent;
 use crate::adding;
 use crate::problem::{Problem, ProblemKind};
-use crate::state::{Shared, State};
+use crate::state::{SharedState, State};
 use crate::uploads::{self, AboutFile, BodyContent, Received, file_limits, json};
 use crate::wire::{Metadata, Title, WholeDocument};
 
@@ -34,7 +34,7 @@ impl State {
 /// Read a document.
 #[utoipa::path(get, path = "/documents/{id}", operation_id = "get_document", tag = "documents", params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment")),
     responses((status = 200, description = "The document", body = WholeDocument)))]
-pub(crate) async fn get(At(state): At<Shared>, Id(id): Id) -> Result<Response, Problem> {
+pub(crate) async fn get(At(state): At<SharedState>, Id(id): Id) -> Result<Response, Problem> {
     state.run(move |state| sent(StatusCode::OK, &WholeDocument::from(state.document(&id)?))).await
 }
 
@@ -71,7 +71,11 @@ pub(crate) struct NewFile {
     request_body(description = "The document as JSON, or its file as a form", content((NewContent = "application/json"), (NewFile = "multipart/form-data"))),
     responses((status = 200, description = "The document was replaced", body = WholeDocument),
         (status = 201, description = "The document is new", body = WholeDocument)))]
-pub(crate) async fn put(At(state): At<Shared>, Id(id): Id, received: Received) -> Result<Response, Problem> {
+pub(crate) async fn put(
+    At(state): At<SharedState>,
+    Id(id): Id,
+    received: Received,
+) -> Result<Response, Problem> {
     let Received { content, held } = received;
     let limits = file_limits(state.limits.body_bytes, state.limits.file_time);
     let reads_file = matches!(content, BodyContent::Files { .. });
@@ -103,7 +107,7 @@ pub(crate) async fn put(At(state): At<Shared>, Id(id): Id, received: Received) -
 /// The answer is the document that was removed.
 #[utoipa::path(delete, path = "/documents/{id}", operation_id = "remove_document", tag = "documents", params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment")),
     responses((status = 200, description = "The document", body = WholeDocument)))]
-pub(crate) async fn delete(At(state): At<Shared>, Id(id): Id) -> Result<Response, Problem> {
+pub(crate) async fn delete(At(state): At<SharedState>, Id(id): Id) -> Result<Response, Problem> {
     state
         .run_writing(move |state| {
             let _changing = state.changing();
@@ -145,7 +149,7 @@ impl Default for Nearness {
     params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment"), Nearness),
     responses((status = 200, description = "The similar documents", body = Answered)))]
 pub(crate) async fn similar(
-    At(state): At<Shared>,
+    At(state): At<SharedState>,
     Id(id): Id,
     Parameters(nearness): Parameters<Nearness>,
 ) -> Result<Response, Problem> {

@@ -16,7 +16,7 @@ use crate::adding::{AddedSent, BATCH_BYTES, Item};
 use crate::jobs::{JobKind, Jobs, WorkResult};
 use crate::problem::{Problem, ProblemKind};
 use crate::shutdown::Phase;
-use crate::state::{Shared, State, cores};
+use crate::state::{SharedState, State, cores};
 use crate::uploads::{AboutNamed, BodyContent, Received, UploadedFile, file_limits, json};
 use crate::wire::{DocumentSent, Metadata, Title};
 
@@ -71,7 +71,7 @@ pub(crate) struct PageSent {
 #[utoipa::path(get, path = "/documents", operation_id = "list_documents", tag = "documents", params(Wanted),
     responses((status = 200, description = "A page of documents", body = PageSent)))]
 pub(crate) async fn list(
-    At(state): At<Shared>,
+    At(state): At<SharedState>,
     Parameters(wanted): Parameters<Wanted>,
 ) -> Result<Response, Problem> {
     let after = match wanted.after.as_str() {
@@ -187,7 +187,7 @@ pub(crate) struct StartedJob {
         content((NewDocuments = "application/json"), (NewFiles = "multipart/form-data"))),
     responses((status = 201, description = "The documents are in the archive", body = AddedSent),
         (status = 202, description = "A job adds the documents", body = StartedJob)))]
-pub(crate) async fn add(At(state): At<Shared>, received: Received) -> Result<Response, Problem> {
+pub(crate) async fn add(At(state): At<SharedState>, received: Received) -> Result<Response, Problem> {
     let Received { content, held } = received;
     let items = state
         .run(move |_| {

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::sent;
 use crate::problem::Problem;
-use crate::state::Shared;
+use crate::state::SharedState;
 
 /// State of the server.
 #[derive(Debug, Serialize, ToSchema)]
@@ -26,7 +26,7 @@ pub(crate) struct Health {
 /// Check that the server answers.
 #[utoipa::path(get, path = "/health", operation_id = "get_health", tag = "archive",
     responses((status = 200, description = "The server answers", body = Health)))]
-pub(crate) async fn health(At(state): At<Shared>) -> Result<Response, Problem> {
+pub(crate) async fn health(At(state): At<SharedState>) -> Result<Response, Problem> {
     let numbers = state.run_quick(|state| state.told(state.index.statistics())).await?;
     let health = Health {
         status: "ok",

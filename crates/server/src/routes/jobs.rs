@@ -8,7 +8,7 @@ use super::parameters::Id;
 use super::sent;
 use crate::jobs::JobSent;
 use crate::problem::{Problem, ProblemKind};
-use crate::state::Shared;
+use crate::state::SharedState;
 
 /// Get the state of a job.
 ///
@@ -16,7 +16,7 @@ use crate::state::Shared;
 #[utoipa::path(get, path = "/jobs/{id}", operation_id = "get_job", tag = "jobs",
     params(("id" = String, Path, description = "Id of the job")),
     responses((status = 200, description = "The job", body = JobSent)))]
-pub(crate) async fn get(At(state): At<Shared>, Id(id): Id) -> Result<Response, Problem> {
+pub(crate) async fn get(At(state): At<SharedState>, Id(id): Id) -> Result<Response, Problem> {
     let job = state.jobs.get(&id).ok_or(ProblemKind::NoSuchJob)?;
     // Its result may be long to write.
     state.run(move |_| sent(StatusCode::OK, &job)).await

@@ -6,12 +6,12 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 
 use crate::problem::Problem;
-use crate::state::Shared;
+use crate::state::SharedState;
 
 const OPEN_METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
-pub(crate) async fn metrics(At(state): At<Shared>) -> Result<Response, Problem> {
+pub(crate) async fn metrics(At(state): At<SharedState>) -> Result<Response, Problem> {
     let text = state
         .run_quick(|state| {
             let numbers = state.told(state.index.statistics())?;

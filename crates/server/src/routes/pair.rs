@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::sent;
 use crate::problem::{Problem, ProblemKind};
-use crate::state::{Shared, State};
+use crate::state::{SharedState, State};
 use crate::uploads::Received;
 use crate::wire::{Bytes, Title};
 
@@ -150,7 +150,7 @@ fn looked_at(side: &SideSent) -> minwise_index::Side<'_> {
 #[utoipa::path(post, path = "/pair", operation_id = "compare_pair", tag = "check",
     request_body(description = "The two documents", content = Two),
     responses((status = 200, description = "Similarity and shared passages", body = PairSent)))]
-pub(crate) async fn pair(At(state): At<Shared>, received: Received) -> Result<Response, Problem> {
+pub(crate) async fn pair(At(state): At<SharedState>, received: Received) -> Result<Response, Problem> {
     let Received { content, held } = received;
     let (held, Two { left, right }, bytes) = state
         .run(move |state| {

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::sent;
 use crate::overview::{Month, Overview, Similarities};
 use crate::problem::Problem;
-use crate::state::Shared;
+use crate::state::SharedState;
 
 /// The archive in numbers.
 #[derive(Debug, Serialize, ToSchema)]
@@ -47,7 +47,7 @@ pub(crate) struct StatsSent {
 /// Get the archive in numbers.
 #[utoipa::path(get, path = "/stats", operation_id = "get_stats", tag = "archive",
     responses((status = 200, description = "The archive in numbers", body = StatsSent)))]
-pub(crate) async fn stats(At(state): At<Shared>) -> Result<Response, Problem> {
+pub(crate) async fn stats(At(state): At<SharedState>) -> Result<Response, Problem> {
     let numbers = state.run(|state| state.told(state.index.statistics())).await?;
     let seen = Overview::at(&state, numbers.changes).await;
     let settings = state.index.settings();

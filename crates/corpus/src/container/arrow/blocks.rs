@@ -8,7 +8,7 @@ use arrow_ipc::{Block, Message, MessageHeader, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, Schema};
 
 use super::dictionaries::Dictionaries;
-use super::{ArrowFile, BatchBlock, Shape};
+use super::{ArrowFile, ArrowLayout, BatchBlock};
 use crate::container::table::{Foreign, Piece, Table, Wanted, guarded, wanted};
 use crate::error::Result;
 use crate::options::ReadOptions;
@@ -55,7 +55,7 @@ impl ArrowFile {
 /// What was found on the way through a file or stream.
 struct Walk {
     schema: Schema,
-    shape: Shape,
+    shape: ArrowLayout,
     dictionaries: Dictionaries,
     batches: Vec<BatchBlock>,
     rows: u64,
@@ -63,7 +63,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn new(schema: Schema, shape: Shape) -> Self {
+    fn new(schema: Schema, shape: ArrowLayout) -> Self {
         let (dictionaries, batches, remarks) = (Dictionaries::new(&schema), vec![], vec![]);
         Self { schema, shape, dictionaries, batches, rows: 0, remarks }
     }
@@ -121,7 +121,7 @@ fn from_footer(reader: &SourceReader) -> Result<Walk> {
         if !schema.endianness().equals_to_target_endianness() {
             return Err(wrong("it was written with the other order of bytes"));
         }
-        let mut walk = Walk::new(fb_to_schema(schema), Shape::File);
+        let mut walk = Walk::new(fb_to_schema(schema), ArrowLayout::File);
         for remark in footer.custom_metadata().into_iter().flatten() {
             if let (Some(key), Some(value)) = (remark.key(), remark.value()) {
                 walk.remarks.push((key.to_owned(), value.to_owned()));
@@ -197,7 +197,7 @@ fn from_stream(reader: &SourceReader) -> Result<Walk> {
                     if !schema.endianness().equals_to_target_endianness() {
                         return Err(wrong("it was written with the other order of bytes"));
                     }
-                    walk = Some(Walk::new(fb_to_schema(schema), Shape::Stream));
+                    walk = Some(Walk::new(fb_to_schema(schema), ArrowLayout::Stream));
                 }
             }
             Ok(end)

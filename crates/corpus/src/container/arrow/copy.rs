@@ -9,7 +9,7 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{ArrowError, Schema};
 
 use super::decode::Decoder;
-use super::{ArrowFile, Shape};
+use super::{ArrowFile, ArrowLayout};
 use crate::container::WriteBatch;
 use crate::container::table::{Foreign, Selection, Table, chosen_rows, guarded, selections};
 use crate::document::RecordPlace;
@@ -118,14 +118,14 @@ impl<'o> Writer<'o> {
         let options = IpcWriteOptions::default();
         let options = options.try_with_compression(of_batches(compression, before)).map_err(writing)?;
         Ok(match like.shape {
-            Shape::File => {
+            ArrowLayout::File => {
                 let mut writer = FileWriter::try_new_with_options(out, schema, options).map_err(writing)?;
                 for (key, value) in &like.remarks {
                     writer.write_metadata(key, value);
                 }
                 Self::File(Box::new(writer))
             }
-            Shape::Stream => Self::Stream(Box::new(
+            ArrowLayout::Stream => Self::Stream(Box::new(
                 StreamWriter::try_new_with_options(out, schema, options).map_err(writing)?,
             )),
         })

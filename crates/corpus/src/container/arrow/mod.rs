@@ -102,7 +102,7 @@ impl Container for Arrow {
 #[derive(Debug)]
 pub(super) struct ArrowFile {
     schema: SchemaRef,
-    shape: Shape,
+    shape: ArrowLayout,
     dictionaries: Dictionaries,
     /// Those that have rows.
     batches: Vec<BatchBlock>,
@@ -117,7 +117,7 @@ pub(super) struct ArrowFile {
 
 /// Whether there is a footer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shape {
+enum ArrowLayout {
     File,
     Stream,
 }
@@ -138,7 +138,7 @@ impl ArrowFile {
     fn of_one_dictionary(&self) -> Option<&str> {
         let has_one = |field: &&Field| matches!(field.data_type(), DataType::Dictionary(..));
         let column = self.schema.flattened_fields().into_iter().find(has_one)?;
-        (self.shape == Shape::File && !self.dictionaries.blocks.is_empty()).then_some(column.name())
+        (self.shape == ArrowLayout::File && !self.dictionaries.blocks.is_empty()).then_some(column.name())
     }
 
     /// The record batch that a row lies in.

@@ -281,10 +281,10 @@ mod tests {
     use super::*;
     use crate::candidate::groups::{NewGroups, push};
     use crate::memory::WorkingMemory;
-    use crate::read::documents::Shape;
+    use crate::read::documents::RowShape;
 
     pub(super) fn documents(number: u32) -> Documents {
-        Documents::of_places(Shape { words: 1, placed_words: None, rank_words: 0 }, number)
+        Documents::of_places(RowShape { words: 1, placed_words: None, rank_words: 0 }, number)
     }
 
     /// The neighbourhoods of so many documents in input order, given the groups of each band.

@@ -7,7 +7,7 @@ use crate::rows::RowLayout;
 
 /// What rows look like, and so what a column of them takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub(crate) struct RowShape {
     /// Words that are kept of a sketch.
     pub words: usize,
     /// Words that say where shingles stand, if that matters.
@@ -63,7 +63,7 @@ pub(crate) struct DocumentColumns {
 }
 
 impl DocumentColumns {
-    pub(crate) fn new(shape: Shape) -> Self {
+    pub(crate) fn new(shape: RowShape) -> Self {
         Self {
             places: vec![],
             ranks: vec![],

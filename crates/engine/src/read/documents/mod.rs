@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::rows::RowLayout;
 use crate::storage::store::Stored;
 
-pub(crate) use columns::{ComparisonKind, DocumentColumns, NewRow, Shape};
+pub(crate) use columns::{ComparisonKind, DocumentColumns, NewRow, RowShape};
 pub(crate) use rows::{RowReader, Which};
 use segment::{Medium, Segment, SegmentSection};
 
@@ -25,7 +25,7 @@ use segment::{Medium, Segment, SegmentSection};
 /// In memory they take some 60 bytes each, besides their ids and sketches; of those on disk only a bit stays.
 #[derive(Debug)]
 pub struct Documents {
-    shape: Shape,
+    shape: RowShape,
     /// The first ones, on disk, and the number of the first in each.
     segments: Vec<(u32, Segment)>,
     /// Those behind them, in memory.
@@ -51,7 +51,7 @@ enum DocumentLocation<'a> {
 }
 
 impl Documents {
-    pub(crate) fn new(shape: Shape) -> Self {
+    pub(crate) fn new(shape: RowShape) -> Self {
         Self {
             shape,
             segments: vec![],
@@ -67,7 +67,7 @@ impl Documents {
 
     /// Documents of which only the places are known: the n-th has 10 n bytes.
     #[cfg(test)]
-    pub(crate) fn of_places(shape: Shape, documents: u32) -> Self {
+    pub(crate) fn of_places(shape: RowShape, documents: u32) -> Self {
         let mut columns = DocumentColumns::new(shape);
         for document in 0..documents {
             let place = RecordPlace { source: 0, line: u64::from(document), offset: 0, len: 10 * document };
@@ -109,7 +109,7 @@ impl Documents {
         (from..self.len() as u32).filter(|&document| self.is_skipped(document)).count() as u64
     }
 
-    pub(crate) fn shape(&self) -> Shape {
+    pub(crate) fn shape(&self) -> RowShape {
         self.shape
     }
 
@@ -403,7 +403,7 @@ impl Documents {
         sections: [Range<u64>; SegmentSection::ALL.len()],
         documents: usize,
     ) {
-        let Shape { words, placed_words, .. } = self.shape;
+        let RowShape { words, placed_words, .. } = self.shape;
         let placed_words = placed_words.unwrap_or(0);
         let segment = Segment { medium, sections, documents, words, placed_words };
         self.segments.push((self.first_held, segment));

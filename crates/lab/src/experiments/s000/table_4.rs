@@ -68,7 +68,7 @@ impl FoundCounts {
 }
 
 /// A share of what is found: from our counts, and from the printed precision and recall.
-struct Share {
+struct FoundShare {
     ours: fn(FoundCounts) -> f64,
     printed: fn(f64, f64) -> f64,
 }
@@ -130,13 +130,13 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let printed = printed_points(&published, "s = 2");
     let mut findings = ExperimentFindings::default().table(table);
     for (name, what, share) in [
-        ("recall", "recall, %", Share { ours: FoundCounts::recall, printed: |_, recall| recall }),
+        ("recall", "recall, %", FoundShare { ours: FoundCounts::recall, printed: |_, recall| recall }),
         (
             "precision",
             "precision, %",
-            Share { ours: FoundCounts::precision, printed: |precision, _| precision },
+            FoundShare { ours: FoundCounts::precision, printed: |precision, _| precision },
         ),
-        ("f", "F, %", Share { ours: FoundCounts::f, printed: harmonic }),
+        ("f", "F, %", FoundShare { ours: FoundCounts::f, printed: harmonic }),
     ] {
         // As many as have looks of their own.
         let drawn = estimates.iter().filter(|method| method.label != BETWEEN);

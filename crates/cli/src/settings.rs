@@ -11,7 +11,7 @@ use minwise::candidate::{Banding, tune};
 use minwise::filter::{ErrorBudget, Filter, default_looks};
 use minwise::shingle::{Shingling, Short};
 use minwise::sketch::Method;
-use minwise::text::{Folding, Markup, Normalization, Space};
+use minwise::text::{Folding, Markup, Normalization, WhiteSpace};
 use minwise::weight::MostDocuments;
 use minwise_corpus::{FieldPath, Input, ReadOptions};
 use minwise_engine::{AuditSize, Bands, Inputs, MemoryLimit, RunSettings, SpecOptions};
@@ -171,7 +171,7 @@ pub fn method(registers: &str, problems: &mut FlagProblems) -> Method {
 fn text_options(args: &TextArgs, problems: &mut FlagProblems) -> SpecOptions {
     let shingling: Shingling = problems.parse("--shingle", &args.shingle);
     let form: Folding = problems.parse("--normalize", &args.normalize);
-    let space: Space = problems.parse("--whitespace", &args.whitespace);
+    let space: WhiteSpace = problems.parse("--whitespace", &args.whitespace);
     let short: Short = problems.parse("--short", &args.short);
     let markup = if args.strip_markup { Markup::Strip } else { Markup::Keep };
     SpecOptions::default()

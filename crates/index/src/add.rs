@@ -18,7 +18,7 @@ use crate::postings::{self, Posting};
 use crate::prepare::{PreparedEntry, posted};
 use crate::record::{DocumentRow, NewDocument, metadata_text};
 use crate::settings::Texts;
-use crate::store::{Change, Space, View};
+use crate::store::{Change, KeyspaceName, View};
 use crate::text::TextCompressor;
 
 /// Bytes that a text may have.
@@ -283,19 +283,19 @@ impl Index {
             state.shingles += u64::from(record.shingles);
             pending.extend(document.shingles);
             let key = number.to_be_bytes();
-            change.put(Space::Ids, id.as_bytes(), key.to_vec());
-            change.put(Space::Records, &key, record.to_bytes());
-            change.put(Space::Sketches, &key, document.sketch);
+            change.put(KeyspaceName::Ids, id.as_bytes(), key.to_vec());
+            change.put(KeyspaceName::Records, &key, record.to_bytes());
+            change.put(KeyspaceName::Sketches, &key, document.sketch);
             match self.settings.texts {
-                Texts::Kept => change.put(Space::Texts, &key, document.text),
-                Texts::LeftOut => change.put(Space::Sets, &key, document.set),
+                Texts::Kept => change.put(KeyspaceName::Texts, &key, document.text),
+                Texts::LeftOut => change.put(KeyspaceName::Sets, &key, document.set),
             }
         }
         if state.next == writer.state.next {
             return Ok(added);
         }
-        put_postings(&mut change, Space::Bands, state.sequence, bands);
-        put_postings(&mut change, Space::Fingerprints, state.sequence, fingerprints);
+        put_postings(&mut change, KeyspaceName::Bands, state.sequence, bands);
+        put_postings(&mut change, KeyspaceName::Fingerprints, state.sequence, fingerprints);
         self.acknowledge(&mut writer, change, state, PendingCounts::More(pending))?;
         // The documents are there, whatever becomes of their counts: those are tried again with the next ones.
         let _ = self.count_pending(&mut writer);
@@ -313,8 +313,8 @@ impl Index {
         }
         // A hash says that texts differ, and not that they are the same.
         let (space, stored) = match self.settings.texts {
-            Texts::Kept => (Space::Texts, &document.text),
-            Texts::LeftOut => (Space::Sets, &document.set),
+            Texts::Kept => (KeyspaceName::Texts, &document.text),
+            Texts::LeftOut => (KeyspaceName::Sets, &document.set),
         };
         Ok(view.get(space, &number.to_be_bytes())?.as_ref() == Some(stored))
     }
@@ -344,11 +344,11 @@ impl Index {
         let parts = table.to_parts();
         let end = parts.len() as u32;
         for (part, bytes) in (0u32..).zip(parts) {
-            change.put(Space::Frequencies, &part.to_be_bytes(), bytes);
+            change.put(KeyspaceName::Frequencies, &part.to_be_bytes(), bytes);
         }
-        self.store.view().each(Space::Frequencies, b"", |key, _| {
+        self.store.view().each(KeyspaceName::Frequencies, b"", |key, _| {
             if self.number_of(key)? >= end {
-                change.remove(Space::Frequencies, key);
+                change.remove(KeyspaceName::Frequencies, key);
             }
             Ok(true)
         })
@@ -378,7 +378,12 @@ pub(crate) fn post(
     sums.map(u64::to_le_bytes)
 }
 
-pub(crate) fn put_postings(change: &mut Change<'_>, space: Space, sequence: u64, postings: Vec<(u64, u64)>) {
+pub(crate) fn put_postings(
+    change: &mut Change<'_>,
+    space: KeyspaceName,
+    sequence: u64,
+    postings: Vec<(u64, u64)>,
+) {
     postings::write_rows(postings, |prefix, payload| {
         change.put(space, &postings::key(prefix, sequence), payload);
     });

@@ -16,7 +16,7 @@ use crate::postings::{PREFIXES, PostingRow};
 use crate::progress::{Reached, go_on};
 use crate::record::{DocumentRow, Entry};
 use crate::sets::SetReader;
-use crate::store::{Space, View};
+use crate::store::{KeyspaceName, View};
 
 /// Kept documents of one band key that a document is compared with.
 const FULL: usize = 256;
@@ -165,7 +165,7 @@ impl Index {
                 go_on(observer)?;
             }
             postings.clear();
-            view.each(Space::Bands, &prefix.to_be_bytes(), |_, payload| {
+            view.each(KeyspaceName::Bands, &prefix.to_be_bytes(), |_, payload| {
                 let row = PostingRow::decode(payload)
                     .ok_or_else(|| self.damaged("a row of `bands` cannot be read"))?;
                 let there = row.iter().filter(|(_, posting)| live.has(posting.document));

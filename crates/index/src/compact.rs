@@ -9,7 +9,7 @@ use crate::index::Index;
 use crate::postings::{self, PREFIXES, Posting, PostingRow};
 use crate::progress::{Reached, go_on};
 use crate::sets::SetReader;
-use crate::store::{Change, Space, State};
+use crate::store::{Change, KeyspaceName, State};
 
 /// First bits of hashes that are merged at a time; others may write in between.
 const AT_A_TIME: u32 = 1 << 10;
@@ -47,7 +47,7 @@ impl Index {
     pub(crate) fn live(&self) -> Result<Live> {
         let view = self.store.view();
         let mut live = Live::none(view.state()?.next);
-        view.each_after(Space::Records, None, |key, _| {
+        view.each_after(KeyspaceName::Records, None, |key, _| {
             live.add(self.number_of(key)?);
             Ok(true)
         })?;
@@ -63,7 +63,7 @@ impl Index {
         let steps = u64::from(2 * PREFIXES / AT_A_TIME) + 2;
         let progress = Reached::begin(observer, Stage::Compact, steps);
         let mut done = 0;
-        for space in [Space::Bands, Space::Fingerprints] {
+        for space in [KeyspaceName::Bands, KeyspaceName::Fingerprints] {
             for first in (0..PREFIXES).step_by(AT_A_TIME as usize) {
                 go_on(observer)?;
                 self.merge_rows(space, first, &live)?;
@@ -81,7 +81,7 @@ impl Index {
     }
 
     /// Makes the rows of each of some first bits one row without documents that are gone.
-    fn merge_rows(&self, space: Space, first: u32, live: &Live) -> Result<()> {
+    fn merge_rows(&self, space: KeyspaceName, first: u32, live: &Live) -> Result<()> {
         let mut writer = self.write();
         let view = self.store.view();
         let mut change = self.store.change();
@@ -140,7 +140,12 @@ impl Index {
 }
 
 /// Writes `postings` in place of the rows with these keys.
-fn replace_rows(change: &mut Change<'_>, space: Space, keys: &[Vec<u8>], mut postings: Vec<(u32, Posting)>) {
+fn replace_rows(
+    change: &mut Change<'_>,
+    space: KeyspaceName,
+    keys: &[Vec<u8>],
+    mut postings: Vec<(u32, Posting)>,
+) {
     postings.sort_unstable();
     let last = if postings.is_empty() { None } else { keys.last() };
     for key in keys {

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::frequencies::CommonFrequencies;
 use crate::index::Index;
 use crate::sets::SetReader;
-use crate::store::{Space, View};
+use crate::store::{KeyspaceName, View};
 
 impl Index {
     /// In how many documents shingles stand, as far as that is often.
@@ -32,7 +32,7 @@ impl Index {
 
     pub(crate) fn stored_frequencies(&self, view: &View<'_>) -> Result<CommonFrequencies> {
         let mut parts: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
-        view.each(Space::Frequencies, b"", |key, part| {
+        view.each(KeyspaceName::Frequencies, b"", |key, part| {
             parts.insert(key.to_vec(), part.to_vec());
             Ok(true)
         })?;

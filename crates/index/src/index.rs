@@ -13,7 +13,7 @@ use crate::in_place::InPlaceOfText;
 use crate::prepare::EntryPreparation;
 use crate::record::{DocumentRow, Entry, Mark};
 use crate::settings::{IndexSettings, Texts};
-use crate::store::{Space, State, Store, View};
+use crate::store::{KeyspaceName, State, Store, View};
 use crate::text;
 
 /// An index that is open. Any number of threads may read it while one writes.
@@ -287,9 +287,9 @@ impl Index {
         let after = listing.after.map(u32::to_be_bytes);
         let after = after.as_ref().map(<[u8; 4]>::as_slice);
         if listing.newest_first {
-            view.each_before(Space::Records, after, &mut visit)?;
+            view.each_before(KeyspaceName::Records, after, &mut visit)?;
         } else {
-            view.each_after(Space::Records, after, &mut visit)?;
+            view.each_after(KeyspaceName::Records, after, &mut visit)?;
         }
         Ok(page)
     }
@@ -297,7 +297,7 @@ impl Index {
     /// The ids of all documents, in the order in which they were added.
     pub fn ids(&self) -> Result<Vec<String>> {
         let mut ids = vec![];
-        self.store.view().each_after(Space::Records, None, |_, payload| {
+        self.store.view().each_after(KeyspaceName::Records, None, |_, payload| {
             ids.push(self.decoded(payload)?.id);
             Ok(true)
         })?;
@@ -305,7 +305,7 @@ impl Index {
     }
 
     pub(crate) fn number(&self, view: &View<'_>, id: &str) -> Result<Option<u32>> {
-        match view.get(Space::Ids, id.as_bytes())? {
+        match view.get(KeyspaceName::Ids, id.as_bytes())? {
             None => Ok(None),
             Some(bytes) => self.number_of(&bytes).map(Some),
         }
@@ -318,7 +318,7 @@ impl Index {
     }
 
     pub(crate) fn record(&self, view: &View<'_>, number: u32) -> Result<Option<DocumentRow>> {
-        view.get(Space::Records, &number.to_be_bytes())?.map(|bytes| self.decoded(&bytes)).transpose()
+        view.get(KeyspaceName::Records, &number.to_be_bytes())?.map(|bytes| self.decoded(&bytes)).transpose()
     }
 
     pub(crate) fn decoded(&self, payload: &[u8]) -> Result<DocumentRow> {
@@ -334,7 +334,7 @@ impl Index {
         if self.settings.texts == Texts::LeftOut {
             return Ok(None);
         }
-        let packed = view.get(Space::Texts, &number.to_be_bytes())?;
+        let packed = view.get(KeyspaceName::Texts, &number.to_be_bytes())?;
         packed
             .and_then(|packed| text::unpack(&packed, record.bytes))
             .map(Some)
@@ -348,7 +348,7 @@ impl Index {
         number: u32,
         record: &DocumentRow,
     ) -> Result<InPlaceOfText> {
-        let bytes = view.get(Space::Sets, &number.to_be_bytes())?;
+        let bytes = view.get(KeyspaceName::Sets, &number.to_be_bytes())?;
         bytes
             .and_then(|bytes| InPlaceOfText::from_bytes(&bytes))
             .ok_or_else(|| self.damaged(format!("the shingles of `{}` cannot be read", record.id)))

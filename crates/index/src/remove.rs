@@ -3,7 +3,7 @@
 use crate::acknowledge::PendingCounts;
 use crate::error::{ErrorKind, Result};
 use crate::index::Index;
-use crate::store::{Change, Space, State, View};
+use crate::store::{Change, KeyspaceName, State, View};
 
 impl Index {
     /// Removes the documents with these ids, all of them or none; it returns when that is on disk.
@@ -23,7 +23,7 @@ impl Index {
             let Some(number) = self.number(&view, id)? else {
                 return Err(ErrorKind::NoSuchDocument { id: (*id).to_owned() }.into());
             };
-            change.remove(Space::Ids, id.as_bytes());
+            change.remove(KeyspaceName::Ids, id.as_bytes());
             self.drop_rows(&view, &mut change, &mut state, number)?;
         }
         if !ids.is_empty() {
@@ -45,8 +45,9 @@ impl Index {
         let Some(record) = self.record(view, number)? else {
             return Err(self.damaged(format!("document number {number} has an id and no record")));
         };
-        let stored = view.get(Space::Texts, &key)?.map_or(0, |text| text.len());
-        for space in [Space::Records, Space::Texts, Space::Sketches, Space::Sets] {
+        let stored = view.get(KeyspaceName::Texts, &key)?.map_or(0, |text| text.len());
+        for space in [KeyspaceName::Records, KeyspaceName::Texts, KeyspaceName::Sketches, KeyspaceName::Sets]
+        {
             change.remove(space, &key);
         }
         state.removed += 1;

@@ -9,7 +9,7 @@ use minwise::hash::fmix64;
 use crate::error::Result;
 use crate::index::Index;
 use crate::progress::go_on;
-use crate::store::Space;
+use crate::store::KeyspaceName;
 
 /// Documents between two looks at whether to go on.
 const OFTEN: u64 = 1 << 12;
@@ -33,7 +33,7 @@ impl Index {
         let mut added = BTreeMap::new();
         let view = self.store.view();
         let mut seen = 0;
-        view.each_after(Space::Records, None, |key, payload| {
+        view.each_after(KeyspaceName::Records, None, |key, payload| {
             if seen % OFTEN == 0 {
                 go_on(observer)?;
             }

@@ -20,7 +20,7 @@ use crate::prepare::PreparedEntry;
 use crate::progress::Reached;
 use crate::record::{DocumentRow, Mark, NewDocument, metadata_text};
 use crate::settings::{IndexSettings, Texts};
-use crate::store::Space;
+use crate::store::KeyspaceName;
 
 /// The version of the lines, which is not that of the store: exports are read by whatever comes after what wrote them, so lines
 /// of every version up to this one are read.
@@ -107,7 +107,7 @@ impl Index {
         let view = self.store.view();
         let progress = Reached::begin(observer, stage, view.state()?.documents);
         let mut done = 0;
-        view.each_after(Space::Records, None, |key, payload| {
+        view.each_after(KeyspaceName::Records, None, |key, payload| {
             progress.go_on()?;
             let number = self.number_of(key)?;
             let record = self.decoded(payload)?;
@@ -117,7 +117,7 @@ impl Index {
                 None
             } else {
                 let sketch = view
-                    .get(Space::Sketches, key)?
+                    .get(KeyspaceName::Sketches, key)?
                     .ok_or_else(|| self.damaged(format!("the sketch of `{}` is missing", record.id)))?;
                 let set = self.in_place_of_text(&view, number, &record)?;
                 Some(Stored {

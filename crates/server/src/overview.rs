@@ -47,7 +47,7 @@ pub(crate) struct Bucket {
 
 /// Histogram of the similarities between sampled documents and their nearest documents.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub(crate) struct Similarities {
+pub(crate) struct SimilarityHistogram {
     /// Buckets of equal width, in ascending order, up to similarity 1.
     buckets: Vec<Bucket>,
     /// Number of documents in the sample, up to 500.
@@ -67,7 +67,7 @@ pub(crate) struct Month {
 /// What was seen.
 #[derive(Debug, Clone)]
 pub(crate) struct OverviewData {
-    pub(crate) similarities: Similarities,
+    pub(crate) similarities: SimilarityHistogram,
     pub(crate) added_by_month: Vec<Month>,
 }
 
@@ -145,7 +145,7 @@ fn look(state: &State, until: &Until) -> Result<OverviewData, Problem> {
     Ok(OverviewData { similarities: similarities(state, &survey.drawn, until)?, added_by_month })
 }
 
-fn similarities(state: &State, drawn: &[String], until: &Until) -> Result<Similarities, Problem> {
+fn similarities(state: &State, drawn: &[String], until: &Until) -> Result<SimilarityHistogram, Problem> {
     // Every candidate is a match, and one passage of each is enough.
     let options = CheckOptions {
         threshold: 0.0,
@@ -174,7 +174,7 @@ fn similarities(state: &State, drawn: &[String], until: &Until) -> Result<Simila
             buckets[above - 1].pairs += 1;
         }
     }
-    Ok(Similarities { buckets, documents_sampled: drawn.len() })
+    Ok(SimilarityHistogram { buckets, documents_sampled: drawn.len() })
 }
 
 #[cfg(test)]

@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn every_size_of_the_union_keeps_to_the_budget() {
-        use crate::filter::thresholds::{ErrorBudget, Side};
+        use crate::filter::thresholds::{ErrorBudget, SideThresholds};
         use crate::filter::walk::ever_at_most;
         const ALPHA: f64 = 1e-6;
         let looks = [16, 32, 48, 64];
@@ -179,7 +179,7 @@ mod tests {
             for (threshold, shingles) in [(0.8, 1), (0.8, 30), (0.5, 1), (0.5, 30), (0.7, 10)] {
                 let floor = ALPHA / 4.0 * FLOOR;
                 let laws = laws(densification, threshold, shingles, 64, floor);
-                let side = Side::new(&laws, &looks, ErrorBudget::Exact(ALPHA));
+                let side = SideThresholds::new(&laws, &looks, ErrorBudget::Exact(ALPHA));
                 for union in shingles..6 * 64 {
                     let law = law(densification, union, common(union, threshold), 64, floor);
                     let spent = ever_at_most(&law, &looks, &side.thresholds, 1.0);

@@ -42,7 +42,7 @@ pub use walk::FilterOutcome;
 use crate::error::Error;
 use crate::sketch::Method;
 use law::Law;
-use thresholds::Side;
+use thresholds::SideThresholds;
 
 /// The most registers that a filter is made for.
 const MOST_REGISTERS: usize = 1 << 16;
@@ -147,9 +147,9 @@ impl Filter {
     /// From the laws of pairs at the threshold: those that must not be rejected, and those that must not be accepted.
     fn of_laws(probability: f64, below: &[Law], above: &[Law], looks: &[usize], budget: ErrorBudget) -> Self {
         let registers = below[0].registers();
-        let lower = Side::new(below, looks, budget);
+        let lower = SideThresholds::new(below, looks, budget);
         let mirrored: Vec<Law> = above.iter().map(Law::mirrored).collect();
-        let upper = Side::new(&mirrored, looks, budget);
+        let upper = SideThresholds::new(&mirrored, looks, budget);
         let looks = looks
             .iter()
             .zip(lower.thresholds.iter().zip(&upper.thresholds))

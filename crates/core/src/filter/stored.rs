@@ -63,7 +63,7 @@ fn check(look: &Look, before: usize, registers: usize) -> Result<(), Error> {
         let expected = format!("above {before}, the look before it, and at most {registers}");
         return Err(Error::out_of_range("a look of the filter", compared, &expected));
     }
-    let shown = Shown(look);
+    let shown = LookText(look);
     match (lower, upper) {
         (None, None) => Err(Error::out_of_range("a look", shown, "one with a threshold")),
         (Some(matches), _) | (_, Some(matches)) if matches > compared => {
@@ -78,9 +78,9 @@ fn check(look: &Look, before: usize, registers: usize) -> Result<(), Error> {
 }
 
 /// A look as text: registers, the most matches that are rejected, the fewest that are accepted.
-struct Shown<'a>(&'a Look);
+struct LookText<'a>(&'a Look);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for LookText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number =
             |threshold: Option<usize>| threshold.map_or("-".to_owned(), |matches| matches.to_string());
@@ -96,7 +96,7 @@ impl fmt::Display for Filter {
         let (registers, needed, error) = (self.registers, self.needed, self.error_per_look);
         write!(f, "registers:{registers} / needed:{needed} / error:{error:?} / looks:")?;
         for (at, look) in self.looks.iter().enumerate() {
-            write!(f, "{}{}", if at == 0 { "" } else { " " }, Shown(look))?;
+            write!(f, "{}{}", if at == 0 { "" } else { " " }, LookText(look))?;
         }
         Ok(())
     }

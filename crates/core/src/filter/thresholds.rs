@@ -48,12 +48,12 @@ impl ErrorBudget {
 
 /// The thresholds of one side: the most matches that are too few, at every look.
 #[derive(Debug)]
-pub(super) struct Side {
+pub(super) struct SideThresholds {
     pub(super) error: f64,
     pub(super) thresholds: Vec<Option<usize>>,
 }
 
-impl Side {
+impl SideThresholds {
     /// Thresholds that keep to the budget under each of the laws.
     pub(super) fn new(laws: &[Law], looks: &[usize], budget: ErrorBudget) -> Self {
         let least = budget.least_error(looks.len());

@@ -12,7 +12,7 @@
 use super::class::{CharClass, FormClass, TokenClass};
 use super::origin::Untracked;
 use super::space::is_space;
-use super::{Markup, Normalization, NormalizedText, Normalizer, Space, markup};
+use super::{Markup, Normalization, NormalizedText, Normalizer, WhiteSpace, markup};
 
 impl Normalizer {
     /// Gives the normalised form of a text to `each` in blocks, of at least `block_bytes` of the text but for the last. Put
@@ -80,11 +80,11 @@ impl Normalizer {
         if self.fold_space {
             // White space at the ends of a block would be taken for that at the ends of the text.
             let is_word = |c: char| is_plain(c) && !is_space(c);
-            space != Space::Fold || is_word(before) && is_word(after)
+            space != WhiteSpace::Fold || is_word(before) && is_word(after)
         } else {
             let separates = is_plain(after) && CharClass::of(after).token() != TokenClass::Run;
             // What is taken out separates nothing.
-            separates && !(space == Space::Remove && is_space(after))
+            separates && !(space == WhiteSpace::Remove && is_space(after))
         }
     }
 }

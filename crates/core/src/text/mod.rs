@@ -60,7 +60,7 @@ pub enum Markup {
 
 /// What happens to white space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Space {
+pub enum WhiteSpace {
     /// Every run becomes one space, and the ends are trimmed.
     #[default]
     Fold,
@@ -81,7 +81,7 @@ pub struct Normalization {
     /// Tags.
     pub markup: Markup,
     /// White space.
-    pub space: Space,
+    pub space: WhiteSpace,
 }
 
 impl fmt::Display for Folding {
@@ -107,7 +107,7 @@ impl FromStr for Folding {
     }
 }
 
-impl fmt::Display for Space {
+impl fmt::Display for WhiteSpace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Fold => "fold",
@@ -117,7 +117,7 @@ impl fmt::Display for Space {
     }
 }
 
-impl FromStr for Space {
+impl FromStr for WhiteSpace {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
@@ -137,7 +137,7 @@ impl fmt::Display for Normalization {
             f.write_str("+strip-markup")?;
         }
         match self.space {
-            Space::Fold => Ok(()),
+            WhiteSpace::Fold => Ok(()),
             other => write!(f, "+{other}-space"),
         }
     }
@@ -150,12 +150,12 @@ impl FromStr for Normalization {
         let mut rest = text;
         let space = if let Some(before) = rest.strip_suffix("+keep-space") {
             rest = before;
-            Space::Keep
+            WhiteSpace::Keep
         } else if let Some(before) = rest.strip_suffix("+remove-space") {
             rest = before;
-            Space::Remove
+            WhiteSpace::Remove
         } else {
-            Space::Fold
+            WhiteSpace::Fold
         };
         let markup = if let Some(before) = rest.strip_suffix("+strip-markup") {
             rest = before;
@@ -259,11 +259,11 @@ impl Normalizer {
             source = &text.before_form;
         }
         let space = match self.normalization.space {
-            Space::Fold if !self.fold_space => Space::Keep,
+            WhiteSpace::Fold if !self.fold_space => WhiteSpace::Keep,
             space => space,
         };
         let form = self.normalization.form;
-        if space == Space::Keep {
+        if space == WhiteSpace::Keep {
             track.stage(|track| normalize::form_into(form, source, &mut text.padded, track));
         } else {
             text.before_space.clear();

@@ -1,6 +1,6 @@
 //! White space: folded to single spaces, or removed.
 
-use super::Space;
+use super::WhiteSpace;
 use super::origin::Track;
 
 /// Unicode's `White_Space`, and the four ASCII separators that text tools treat alike (as Python's `split` does).
@@ -9,8 +9,8 @@ pub(super) fn is_space(c: char) -> bool {
 }
 
 /// Appends `source` to `out` with its white space treated; `Keep` copies.
-pub(super) fn apply_into<T: Track>(space: Space, source: &str, out: &mut String, track: &mut T) {
-    if space == Space::Keep {
+pub(super) fn apply_into<T: Track>(space: WhiteSpace, source: &str, out: &mut String, track: &mut T) {
+    if space == WhiteSpace::Keep {
         track.mark(out.len(), 0);
         out.push_str(source);
         return;
@@ -19,7 +19,7 @@ pub(super) fn apply_into<T: Track>(space: Space, source: &str, out: &mut String,
     let mut at = 0;
     for word in source.split(is_space) {
         if !word.is_empty() {
-            if space == Space::Fold && out.len() > begin {
+            if space == WhiteSpace::Fold && out.len() > begin {
                 // The one space stands for the last character of the run before the word.
                 track.mark(out.len(), at - 1);
                 out.push(' ');
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn apply(space: Space, source: &str) -> String {
+    fn apply(space: WhiteSpace, source: &str) -> String {
         let mut out = String::new();
         apply_into(space, source, &mut out, &mut Untracked);
         out
@@ -49,9 +49,9 @@ mod tests {
         #[test]
         fn folding_is_split_and_join(source in "[ab\u{3000}\u{1c} \n中]{0,30}") {
             let words: Vec<&str> = source.split(is_space).filter(|word| !word.is_empty()).collect();
-            prop_assert_eq!(apply(Space::Fold, &source), words.join(" "));
-            prop_assert_eq!(apply(Space::Remove, &source), words.concat());
-            prop_assert_eq!(apply(Space::Keep, &source), source);
+            prop_assert_eq!(apply(WhiteSpace::Fold, &source), words.join(" "));
+            prop_assert_eq!(apply(WhiteSpace::Remove, &source), words.concat());
+            prop_assert_eq!(apply(WhiteSpace::Keep, &source), source);
         }
     }
 }

@@ -10,11 +10,11 @@ use crate::read::documents::Documents;
 pub(crate) struct KeeperOrder {
     len: u32,
     /// The documents by place, and their places; nothing where that is the same.
-    sorted: Option<Sorted>,
+    sorted: Option<SortedDocuments>,
 }
 
 #[derive(Debug)]
-struct Sorted {
+struct SortedDocuments {
     documents: Vec<u32>,
     places: Vec<u32>,
 }
@@ -44,7 +44,7 @@ impl KeeperOrder {
         for (place, &document) in (0..).zip(&order) {
             places[document as usize] = place;
         }
-        Self { len: documents, sorted: Some(Sorted { documents: order, places }) }
+        Self { len: documents, sorted: Some(SortedDocuments { documents: order, places }) }
     }
 
     /// The order in which documents were read.

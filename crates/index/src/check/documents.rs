@@ -11,7 +11,7 @@ use crate::index::Index;
 use crate::prepare::PreparedEntry;
 use crate::progress::Reached;
 use crate::record::DocumentRow;
-use crate::store::{Space, State, View};
+use crate::store::{KeyspaceName, State, View};
 
 /// What the documents add up to.
 pub(super) struct Sums {
@@ -96,13 +96,13 @@ impl Index {
         if record.metadata().is_none() {
             return Err("its metadata cannot be read".to_owned());
         }
-        let sketch = view.get(Space::Sketches, &key).map_err(says)?.ok_or("it has no sketch")?;
+        let sketch = view.get(KeyspaceName::Sketches, &key).map_err(says)?.ok_or("it has no sketch")?;
         let stored = if let Some(text) = self.text(view, number, record).map_err(says)? {
             if xxh3_64(text.as_bytes()).to_le_bytes() != record.content {
                 return Err("its text is not the one that was added".to_owned());
             }
             self.preparation.prepare(&text, prepared);
-            view.get(Space::Texts, &key).map_err(says)?.map_or(0, |text| text.len() as u64)
+            view.get(KeyspaceName::Texts, &key).map_err(says)?.map_or(0, |text| text.len() as u64)
         } else {
             let kept = self.in_place_of_text(view, number, record).map_err(says)?;
             self.preparation.prepare_set(kept.set, record.wordless, prepared);

@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::folder::Folder;
 use crate::index::Index;
 use crate::prepare::EntryPreparation;
-use crate::store::{Space, State, Store, View};
+use crate::store::{KeyspaceName, State, Store, View};
 
 /// What a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -160,10 +160,12 @@ impl Index {
 
 /// The number behind all that were given to documents, whatever was counted.
 pub(crate) fn end(view: &View<'_>, state: &State) -> u32 {
-    let last = [Space::Records, Space::Texts, Space::Sketches, Space::Sets].into_iter().filter_map(|space| {
-        let key = view.last_key(space)?;
-        Some(u32::from_be_bytes(key.try_into().ok()?).saturating_add(1))
-    });
+    let last = [KeyspaceName::Records, KeyspaceName::Texts, KeyspaceName::Sketches, KeyspaceName::Sets]
+        .into_iter()
+        .filter_map(|space| {
+            let key = view.last_key(space)?;
+            Some(u32::from_be_bytes(key.try_into().ok()?).saturating_add(1))
+        });
     last.fold(state.next, u32::max)
 }
 
@@ -175,7 +177,7 @@ impl Index {
         let view = self.store.view();
         let mut change = self.store.change();
         if let Ok(Some(number)) = self.number(&view, id) {
-            change.put(Space::Texts, &number.to_be_bytes(), b"\x00something else".to_vec());
+            change.put(KeyspaceName::Texts, &number.to_be_bytes(), b"\x00something else".to_vec());
         }
         let _ = change.commit(&self.write().state);
     }
@@ -222,23 +224,39 @@ mod tests {
     #[test]
     fn rows_that_belong_to_no_document_are_found() {
         for (space, key, payload, says) in [
-            (Space::State, &b"else"[..], vec![], "the row of `state` with the key `else`"),
-            (Space::Ids, b"nobody", 77u32.to_be_bytes().to_vec(), "the row of `ids` with the key `nobody`"),
-            (Space::Ids, b"other", 3u32.to_be_bytes().to_vec(), "the row of `ids` with the key `other`"),
-            (Space::Texts, &[0, 0, 1, 0], vec![0, b'a'], "the row of `texts` with the key 256"),
-            (Space::Sketches, &[0, 0, 1, 0], vec![], "the row of `sketches` with the key 256"),
-            (Space::Sketches, b"odd", vec![], "the row of `sketches` with the key 6f6464"),
-            (Space::Sets, &[0, 0, 0, 3], vec![], "the row of `sets` with the key 3"),
-            (Space::Frequencies, b"part 7", vec![], "the row of `frequencies` with the key 706172742037"),
+            (KeyspaceName::State, &b"else"[..], vec![], "the row of `state` with the key `else`"),
+            (
+                KeyspaceName::Ids,
+                b"nobody",
+                77u32.to_be_bytes().to_vec(),
+                "the row of `ids` with the key `nobody`",
+            ),
+            (
+                KeyspaceName::Ids,
+                b"other",
+                3u32.to_be_bytes().to_vec(),
+                "the row of `ids` with the key `other`",
+            ),
+            (KeyspaceName::Texts, &[0, 0, 1, 0], vec![0, b'a'], "the row of `texts` with the key 256"),
+            (KeyspaceName::Sketches, &[0, 0, 1, 0], vec![], "the row of `sketches` with the key 256"),
+            (KeyspaceName::Sketches, b"odd", vec![], "the row of `sketches` with the key 6f6464"),
+            (KeyspaceName::Sets, &[0, 0, 0, 3], vec![], "the row of `sets` with the key 3"),
+            (
+                KeyspaceName::Frequencies,
+                b"part 7",
+                vec![],
+                "the row of `frequencies` with the key 706172742037",
+            ),
         ] {
             let found = found(Texts::Kept, |change, _| change.put(space, key, payload.clone()));
             let expected = (FindingKind::Orphan, format!("{says} belongs to no document"));
             assert!(found.contains(&expected), "{found:?}");
-            assert!(found.len() == 1 || space == Space::Frequencies, "{found:?}");
+            assert!(found.len() == 1 || space == KeyspaceName::Frequencies, "{found:?}");
         }
         let row = postings::encode(&[(5, postings::Posting { document: 99, at: 0 })]);
-        let found =
-            found(Texts::Kept, |change, _| change.put(Space::Bands, &postings::key([0, 1], 50), row.clone()));
+        let found = found(Texts::Kept, |change, _| {
+            change.put(KeyspaceName::Bands, &postings::key([0, 1], 50), row.clone())
+        });
         assert_eq!(found[0].0, FindingKind::Orphan);
         assert!(found[0].1.contains("names a document that never was"), "{found:?}");
     }
@@ -262,17 +280,25 @@ mod tests {
     fn what_follows_from_documents_is_compared_with_them() {
         use FindingKind::{Document, Frequencies, Postings, Row};
         let spoils: [(FindingKind, Spoil); 5] = [
-            (Document, |change, _| change.put(Space::Sketches, &[0, 0, 0, 4], vec![1, 2, 3, 4])),
-            (Document, |change, _| change.remove(Space::Ids, b"d3")),
+            (Document, |change, _| change.put(KeyspaceName::Sketches, &[0, 0, 0, 4], vec![1, 2, 3, 4])),
+            (Document, |change, _| change.remove(KeyspaceName::Ids, b"d3")),
             (Postings, |change, _| {
                 let posting = postings::Posting { document: 3, at: 0 };
-                change.put(Space::Bands, &postings::key([0, 1], 90), postings::encode(&[(5, posting)]));
+                change.put(
+                    KeyspaceName::Bands,
+                    &postings::key([0, 1], 90),
+                    postings::encode(&[(5, posting)]),
+                );
             }),
-            (Row, |change, _| change.put(Space::Fingerprints, &postings::key([0, 1], 90), vec![9])),
+            (Row, |change, _| change.put(KeyspaceName::Fingerprints, &postings::key([0, 1], 90), vec![9])),
             (Frequencies, |change, state| {
                 state.counted = state.next;
-                change.put(Space::Frequencies, &0u32.to_be_bytes(), [[0; 8].as_slice(), &[0; 4]].concat());
-                (1..9u32).for_each(|part| change.remove(Space::Frequencies, &part.to_be_bytes()));
+                change.put(
+                    KeyspaceName::Frequencies,
+                    &0u32.to_be_bytes(),
+                    [[0; 8].as_slice(), &[0; 4]].concat(),
+                );
+                (1..9u32).for_each(|part| change.remove(KeyspaceName::Frequencies, &part.to_be_bytes()));
             }),
         ];
         for texts in [Texts::Kept, Texts::LeftOut] {

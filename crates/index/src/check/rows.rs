@@ -9,7 +9,7 @@ use crate::index::Index;
 use crate::postings::{self, PostingRow};
 use crate::progress::go_on;
 use crate::settings::Texts;
-use crate::store::{Space, State, View};
+use crate::store::{KeyspaceName, State, View};
 
 impl Index {
     pub(super) fn check_rows(
@@ -21,7 +21,7 @@ impl Index {
         observer: &dyn Observer,
     ) -> Result<()> {
         let mut found = [0u64; 2];
-        for space in Space::ALL {
+        for space in KeyspaceName::ALL {
             let before = checked.found();
             let stopped = view.inspect(space, |key, payload| {
                 go_on(observer)?;
@@ -32,8 +32,10 @@ impl Index {
                     return Ok(());
                 };
                 match space {
-                    Space::Bands => add_postings(space, key, payload, sums, &mut found[0], checked),
-                    Space::Fingerprints => add_postings(space, key, payload, sums, &mut found[1], checked),
+                    KeyspaceName::Bands => add_postings(space, key, payload, sums, &mut found[0], checked),
+                    KeyspaceName::Fingerprints => {
+                        add_postings(space, key, payload, sums, &mut found[1], checked)
+                    }
                     _ if self.belongs(view, space, key, payload, sums) => {}
                     _ => {
                         let what = format!("{} belongs to no document", named(space, key));
@@ -51,8 +53,8 @@ impl Index {
                 checked.find(FindingKind::Unreadable, None, what);
             }
             let posted = match space {
-                Space::Bands => 0,
-                Space::Fingerprints => 1,
+                KeyspaceName::Bands => 0,
+                KeyspaceName::Fingerprints => 1,
                 _ => continue,
             };
             // Where rows or records cannot be read, that is what is wrong.
@@ -82,29 +84,31 @@ impl Index {
     }
 
     /// Whether a row that is no posting is one of a document that is there, or of the index as a whole.
-    fn belongs(&self, view: &View<'_>, space: Space, key: &[u8], payload: &[u8], sums: &Sums) -> bool {
+    fn belongs(&self, view: &View<'_>, space: KeyspaceName, key: &[u8], payload: &[u8], sums: &Sums) -> bool {
         let number = || self.number_of(key).ok();
         let is_live = || number().is_some_and(|number| sums.live.has(number));
         match space {
-            Space::State => key == Space::STATE_KEY,
-            Space::Ids => match self.number_of(payload).map(|number| (number, self.record(view, number))) {
-                Ok((_, Ok(record))) => record.is_some_and(|record| record.id.as_bytes() == key),
-                // The record is a finding already.
-                Ok((number, Err(_))) => sums.live.has(number),
-                Err(_) => false,
-            },
-            Space::Records | Space::Sketches => is_live(),
-            Space::Texts => self.settings.texts == Texts::Kept && is_live(),
-            Space::Sets => self.settings.texts == Texts::LeftOut && is_live(),
-            Space::Frequencies => number().is_some(),
-            Space::Bands | Space::Fingerprints => true,
+            KeyspaceName::State => key == KeyspaceName::STATE_KEY,
+            KeyspaceName::Ids => {
+                match self.number_of(payload).map(|number| (number, self.record(view, number))) {
+                    Ok((_, Ok(record))) => record.is_some_and(|record| record.id.as_bytes() == key),
+                    // The record is a finding already.
+                    Ok((number, Err(_))) => sums.live.has(number),
+                    Err(_) => false,
+                }
+            }
+            KeyspaceName::Records | KeyspaceName::Sketches => is_live(),
+            KeyspaceName::Texts => self.settings.texts == Texts::Kept && is_live(),
+            KeyspaceName::Sets => self.settings.texts == Texts::LeftOut && is_live(),
+            KeyspaceName::Frequencies => number().is_some(),
+            KeyspaceName::Bands | KeyspaceName::Fingerprints => true,
         }
     }
 }
 
 /// Adds up the digests of the postings of a row, but for those of documents that were removed.
 fn add_postings(
-    space: Space,
+    space: KeyspaceName,
     key: &[u8],
     payload: &[u8],
     sums: &Sums,
@@ -126,16 +130,20 @@ fn add_postings(
     }
 }
 
-fn named(space: Space, key: &[u8]) -> String {
+fn named(space: KeyspaceName, key: &[u8]) -> String {
     format!("the row of `{}` with the key {}", space.name(), shown(space, key))
 }
 
 /// A key for people: an id as it is, a number as one, anything else in hexadecimal digits.
-fn shown(space: Space, key: &[u8]) -> String {
+fn shown(space: KeyspaceName, key: &[u8]) -> String {
     match (space, key.try_into().map(u32::from_be_bytes), std::str::from_utf8(key)) {
-        (Space::Ids | Space::State, _, Ok(id)) => format!("`{id}`"),
+        (KeyspaceName::Ids | KeyspaceName::State, _, Ok(id)) => format!("`{id}`"),
         (
-            Space::Records | Space::Texts | Space::Sketches | Space::Sets | Space::Frequencies,
+            KeyspaceName::Records
+            | KeyspaceName::Texts
+            | KeyspaceName::Sketches
+            | KeyspaceName::Sets
+            | KeyspaceName::Frequencies,
             Ok(number),
             _,
         ) => number.to_string(),

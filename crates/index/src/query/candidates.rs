@@ -13,7 +13,7 @@ use crate::index::Index;
 use crate::postings::{self, Posting, PostingRow};
 use crate::prepare::posted;
 use crate::progress::go_on;
-use crate::store::{Space, View};
+use crate::store::{KeyspaceName, View};
 
 /// A document that agrees with the query in something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub(crate) fn find(
     };
     for &key in &asked.prepared.bands {
         go_on(observer)?;
-        look_up(index, view, Space::Bands, key, &mut postings)?;
+        look_up(index, view, KeyspaceName::Bands, key, &mut postings)?;
         note(&postings, |candidate| candidate.bands += 1);
     }
     let mut common = Common { view, documents: view.state()?.documents, there: HashMap::new() };
@@ -70,7 +70,7 @@ pub(crate) fn find(
     fingerprints.dedup();
     for hash in fingerprints {
         go_on(observer)?;
-        look_up(index, view, Space::Fingerprints, hash, &mut postings)?;
+        look_up(index, view, KeyspaceName::Fingerprints, hash, &mut postings)?;
         let exceed = options.max_df.map(|most| common.exceed(most, &postings)).transpose()?;
         if exceed == Some(true) {
             passed_over += 1;
@@ -106,7 +106,7 @@ impl Common<'_, '_> {
             let is_there = match self.there.entry(posting.document) {
                 Entry::Occupied(known) => *known.get(),
                 Entry::Vacant(unknown) => {
-                    let record = self.view.get(Space::Records, &posting.document.to_be_bytes())?;
+                    let record = self.view.get(KeyspaceName::Records, &posting.document.to_be_bytes())?;
                     *unknown.insert(record.is_some())
                 }
             };
@@ -119,7 +119,13 @@ impl Common<'_, '_> {
     }
 }
 
-fn look_up(index: &Index, view: &View<'_>, space: Space, hash: u64, out: &mut Vec<Posting>) -> Result<()> {
+fn look_up(
+    index: &Index,
+    view: &View<'_>,
+    space: KeyspaceName,
+    hash: u64,
+    out: &mut Vec<Posting>,
+) -> Result<()> {
     out.clear();
     view.each(space, &postings::prefix(hash), |_, payload| {
         let row = PostingRow::decode(payload)

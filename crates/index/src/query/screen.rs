@@ -7,7 +7,7 @@ use super::{CheckOptions, PreparedQuery};
 use crate::error::Result;
 use crate::index::Index;
 use crate::record::DocumentRow;
-use crate::store::{Space, View};
+use crate::store::{KeyspaceName, View};
 
 /// The probability with which a document at the threshold is passed over, if it has no fingerprint in common.
 const ERROR: f64 = 1e-6;
@@ -70,7 +70,7 @@ impl QueryScreen {
         if row.is_empty() || shared / (few + many - shared) < options.threshold {
             return Ok(false);
         }
-        let Some(bytes) = view.get(Space::Sketches, &number.to_be_bytes())? else {
+        let Some(bytes) = view.get(KeyspaceName::Sketches, &number.to_be_bytes())? else {
             return Err(index.damaged(format!("`{}` has no sketch", record.id)));
         };
         let other: Vec<u32> = bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();

@@ -30,7 +30,7 @@ pub(crate) use seal::Damage;
 
 /// A keyspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Space {
+pub(crate) enum KeyspaceName {
     State,
     Ids,
     Records,
@@ -42,7 +42,7 @@ pub(crate) enum Space {
     Frequencies,
 }
 
-impl Space {
+impl KeyspaceName {
     pub(crate) const ALL: [Self; 9] = [
         Self::State,
         Self::Ids,
@@ -143,7 +143,7 @@ impl Store {
     pub(crate) fn open(folder: &Path, index: &Path) -> Result<Self> {
         let wrong = |error| Error::store(index, error);
         let database = Database::builder(folder).cache_size(CACHE_BYTES).open().map_err(wrong)?;
-        let spaces = Space::ALL
+        let spaces = KeyspaceName::ALL
             .into_iter()
             .map(|space| database.keyspace(space.name(), || space.options()))
             .collect::<std::result::Result<_, _>>()
@@ -151,7 +151,7 @@ impl Store {
         Ok(Self { path: index.to_owned(), database, spaces })
     }
 
-    fn space(&self, space: Space) -> &Keyspace {
+    fn space(&self, space: KeyspaceName) -> &Keyspace {
         &self.spaces[space as usize]
     }
 
@@ -190,13 +190,13 @@ pub(crate) struct View<'s> {
 
 impl View<'_> {
     /// The value of a row.
-    pub(crate) fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn get(&self, space: KeyspaceName, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let value = self.snapshot.get(self.store.space(space), key);
         let value = value.map_err(|error| Error::store(&self.store.path, error))?;
         value.map(|value| self.opened(space, key, &value)).transpose()
     }
 
-    fn opened(&self, space: Space, key: &[u8], value: &[u8]) -> Result<Vec<u8>> {
+    fn opened(&self, space: KeyspaceName, key: &[u8], value: &[u8]) -> Result<Vec<u8>> {
         match seal::open(space, key, value) {
             Ok(payload) => Ok(payload.to_vec()),
             Err(Damage) => Err(Error::damaged(
@@ -209,7 +209,7 @@ impl View<'_> {
     /// Calls `visit` with the rows whose keys have this prefix, in order, until it says no.
     pub(crate) fn each(
         &self,
-        space: Space,
+        space: KeyspaceName,
         prefix: &[u8],
         visit: impl FnMut(&[u8], &[u8]) -> Result<bool>,
     ) -> Result<()> {
@@ -219,7 +219,7 @@ impl View<'_> {
     /// The same for the rows behind `key`, or all.
     pub(crate) fn each_after(
         &self,
-        space: Space,
+        space: KeyspaceName,
         key: Option<&[u8]>,
         visit: impl FnMut(&[u8], &[u8]) -> Result<bool>,
     ) -> Result<()> {
@@ -232,7 +232,7 @@ impl View<'_> {
     /// The same for the rows before `key`, or all, in the other order.
     pub(crate) fn each_before(
         &self,
-        space: Space,
+        space: KeyspaceName,
         key: Option<&[u8]>,
         visit: impl FnMut(&[u8], &[u8]) -> Result<bool>,
     ) -> Result<()> {
@@ -244,7 +244,7 @@ impl View<'_> {
 
     fn rows(
         &self,
-        space: Space,
+        space: KeyspaceName,
         rows: impl Iterator<Item = Guard>,
         mut visit: impl FnMut(&[u8], &[u8]) -> Result<bool>,
     ) -> Result<()> {
@@ -264,7 +264,7 @@ impl View<'_> {
     /// read on, if there is such a place.
     pub(crate) fn inspect(
         &self,
-        space: Space,
+        space: KeyspaceName,
         mut visit: impl FnMut(&[u8], std::result::Result<&[u8], Damage>) -> Result<()>,
     ) -> Result<Option<Stopped>> {
         let mut after = None;
@@ -284,14 +284,14 @@ impl View<'_> {
     }
 
     /// The last key of a keyspace, if there is one and it can be read.
-    pub(crate) fn last_key(&self, space: Space) -> Option<Vec<u8>> {
+    pub(crate) fn last_key(&self, space: KeyspaceName) -> Option<Vec<u8>> {
         let row = self.snapshot.iter(self.store.space(space)).next_back()?;
         row.key().ok().map(|key| key.to_vec())
     }
 
     /// The counters.
     pub(crate) fn state(&self) -> Result<State> {
-        match self.get(Space::State, Space::STATE_KEY)? {
+        match self.get(KeyspaceName::State, KeyspaceName::STATE_KEY)? {
             None => Ok(State::default()),
             Some(bytes) => postcard::from_bytes(&bytes)
                 .map_err(|_| Error::damaged(&self.store.path, "its counters cannot be read")),
@@ -315,11 +315,11 @@ pub(crate) struct Change<'s> {
 }
 
 impl Change<'_> {
-    pub(crate) fn put(&mut self, space: Space, key: &[u8], payload: Vec<u8>) {
+    pub(crate) fn put(&mut self, space: KeyspaceName, key: &[u8], payload: Vec<u8>) {
         self.batch.insert(self.store.space(space), key, seal::seal(space, key, payload));
     }
 
-    pub(crate) fn remove(&mut self, space: Space, key: &[u8]) {
+    pub(crate) fn remove(&mut self, space: KeyspaceName, key: &[u8]) {
         self.batch.remove(self.store.space(space), key);
     }
 
@@ -337,7 +337,7 @@ impl Change<'_> {
     pub(crate) fn commit(mut self, state: &State) -> Result<()> {
         let bytes = postcard::to_stdvec(state)
             .map_err(|_| Error::damaged(&self.store.path, "its counters cannot be written"))?;
-        self.put(Space::State, Space::STATE_KEY, bytes);
+        self.put(KeyspaceName::State, KeyspaceName::STATE_KEY, bytes);
         self.batch.commit().map_err(|error| Error::store(&self.store.path, error))
     }
 }

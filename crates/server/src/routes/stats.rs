@@ -8,7 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::sent;
-use crate::overview::{Month, Overview, Similarities};
+use crate::overview::{Month, Overview, SimilarityHistogram};
 use crate::problem::Problem;
 use crate::state::SharedState;
 
@@ -38,7 +38,7 @@ pub(crate) struct StatsSent {
     version: &'static str,
     /// Histogram of similarities in a sample of documents; null until it is known.
     #[schema(required = true)]
-    similarities: Option<Similarities>,
+    similarities: Option<SimilarityHistogram>,
     /// Number of documents per month in which they were added, in ascending order; absent until it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     added_by_month: Option<Vec<Month>>,

@@ -257,9 +257,9 @@ mod tests {
     use crate::memory::MemoryLimit;
 
     /// Of each neighbourhood, its documents, and the documents of each shelf.
-    type Shown = Vec<(Vec<u32>, Vec<Vec<u32>>)>;
+    type ListedNeighbourhoods = Vec<(Vec<u32>, Vec<Vec<u32>>)>;
 
-    fn shown(candidates: &Candidates, room: WorkingMemory) -> Shown {
+    fn shown(candidates: &Candidates, room: WorkingMemory) -> ListedNeighbourhoods {
         let mut all = vec![];
         for numbers in candidates.batches(0, room, false) {
             let batch = candidates.load(numbers.clone(), room, None).unwrap();

@@ -18,12 +18,12 @@ pub(super) const BARS: usize = 100;
 
 /// Similarities below 1, counted in hundredths, and those that are 1.
 #[derive(Debug, Clone)]
-pub(super) struct Similarities {
+pub(super) struct SimilarityCounts {
     pub(super) bars: [u64; BARS],
     pub(super) ones: u64,
 }
 
-impl Similarities {
+impl SimilarityCounts {
     pub(super) fn new(similarities: impl Iterator<Item = f64>) -> Self {
         let mut all = Self { bars: [0; BARS], ones: 0 };
         for similarity in similarities {
@@ -110,7 +110,7 @@ impl ChartFrame {
 }
 
 /// How many removed documents have which similarity to the kept one.
-pub(super) fn histogram(similarities: &Similarities, threshold: f64) -> String {
+pub(super) fn histogram(similarities: &SimilarityCounts, threshold: f64) -> String {
     let bars = &similarities.bars;
     let hundredth = |at: usize| at as f64 / BARS as f64;
     let first = bars.iter().position(|&count| count > 0).map_or(threshold, hundredth);
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn similarities_are_counted_in_hundredths() {
-        let all = Similarities::new([0.8, 0.805, 0.999, 1.0, 1.0].into_iter());
+        let all = SimilarityCounts::new([0.8, 0.805, 0.999, 1.0, 1.0].into_iter());
         assert_eq!((all.bars[80], all.bars[99], all.ones, all.below_one()), (2, 1, 2, 3));
     }
 
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn bars_stand_where_the_axes_say() {
-        let all = Similarities::new([0.8, 0.8, 0.9].into_iter());
+        let all = SimilarityCounts::new([0.8, 0.8, 0.9].into_iter());
         let svg = histogram(&all, 0.8);
         // From 0.75 to 1 over 372 pixels, from 0 to 2 over 200.
         assert!(
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_histogram_of_nothing_is_a_frame() {
-        let svg = histogram(&Similarities::new(std::iter::empty()), 1.0);
+        let svg = histogram(&SimilarityCounts::new(std::iter::empty()), 1.0);
         assert_eq!(svg.matches("class=\"bar\"").count(), 0);
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
     }

@@ -29,13 +29,13 @@ pub(super) struct SharedText {
 }
 
 /// What is said of a large cluster besides its members.
-pub(super) struct Shown {
+pub(super) struct LargeClusterSummary {
     pub(super) passages: Vec<SharedText>,
     /// Why none were looked for.
     pub(super) no_passages: Option<String>,
 }
 
-impl Shown {
+impl LargeClusterSummary {
     /// No passages, since they were not looked for.
     fn without(reason: String) -> Self {
         Self { passages: vec![], no_passages: Some(reason) }
@@ -60,19 +60,26 @@ pub(super) fn write(
         }
         let shown = match largest.binary_search(&number) {
             Ok(_) => passages(findings, clusters[number])?,
-            Err(_) => Shown::without(format!("looked for in the {WITH_PASSAGES} largest clusters only")),
+            Err(_) => LargeClusterSummary::without(format!(
+                "looked for in the {WITH_PASSAGES} largest clusters only"
+            )),
         };
         Ok((number, shown))
     };
-    let write =
-        |(number, shown): (usize, Shown)| write_cluster(findings, clusters[number], Some(&shown), out);
+    let write = |(number, shown): (usize, LargeClusterSummary)| {
+        write_cluster(findings, clusters[number], Some(&shown), out)
+    };
     parallel::in_order(clusters.len(), findings.plan.threads, || (), work, write)
 }
 
 /// The longest passages that the keeper shares with members from the start, the middle and the end of a cluster.
-fn passages(findings: &Findings<'_>, cluster: &[&Removed]) -> Result<Shown, Error> {
-    let too_long =
-        || Shown::without(format!("documents of more than {} MiB are not looked through", SHORT_BYTES >> 20));
+fn passages(findings: &Findings<'_>, cluster: &[&Removed]) -> Result<LargeClusterSummary, Error> {
+    let too_long = || {
+        LargeClusterSummary::without(format!(
+            "documents of more than {} MiB are not looked through",
+            SHORT_BYTES >> 20
+        ))
+    };
     let Some(keeper) = findings.short_text(cluster[0].of)? else { return Ok(too_long()) };
     let mut chosen: Vec<usize> =
         (0..COMPARED).map(|nth| (cluster.len() - 1) * nth / (COMPARED - 1)).collect();
@@ -90,5 +97,5 @@ fn passages(findings: &Findings<'_>, cluster: &[&Removed]) -> Result<Shown, Erro
             found.push(SharedText { member, text: shared });
         }
     }
-    Ok(if compared { Shown { passages: found, no_passages: None } } else { too_long() })
+    Ok(if compared { LargeClusterSummary { passages: found, no_passages: None } } else { too_long() })
 }

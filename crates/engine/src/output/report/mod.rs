@@ -30,7 +30,7 @@ use minwise::Observer;
 use minwise_corpus::{CompleteOutput, Corpus, Output, Overwrite, escape_control};
 use serde::Serialize;
 
-use self::large::Shown;
+use self::large::LargeClusterSummary;
 use self::page::page;
 use crate::decide::{Decisions, Removed};
 use crate::error::Error;
@@ -211,7 +211,7 @@ fn write_reordered(findings: &Findings<'_>, out: &mut Output) -> Result<(), Erro
 fn write_cluster(
     findings: &Findings<'_>,
     cluster: &[&Removed],
-    shown: Option<&Shown>,
+    shown: Option<&LargeClusterSummary>,
     out: &mut Output,
 ) -> Result<(), Error> {
     let keeper = findings.id(cluster[0].of)?;
@@ -224,7 +224,7 @@ fn write_cluster(
         out.write_bytes(member.as_bytes())?;
     }
     out.write_bytes(b"]")?;
-    if let Some(Shown { passages, no_passages }) = shown {
+    if let Some(LargeClusterSummary { passages, no_passages }) = shown {
         out.write_bytes(format!(",\"passages\":{}", json(passages)).as_bytes())?;
         if let Some(reason) = no_passages {
             out.write_bytes(format!(",\"no_passages\":{}", json(reason)).as_bytes())?;

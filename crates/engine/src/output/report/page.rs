@@ -12,9 +12,9 @@
 
 use std::time::Duration;
 
-use super::charts::{Similarities, histogram, s_curve};
+use super::charts::{SimilarityCounts, histogram, s_curve};
 use super::html::{self, TableColumn, bytes, counted, escape, grouped, table};
-use super::sources::{Fate, Sources};
+use super::sources::{Fate, SourceCounts};
 use super::strange::Strange;
 use super::{ByKeeper, Extras, Report, Summary, ThisRun, clusters, pairs};
 use crate::error::Error;
@@ -70,8 +70,8 @@ fn headline(summary: &Summary) -> String {
 }
 
 /// One look at where every document of the inputs stands.
-fn survey<'a>(run: &Findings<'a>) -> Result<(Sources<'a>, Strange), Error> {
-    let mut sources = Sources::default();
+fn survey<'a>(run: &Findings<'a>) -> Result<(SourceCounts<'a>, Strange), Error> {
+    let mut sources = SourceCounts::default();
     let mut strange = Strange::new();
     let mut removed = run.decisions.removed.iter().map(|removed| removed.document).peekable();
     let documents = &run.reading.documents;
@@ -225,7 +225,7 @@ fn counts(run: &Findings<'_>, extras: &Extras) -> String {
 
 fn charts(run: &Findings<'_>, extras: &Extras) -> String {
     let (summary, plan) = (run.summary, run.plan);
-    let similarities = Similarities::new(run.decisions.removed.iter().map(|removed| removed.similarity));
+    let similarities = SimilarityCounts::new(run.decisions.removed.iter().map(|removed| removed.similarity));
     let precision = match plan.cluster {
         minwise::cluster::Clustering::Star => {
             "Every removed document was compared exactly with the one that was kept for it, so precision is 1."

@@ -49,12 +49,12 @@ pub(super) enum Fate {
 
 /// Counts by source.
 #[derive(Debug, Default)]
-pub(super) struct Sources<'a> {
+pub(super) struct SourceCounts<'a> {
     named: BTreeMap<&'a str, FateCounts>,
     others: FateCounts,
 }
 
-impl<'a> Sources<'a> {
+impl<'a> SourceCounts<'a> {
     /// Counts a record.
     pub(super) fn add(&mut self, corpus: &'a Corpus, source: u32, fate: Fate) {
         let name = corpus.sources().get(source as usize).map_or("?", |source| match source.layout() {
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn what_is_not_shown_is_added_up() {
         let names: Vec<String> = (0..SHOWN + 2).map(|i| format!("{i:02}")).collect();
-        let mut sources = Sources::default();
+        let mut sources = SourceCounts::default();
         for name in &names {
             sources.count(name, Fate::Kept);
         }
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn one_source_is_its_own_sum() {
-        let mut sources = Sources::default();
+        let mut sources = SourceCounts::default();
         sources.count("a", Fate::Kept);
         let table = sources.table();
         assert!(!table.contains("together") && !table.contains("all others"), "{table}");

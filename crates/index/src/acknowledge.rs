@@ -7,7 +7,7 @@
 
 use crate::error::Result;
 use crate::index::{Index, Writer};
-use crate::store::{Change, State};
+use crate::store::{Change, IndexCounts};
 
 /// What becomes of the shingles that are not in the frequencies yet.
 pub(crate) enum PendingCounts {
@@ -25,7 +25,7 @@ impl Index {
         &self,
         writer: &mut Writer,
         change: Change<'_>,
-        state: State,
+        state: IndexCounts,
         pending: PendingCounts,
     ) -> Result<()> {
         change.commit(&state)?;

@@ -9,7 +9,7 @@ use crate::index::Index;
 use crate::postings::{self, PREFIXES, Posting, PostingRow};
 use crate::progress::{Reached, go_on};
 use crate::sets::SetReader;
-use crate::store::{Change, KeyspaceName, State};
+use crate::store::{Change, IndexCounts, KeyspaceName};
 
 /// First bits of hashes that are merged at a time; others may write in between.
 const AT_A_TIME: u32 = 1 << 10;
@@ -130,7 +130,7 @@ impl Index {
         }
         let table = if documents == 0 { table } else { table.with(documents, shingles) };
         let mut writer = self.write();
-        let mut state = State { counted: end, ..writer.state };
+        let mut state = IndexCounts { counted: end, ..writer.state };
         state.sequence += 1;
         state.removed = state.removed.saturating_sub(removed);
         let mut change = self.store.change();

@@ -13,7 +13,7 @@ use crate::in_place::InPlaceOfText;
 use crate::prepare::EntryPreparation;
 use crate::record::{DocumentRow, Entry, Mark};
 use crate::settings::{IndexSettings, Texts};
-use crate::store::{KeyspaceName, State, Store, View};
+use crate::store::{IndexCounts, KeyspaceName, Store, View};
 use crate::text;
 
 /// An index that is open. Any number of threads may read it while one writes.
@@ -54,7 +54,7 @@ pub struct Index {
 /// What whoever writes has to know.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    pub(crate) state: State,
+    pub(crate) state: IndexCounts,
     /// Shingles of the documents from this number on, which are not in the frequencies yet.
     pub(crate) pending: (u32, Vec<u64>),
 }
@@ -147,7 +147,7 @@ impl Index {
         let preparation = EntryPreparation::new(settings)?;
         let folder = Folder::create(path)?;
         let made = Store::open(&folder.store(), path).and_then(|store| {
-            store.change().commit(&State::default())?;
+            store.change().commit(&IndexCounts::default())?;
             Ok(store)
         });
         let store = match made {
@@ -157,7 +157,7 @@ impl Index {
                 return Err(error);
             }
         };
-        let index = Self::over(folder, *settings, preparation, store, State::default());
+        let index = Self::over(folder, *settings, preparation, store, IndexCounts::default());
         let filled = fill(&index).and_then(|filled| {
             let sequence = index.write().state.sequence;
             index.folder.seal(settings, sequence)?;
@@ -195,7 +195,7 @@ impl Index {
         settings: IndexSettings,
         preparation: EntryPreparation,
         store: Store,
-        state: State,
+        state: IndexCounts,
     ) -> Self {
         let writer = Mutex::new(Writer { state, pending: (state.next, vec![]) });
         Self { store, folder, settings, preparation, writer, counted: Mutex::default() }

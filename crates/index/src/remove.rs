@@ -3,7 +3,7 @@
 use crate::acknowledge::PendingCounts;
 use crate::error::{ErrorKind, Result};
 use crate::index::Index;
-use crate::store::{Change, KeyspaceName, State, View};
+use crate::store::{Change, IndexCounts, KeyspaceName, View};
 
 impl Index {
     /// Removes the documents with these ids, all of them or none; it returns when that is on disk.
@@ -38,7 +38,7 @@ impl Index {
         &self,
         view: &View<'_>,
         change: &mut Change<'_>,
-        state: &mut State,
+        state: &mut IndexCounts,
         number: u32,
     ) -> Result<()> {
         let key = number.to_be_bytes();

@@ -31,7 +31,7 @@ impl ShinglePair {
 
 /// What the estimates of many trials have in common.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spread {
+pub struct TrialStatistics {
     /// The mean of the estimates.
     pub mean: f64,
     /// Their variance.
@@ -40,7 +40,7 @@ pub struct Spread {
     pub variance_error: f64,
 }
 
-impl Spread {
+impl TrialStatistics {
     /// Of these estimates; of fewer than two there is no variance.
     #[must_use]
     pub fn of(estimates: &[f64]) -> Self {
@@ -62,14 +62,14 @@ pub fn sketch(sketcher: &dyn Sketcher, shingles: &[u64]) -> Vec<u32> {
 }
 
 /// Measures a method on a pair, over the seeds 0 … `trials` − 1.
-pub fn spread(method: Method, pair: &ShinglePair, trials: u64) -> Result<Spread, Error> {
+pub fn spread(method: Method, pair: &ShinglePair, trials: u64) -> Result<TrialStatistics, Error> {
     let estimates: Result<Vec<f64>, Error> = (0..trials)
         .map(|seed| {
             let sketcher = method.build(seed)?;
             Ok(sketcher.estimate(&sketch(&*sketcher, &pair.a), &sketch(&*sketcher, &pair.b)).value)
         })
         .collect();
-    Ok(Spread::of(&estimates?))
+    Ok(TrialStatistics::of(&estimates?))
 }
 
 #[cfg(test)]
@@ -90,12 +90,12 @@ mod tests {
 
     #[test]
     fn moments_of_a_few_numbers() {
-        let spread = Spread::of(&[1.0, 2.0, 3.0, 6.0]);
+        let spread = TrialStatistics::of(&[1.0, 2.0, 3.0, 6.0]);
         assert_eq!((spread.mean, spread.variance), (3.0, 14.0 / 3.0));
         // The fourth powers of −2, −1, 0 and 3 have the mean 24.5.
         let expected = ((24.5 - 14.0_f64 / 3.0 * 14.0 / 3.0) / 4.0).sqrt();
         assert!((spread.variance_error - expected).abs() < 1e-12, "{spread:?}");
-        assert_eq!(Spread::of(&[0.5, 0.5]).variance_error, 0.0);
+        assert_eq!(TrialStatistics::of(&[0.5, 0.5]).variance_error, 0.0);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::problem::Problem;
-use crate::state::{State, now};
+use crate::state::{ServerState, now};
 use crate::uploads::{self, AboutNamed, UploadedFile};
 
 /// Documents, and bytes of their texts, that are added at a time. What was added stays, whatever becomes of the rest.
@@ -99,7 +99,7 @@ pub(crate) fn check_id(id: &str) -> Result<(), String> {
     Index::check_id(id).map_err(|error| error.to_string())
 }
 
-impl State {
+impl ServerState {
     /// Adds documents, batch by batch. `step` is told how many were looked at, and says whether to go on; `told` has what
     /// became of them up to the end, or up to the batch that failed.
     pub(crate) fn add(
@@ -216,7 +216,7 @@ mod tests {
     fn what_was_added_before_it_failed_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
-        let state = State::new(index, Access::Local, ServerLimits::default(), Box::new(|_| {}));
+        let state = ServerState::new(index, Access::Local, ServerLimits::default(), Box::new(|_| {}));
         let documents = (0..2 * BATCH_DOCUMENTS).map(|at| {
             Item::Document(NewDocument { id: at.to_string(), text: "a".to_owned(), ..NewDocument::default() })
         });

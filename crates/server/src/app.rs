@@ -272,7 +272,7 @@ mod tests {
     use super::*;
     use crate::auth::Access;
     use crate::limits::ServerLimits;
-    use crate::state::State;
+    use crate::state::ServerState;
 
     #[test]
     fn a_panic_is_a_problem_and_the_server_goes_on() {
@@ -287,7 +287,7 @@ mod tests {
         let notes: Arc<Mutex<Vec<String>>> = Arc::default();
         let log = Arc::clone(&notes);
         let log = Box::new(move |event: &Value| log.lock().unwrap().push(event["event"].to_string()));
-        let state = State::new(index, Access::Local, ServerLimits::default(), log);
+        let state = ServerState::new(index, Access::Local, ServerLimits::default(), log);
         let app = Router::new().route("/broken", get(broken)).route("/behind", get(broken_behind));
         let app = guarded(app.route("/whole", get(|| async { "whole" })), state);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

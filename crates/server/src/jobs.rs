@@ -18,7 +18,7 @@ use crate::adding::AddedSent;
 use crate::problem::{Problem, ProblemKind};
 use crate::routes::clusters::ClustersSent;
 use crate::shutdown::Until;
-use crate::state::{SharedState, State};
+use crate::state::{ServerState, SharedState};
 
 /// How long the result of a job is kept,
 const KEPT: Duration = Duration::from_hours(1);
@@ -287,7 +287,7 @@ impl Jobs {
         kind: JobKind,
         same: Option<Same>,
         until: Until,
-        work: impl FnOnce(&State, &Job) -> E + Send + 'static,
+        work: impl FnOnce(&ServerState, &Job) -> E + Send + 'static,
     ) -> Result<String, Problem> {
         let jobs = &state.jobs;
         let mut list = jobs.list();

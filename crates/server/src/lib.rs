@@ -57,7 +57,7 @@ pub use limits::ServerLimits;
 pub use state::LogSink;
 
 use auth::Access;
-use state::{SharedState, State, cores};
+use state::{ServerState, SharedState, cores};
 
 /// How to serve an archive.
 pub struct ServerOptions {
@@ -176,7 +176,7 @@ impl Default for ServerOptions {
 impl ServerOptions {
     fn state(self, index: Index) -> SharedState {
         let access = self.tokens.map_or(Access::Local, Access::Tokens);
-        State::new(index, access, self.limits, self.log)
+        ServerState::new(index, access, self.limits, self.log)
     }
 }
 

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 use crate::date;
 use crate::problem::{Problem, ProblemKind};
 use crate::shutdown::{Phase, Until};
-use crate::state::{SharedState, State};
+use crate::state::{ServerState, SharedState};
 
 /// Documents whose nearest are looked for.
 const DRAWN: usize = 500;
@@ -135,7 +135,7 @@ fn begin(state: SharedState, changes: u64) -> watch::Receiver<()> {
     looking
 }
 
-fn look(state: &State, until: &Until) -> Result<OverviewData, Problem> {
+fn look(state: &ServerState, until: &Until) -> Result<OverviewData, Problem> {
     let survey = state.told(state.index.survey(DRAWN, SEED, until))?;
     let mut months: BTreeMap<String, u64> = BTreeMap::new();
     for (day, documents) in survey.added {
@@ -145,7 +145,11 @@ fn look(state: &State, until: &Until) -> Result<OverviewData, Problem> {
     Ok(OverviewData { similarities: similarities(state, &survey.drawn, until)?, added_by_month })
 }
 
-fn similarities(state: &State, drawn: &[String], until: &Until) -> Result<SimilarityHistogram, Problem> {
+fn similarities(
+    state: &ServerState,
+    drawn: &[String],
+    until: &Until,
+) -> Result<SimilarityHistogram, Problem> {
     // Every candidate is a match, and one passage of each is enough.
     let options = CheckOptions {
         threshold: 0.0,

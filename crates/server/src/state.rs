@@ -24,7 +24,7 @@ use crate::upkeep::Upkeep;
 pub type LogSink = Box<dyn Fn(&Value) + Send + Sync>;
 
 /// What all requests share.
-pub(crate) struct State {
+pub(crate) struct ServerState {
     pub(crate) index: Index,
     pub(crate) access: Access,
     pub(crate) limits: ServerLimits,
@@ -81,14 +81,14 @@ impl Observer for StillWaiting {
 }
 
 /// The state, by everybody who has a part in it.
-pub(crate) type SharedState = Arc<State>;
+pub(crate) type SharedState = Arc<ServerState>;
 
 /// Threads that a server may keep busy.
 pub(crate) fn cores() -> usize {
     available_parallelism().map_or(1, usize::from)
 }
 
-impl State {
+impl ServerState {
     pub(crate) fn new(index: Index, access: Access, limits: ServerLimits, log: LogSink) -> SharedState {
         // An index that cannot say how large it is will say so when it is asked for something.
         let documents = index.statistics().map_or(0, |numbers| numbers.documents);
@@ -116,7 +116,7 @@ impl State {
     /// Does something on the archive, away from the threads that answer requests.
     pub(crate) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&State) -> Result<T, Problem> + Send + 'static,
+        work: impl FnOnce(&ServerState) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         self.run_on(Arc::clone(&self.workers), work).await
     }
@@ -125,7 +125,7 @@ impl State {
     pub(crate) async fn run_watched<T: Send + 'static>(
         self: &Arc<Self>,
         text_bytes: usize,
-        work: impl FnOnce(&State, &StillWaiting) -> Result<T, Problem> + Send + 'static,
+        work: impl FnOnce(&ServerState, &StillWaiting) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let places = if text_bytes > LONG { &self.long } else { &self.workers };
         let (_asking, asked) = Asking::new();
@@ -135,7 +135,7 @@ impl State {
     /// The same for what takes no time, however busy all others are.
     pub(crate) async fn run_quick<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&State) -> Result<T, Problem> + Send + 'static,
+        work: impl FnOnce(&ServerState) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         self.run_on(Arc::clone(&self.quick), work).await
     }
@@ -143,7 +143,7 @@ impl State {
     /// The same for what changes the archive.
     pub(crate) async fn run_writing<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&State) -> Result<T, Problem> + Send + 'static,
+        work: impl FnOnce(&ServerState) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         self.run_on(Arc::clone(&self.writers), work).await
     }
@@ -151,7 +151,7 @@ impl State {
     /// The same for what reads files of strangers, which may take long.
     pub(crate) async fn run_reading<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&State) -> Result<T, Problem> + Send + 'static,
+        work: impl FnOnce(&ServerState) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         self.run_on(Arc::clone(&self.readers), work).await
     }
@@ -160,8 +160,8 @@ impl State {
     /// place among those that read until it is done: what was read is in memory.
     pub(crate) async fn run_read<R: Send + 'static, T: Send + 'static>(
         self: &Arc<Self>,
-        read: impl FnOnce(&State) -> Result<(R, usize), Problem> + Send + 'static,
-        work: impl FnOnce(&State, &StillWaiting, R) -> Result<T, Problem> + Send + 'static,
+        read: impl FnOnce(&ServerState) -> Result<(R, usize), Problem> + Send + 'static,
+        work: impl FnOnce(&ServerState, &StillWaiting, R) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let place = Arc::clone(&self.readers).acquire_owned().await.map_err(|_| ProblemKind::Stopping)?;
         let (what, bytes, place) = self
@@ -180,7 +180,7 @@ impl State {
     async fn run_on<T: Send + 'static>(
         self: &Arc<Self>,
         places: Arc<Semaphore>,
-        work: impl FnOnce(&State) -> Result<T, Problem> + Send + 'static,
+        work: impl FnOnce(&ServerState) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         // The place is held until the work is done, whether or not somebody still waits for it.
         let place = places.acquire_owned().await.map_err(|_| ProblemKind::Stopping)?;
@@ -194,7 +194,7 @@ impl State {
     /// Does something on another thread.
     async fn apart<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&State) -> Result<T, Problem> + Send + 'static,
+        work: impl FnOnce(&ServerState) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let state = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || work(&state));
@@ -261,7 +261,7 @@ pub(crate) mod tests {
     pub(crate) fn state() -> (tempfile::TempDir, SharedState) {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
-        (folder, State::new(index, Access::Local, ServerLimits::default(), Box::new(|_| {})))
+        (folder, ServerState::new(index, Access::Local, ServerLimits::default(), Box::new(|_| {})))
     }
 
     #[test]
@@ -365,7 +365,7 @@ pub(crate) mod tests {
         let writers: Vec<_> = (0..10 * cores() + 10)
             .map(|_| {
                 let state = Arc::clone(&state);
-                let change = |state: &State| {
+                let change = |state: &ServerState| {
                     drop(state.changing());
                     Ok(())
                 };

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::limits::ServerLimits;
 use crate::shutdown::Phase;
-use crate::state::{SharedState, State};
+use crate::state::{ServerState, SharedState};
 
 /// Merging writes the archive anew. With a change for every so many documents, that is a bounded part of the work of adding them.
 const DOCUMENTS_PER_CHANGE: u64 = 16;
@@ -58,7 +58,7 @@ fn due(limits: &ServerLimits, documents: u64) -> u64 {
     limits.unmerged_changes.max(documents / DOCUMENTS_PER_CHANGE)
 }
 
-fn merge(state: &State) {
+fn merge(state: &ServerState) {
     let merged = state.index.compact(&state.end.until(Phase::Stopping));
     // What failed was told, and what was interrupted is done by the next server that has to.
     if state.told(merged).is_ok() {

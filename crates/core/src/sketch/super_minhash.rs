@@ -67,7 +67,7 @@ const STEPS_TOGETHER: usize = 48;
 const TOGETHER: usize = 16;
 
 /// The registers on the way to a sketch, shingle after shingle.
-struct State<'a> {
+struct RegisterState<'a> {
     registers: &'a mut [u32],
     /// At place i stands i, but for what the running shingle has swapped. Places that it has passed are not kept up.
     order: Vec<u32>,
@@ -80,7 +80,7 @@ struct State<'a> {
     random_bits: u32,
 }
 
-impl<'a> State<'a> {
+impl<'a> RegisterState<'a> {
     fn new(registers: &'a mut [u32]) -> Self {
         let m = registers.len();
         let random_bits = random_bits(m);
@@ -185,7 +185,7 @@ impl SuperMinHash {
     /// Lets each shingle take its steps by itself, as long as they can lower a register.
     fn one_by_one(&self, shingles: &[u64], out: &mut [u32]) {
         let m = self.registers;
-        let mut state = State::new(out);
+        let mut state = RegisterState::new(out);
         let random_bits = state.random_bits;
         let mut shingles = shingles.iter();
         while state.last > 0 {
@@ -259,7 +259,7 @@ mod tests {
         let tenths = |n: u32| n * ((1 << 30) / 10);
         let at = |step: u32, n: u32| (step << 30) + tenths(n);
         let mut registers = [EMPTY; 3];
-        let mut state = State::new(&mut registers);
+        let mut state = RegisterState::new(&mut registers);
         let draws: [&[(u32, usize)]; 3] =
             [&[(4, 2), (1, 1), (7, 2)], &[(2, 1), (9, 2), (3, 2)], &[(6, 0), (0, 1), (0, 2)]];
         let expected =

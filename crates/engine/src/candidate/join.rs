@@ -17,7 +17,7 @@ use crate::parallel;
 use crate::read::Reading;
 use crate::read::documents::{RowReader, Which};
 use crate::read::prepare::{Preparation, Prepared};
-use crate::storage::runs::{SortEntry, SortedRuns, Spread};
+use crate::storage::runs::{SortEntry, SortedRuns, SpreadNumber};
 use crate::turn::LargeDocumentLock;
 
 /// The most documents whose items are gathered together, and the most items.
@@ -193,7 +193,7 @@ impl JoinInput<'_> {
 
     /// What the crowded documents can leave out: their frequent items, sorted by document, and cut by rank.
     fn cuts(&self, having: &SortedRuns<'_, Having>, join: &Join) -> Result<Vec<(u32, PairCuts)>, Error> {
-        let spread = Spread::new(self.documents.len());
+        let spread = SpreadNumber::new(self.documents.len());
         let mut frequent = SortedRuns::new(self.held(), self.folder);
         let of_crowded = |entries: Vec<Having>| {
             let mut found = vec![];

@@ -12,7 +12,7 @@ use minwise_corpus::Temporary;
 use crate::error::Error;
 use crate::memory::WorkingMemory;
 use crate::parallel;
-use crate::storage::runs::{SortedRuns, Spread};
+use crate::storage::runs::{SortedRuns, SpreadNumber};
 
 /// Pairs that are sorted together.
 const TOGETHER: usize = 1 << 18;
@@ -24,7 +24,7 @@ const MERGED: usize = 1 << 18;
 
 /// Pairs of documents, numbered from 0, while they are found.
 pub(crate) struct CandidatePairs<'a> {
-    spread: Spread,
+    spread: SpreadNumber,
     /// Which documents meet, directly or through others.
     forest: Forest,
     /// For each document, whether those after it are to be known too.
@@ -49,7 +49,7 @@ impl<'a> CandidatePairs<'a> {
         let documents = both_ways.len();
         let most = room.entries(size_of::<u64>()).clamp(LEAST_HELD, (HELD * threads).max(LEAST_HELD));
         Self {
-            spread: Spread::new(documents),
+            spread: SpreadNumber::new(documents),
             forest: Forest::new(documents),
             both_ways,
             pending: vec![],

@@ -10,7 +10,7 @@ use minwise_corpus::Temporary;
 
 use crate::error::Error;
 use crate::memory::WorkingMemory;
-use crate::storage::runs::{SortEntry, SortedRuns, Spread};
+use crate::storage::runs::{SortEntry, SortedRuns, SpreadNumber};
 
 /// The documents of an edge as one key, and the bits of its similarity.
 type Keyed = (u64, u64);
@@ -22,7 +22,7 @@ const STORED: usize = 12;
 #[derive(Debug)]
 pub(crate) struct Edges<'a> {
     documents: usize,
-    spread: Spread,
+    spread: SpreadNumber,
     pending: Vec<Keyed>,
     scratch: Vec<Keyed>,
     runs: SortedRuns<'a, Keyed>,
@@ -38,7 +38,7 @@ impl<'a> Edges<'a> {
         let most = (room.held() as usize / (3 * Keyed::BYTES)).max(1);
         Self {
             documents,
-            spread: Spread::new(documents),
+            spread: SpreadNumber::new(documents),
             pending: vec![],
             scratch: vec![],
             runs: SortedRuns::new(most, folder),

@@ -63,9 +63,9 @@ impl SortEntry for (u64, u64) {
 
 /// Numbers below a bound, spread over 32 bits in their order, so that keys that begin with them fall into all parts.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spread(u32);
+pub(crate) struct SpreadNumber(u32);
 
-impl Spread {
+impl SpreadNumber {
     pub(crate) fn new(bound: usize) -> Self {
         Self(u32::MAX / u32::try_from(bound).unwrap_or(u32::MAX).max(1))
     }
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn numbers_are_spread_in_their_order() {
         for bound in [1, 2, 3, 1000, 4_000_000_000, u32::MAX as usize] {
-            let spread = Spread::new(bound);
+            let spread = SpreadNumber::new(bound);
             let numbers =
                 [0, 1, bound as u32 / 2, bound as u32 - 1].map(|number| number.min(bound as u32 - 1));
             assert!(numbers.map(|number| spread.key(number, 7)).is_sorted());

@@ -11,7 +11,7 @@ use crate::index::Index;
 use crate::prepare::PreparedEntry;
 use crate::progress::Reached;
 use crate::record::DocumentRow;
-use crate::store::{KeyspaceName, State, View};
+use crate::store::{IndexCounts, KeyspaceName, View};
 
 /// What the documents add up to.
 pub(super) struct Sums {
@@ -28,13 +28,13 @@ impl Index {
     pub(super) fn check_documents(
         &self,
         view: &View<'_>,
-        state: &State,
+        state: &IndexCounts,
         checked: &mut IntegrityReport,
         observer: &dyn Observer,
     ) -> Result<Sums> {
         let end = end(view, state);
         let mut sums = Sums { live: Live::none(end), postings: Some([0; 2]), counted: 0 };
-        let mut counted = State { documents: 0, text_bytes: 0, stored_bytes: 0, shingles: 0, ..*state };
+        let mut counted = IndexCounts { documents: 0, text_bytes: 0, stored_bytes: 0, shingles: 0, ..*state };
         let mut prepared = PreparedEntry::default();
         let progress = Reached::begin(observer, Stage::Check, state.documents);
         for number in 0..end {
@@ -127,7 +127,7 @@ impl Index {
 }
 
 /// Finds what was counted and is not there, and the other way round.
-fn compare(state: &State, counted: &State, checked: &mut IntegrityReport) {
+fn compare(state: &IndexCounts, counted: &IndexCounts, checked: &mut IntegrityReport) {
     for (what, was, is) in [
         ("documents", state.documents, counted.documents),
         ("bytes of text", state.text_bytes, counted.text_bytes),

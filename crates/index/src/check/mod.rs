@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::folder::Folder;
 use crate::index::Index;
 use crate::prepare::EntryPreparation;
-use crate::store::{KeyspaceName, State, Store, View};
+use crate::store::{IndexCounts, KeyspaceName, Store, View};
 
 /// What a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,7 +126,7 @@ impl Index {
         let mut state = view.state().unwrap_or_else(|error| {
             checked.find(FindingKind::Counters, None, format!("its counters are lost: {}", error.what()));
             // Whatever comes next is no change that was acknowledged before.
-            State { sequence: *noted.as_ref().unwrap_or(&0), ..State::default() }
+            IndexCounts { sequence: *noted.as_ref().unwrap_or(&0), ..IndexCounts::default() }
         });
         if checked.found() > 0 {
             state.next = end(&view, &state);
@@ -159,7 +159,7 @@ impl Index {
 }
 
 /// The number behind all that were given to documents, whatever was counted.
-pub(crate) fn end(view: &View<'_>, state: &State) -> u32 {
+pub(crate) fn end(view: &View<'_>, state: &IndexCounts) -> u32 {
     let last = [KeyspaceName::Records, KeyspaceName::Texts, KeyspaceName::Sketches, KeyspaceName::Sets]
         .into_iter()
         .filter_map(|space| {
@@ -200,10 +200,10 @@ mod tests {
         index
     }
 
-    type Spoil = fn(&mut Change<'_>, &mut State);
+    type Spoil = fn(&mut Change<'_>, &mut IndexCounts);
 
     /// What is found when rows and counters were changed behind the back of the index, and that a repair mends it.
-    fn found(texts: Texts, spoil: impl Fn(&mut Change<'_>, &mut State)) -> Vec<(FindingKind, String)> {
+    fn found(texts: Texts, spoil: impl Fn(&mut Change<'_>, &mut IndexCounts)) -> Vec<(FindingKind, String)> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("archive");
         let index = index(&path, texts);

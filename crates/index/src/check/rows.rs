@@ -9,13 +9,13 @@ use crate::index::Index;
 use crate::postings::{self, PostingRow};
 use crate::progress::go_on;
 use crate::settings::Texts;
-use crate::store::{KeyspaceName, State, View};
+use crate::store::{IndexCounts, KeyspaceName, View};
 
 impl Index {
     pub(super) fn check_rows(
         &self,
         view: &View<'_>,
-        state: &State,
+        state: &IndexCounts,
         sums: &Sums,
         checked: &mut IntegrityReport,
         observer: &dyn Observer,

@@ -2,7 +2,7 @@
 //!
 //! | keyspace | key | value |
 //! |---|---|---|
-//! | `state` | `state` | the counters of [`State`] |
+//! | `state` | `state` | the counters of [`IndexCounts`] |
 //! | `ids` | the id of a document | its number |
 //! | `records` | number | [`Record`](crate::record::Record) |
 //! | `texts` | number | the text, compressed |
@@ -104,7 +104,7 @@ impl KeyspaceName {
 
 /// What an index counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct State {
+pub(crate) struct IndexCounts {
     /// Changes so far.
     pub(crate) sequence: u64,
     /// The number of the next document.
@@ -290,9 +290,9 @@ impl View<'_> {
     }
 
     /// The counters.
-    pub(crate) fn state(&self) -> Result<State> {
+    pub(crate) fn state(&self) -> Result<IndexCounts> {
         match self.get(KeyspaceName::State, KeyspaceName::STATE_KEY)? {
-            None => Ok(State::default()),
+            None => Ok(IndexCounts::default()),
             Some(bytes) => postcard::from_bytes(&bytes)
                 .map_err(|_| Error::damaged(&self.store.path, "its counters cannot be read")),
         }
@@ -328,13 +328,13 @@ impl Change<'_> {
     }
 
     /// Makes the changes whole, but leaves it to a later one to make them durable.
-    pub(crate) fn commit_lazily(mut self, state: &State) -> Result<()> {
+    pub(crate) fn commit_lazily(mut self, state: &IndexCounts) -> Result<()> {
         self.batch = self.batch.durability(None);
         self.commit(state)
     }
 
     /// Makes the changes and the counters durable.
-    pub(crate) fn commit(mut self, state: &State) -> Result<()> {
+    pub(crate) fn commit(mut self, state: &IndexCounts) -> Result<()> {
         let bytes = postcard::to_stdvec(state)
             .map_err(|_| Error::damaged(&self.store.path, "its counters cannot be written"))?;
         self.put(KeyspaceName::State, KeyspaceName::STATE_KEY, bytes);

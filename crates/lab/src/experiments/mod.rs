@@ -7,7 +7,7 @@ pub(crate) mod s002;
 pub(crate) mod s003;
 pub(crate) mod s004;
 
-use crate::measure::Spread;
+use crate::measure::TrialStatistics;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -30,7 +30,7 @@ fn points(label: &str, at: &[(f64, f64)]) -> Series {
 }
 
 /// The variance of a spread, times `scale`, with two standard errors on either side.
-fn variance_point(x: f64, spread: &Spread, scale: f64) -> Point {
+fn variance_point(x: f64, spread: &TrialStatistics, scale: f64) -> Point {
     let (low, high) =
         (spread.variance - 2.0 * spread.variance_error, spread.variance + 2.0 * spread.variance_error);
     Point { x, y: spread.variance * scale, error: Some((low * scale, high * scale)) }

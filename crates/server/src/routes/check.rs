@@ -16,7 +16,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::sent;
 use crate::limits::HeldMemory;
 use crate::problem::{Problem, ProblemKind};
-use crate::state::{SharedState, State, StillWaiting};
+use crate::state::{ServerState, SharedState, StillWaiting};
 use crate::uploads::{BodyContent, Received, file_limits, json};
 use crate::wire::{Metadata, Title};
 
@@ -185,7 +185,7 @@ pub(crate) fn queried_document(document: StoredDocument) -> Queried {
     Queried { id: Some(entry.id), title: entry.title, text, marks, ..Queried::default() }
 }
 
-impl State {
+impl ServerState {
     /// Refuses a text that is too long to be checked while somebody waits.
     pub(crate) fn check_length(&self, text: &str) -> Result<(), Problem> {
         let (bytes, limit) = (text.len(), self.limits.text_bytes);
@@ -231,7 +231,7 @@ pub(crate) async fn check(At(state): At<SharedState>, received: Received) -> Res
     match content {
         BodyContent::Json(ref body) => {
             let bytes = body.len();
-            let work = move |state: &State, asked: &StillWaiting| {
+            let work = move |state: &ServerState, asked: &StillWaiting| {
                 let _held = held;
                 let mut options: Submission = content.value()?;
                 let missing = || Problem::new(ProblemKind::BadBody, "There is no `text`.");
@@ -244,7 +244,7 @@ pub(crate) async fn check(At(state): At<SharedState>, received: Received) -> Res
         }
         BodyContent::Files { files, options } => {
             let limits = file_limits(state.limits.body_bytes, state.limits.file_time);
-            let read = move |state: &State| {
+            let read = move |state: &ServerState| {
                 let mut options: Submission = options.as_deref().map(json).transpose()?.unwrap_or_default();
                 if options.text.is_some() {
                     return Err(Problem::new(
@@ -262,7 +262,7 @@ pub(crate) async fn check(At(state): At<SharedState>, received: Received) -> Res
                 let bytes = text.len();
                 Ok(((held, queried(title, text, marks), options), bytes))
             };
-            let work = |state: &State,
+            let work = |state: &ServerState,
                         asked: &StillWaiting,
                         (held, query, options): (HeldMemory, Queried, Submission)| {
                 let _held = held;

@@ -12,11 +12,11 @@ use super::parameters::{Id, Parameters};
 use super::sent;
 use crate::adding;
 use crate::problem::{Problem, ProblemKind};
-use crate::state::{SharedState, State};
+use crate::state::{ServerState, SharedState};
 use crate::uploads::{self, AboutFile, BodyContent, Received, file_limits, json};
 use crate::wire::{Metadata, Title, WholeDocument};
 
-impl State {
+impl ServerState {
     /// The document with this id.
     pub(crate) fn document(&self, id: &str) -> Result<StoredDocument, Problem> {
         let missing = || Problem::from(&ErrorKind::NoSuchDocument { id: id.to_owned() }.into());
@@ -79,7 +79,7 @@ pub(crate) async fn put(
     let Received { content, held } = received;
     let limits = file_limits(state.limits.body_bytes, state.limits.file_time);
     let reads_file = matches!(content, BodyContent::Files { .. });
-    let work = move |state: &State| {
+    let work = move |state: &ServerState| {
         let _held = held;
         let document = match content {
             BodyContent::Json(_) => {
@@ -169,7 +169,7 @@ pub(crate) async fn similar(
         .await
 }
 
-impl State {
+impl ServerState {
     /// The document of a form that has to hold one file.
     pub(crate) fn only(
         &self,

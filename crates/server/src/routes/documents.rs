@@ -16,7 +16,7 @@ use crate::adding::{AddedSent, BATCH_BYTES, Item};
 use crate::jobs::{JobKind, Jobs, WorkResult};
 use crate::problem::{Problem, ProblemKind};
 use crate::shutdown::Phase;
-use crate::state::{SharedState, State, cores};
+use crate::state::{ServerState, SharedState, cores};
 use crate::uploads::{AboutNamed, BodyContent, Received, UploadedFile, file_limits, json};
 use crate::wire::{DocumentSent, Metadata, Title};
 
@@ -204,7 +204,7 @@ pub(crate) async fn add(At(state): At<SharedState>, received: Received) -> Resul
     let bytes: usize = items.iter().map(Item::size_bytes).sum();
     let limits = file_limits(state.limits.body_bytes, state.limits.file_time);
     if items.len() <= FEW_DOCUMENTS && files <= FEW_FILES && bytes <= FEW_BYTES {
-        let work = move |state: &State| {
+        let work = move |state: &ServerState| {
             let _held = held;
             let mut told = AddedSent::default();
             state.add(items, &limits, 1, &mut told, |_| Ok(())).map_err(|problem| {

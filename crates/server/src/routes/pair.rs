@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::sent;
 use crate::problem::{Problem, ProblemKind};
-use crate::state::{SharedState, State};
+use crate::state::{ServerState, SharedState};
 use crate::uploads::Received;
 use crate::wire::{Bytes, Title};
 
@@ -102,7 +102,7 @@ pub(crate) struct TwinPassage {
     moved: bool,
 }
 
-impl State {
+impl ServerState {
     /// How long what is asked for is.
     fn length_of(&self, asked: &SideAsked) -> Result<usize, Problem> {
         match (&asked.text, &asked.id) {

@@ -121,12 +121,12 @@ pub(crate) fn decide(records: &[Links], document: impl Fn(usize) -> RecordFate) 
 struct Walk<'r> {
     records: &'r [Links],
     fates: Vec<Option<RecordFate>>,
-    keys: HashMap<IdHash, State>,
+    keys: HashMap<IdHash, IdState>,
 }
 
 /// An id during the walk.
 #[derive(Default)]
-struct State {
+struct IdState {
     /// The fate of the records that bear or name the id.
     fate: Option<RecordFate>,
     /// The records that bear or name the id and wait for a fate.

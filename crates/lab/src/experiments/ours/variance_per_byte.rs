@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::check::Deviations;
 use crate::experiment::{Context, ExperimentFindings};
-use crate::measure::{ShinglePair, Spread, spread};
+use crate::measure::{ShinglePair, TrialStatistics, spread};
 use crate::table::Table;
 
 #[derive(Deserialize)]
@@ -24,7 +24,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         .into_iter()
         .flat_map(|method| settings.similarities.iter().map(move |&similarity| (method, similarity)))
         .collect();
-    let measured = context.map(&points, |&(method, similarity)| -> Result<Spread> {
+    let measured = context.map(&points, |&(method, similarity)| -> Result<TrialStatistics> {
         let pair = ShinglePair::of(settings.union, (similarity * settings.union as f64).round() as usize);
         Ok(spread(method, &pair, settings.trials)?)
     });

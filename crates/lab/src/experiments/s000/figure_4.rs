@@ -7,7 +7,7 @@ use super::sectional;
 use crate::check::{Check, Deviations, significant};
 use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::chart;
-use crate::measure::{ShinglePair, Spread, spread};
+use crate::measure::{ShinglePair, TrialStatistics, spread};
 use crate::plot::{Axis, Point, Series};
 use crate::table::Table;
 
@@ -25,7 +25,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let points: Vec<(usize, f64)> =
         settings.sections.iter().flat_map(|&s| settings.similarities.iter().map(move |&x| (s, x))).collect();
-    let measured = context.map(&points, |&(sections, x)| -> Result<Spread> {
+    let measured = context.map(&points, |&(sections, x)| -> Result<TrialStatistics> {
         let pair = ShinglePair::of(settings.union, (x * settings.union as f64).round() as usize);
         Ok(spread(sectional(sections, settings.registers)?, &pair, settings.trials)?)
     });

@@ -8,7 +8,7 @@ use super::sectional;
 use crate::check::{Check, Deviations, STANDARD_ERRORS};
 use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{chart, root, variance_point};
-use crate::measure::{ShinglePair, Spread, spread};
+use crate::measure::{ShinglePair, TrialStatistics, spread};
 use crate::plot::{Axis, Series};
 use crate::table::Table;
 
@@ -27,7 +27,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let k = settings.registers as f64;
     let points: Vec<(usize, f64)> =
         settings.sections.iter().flat_map(|&s| settings.similarities.iter().map(move |&x| (s, x))).collect();
-    let measured = context.map(&points, |&(sections, x)| -> Result<Spread> {
+    let measured = context.map(&points, |&(sections, x)| -> Result<TrialStatistics> {
         let pair = ShinglePair::of(settings.union, (x * settings.union as f64).round() as usize);
         Ok(spread(sectional(sections, settings.registers)?, &pair, settings.trials)?)
     });

@@ -14,7 +14,7 @@ use super::{sets, shuffles};
 use crate::check::Check;
 use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{chart, line};
-use crate::measure::Spread;
+use crate::measure::TrialStatistics;
 use crate::plot::Axis;
 use crate::table::Table;
 
@@ -195,7 +195,7 @@ fn candidates(context: &Context<'_>, settings: &Settings, sets: &[ShingleSet]) -
     let counts = context.map(&seeds, |&seed| -> Result<f64> {
         Ok(banded(banding, &sketch_all(Method::minhash(registers), seed, sets)?).len() as f64)
     });
-    let spread = Spread::of(&counts.into_iter().collect::<Result<Vec<_>>>()?);
+    let spread = TrialStatistics::of(&counts.into_iter().collect::<Result<Vec<_>>>()?);
     let error = (spread.variance / settings.seeds as f64).sqrt();
     Ok(Check::simulated("candidates of 410 documents, on average over seeds", spread.mean, expected, error))
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::check::{Check, Deviations, Printed};
 use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::chart;
-use crate::measure::{ShinglePair, Spread, spread};
+use crate::measure::{ShinglePair, TrialStatistics, spread};
 use crate::plot::{Axis, Point, Series};
 use crate::table::Table;
 
@@ -32,7 +32,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let expected: Expected = context.expected()?;
     let similarity = settings.common as f64 / settings.union as f64;
     let pair = ShinglePair::of(settings.union, settings.common);
-    let measured = context.map(&settings.functions, |&functions| -> Result<Spread> {
+    let measured = context.map(&settings.functions, |&functions| -> Result<TrialStatistics> {
         Ok(spread(Method::minhash(functions), &pair, settings.trials)?)
     });
     let measured = measured.into_iter().collect::<Result<Vec<_>>>()?;

@@ -10,7 +10,7 @@ use super::{Fraction, Trials, printed};
 use crate::check::{Check, Deviations, Printed, STANDARD_ERRORS};
 use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{chart, variance_point};
-use crate::measure::Spread;
+use crate::measure::TrialStatistics;
 use crate::plot::{Axis, Series};
 use crate::simulate::Universe;
 use crate::table::Table;
@@ -29,7 +29,7 @@ struct Settings {
 struct Measured {
     fraction: Fraction,
     similarity: f64,
-    spread: Spread,
+    spread: TrialStatistics,
 }
 
 pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {

@@ -10,7 +10,7 @@ use super::UNION;
 use crate::check::{Check, Deviations, Printed};
 use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{chart, root, variance_point};
-use crate::measure::{ShinglePair, Spread, spread};
+use crate::measure::{ShinglePair, TrialStatistics, spread};
 use crate::plot::{Axis, Series};
 use crate::table::Table;
 
@@ -41,7 +41,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let k = settings.stored_bits;
     let points: Vec<(u32, f64)> =
         (1..=3).flat_map(|halvings| settings.similarities.iter().map(move |&x| (halvings, x))).collect();
-    let measured = context.map(&points, |&(halvings, x)| -> Result<Spread> {
+    let measured = context.map(&points, |&(halvings, x)| -> Result<TrialStatistics> {
         let method: Method = format!("xor:{halvings}/minhash:{}", k << halvings).parse()?;
         Ok(spread(method, &ShinglePair::of(UNION, (x * UNION as f64).round() as usize), settings.trials)?)
     });

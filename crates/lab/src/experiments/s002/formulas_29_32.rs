@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::printed;
 use crate::check::{Check, STANDARD_ERRORS, significant};
 use crate::experiment::{Context, ExperimentFindings};
-use crate::measure::Spread;
+use crate::measure::TrialStatistics;
 use crate::simulate::{Random, Universe};
 use crate::table::Table;
 
@@ -38,11 +38,11 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         agreeing as f64 / stored_bits as f64
     });
     let spread_of = |estimator: fn(f64, u32, Chance) -> f64| {
-        Spread::of(&shares.iter().map(|&share| estimator(share, 1, chance)).collect::<Vec<_>>())
+        TrialStatistics::of(&shares.iter().map(|&share| estimator(share, 1, chance)).collect::<Vec<_>>())
     };
     let (right, wrong) = (spread_of(xor_similarity), spread_of(printed::xor_similarity));
     let truth = universe.similarity();
-    let error = |spread: &Spread| (spread.variance / trials as f64).sqrt();
+    let error = |spread: &TrialStatistics| (spread.variance / trials as f64).sqrt();
     // A root bends: E[R̂] − R is −Var·(1−C₂)/(2T−1)^½, to the second order in the spread of T̂ (R̂ = (√g + …)/(2−2C₂), and
     // the second derivative of √g over twice the square of the first is −1/√g).
     let g = 2.0 * minwise::estimate::fractional_bit::xor_match_probability(truth, 1, chance) - 1.0;

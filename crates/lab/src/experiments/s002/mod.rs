@@ -12,7 +12,7 @@ use anyhow::Result;
 use minwise::estimate::fractional_bit::{Combination, WidthGroup, similarity};
 use minwise::sketch::Method;
 
-use crate::measure::{ShinglePair, Spread, spread};
+use crate::measure::{ShinglePair, TrialStatistics, spread};
 use crate::simulate::{Random, Universe};
 
 /// A width between one bit and two.
@@ -57,13 +57,13 @@ struct Trials {
 
 impl Trials {
     /// By the library's sketches, of sets that are small in the range of their hash values.
-    fn sparse(&self, fraction: Fraction, similarity: f64) -> Result<(f64, Spread)> {
+    fn sparse(&self, fraction: Fraction, similarity: f64) -> Result<(f64, TrialStatistics)> {
         let pair = ShinglePair::of(UNION, (similarity * UNION as f64).round() as usize);
         Ok((similarity, spread(fraction.method(self.registers)?, &pair, self.count)?))
     }
 
     /// By ranks of permutations, of sets that fill the share `r` of the range.
-    fn dense(&self, fractions: &[Fraction], universe: Universe, point: u64) -> Vec<(f64, Spread)> {
+    fn dense(&self, fractions: &[Fraction], universe: Universe, point: u64) -> Vec<(f64, TrialStatistics)> {
         let (r, _) = universe.shares();
         let mut estimates = vec![vec![]; fractions.len()];
         for trial in 0..self.count {
@@ -80,7 +80,7 @@ impl Trials {
                 estimates.push(similarity(&matches, &groups, Combination::Pooled));
             }
         }
-        estimates.iter().map(|estimates| (universe.similarity(), Spread::of(estimates))).collect()
+        estimates.iter().map(|estimates| (universe.similarity(), TrialStatistics::of(estimates))).collect()
     }
 }
 

@@ -4,7 +4,7 @@ use anyhow::Result;
 use minwise::filter::{Filter, FilterDecision, Use};
 use serde::Deserialize;
 
-use super::{Spread, agreements, of_data, per_look};
+use super::{SimilaritySpread, agreements, of_data, per_look};
 use crate::check::{Check, Deviations, Printed, significant};
 use crate::experiment::{Context, ExperimentFindings};
 use crate::measure;
@@ -18,7 +18,7 @@ struct Settings {
     looks: Vec<usize>,
     error: f64,
     thresholds: Vec<f64>,
-    spreads: Vec<Spread>,
+    spreads: Vec<SimilaritySpread>,
 }
 
 #[derive(Deserialize)]
@@ -51,13 +51,13 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         let mut means = vec![];
         for &spread in &settings.spreads {
             let pairs = agreements(spread, settings.pairs, settings.registers, context.seed());
-            let compared = measure::Spread::of(
+            let compared = measure::TrialStatistics::of(
                 &pairs.iter().map(|pair| compared(&filter, pair) as f64).collect::<Vec<_>>(),
             );
             let library: f64 =
                 pairs.iter().map(|pair| by_library(&filter, pair) as f64).sum::<f64>() / pairs.len() as f64;
-            let exact =
-                (spread == Spread::Uniform).then(|| filter.outcome_of_even_spread(Use::Decide).comparisons);
+            let exact = (spread == SimilaritySpread::Uniform)
+                .then(|| filter.outcome_of_even_spread(Use::Decide).comparisons);
             if let Some(exact) = exact {
                 deviations.add(compared.mean, exact, (compared.variance / settings.pairs as f64).sqrt());
                 checks.push(Check::known(

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde::Deserialize;
 
-use super::{Spread, agreements};
+use super::{SimilaritySpread, agreements};
 use crate::check::Check;
 use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{chart, share_point, through};
@@ -17,13 +17,13 @@ struct Settings {
     registers: usize,
     look: usize,
     threshold: f64,
-    spreads: Vec<Spread>,
+    spreads: Vec<SimilaritySpread>,
     matches: Vec<usize>,
 }
 
 /// Pairs above a number of matches at the look.
 struct Row {
-    spread: Spread,
+    spread: SimilaritySpread,
     matches: usize,
     /// Pairs that are similar by all registers, whatever their matches.
     similar: usize,
@@ -69,7 +69,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
             row.recall().into(),
         ]);
     }
-    let uniform = || rows.iter().filter(|row| row.spread == Spread::Uniform);
+    let uniform = || rows.iter().filter(|row| row.spread == SimilaritySpread::Uniform);
     let curve = |label: &str, of: fn(&Row) -> (usize, usize)| {
         let point = |row: &Row| {
             let (right, all) = of(row);
@@ -112,7 +112,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     ]))
 }
 
-fn measure(context: &Context<'_>, settings: &Settings, spread: Spread) -> Vec<Row> {
+fn measure(context: &Context<'_>, settings: &Settings, spread: SimilaritySpread) -> Vec<Row> {
     let pairs = agreements(spread, settings.pairs, settings.registers, context.seed());
     let count = |registers: &[bool]| registers.iter().filter(|&&agrees| agrees).count();
     // Whether a pair is similar by all registers, and its matches at the look.

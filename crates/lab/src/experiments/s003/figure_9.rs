@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 use minwise::filter::Look;
 use serde::Deserialize;
 
-use super::{Spread, agreements, of_data, per_look};
+use super::{SimilaritySpread, agreements, of_data, per_look};
 use crate::check::{Check, Deviations, Printed, significant};
 use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::chart;
@@ -18,7 +18,7 @@ struct Settings {
     pairs: u64,
     registers: usize,
     error: f64,
-    spreads: Vec<Spread>,
+    spreads: Vec<SimilaritySpread>,
 }
 
 #[derive(Deserialize)]
@@ -67,7 +67,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let mut deviations = Deviations::default();
     let mut checks = vec![];
     for (name, rates) in &columns {
-        let is_even = name == Spread::Uniform.name();
+        let is_even = name == SimilaritySpread::Uniform.name();
         for ((row, look), &(rejected, accepted)) in expected.rows.iter().zip(&looks).zip(rates) {
             let closed = (look.rejection_rate(), look.acceptance_rate());
             let shown = |rate: f64| is_even.then_some(rate);
@@ -111,7 +111,7 @@ fn shapes(expected: &Expected, columns: &[(String, Vec<Rates>)]) -> Vec<Check> {
         Some(rates[at])
     };
     let mut checks = vec![];
-    for name in [Spread::Uniform.name(), Spread::Gaussian.name()] {
+    for name in [SimilaritySpread::Uniform.name(), SimilaritySpread::Gaussian.name()] {
         for (threshold, what) in [(0.8, "rejected"), (0.3, "accepted")] {
             let Some((rejected, accepted)) = first(name, threshold) else { continue };
             let holds = if what == "rejected" { rejected > accepted } else { accepted > rejected };
@@ -124,7 +124,7 @@ fn shapes(expected: &Expected, columns: &[(String, Vec<Rates>)]) -> Vec<Check> {
             ));
         }
     }
-    for unlike in [Spread::Unlike.name(), "space"] {
+    for unlike in [SimilaritySpread::Unlike.name(), "space"] {
         let Some((rejected, _)) = first(unlike, 0.8) else { continue };
         checks.push(Check::shape(
             &format!("pairs that are unlike ({unlike}) at T = 0.8, k = 100"),
@@ -160,7 +160,12 @@ fn series(expected: &Expected, looks: &[Look], columns: &[(String, Vec<Rates>)])
     series
 }
 
-fn simulated(context: &Context<'_>, settings: &Settings, spread: Spread, looks: &[Look]) -> Vec<Rates> {
+fn simulated(
+    context: &Context<'_>,
+    settings: &Settings,
+    spread: SimilaritySpread,
+    looks: &[Look],
+) -> Vec<Rates> {
     let pairs = agreements(spread, settings.pairs, settings.registers, context.seed());
     looks
         .iter()

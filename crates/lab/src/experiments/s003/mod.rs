@@ -24,7 +24,7 @@ use crate::simulate::Random;
 /// and the parameters of the latter are not said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Spread {
+enum SimilaritySpread {
     /// Evenly from 0 to 1.
     Uniform,
     /// Around ½ with a standard deviation of 0.15, cut at 0 and 1.
@@ -33,7 +33,7 @@ enum Spread {
     Unlike,
 }
 
-impl Spread {
+impl SimilaritySpread {
     fn name(self) -> &'static str {
         match self {
             Self::Uniform => "uniform",
@@ -52,7 +52,7 @@ impl Spread {
 }
 
 /// Which of a pair's registers agree, for each of many pairs of one spread.
-fn agreements(spread: Spread, count: u64, registers: usize, seed: u64) -> Vec<Vec<bool>> {
+fn agreements(spread: SimilaritySpread, count: u64, registers: usize, seed: u64) -> Vec<Vec<bool>> {
     let draw = |pair| {
         let mut random = Random::new(seed, &[spread as u64, pair]);
         let similarity = spread.draw(&mut random);

@@ -12,7 +12,7 @@ use crate::check::{Check, Deviations, Printed};
 use crate::data;
 use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{chart, points};
-use crate::measure::Spread;
+use crate::measure::TrialStatistics;
 use crate::plot::{Axis, Point, Series};
 use crate::simulate::binomial::Binomial;
 use crate::simulate::{Random, Vocabulary};
@@ -71,7 +71,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         let counts = measure(context, &settings, &sets, &similarities, registers)?;
         let expected = expected(context, &settings, &by_similarity, registers);
         for (row, &error) in settings.errors.iter().enumerate() {
-            let spread = Spread::of(&counts.iter().map(|counts| counts[row] as f64).collect::<Vec<_>>());
+            let spread =
+                TrialStatistics::of(&counts.iter().map(|counts| counts[row] as f64).collect::<Vec<_>>());
             // Where hardly a pair is off, all runs may agree by chance; then the count is a rare event.
             let variance = spread.variance.max(expected[row]);
             let standard_error = (variance / settings.runs as f64).sqrt();

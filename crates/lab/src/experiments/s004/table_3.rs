@@ -8,7 +8,7 @@ use super::copies::{Collection, MEMBERS, candidates, reaches};
 use super::{COPIES, sketch_all};
 use crate::check::{Check, Printed, STANDARD_ERRORS, significant};
 use crate::experiment::{Context, ExperimentFindings};
-use crate::measure::Spread;
+use crate::measure::TrialStatistics;
 use crate::simulate::binomial::Binomial;
 use crate::table::Table;
 
@@ -60,7 +60,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         }
     }
     let n = queries.len() as f64;
-    let spread = Spread::of(&returned);
+    let spread = TrialStatistics::of(&returned);
     let mut table = Table::new(
         "returned",
         "Queries by the number of copies they return",

@@ -20,7 +20,7 @@ pub struct Source {
     /// Where in `name` the path inside the folder that was given begins.
     pub(crate) id_start: usize,
     pub(crate) origin: Origin,
-    pub(crate) store: Store,
+    pub(crate) store: SourceBytes,
     pub(crate) size_bytes: u64,
     /// How the bytes at its place are compressed; `None` if they are not, or were decompressed to the spool.
     pub(crate) compression: Option<Compression>,
@@ -51,7 +51,7 @@ pub(crate) enum Origin {
 
 /// Where the bytes of a source are.
 #[derive(Debug)]
-pub(crate) enum Store {
+pub(crate) enum SourceBytes {
     /// In the file itself. Only some files are kept open: there may be hundreds of thousands.
     InPlace { modified: Option<SystemTime>, kept_open: Option<Arc<File>> },
     /// In the spool, from `base` on.
@@ -103,8 +103,10 @@ impl Source {
     /// The documents, if they lie in memory.
     pub(crate) fn memory(&self) -> Option<&InMemory> {
         match &self.store {
-            Store::Memory(memory) => Some(memory),
-            Store::InPlace { .. } | Store::Spooled { .. } | Store::Unreadable { .. } => None,
+            SourceBytes::Memory(memory) => Some(memory),
+            SourceBytes::InPlace { .. } | SourceBytes::Spooled { .. } | SourceBytes::Unreadable { .. } => {
+                None
+            }
         }
     }
 
@@ -112,8 +114,8 @@ impl Source {
     /// rejected when it is scanned.
     pub fn unreadable(&self) -> Option<&str> {
         match &self.store {
-            Store::Unreadable { message } => Some(message),
-            Store::InPlace { .. } | Store::Spooled { .. } | Store::Memory(_) => None,
+            SourceBytes::Unreadable { message } => Some(message),
+            SourceBytes::InPlace { .. } | SourceBytes::Spooled { .. } | SourceBytes::Memory(_) => None,
         }
     }
 
@@ -121,19 +123,20 @@ impl Source {
     pub(crate) fn open(&self, spool: Option<&Arc<File>>) -> Result<SourceReader> {
         let name = &*self.name;
         let (file, base) = match (&self.store, self.path()) {
-            (Store::Spooled { base }, _) => (spool.cloned(), *base),
-            (Store::InPlace { modified, kept_open: Some(file) }, _) => {
+            (SourceBytes::Spooled { base }, _) => (spool.cloned(), *base),
+            (SourceBytes::InPlace { modified, kept_open: Some(file) }, _) => {
                 let metadata = file.metadata().map_err(|error| Error::io("read", name, error))?;
                 self.check_unchanged(&metadata, self.size_bytes, *modified)?;
                 (Some(Arc::clone(file)), 0)
             }
-            (Store::InPlace { modified, kept_open: None }, Some(path)) => {
+            (SourceBytes::InPlace { modified, kept_open: None }, Some(path)) => {
                 let file = open_file(path, name)?;
                 let metadata = file.metadata().map_err(|error| Error::io("read", name, error))?;
                 self.check_unchanged(&metadata, self.size_bytes, *modified)?;
                 (Some(Arc::new(file)), 0)
             }
-            (Store::InPlace { .. }, None) | (Store::Memory(_) | Store::Unreadable { .. }, _) => (None, 0),
+            (SourceBytes::InPlace { .. }, None)
+            | (SourceBytes::Memory(_) | SourceBytes::Unreadable { .. }, _) => (None, 0),
         };
         // An empty spool has no file, and nobody asks it for a byte.
         Ok(SourceReader { file, base, size_bytes: self.size_bytes, name: Arc::clone(&self.name) })

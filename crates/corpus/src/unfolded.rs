@@ -31,12 +31,12 @@ pub(crate) struct Unfolded {
 struct SharedPieces {
     file: Option<Arc<File>>,
     size_bytes: u64,
-    pieces: HashMap<PieceKey, Arc<Stored>>,
+    pieces: HashMap<PieceKey, Arc<StoredPiece>>,
 }
 
 /// Where a piece lies.
 #[derive(Debug)]
-pub(crate) struct Stored {
+pub(crate) struct StoredPiece {
     file: Arc<File>,
     /// Where each row ends, counted from the start of the piece.
     ends: Vec<u64>,
@@ -52,7 +52,7 @@ impl Unfolded {
     }
 
     /// A piece that was stored.
-    pub(crate) fn get(&self, key: PieceKey) -> Option<Arc<Stored>> {
+    pub(crate) fn get(&self, key: PieceKey) -> Option<Arc<StoredPiece>> {
         self.shared().pieces.get(&key).cloned()
     }
 
@@ -62,7 +62,7 @@ impl Unfolded {
         key: PieceKey,
         rows: usize,
         mut push: impl FnMut(usize, &mut Vec<u8>),
-    ) -> Result<Arc<Stored>> {
+    ) -> Result<Arc<StoredPiece>> {
         let file = self.file()?;
         let (mut bytes, mut ends, mut steps) = (Vec::new(), Vec::new(), Vec::new());
         let (mut first_row, mut start) = (0, 0);
@@ -78,7 +78,7 @@ impl Unfolded {
                 bytes.clear();
             }
         }
-        let stored = Arc::new(Stored { file, ends, steps });
+        let stored = Arc::new(StoredPiece { file, ends, steps });
         // Two threads may have stored the same piece, of which one stays.
         Ok(Arc::clone(self.shared().pieces.entry(key).or_insert(stored)))
     }
@@ -113,7 +113,7 @@ impl Unfolded {
     }
 }
 
-impl Stored {
+impl StoredPiece {
     /// Reads the bytes of one row, counted from 0 within the piece.
     pub(crate) fn read<'b>(&self, row: usize, bytes: &'b mut Vec<u8>) -> Result<&'b [u8]> {
         let end = *self.ends.get(row).ok_or_else(lost)?;
@@ -147,7 +147,7 @@ mod tests {
         texts.iter().map(|text| text.as_bytes().to_vec()).collect()
     }
 
-    fn store(unfolded: &Unfolded, key: PieceKey, rows: &[Vec<u8>]) -> Result<Arc<Stored>> {
+    fn store(unfolded: &Unfolded, key: PieceKey, rows: &[Vec<u8>]) -> Result<Arc<StoredPiece>> {
         unfolded.store(key, rows.len(), |row, bytes| bytes.extend_from_slice(&rows[row]))
     }
 

@@ -63,12 +63,12 @@ struct ExportLine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    in_place_of_text: Option<Stored>,
+    in_place_of_text: Option<StoredSketch>,
 }
 
 /// What an index without texts knows of a document.
 #[derive(Debug, Serialize, Deserialize)]
-struct Stored {
+struct StoredSketch {
     bytes: u64,
     characters: u64,
     units: u32,
@@ -120,7 +120,7 @@ impl Index {
                     .get(KeyspaceName::Sketches, key)?
                     .ok_or_else(|| self.damaged(format!("the sketch of `{}` is missing", record.id)))?;
                 let set = self.in_place_of_text(&view, number, &record)?;
-                Some(Stored {
+                Some(StoredSketch {
                     bytes: record.bytes,
                     characters: record.characters,
                     units: record.units,
@@ -343,7 +343,7 @@ fn from_stored(
     metadata: &Map<String, Value>,
     added: u64,
     marks: Vec<Mark>,
-    stored: &Stored,
+    stored: &StoredSketch,
 ) -> Option<Written> {
     let decode = |text: &str| STANDARD.decode(text).ok();
     let kept = InPlaceOfText::from_bytes(&decode(&stored.set)?)?;

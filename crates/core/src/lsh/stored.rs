@@ -23,7 +23,7 @@ const WHAT: &str = "a stored index";
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "Lsh")]
-struct Stored<'a, K> {
+struct StoredLsh<'a, K> {
     versions: Versions<'a>,
     spec: Spec,
     threshold: f64,
@@ -41,7 +41,7 @@ impl<K: Serialize> Serialize for Lsh<K> {
             let live = self.keys.iter().zip(sets).filter(|(key, _)| key.is_some());
             live.map(|(_, set)| set.as_slice().to_vec()).collect()
         });
-        let stored = Stored {
+        let stored = StoredLsh {
             versions: Versions::of(FORM),
             spec: self.spec,
             threshold: self.threshold,
@@ -56,12 +56,12 @@ impl<K: Serialize> Serialize for Lsh<K> {
 
 impl<'de, K: Eq + Hash + Deserialize<'de>> Deserialize<'de> for Lsh<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let stored = Stored::deserialize(deserializer)?;
+        let stored = StoredLsh::deserialize(deserializer)?;
         read(stored).map_err(D::Error::custom)
     }
 }
 
-fn read<K: Eq + Hash>(stored: Stored<'_, K>) -> Result<Lsh<K>, Error> {
+fn read<K: Eq + Hash>(stored: StoredLsh<'_, K>) -> Result<Lsh<K>, Error> {
     stored.versions.check(WHAT, FORM)?;
     let (bands, rows) = (stored.banding.bands(), stored.banding.rows());
     let builder = Lsh::builder(stored.spec).threshold(stored.threshold).bands(bands, rows);

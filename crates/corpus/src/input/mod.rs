@@ -35,7 +35,7 @@ use crate::members::MemberReader;
 use crate::memory::InMemory;
 use crate::options::ReadOptions;
 use crate::positional::read_at;
-use crate::source::{Origin, Packed, Source, Store, open_file, os_error};
+use crate::source::{Origin, Packed, Source, SourceBytes, open_file, os_error};
 use crate::sources::{Content, CorpusState, Sources};
 use crate::spool::{Spool, Spooled};
 
@@ -258,7 +258,7 @@ impl Resolver<'_> {
             name: name.into(),
             id_start: 0,
             origin: Origin::Memory,
-            store: Store::Memory(memory.clone()),
+            store: SourceBytes::Memory(memory.clone()),
             // `resolve` sets it when the texts are found.
             size_bytes: 0,
             compression: None,
@@ -344,7 +344,7 @@ impl Resolver<'_> {
             return Ok(());
         }
         let origin = origin_of(&name, path);
-        let (name, store) = (name.into(), Store::Unreadable { message });
+        let (name, store) = (name.into(), SourceBytes::Unreadable { message });
         // A message about it has no line.
         let (size_bytes, compression, format, packed) = (0, None, Format::DOCUMENT, None);
         self.add(Source { name, id_start, origin, store, size_bytes, compression, format, packed })
@@ -475,7 +475,7 @@ impl Resolver<'_> {
             }
             Some(_) | None => {
                 let is_kept = format.layout() == Layout::Records && self.sources.len() < KEPT_OPEN;
-                let store = Store::InPlace { modified, kept_open: is_kept.then(|| Arc::new(file)) };
+                let store = SourceBytes::InPlace { modified, kept_open: is_kept.then(|| Arc::new(file)) };
                 let name = name.into();
                 Source { name, id_start, origin, store, size_bytes, compression, format, packed: None }
             }
@@ -574,7 +574,7 @@ fn origin_of(name: &str, path: &Path) -> Origin {
 }
 
 fn spooled_source(name: String, id_start: usize, origin: Origin, spooled: Spooled, format: Format) -> Source {
-    let store = Store::Spooled { base: spooled.base };
+    let store = SourceBytes::Spooled { base: spooled.base };
     let size_bytes = spooled.size_bytes;
     let (name, compression, packed) = (name.into(), None, None);
     Source { name, id_start, origin, store, size_bytes, compression, format, packed }

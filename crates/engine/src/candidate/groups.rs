@@ -7,7 +7,7 @@ use minwise_corpus::Temporary;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::storage::store::{Stored, Writer};
+use crate::storage::store::{StoredFile, Writer};
 use crate::storage::work::{self, WorkFile, WorkFolder};
 
 /// Words that are read together.
@@ -25,7 +25,7 @@ pub(crate) struct Groups {
 enum Words {
     Memory(Vec<u32>),
     Temporary { file: Temporary, words: u64 },
-    Stored { file: Stored, begin: u64, words: u64 },
+    Stored { file: StoredFile, begin: u64, words: u64 },
 }
 
 impl Words {
@@ -185,7 +185,7 @@ pub(crate) fn resumed(work: &WorkFolder, documents: usize, bands: usize) -> Resu
     }
 }
 
-fn open(file: Stored) -> Result<Groups, Error> {
+fn open(file: StoredFile) -> Result<Groups, Error> {
     let GroupsHeader { words } = work::about(&file)?;
     let [range] = file.ranges([SECTION])?;
     if Some(range.end - range.start) != words.checked_mul(4) {

@@ -10,7 +10,7 @@ use crate::candidate::screen::Screened;
 use crate::decide::Removed;
 use crate::error::Error;
 use crate::settings::Plan;
-use crate::storage::store::Stored;
+use crate::storage::store::StoredFile;
 use crate::storage::work::{self, WorkFile, WorkFolder};
 use crate::verify::{Reordered, Verification, Verified};
 
@@ -82,7 +82,7 @@ pub(crate) fn resume(
     documents: usize,
 ) -> Result<Option<Resumed>, Error> {
     let (mut removed, mut spared) = (vec![], vec![]);
-    let mut last: Option<(CheckpointHeader, Stored)> = None;
+    let mut last: Option<(CheckpointHeader, StoredFile)> = None;
     let mut batches = 0;
     while work.has(WorkFile::Batch(batches)) {
         let file = work.open_piece(WorkFile::Batch(batches))?;
@@ -138,7 +138,7 @@ fn words<const M: usize>(documents: [u32; 2], measures: [f64; M]) -> Vec<u8> {
 type MeasuredPair<const M: usize> = ([u32; 2], [f64; M]);
 
 /// The entries of a section.
-fn entries<const M: usize>(file: &Stored, section: &str) -> Result<Vec<MeasuredPair<M>>, Error> {
+fn entries<const M: usize>(file: &StoredFile, section: &str) -> Result<Vec<MeasuredPair<M>>, Error> {
     let bytes = file.section(section)?;
     let entries = bytes.chunks_exact(8 + 8 * M);
     if !entries.remainder().is_empty() {

@@ -30,7 +30,7 @@ enum State {
 
 /// Where a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stop {
+enum FieldEnd {
     /// After a delimiter, at this position.
     Field(usize),
     /// After a line feed, at this position.
@@ -51,9 +51,9 @@ impl Splitter {
         let mut rest = bytes;
         loop {
             match self.field_end(rest) {
-                Stop::Field(end) => (_, rest) = rest.split_at(end),
-                Stop::Record(end) => return Some(bytes.len() - rest.len() + end),
-                Stop::End => return None,
+                FieldEnd::Field(end) => (_, rest) = rest.split_at(end),
+                FieldEnd::Record(end) => return Some(bytes.len() - rest.len() + end),
+                FieldEnd::End => return None,
             }
         }
     }
@@ -64,7 +64,7 @@ impl Splitter {
     }
 
     /// Goes on to the end of the field.
-    fn field_end(&mut self, bytes: &[u8]) -> Stop {
+    fn field_end(&mut self, bytes: &[u8]) -> FieldEnd {
         let mut rest = bytes;
         while let Some((&first, behind)) = rest.split_first() {
             match self.state {
@@ -75,23 +75,23 @@ impl Splitter {
                 State::FieldStart | State::Plain | State::Quote => {
                     let Some(end) = memchr2(self.delimiter, b'\n', rest) else {
                         self.state = State::Plain;
-                        return Stop::End;
+                        return FieldEnd::End;
                     };
                     self.state = State::FieldStart;
                     let behind = bytes.len() - rest.len() + end + 1;
                     let is_record = rest.get(end) == Some(&b'\n');
-                    return if is_record { Stop::Record(behind) } else { Stop::Field(behind) };
+                    return if is_record { FieldEnd::Record(behind) } else { FieldEnd::Field(behind) };
                 }
                 State::Quoted => match memchr(QUOTE, rest) {
                     Some(quote) => {
                         self.state = State::Quote;
                         (_, rest) = rest.split_at(quote + 1);
                     }
-                    None => return Stop::End,
+                    None => return FieldEnd::End,
                 },
             }
         }
-        Stop::End
+        FieldEnd::End
     }
 }
 
@@ -107,13 +107,13 @@ pub(crate) fn fields(record: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]
     std::iter::from_fn(move || {
         let fields = rest.take()?;
         match Splitter::new(delimiter).field_end(fields) {
-            Stop::Field(end) => {
+            FieldEnd::Field(end) => {
                 let (field, after) = fields.split_at(end);
                 rest = Some(after);
                 Some(field.strip_suffix(&[delimiter]).unwrap_or(field))
             }
             // A line feed outside quotes would have ended the record before.
-            Stop::Record(_) | Stop::End => Some(fields),
+            FieldEnd::Record(_) | FieldEnd::End => Some(fields),
         }
     })
 }

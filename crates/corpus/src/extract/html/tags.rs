@@ -68,14 +68,14 @@ pub(super) fn feed<S: Told>(tokenizer: &Tokenizer<S>, page: &str, most: usize) {
         }
         let mut end = behind_next(at);
         if let Open::Tag(tag) = &mut open
-            && let Some(Stop::OneMore(next)) = tag.read(&bytes[at..end], most)
+            && let Some(TagEnd::OneMore(next)) = tag.read(&bytes[at..end], most)
         {
             let is_text = give(piece(at, at + next));
             at += next;
             open = if is_text {
                 Open::Nothing
             } else {
-                let Some(Stop::End(next)) = tag.read(rest(at), usize::MAX) else { return };
+                let Some(TagEnd::End(next)) = tag.read(rest(at), usize::MAX) else { return };
                 give(StrTendril::from_slice(if tag.closes_itself() { " />" } else { " >" }));
                 at += next;
                 end = behind_next(at);
@@ -111,7 +111,7 @@ enum State {
 }
 
 /// Why no more of a tag is read, and how many bytes of it were.
-enum Stop {
+enum TagEnd {
     /// It ended.
     End(usize),
     /// One more attribute would follow than there may be.
@@ -130,7 +130,7 @@ impl Tag {
     }
 
     /// Reads on in the tag, up to its end or before the attribute behind the first `most`.
-    fn read(&mut self, bytes: &[u8], most: usize) -> Option<Stop> {
+    fn read(&mut self, bytes: &[u8], most: usize) -> Option<TagEnd> {
         use State::{
             AfterAttribute, AfterQuoted, Attribute, BeforeAttribute, BeforeValue, Name, Quoted, SelfClosing,
             Unquoted,
@@ -145,7 +145,7 @@ impl Tag {
                         Quoted(quote)
                     }
                 }
-                (_, b'>') => return Some(Stop::End(at + 1)),
+                (_, b'>') => return Some(TagEnd::End(at + 1)),
                 (BeforeValue, b'"' | b'\'') => Quoted(byte),
                 (BeforeValue, _) => {
                     if is_space {
@@ -169,7 +169,7 @@ impl Tag {
                 (Attribute, _) => Attribute,
                 (BeforeAttribute | AfterAttribute | AfterQuoted | SelfClosing, _) => {
                     if self.attributes == most {
-                        return Some(Stop::OneMore(at));
+                        return Some(TagEnd::OneMore(at));
                     }
                     self.attributes += 1;
                     Attribute

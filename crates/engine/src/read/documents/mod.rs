@@ -14,7 +14,7 @@ use minwise_corpus::{Corpus, Layout, RecordPlace, Temporary};
 
 use crate::error::Error;
 use crate::rows::RowLayout;
-use crate::storage::store::Stored;
+use crate::storage::store::StoredFile;
 
 pub(crate) use columns::{ComparisonKind, DocumentColumns, NewRow, RowShape};
 pub(crate) use rows::{RowReader, Which};
@@ -344,7 +344,7 @@ impl Documents {
     }
 
     /// Takes those in memory to be in this file now.
-    pub(crate) fn now_stored(&mut self, file: Stored) -> Result<Medium, Error> {
+    pub(crate) fn now_stored(&mut self, file: StoredFile) -> Result<Medium, Error> {
         let sections = file.ranges(SegmentSection::ALL.map(SegmentSection::name))?;
         let medium = Medium::Stored(Arc::new(file));
         self.push_segment(medium.clone(), sections, self.held.len());
@@ -355,7 +355,7 @@ impl Documents {
     /// Adds the documents that an earlier process wrote to a file.
     pub(crate) fn append_stored(
         &mut self,
-        file: Stored,
+        file: StoredFile,
         documents: usize,
         bands: usize,
         sources: u32,
@@ -377,7 +377,7 @@ impl Documents {
     }
 
     /// Checksums say that a file is what was written; this says that what was written are these documents.
-    fn check_sections(&self, file: &Stored, documents: usize, bands: usize) -> Result<(), Error> {
+    fn check_sections(&self, file: &StoredFile, documents: usize, bands: usize) -> Result<(), Error> {
         let widths = [
             (SegmentSection::Places, segment::PLACE_BYTES),
             (SegmentSection::Ranks, 8 * self.shape.rank_words),

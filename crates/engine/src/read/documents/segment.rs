@@ -13,7 +13,7 @@ use minwise_corpus::{RecordPlace, Temporary};
 use super::columns::{ComparisonKind, DocumentColumns};
 use crate::error::Error;
 use crate::rows::RowLayout;
-use crate::storage::store::Stored;
+use crate::storage::store::StoredFile;
 
 /// Entries of a column that are read together.
 const TOGETHER: usize = 8192;
@@ -103,7 +103,7 @@ pub(crate) fn write(
 #[derive(Debug, Clone)]
 pub(crate) enum Medium {
     Temporary(Arc<Temporary>),
-    Stored(Arc<Stored>),
+    Stored(Arc<StoredFile>),
 }
 
 impl Medium {

@@ -28,7 +28,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::error::{Error, ErrorKind};
 
 pub(crate) use map::Mapped;
-pub(crate) use read::{OpenCheck, Stored};
+pub(crate) use read::{OpenCheck, StoredFile};
 pub(crate) use write::Writer;
 
 /// Bytes that one checksum covers.

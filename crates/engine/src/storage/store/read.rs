@@ -22,14 +22,14 @@ pub(crate) enum OpenCheck {
 
 /// A file that is read by position.
 #[derive(Debug)]
-pub(crate) struct Stored {
+pub(crate) struct StoredFile {
     file: File,
     header: StoreFooter,
     path: String,
     kind: FileKind,
 }
 
-impl Stored {
+impl StoredFile {
     pub(crate) fn open(path: &Path, kind: FileKind, check: OpenCheck) -> Result<Self, Error> {
         let name = path.display().to_string();
         let file = open_file(path, &name)?;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{WorkFile, WorkFolder, about, finish};
 use crate::error::{Error, ErrorKind};
 use crate::parallel;
-use crate::storage::store::Stored;
+use crate::storage::store::StoredFile;
 
 /// The options that change the result of a run, and the content of its inputs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +66,7 @@ impl Manifest {
     }
 
     /// Refuses to go on with a run that was begun with something else.
-    pub(super) fn check(&self, file: &Stored) -> Result<(), Error> {
+    pub(super) fn check(&self, file: &StoredFile) -> Result<(), Error> {
         let before: Self = about(file)?;
         let changed = |reason: String| Error::from(ErrorKind::Changed { setting: None, reason });
         let setting = |name: &str, reason: String| match name {

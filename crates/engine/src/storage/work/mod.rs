@@ -24,7 +24,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::{Error, ErrorKind};
-use crate::storage::store::{FileKind, OpenCheck, Stored, Writer};
+use crate::storage::store::{FileKind, OpenCheck, StoredFile, Writer};
 
 pub use manifest::Manifest;
 
@@ -190,13 +190,13 @@ impl WorkFolder {
     }
 
     /// Opens a piece that another process wrote, and checks every byte of it.
-    pub(crate) fn open_piece(&self, piece: WorkFile) -> Result<Stored, Error> {
-        Stored::open(&self.path(piece), piece.kind(), OpenCheck::Everything)
+    pub(crate) fn open_piece(&self, piece: WorkFile) -> Result<StoredFile, Error> {
+        StoredFile::open(&self.path(piece), piece.kind(), OpenCheck::Everything)
     }
 
     /// Opens a piece that this process has just written.
-    pub(crate) fn reopen(&self, piece: WorkFile) -> Result<Stored, Error> {
-        Stored::open(&self.path(piece), piece.kind(), OpenCheck::Description)
+    pub(crate) fn reopen(&self, piece: WorkFile) -> Result<StoredFile, Error> {
+        StoredFile::open(&self.path(piece), piece.kind(), OpenCheck::Description)
     }
 }
 
@@ -243,12 +243,12 @@ pub fn was_finishing(folder: &Path, outputs: &[String]) -> Result<bool, Error> {
     if !is_begun(folder) || !path.exists() {
         return Ok(false);
     }
-    let file = Stored::open(&path, FINISHING, OpenCheck::Everything)?;
+    let file = StoredFile::open(&path, FINISHING, OpenCheck::Everything)?;
     Ok(about::<Vec<String>>(&file)? == outputs)
 }
 
 /// What a piece says of itself.
-pub(crate) fn about<T: DeserializeOwned>(file: &Stored) -> Result<T, Error> {
+pub(crate) fn about<T: DeserializeOwned>(file: &StoredFile) -> Result<T, Error> {
     T::deserialize(file.about())
         .map_err(|error| file.wrong(format!("its description is incomplete: {error}")))
 }

@@ -123,7 +123,7 @@ fn pairs_of(
         } else if line.contains("\"stage\":\"verify\"") {
             ended = Some(Instant::now());
         } else if line.contains("\"event\":\"summary\"") {
-            summary = Some(Summary(line));
+            summary = Some(LastEvent(line));
         }
     }
     ensure!(running.wait()?.success(), "`minwise pairs` failed");
@@ -133,20 +133,20 @@ fn pairs_of(
 }
 
 /// Runs `minwise estimate`.
-fn estimate(minwise: &Path, sketches: &Path, written: &Path) -> Result<Summary> {
+fn estimate(minwise: &Path, sketches: &Path, written: &Path) -> Result<LastEvent> {
     let printed = Command::new(minwise)
         .args(["estimate", &path(sketches), "-o", &path(written), "--force", "--threshold", "0.8"])
         .args(["--log", "json", "--threads", "2"])
         .output()?;
     let log = String::from_utf8_lossy(&printed.stderr).into_owned();
     let summary = log.lines().find(|line| line.contains("\"event\":\"summary\""));
-    Ok(Summary(summary.with_context(|| log.clone())?.to_owned()))
+    Ok(LastEvent(summary.with_context(|| log.clone())?.to_owned()))
 }
 
 /// The last event of a run.
-struct Summary(String);
+struct LastEvent(String);
 
-impl Summary {
+impl LastEvent {
     fn number(&self, name: &str) -> Result<f64> {
         let (_, rest) = self.0.split_once(&format!("\"{name}\":")).with_context(|| format!("no `{name}`"))?;
         Ok(rest.split([',', '}']).next().unwrap_or_default().parse()?)

@@ -357,17 +357,17 @@ pub(crate) struct Shapes {
     /// The first source of which shapes are needed.
     first_wanted: AtomicU32,
     /// By source and first byte. No two stretches of a source touch.
-    noted: Mutex<BTreeMap<(u32, u64), Stretch>>,
+    noted: Mutex<BTreeMap<(u32, u64), RecordStretch>>,
 }
 
 /// The records that begin in consecutive bytes of a source.
 #[derive(Debug)]
-struct Stretch {
+struct RecordStretch {
     end: u64,
     members: ObjectMembers,
 }
 
-impl Stretch {
+impl RecordStretch {
     /// Adds a stretch that begins in this one or where it ends.
     fn merge(&mut self, next: Self) {
         self.members.merge(next.members);
@@ -397,7 +397,7 @@ impl Shapes {
     /// Notes the shape of the records that begin in these bytes of a source.
     pub(crate) fn note(&self, source: u32, bytes: Range<u64>, members: ObjectMembers) {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut start, mut stretch) = (bytes.start, Stretch { end: bytes.end, members });
+        let (mut start, mut stretch) = (bytes.start, RecordStretch { end: bytes.end, members });
         let before = noted.range((source, 0)..=(source, start)).next_back();
         if let Some((&key, before)) = before.filter(|(_, before)| before.end >= start) {
             // The same bytes have the same shape, however often they are scanned.

@@ -11,7 +11,7 @@ const MOST: usize = usize::MAX;
 
 /// Similarities written down in a table; counts how often it is asked.
 #[derive(Debug)]
-struct Table {
+struct SimilarityTable {
     size: usize,
     similarities: Vec<f64>,
     threshold: f64,
@@ -21,7 +21,7 @@ struct Table {
     scans: usize,
 }
 
-impl Table {
+impl SimilarityTable {
     fn new(size: usize, similarities: Vec<f64>) -> Self {
         Self { size, similarities, threshold: 0.8, asked: 0, put: vec![], scans: 0 }
     }
@@ -31,7 +31,7 @@ impl Table {
     }
 }
 
-impl Judge for Table {
+impl Judge for SimilarityTable {
     type Error = Infallible;
 
     /// Sketches leave open what is above one half.
@@ -94,15 +94,15 @@ fn ways(size: usize) -> [Neighbourhood; 3] {
     [everyone(size), Neighbourhood::of_shelves(size, 1), Neighbourhood::of_pairs(size)]
 }
 
-fn table(size: usize) -> impl Strategy<Value = Table> {
+fn table(size: usize) -> impl Strategy<Value = SimilarityTable> {
     // Few distinct values, so that ties occur.
     proptest::collection::vec(0u8..10, size * size).prop_map(move |values| {
-        Table::new(size, values.into_iter().map(|value| f64::from(value) / 10.0).collect())
+        SimilarityTable::new(size, values.into_iter().map(|value| f64::from(value) / 10.0).collect())
     })
 }
 
 /// The definition of star: documents in order, each against all kept before it.
-fn star_by_definition(table: &Table, visits: &[u32], given: u32) -> Vec<Verdict> {
+fn star_by_definition(table: &SimilarityTable, visits: &[u32], given: u32) -> Vec<Verdict> {
     let mut kept: Vec<u32> = vec![];
     let mut verdicts = vec![];
     for &document in visits {
@@ -187,7 +187,7 @@ proptest! {
 fn a_pair_on_several_shelves_is_judged_once() {
     let shelves: [&[u32]; 3] = [&[0, 1, 2], &[0, 1], &[1, 2]];
     let neighbourhood = Neighbourhood::new(3, shelves.into_iter());
-    let mut table = Table::new(3, vec![0.9; 9]);
+    let mut table = SimilarityTable::new(3, vec![0.9; 9]);
     let mut found = 0;
     let count = |_: &SimilarDocuments<'_>| {
         found += 1;
@@ -200,7 +200,7 @@ fn a_pair_on_several_shelves_is_judged_once() {
 #[test]
 fn a_large_family_costs_one_comparison_a_document() {
     let size = 2000;
-    let mut table = Table::new(size, vec![0.9; size * size]);
+    let mut table = SimilarityTable::new(size, vec![0.9; size * size]);
     let visits: Vec<u32> = (0..size as u32).collect();
     star(&everyone(size), &visits, MOST, &mut table, |_| {}).unwrap();
     assert_eq!(table.asked, size - 1);
@@ -210,7 +210,7 @@ fn a_large_family_costs_one_comparison_a_document() {
 }
 
 /// Strangers of which each shares a shelf with many, and some are similar.
-fn crowd(size: usize) -> (Neighbourhood, Neighbourhood, Table) {
+fn crowd(size: usize) -> (Neighbourhood, Neighbourhood, SimilarityTable) {
     let mut random = crate::hash::SplitMix64::new(7);
     // A twentieth of the pairs is similar, and a third survives the sketches.
     let values = (0..size * size).map(|_| match random.next_u64() % 60 {
@@ -218,7 +218,7 @@ fn crowd(size: usize) -> (Neighbourhood, Neighbourhood, Table) {
         3..20 => 0.6,
         _ => 0.1,
     });
-    let table = Table::new(size, values.collect());
+    let table = SimilarityTable::new(size, values.collect());
     // Each document stands on two of seven shelves, or on one.
     let shelves: Vec<Vec<u32>> =
         (0..7).map(|shelf| (0..size as u32).filter(|n| n % 7 == shelf || n % 5 == shelf).collect()).collect();
@@ -227,7 +227,7 @@ fn crowd(size: usize) -> (Neighbourhood, Neighbourhood, Table) {
 }
 
 /// Judges like a table, and knows the shelves of [`crowd`].
-struct Elsewhere(Table);
+struct Elsewhere(SimilarityTable);
 
 impl Judge for Elsewhere {
     type Error = Infallible;
@@ -359,7 +359,7 @@ fn a_star_in_a_crowd_is_what_its_definition_says() {
 #[test]
 fn strangers_are_linear_work_once_the_shelf_is_full() {
     let size = 600;
-    let mut table = Table::new(size, vec![0.75; size * size]);
+    let mut table = SimilarityTable::new(size, vec![0.75; size * size]);
     let visits: Vec<u32> = (0..size as u32).collect();
     star(&everyone(size), &visits, 32, &mut table, |_| {}).unwrap();
     assert!(table.asked <= 32 * size, "{}", table.asked);
@@ -368,7 +368,7 @@ fn strangers_are_linear_work_once_the_shelf_is_full() {
 #[test]
 fn a_full_shelf_is_told() {
     let size = 40;
-    let mut table = Table::new(size, vec![0.1; size * size]);
+    let mut table = SimilarityTable::new(size, vec![0.1; size * size]);
     table.similarities[6 * size + 39] = 0.9;
     let visits: Vec<u32> = (0..size as u32).collect();
     let mut seen = vec![];

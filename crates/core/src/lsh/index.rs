@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Arc;
 
 use super::band_keys::{BLOCK, BandKeys, for_each_key};
-use super::table::{Band, Table};
+use super::table::{Band, BandTable};
 use super::threads::for_each;
 use crate::candidate::Banding;
 use crate::error::{Error, ErrorKind};
@@ -72,7 +72,7 @@ pub struct Lsh<K> {
     /// Slots with a key.
     live: usize,
     /// Slots by the hash of their key.
-    places: Table,
+    places: BandTable,
     hasher: RandomState,
     /// One row per slot.
     pub(super) sketches: Sketches,
@@ -145,7 +145,7 @@ impl<K> Lsh<K> {
             shingler: spec.shingler(),
             keys: vec![],
             live: 0,
-            places: Table::default(),
+            places: BandTable::default(),
             hasher: RandomState::new(),
             sketches: Sketches::new(sketcher.words()),
             sets: keeps_shingles.then(Vec::new),
@@ -210,7 +210,7 @@ impl<K> Lsh<K> {
         self.sketches.clear();
         self.sets.iter_mut().for_each(Vec::clear);
         self.live = 0;
-        self.places = Table::default();
+        self.places = BandTable::default();
         self.bands.fill(Band::default());
     }
 }
@@ -394,7 +394,7 @@ impl<K: Eq + Hash> Lsh<K> {
 
     /// Builds the table of keys anew.
     fn find_places(&mut self) {
-        let mut places = Table::default();
+        let mut places = BandTable::default();
         places.reserve(self.live);
         for (slot, key) in (0..).zip(&self.keys) {
             if let Some(key) = key {

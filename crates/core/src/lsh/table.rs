@@ -17,12 +17,12 @@ const FEWEST: usize = 16;
 
 /// Slots by hash.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Table {
+pub(super) struct BandTable {
     buckets: Vec<u64>,
     used: usize,
 }
 
-impl Table {
+impl BandTable {
     /// Makes room for this many more entries.
     pub(super) fn reserve(&mut self, more: usize) {
         let needed = self.used + more;
@@ -103,7 +103,7 @@ impl Table {
 /// One band of an index: for each band key, the slots that have it, the last one first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Band {
-    heads: Table,
+    heads: BandTable,
     /// One per slot.
     links: Vec<SlotLink>,
 }
@@ -187,7 +187,7 @@ mod tests {
         for bits in [1, 4, 32] {
             let mut random = SplitMix64::new(bits);
             let mut keys: Vec<u64> = vec![];
-            let mut table = Table::default();
+            let mut table = BandTable::default();
             let mut expected = BTreeMap::new();
             for slot in 0..2000 {
                 let key = random.next_u64() % 700;
@@ -204,7 +204,7 @@ mod tests {
             }
             assert_eq!(table.used, expected.len());
         }
-        assert_eq!(Table::default().find(3, |_| true), None);
+        assert_eq!(BandTable::default().find(3, |_| true), None);
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(super) fn strip_into<T: Track>(source: &str, out: &mut String, track: &mut T
             }
         } else {
             match tag(rest) {
-                Some(Tag { len, separates }) => {
+                Some(MarkupTag { len, separates }) => {
                     if separates {
                         out.push('\n');
                     }
@@ -57,16 +57,16 @@ fn keep_one<T: Track>(source: &str, start: usize, out: &mut String, track: &mut 
     start + 1
 }
 
-struct Tag {
+struct MarkupTag {
     len: usize,
     separates: bool,
 }
 
 /// The tag, comment or declaration that `rest` begins with.
-fn tag(rest: &str) -> Option<Tag> {
+fn tag(rest: &str) -> Option<MarkupTag> {
     if let Some(comment) = rest.strip_prefix("<!--") {
         let len = comment.find("-->").map_or(rest.len(), |end| 4 + end + 3);
-        return Some(Tag { len, separates: false });
+        return Some(MarkupTag { len, separates: false });
     }
     let after = rest[1..].strip_prefix('/').unwrap_or(&rest[1..]);
     if !after.starts_with(|c: char| c.is_ascii_alphabetic() || c == '!' || c == '?') {
@@ -77,9 +77,9 @@ fn tag(rest: &str) -> Option<Tag> {
     let len = tag_len(rest)?;
     let separates = !name.is_empty() && !INLINE.contains(&name.as_str());
     if HIDDEN.contains(&name.as_str()) && !rest.starts_with("</") && !rest[..len].ends_with("/>") {
-        return Some(Tag { len: len + hidden_len(&rest[len..], &name), separates });
+        return Some(MarkupTag { len: len + hidden_len(&rest[len..], &name), separates });
     }
-    Some(Tag { len, separates })
+    Some(MarkupTag { len, separates })
 }
 
 /// Up to and with the `>` that ends the tag; one inside quotes does not.

@@ -9,7 +9,7 @@ use arrow_schema::{ArrowError, Schema};
 
 use super::dictionaries::Dictionaries;
 use super::{ArrowFile, ArrowLayout, BatchBlock};
-use crate::container::table::{Foreign, Piece, Table, Wanted, guarded, wanted};
+use crate::container::table::{Foreign, OpenTable, Piece, Wanted, guarded, wanted};
 use crate::error::Result;
 use crate::options::ReadOptions;
 use crate::source::SourceReader;
@@ -22,7 +22,7 @@ const CONTINUATION: [u8; 4] = [0xff; 4];
 
 impl ArrowFile {
     /// Finds the messages and the columns.
-    pub(super) fn open(reader: &SourceReader, options: &ReadOptions) -> Result<Table<Self>> {
+    pub(super) fn open(reader: &SourceReader, options: &ReadOptions) -> Result<OpenTable<Self>> {
         let mut head = [0; MAGIC.len()];
         let is_file = reader.size_bytes() >= head.len() as u64 && {
             reader.read_exact_at(0, &mut head)?;
@@ -48,7 +48,7 @@ impl ArrowFile {
             ways,
             decoder: Mutex::default(),
         };
-        Ok(Table { pieces, rows, form })
+        Ok(OpenTable { pieces, rows, form })
     }
 }
 

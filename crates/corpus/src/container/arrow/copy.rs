@@ -11,7 +11,7 @@ use arrow_schema::{ArrowError, Schema};
 use super::decode::Decoder;
 use super::{ArrowFile, ArrowLayout};
 use crate::container::WriteBatch;
-use crate::container::table::{Foreign, Selection, Table, chosen_rows, guarded, selections};
+use crate::container::table::{Foreign, OpenTable, Selection, chosen_rows, guarded, selections};
 use crate::document::RecordPlace;
 use crate::error::{Error, Result};
 use crate::output::{Output, TableCompression};
@@ -38,7 +38,7 @@ pub(super) fn copy(
 
 /// The file or stream that a source is.
 pub(super) fn file(sources: &Sources, source: u32) -> Result<&ArrowFile> {
-    Ok(&sources.content_as::<Table<ArrowFile>>(source)?.form)
+    Ok(&sources.content_as::<OpenTable<ArrowFile>>(source)?.form)
 }
 
 /// The file or stream that the output is like: the first that has rows, since only those tell compression.

@@ -207,8 +207,8 @@ impl MemoryBatch {
     }
 
     /// Some rows, with the id and the values written out for all of them.
-    fn stretch(&self, rows: Range<usize>) -> Stretch<'_> {
-        Stretch {
+    fn stretch(&self, rows: Range<usize>) -> BatchRows<'_> {
+        BatchRows {
             batch: self,
             id: self.id.as_ref().map(|id| id.values(rows.clone())),
             values: self
@@ -222,14 +222,14 @@ impl MemoryBatch {
 }
 
 /// Some rows of a batch.
-struct Stretch<'b> {
+struct BatchRows<'b> {
     batch: &'b MemoryBatch,
     rows: Range<usize>,
     id: Option<Values<'b>>,
     values: Vec<Option<Values<'b>>>,
 }
 
-impl Stretch<'_> {
+impl BatchRows<'_> {
     /// The bytes of the text of a row, counted from 0, and the document that the row is, or why it is none.
     fn document(&self, at: usize, options: &ReadOptions) -> (u64, std::result::Result<Document<'_>, Reject>) {
         let limit = options.record_limit();

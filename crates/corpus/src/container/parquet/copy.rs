@@ -12,7 +12,7 @@ use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 
 use super::write::properties;
 use super::{ParquetFile, place};
-use crate::container::table::{Foreign, Selection, Table, guarded, selections};
+use crate::container::table::{Foreign, OpenTable, Selection, guarded, selections};
 use crate::document::RecordPlace;
 use crate::error::{Error, Result};
 use crate::output::{Output, TableCompression};
@@ -54,7 +54,7 @@ pub(super) fn writing(error: ParquetError) -> Error {
 
 /// The Parquet file that a source is.
 pub(super) fn file(sources: &Sources, source: u32) -> Result<&ParquetFile> {
-    Ok(&sources.content_as::<Table<ParquetFile>>(source)?.form)
+    Ok(&sources.content_as::<OpenTable<ParquetFile>>(source)?.form)
 }
 
 /// The file that the output is like: the first that has rows, since only those tell compression and encodings.

@@ -45,10 +45,10 @@ impl ParquetFile {
             let meaning = Meaning::of(&column);
             if let Some(listed_from) = leaf.and_then(|leaf| leaf.listed_from) {
                 let (pages, skipped) = PageSection::from_row(pages, located, skipped);
-                let stretch = Stretch { skipped, rows, max_level };
+                let stretch = ColumnRows { skipped, rows, max_level };
                 return lists(get_column_reader(column, Box::new(pages)), &stretch, listed_from);
             }
-            let stretch = Stretch { skipped, rows, max_level };
+            let stretch = ColumnRows { skipped, rows, max_level };
             Ok(match get_column_reader(column, Box::new(pages)) {
                 ColumnReader::ByteArrayColumnReader(column) => stretch.decode(column)?.collect(),
                 ColumnReader::Int32ColumnReader(column) => {
@@ -82,7 +82,7 @@ impl ParquetFile {
 }
 
 /// The texts in the lists of some rows. Elements of another type can only be nulls: other columns were refused.
-fn lists(column: ColumnReader, stretch: &Stretch, listed_from: i16) -> ParquetResult<Cells> {
+fn lists(column: ColumnReader, stretch: &ColumnRows, listed_from: i16) -> ParquetResult<Cells> {
     match column {
         ColumnReader::ByteArrayColumnReader(column) => {
             let (values, level) = stretch.decode_lists(column, listed_from)?;
@@ -100,7 +100,7 @@ fn lists(column: ColumnReader, stretch: &Stretch, listed_from: i16) -> ParquetRe
 
 fn lists_of_nulls<T: DataType>(
     column: ColumnReaderImpl<T>,
-    stretch: &Stretch,
+    stretch: &ColumnRows,
     listed_from: i16,
 ) -> ParquetResult<Cells> {
     let (_, level) = stretch.decode_lists(column, listed_from)?;
@@ -108,14 +108,14 @@ fn lists_of_nulls<T: DataType>(
 }
 
 /// Which rows of a column are decoded.
-struct Stretch {
+struct ColumnRows {
     skipped: usize,
     rows: usize,
     /// The level of a value that is there.
     max_level: i16,
 }
 
-impl Stretch {
+impl ColumnRows {
     fn decode<T: DataType>(
         &self,
         mut column: ColumnReaderImpl<T>,

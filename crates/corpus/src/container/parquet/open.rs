@@ -15,7 +15,7 @@ use super::leaves::{Leaf, leaves};
 use super::pages::{ColumnPages, locate};
 use super::{ParquetFile, RowGroup, place};
 use crate::column::{self, ColumnNumbers, KnownColumn};
-use crate::container::table::{Foreign, Piece, Table, VALUES, guarded};
+use crate::container::table::{Foreign, OpenTable, Piece, VALUES, guarded};
 use crate::error::{Error, Result};
 use crate::options::ReadOptions;
 use crate::problem::FileProblem;
@@ -30,7 +30,7 @@ const ROW_BYTES: u64 = 32;
 
 impl ParquetFile {
     /// Reads the footer, finds the columns and locates their pages.
-    pub(super) fn open(reader: &SourceReader, options: &ReadOptions) -> Result<Table<Self>> {
+    pub(super) fn open(reader: &SourceReader, options: &ReadOptions) -> Result<OpenTable<Self>> {
         // Statistics are made anew for what is written, and take most of the memory.
         let lean = ParquetMetaDataOptions::new()
             .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
@@ -78,7 +78,7 @@ impl ParquetFile {
             groups.push(RowGroup { rows: rows..rows + count, pages });
             rows += count;
         }
-        Ok(Table { pieces, rows, form: Self { metadata, columns, leaves, groups } })
+        Ok(OpenTable { pieces, rows, form: Self { metadata, columns, leaves, groups } })
     }
 }
 

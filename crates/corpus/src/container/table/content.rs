@@ -5,7 +5,7 @@ use std::any::Any;
 use arrow_schema::SchemaRef;
 
 use super::row::TableRow;
-use super::{Table, TableFormat};
+use super::{OpenTable, TableFormat};
 use crate::document::{Document, DocumentText, RecordPlace};
 use crate::error::Result;
 use crate::reject::Reject;
@@ -16,7 +16,7 @@ use crate::sources::{
 };
 use crate::unfolded::lost;
 
-impl<F: TableFormat> Content for Table<F> {
+impl<F: TableFormat> Content for OpenTable<F> {
     fn cuts(&self, source: &Source) -> CutPoints {
         // A chunk's share of the file is that of its rows, since nothing says how many bytes they take in it.
         let rows = u128::from(self.rows.max(1));

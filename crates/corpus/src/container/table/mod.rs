@@ -81,7 +81,7 @@ pub(crate) trait TableFormat: Debug + Send + Sync + 'static {
 
 /// A table, as far as it is remembered.
 #[derive(Debug)]
-pub(crate) struct Table<F> {
+pub(crate) struct OpenTable<F> {
     /// In the order of their rows; none is empty.
     pub(crate) pieces: Vec<Piece>,
     pub(crate) rows: u64,
@@ -96,7 +96,7 @@ pub(crate) struct Piece {
     pub(crate) size_bytes: u64,
 }
 
-impl<F> Table<F> {
+impl<F> OpenTable<F> {
     /// The rows of a piece.
     fn piece_rows(&self, piece: usize) -> Range<u64> {
         let first = |piece: usize| self.pieces.get(piece).map_or(self.rows, |piece| piece.first_row);
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn rows_are_found_in_their_pieces() {
         let piece = |first_row| Piece { first_row, size_bytes: 1 };
-        let table = Table { pieces: vec![piece(0), piece(3), piece(4)], rows: 9, form: () };
+        let table = OpenTable { pieces: vec![piece(0), piece(3), piece(4)], rows: 9, form: () };
         let found: Vec<usize> = (0..9).map(|row| table.piece_of(row)).collect();
         assert_eq!(found, [0, 0, 0, 1, 2, 2, 2, 2, 2]);
         assert_eq!([0, 1, 2].map(|piece| table.piece_rows(piece)), [0..3, 3..4, 4..9]);

@@ -25,7 +25,7 @@ enum Open {
     /// A comment, or something else that is no tag.
     Other,
     /// A tag; or text of a script or its like that may yet be the tag that ends it.
-    Tag(Tag),
+    Tag(TagProgress),
 }
 
 /// Gives a page to the tokeniser, of each tag no more than `most` attributes.
@@ -62,7 +62,7 @@ pub(super) fn feed<S: Told>(tokenizer: &Tokenizer<S>, page: &str, most: usize) {
             let letter = at + usize::from(first == b'/');
             if bytes.get(letter).is_some_and(u8::is_ascii_alphabetic) {
                 let is_text = give(piece(at, letter + 1));
-                open = if is_text { Open::Nothing } else { Open::Tag(Tag::new()) };
+                open = if is_text { Open::Nothing } else { Open::Tag(TagProgress::new()) };
                 at = letter + 1;
             }
         }
@@ -91,7 +91,7 @@ pub(super) fn feed<S: Told>(tokenizer: &Tokenizer<S>, page: &str, most: usize) {
 
 /// How far the tag is that is being read.
 #[derive(Clone, Copy)]
-struct Tag {
+struct TagProgress {
     state: State,
     attributes: usize,
 }
@@ -118,7 +118,7 @@ enum TagEnd {
     OneMore(usize),
 }
 
-impl Tag {
+impl TagProgress {
     /// A tag of which the first letter has been read.
     fn new() -> Self {
         Self { state: State::Name, attributes: 0 }

@@ -17,10 +17,10 @@ const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// The tests of `tests/browser`, and what they are run with, which is looked for once.
 #[derive(Default)]
-pub struct BrowserTests(OnceCell<Result<Tools, String>>);
+pub struct BrowserTests(OnceCell<Result<BrowserTools, String>>);
 
 /// What the tests need.
-struct Tools {
+struct BrowserTools {
     node: PathBuf,
     browser: PathBuf,
     minwise: PathBuf,
@@ -38,12 +38,12 @@ impl BrowserTests {
                 || self.run(|tools| tools.run(|_| true, &[])),
             ),
             Part::new("pages, server", "the server's page with `minwise serve`, in Chromium", || {
-                self.run(Tools::against_server)
+                self.run(BrowserTools::against_server)
             }),
         ]
     }
 
-    fn run(&self, test: impl FnOnce(&Tools) -> Result<RunnerReport>) -> Result<PartOutcome> {
+    fn run(&self, test: impl FnOnce(&BrowserTools) -> Result<RunnerReport>) -> Result<PartOutcome> {
         match self.tools()? {
             Ok(tools) => Ok(PartOutcome::Ran(test(tools)?)),
             Err(why) => Ok(PartOutcome::Skipped(why.clone())),
@@ -51,16 +51,16 @@ impl BrowserTests {
     }
 
     /// The tools, or why there are none.
-    fn tools(&self) -> Result<&Result<Tools, String>> {
+    fn tools(&self) -> Result<&Result<BrowserTools, String>> {
         if let Some(tools) = self.0.get() {
             return Ok(tools);
         }
-        let tools = Tools::prepare()?;
+        let tools = BrowserTools::prepare()?;
         Ok(self.0.get_or_init(|| tools))
     }
 }
 
-impl Tools {
+impl BrowserTools {
     fn prepare() -> Result<Result<Self, String>> {
         let Node { node, npm } = match node()? {
             Ok(node) => node,

@@ -84,13 +84,13 @@ struct Connected {
     forest: Forest,
     /// For each shelf, one of its documents while all of them are connected. A document that is connected with it need not
     /// look at any other there, which keeps one large family linear.
-    together: Vec<Together>,
+    together: Vec<ShelfState>,
     has_shelves: bool,
 }
 
 /// Whether the documents of a shelf are connected with one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Together {
+enum ShelfState {
     Empty,
     With(u32),
     Apart,
@@ -100,7 +100,7 @@ impl Connected {
     fn new(neighbourhood: &Neighbourhood) -> Self {
         Self {
             forest: Forest::new(neighbourhood.len()),
-            together: vec![Together::Empty; neighbourhood.shelves()],
+            together: vec![ShelfState::Empty; neighbourhood.shelves()],
             has_shelves: !neighbourhood.is_of_pairs(),
         }
     }
@@ -122,9 +122,9 @@ impl Connected {
         for i in 0..meetings.own.len() {
             let shelf = meetings.own[i];
             let one = match self.together[shelf as usize] {
-                Together::Empty => continue,
-                Together::With(one) => one,
-                Together::Apart => {
+                ShelfState::Empty => continue,
+                ShelfState::With(one) => one,
+                ShelfState::Apart => {
                     all = false;
                     continue;
                 }
@@ -157,9 +157,9 @@ impl Connected {
         for &shelf in shelves {
             let together = &mut self.together[shelf as usize];
             *together = match *together {
-                Together::Empty => Together::With(document),
-                Together::With(one) if self.forest.are_joined(one, document) => Together::With(one),
-                Together::With(_) | Together::Apart => Together::Apart,
+                ShelfState::Empty => ShelfState::With(document),
+                ShelfState::With(one) if self.forest.are_joined(one, document) => ShelfState::With(one),
+                ShelfState::With(_) | ShelfState::Apart => ShelfState::Apart,
             };
         }
     }

@@ -8,7 +8,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::packing::{Packing, Values};
+use super::packing::{Packing, ValueLayout};
 use super::register_salt;
 use crate::error::Error;
 use crate::estimate::b_bit::Chance;
@@ -145,9 +145,9 @@ impl BitRows {
     }
 
     /// Where the values of each group lie.
-    pub fn values(&self) -> impl Iterator<Item = Values> {
+    pub fn values(&self) -> impl Iterator<Item = ValueLayout> {
         self.groups.iter().scan(0, |begin, group| {
-            let values = Values::new(*begin, group.packing);
+            let values = ValueLayout::new(*begin, group.packing);
             *begin += group.packing.words();
             Some(values)
         })

@@ -28,7 +28,7 @@
 use std::sync::Arc;
 
 use super::b_bit::{MOST_BITS, check_bits, registers_of};
-use super::packing::{DifferenceBound, Packing, Values};
+use super::packing::{DifferenceBound, Packing, ValueLayout};
 use super::{Registers, Sketcher, Statistic, register_bits};
 use crate::error::Error;
 use crate::estimate::Estimate;
@@ -134,7 +134,7 @@ impl Sketcher for FractionalBit {
     fn bounds(&self, threshold: f64) -> Vec<DifferenceBound> {
         let mut begin = 0;
         let of_group = |(group, packing): (usize, &Packing)| {
-            let values = Values::new(begin, *packing);
+            let values = ValueLayout::new(begin, *packing);
             begin += packing.words();
             let least = fractional_bit::least_matches(group, &self.groups, self.combination, threshold);
             DifferenceBound { values, most: least.map(|least| packing.values() - least) }

@@ -56,7 +56,7 @@ use crate::estimate::Estimate;
 pub use bits::{BitRows, Bits};
 pub use method::{Base, Method, Mixture, RegisterSource};
 pub use minhash::MinHash;
-pub use packing::{DifferenceBound, HeadShape, Values};
+pub use packing::{DifferenceBound, HeadShape, ValueLayout};
 pub use weighted::WeightedMethod;
 pub use weighted_sketcher::WeightedSketcher;
 

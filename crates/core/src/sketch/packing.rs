@@ -213,13 +213,13 @@ impl HeadShape {
 
 /// Where values of one width lie in the rows of a sketch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Values {
+pub struct ValueLayout {
     /// The word of the row that the first value begins with.
     begin: usize,
     packing: Packing,
 }
 
-impl Values {
+impl ValueLayout {
     pub(super) fn new(begin: usize, packing: Packing) -> Self {
         Self { begin, packing }
     }
@@ -289,7 +289,7 @@ impl Values {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DifferenceBound {
     /// The values.
-    pub values: Values,
+    pub values: ValueLayout,
     /// The most of them in which the documents of such a pair differ; nothing if there is no such pair.
     pub most: Option<usize>,
 }
@@ -299,7 +299,7 @@ impl DifferenceBound {
     pub(super) fn of_all(packing: Packing, threshold: f64, estimate: impl Fn(usize) -> f64) -> Self {
         let values = packing.values;
         let least = partition_point(values + 1, |matches| estimate(matches) < threshold);
-        Self { values: Values::new(0, packing), most: values.checked_sub(least) }
+        Self { values: ValueLayout::new(0, packing), most: values.checked_sub(least) }
     }
 }
 
@@ -398,7 +398,7 @@ mod tests {
                 let [mut row_a, mut row_b] = [9, 8].map(|other| vec![other; packing.words() + 3]);
                 packing.pack(|i| a[i], &mut row_a[3..]);
                 packing.pack(|i| b[i], &mut row_b[3..]);
-                let values = Values::new(3, packing);
+                let values = ValueLayout::new(3, packing);
                 let differ = |i: &usize| (a[*i] ^ b[*i]) << (32 - bits) != 0;
                 for range in [0..count, 0..count / 2, count / 2..count, count / 3..count / 2, 0..0] {
                     let expected = range.clone().filter(differ).count();

@@ -35,14 +35,14 @@ pub struct Output {
 }
 
 #[derive(Debug)]
-enum Target {
+enum FileTarget {
     File(File),
     Stdout(Stdout),
 }
 
 enum Encoder {
-    Plain(BufWriter<Target>),
-    Gzip(GzipWriter<BufWriter<Target>>),
+    Plain(BufWriter<FileTarget>),
+    Gzip(GzipWriter<BufWriter<FileTarget>>),
     /// A compression that a program may be built without.
     Optional(Box<dyn Finish>),
 }
@@ -50,26 +50,26 @@ enum Encoder {
 /// A compressed stream that can be ended.
 trait Finish: Write + Send {
     /// Writes what is left, and gives the target back.
-    fn finish(self: Box<Self>) -> io::Result<BufWriter<Target>>;
+    fn finish(self: Box<Self>) -> io::Result<BufWriter<FileTarget>>;
 }
 
 #[cfg(feature = "zstd")]
-impl Finish for zstd::stream::write::Encoder<'static, BufWriter<Target>> {
-    fn finish(self: Box<Self>) -> io::Result<BufWriter<Target>> {
+impl Finish for zstd::stream::write::Encoder<'static, BufWriter<FileTarget>> {
+    fn finish(self: Box<Self>) -> io::Result<BufWriter<FileTarget>> {
         (*self).finish()
     }
 }
 
 #[cfg(feature = "bzip2")]
-impl Finish for bzip2::write::BzEncoder<BufWriter<Target>> {
-    fn finish(self: Box<Self>) -> io::Result<BufWriter<Target>> {
+impl Finish for bzip2::write::BzEncoder<BufWriter<FileTarget>> {
+    fn finish(self: Box<Self>) -> io::Result<BufWriter<FileTarget>> {
         (*self).finish()
     }
 }
 
 #[cfg(feature = "xz")]
-impl Finish for liblzma::write::XzEncoder<BufWriter<Target>> {
-    fn finish(self: Box<Self>) -> io::Result<BufWriter<Target>> {
+impl Finish for liblzma::write::XzEncoder<BufWriter<FileTarget>> {
+    fn finish(self: Box<Self>) -> io::Result<BufWriter<FileTarget>> {
         (*self).finish()
     }
 }
@@ -111,7 +111,7 @@ impl Output {
                 (file, Some(temporary), path.to_owned())
             }
         };
-        let encoder = Encoder::new(Target::File(target), Compression::of_name(&name))
+        let encoder = Encoder::new(FileTarget::File(target), Compression::of_name(&name))
             .map_err(|error| Error::io("write", &*name, error))?;
         Ok(Self { encoder, temporary, name, path })
     }
@@ -119,7 +119,7 @@ impl Output {
     /// Standard output, buffered. A reader that goes away gives an error that [is a broken
     /// pipe](Error::is_broken_pipe).
     pub fn stdout() -> Self {
-        let encoder = Encoder::Plain(buffered(Target::Stdout(io::stdout())));
+        let encoder = Encoder::Plain(buffered(FileTarget::Stdout(io::stdout())));
         Self { encoder, temporary: None, name: "standard output".to_owned(), path: PathBuf::new() }
     }
 
@@ -181,7 +181,7 @@ impl Output {
         let Self { encoder, temporary, name, path } = self;
         let write_error = |error| Error::io("write", &*name, error);
         let target = encoder.finish().map_err(write_error)?;
-        if let (Target::File(file), Some(_)) = (target, &temporary) {
+        if let (FileTarget::File(file), Some(_)) = (target, &temporary) {
             file.sync_all().map_err(write_error)?;
         }
         Ok(CompleteOutput { temporary, name, path })
@@ -232,12 +232,12 @@ fn temporary_file(path: &Path) -> Result<(File, TempPath)> {
     Ok(file.into_parts())
 }
 
-fn buffered(target: Target) -> BufWriter<Target> {
+fn buffered(target: FileTarget) -> BufWriter<FileTarget> {
     BufWriter::with_capacity(BUFFER_BYTES, target)
 }
 
 impl Encoder {
-    fn new(target: Target, compression: Option<Compression>) -> io::Result<Self> {
+    fn new(target: FileTarget, compression: Option<Compression>) -> io::Result<Self> {
         let target = buffered(target);
         Ok(match compression {
             None => Self::Plain(target),
@@ -272,7 +272,7 @@ impl Encoder {
         }
     }
 
-    fn finish(self) -> io::Result<Target> {
+    fn finish(self) -> io::Result<FileTarget> {
         let mut buffer = match self {
             Self::Plain(target) => target,
             Self::Gzip(encoder) => encoder.finish()?,
@@ -293,7 +293,7 @@ impl std::fmt::Debug for Encoder {
     }
 }
 
-impl Target {
+impl FileTarget {
     fn sync(&self) -> io::Result<()> {
         match self {
             Self::File(file) => file.sync_data(),
@@ -302,7 +302,7 @@ impl Target {
     }
 }
 
-impl Write for Target {
+impl Write for FileTarget {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::File(file) => file.write(bytes),

@@ -10,7 +10,7 @@ use std::ops::Range;
 use minwise::filter::Filter;
 use minwise::kernel::Kernel;
 use minwise::kernel::compare::heads::Heads;
-use minwise::sketch::{HeadShape, Values};
+use minwise::sketch::{HeadShape, ValueLayout};
 
 /// The similarity of two documents that have nothing to do with each other; English text has about this much in common.
 pub(crate) const UNLIKE: f64 = 0.02;
@@ -31,7 +31,7 @@ pub(crate) fn near_cost(groups: usize, planes: usize) -> f64 {
 /// Which pairs are left open by their heads.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HeadRule {
-    values: Values,
+    values: ValueLayout,
     shape: HeadShape,
     /// The most values in which the heads of an open pair differ.
     most: usize,
@@ -40,14 +40,14 @@ pub(crate) struct HeadRule {
 /// A necessary condition of similar pairs: at most `most` of the first `first` values differ.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Condition {
-    pub(crate) values: Values,
+    pub(crate) values: ValueLayout,
     pub(crate) first: usize,
     pub(crate) most: usize,
 }
 
 impl Condition {
     /// The conditions of a filter that only rejects: one per look.
-    pub(crate) fn of_filter(values: Values, filter: &Filter) -> impl Iterator<Item = Self> {
+    pub(crate) fn of_filter(values: ValueLayout, filter: &Filter) -> impl Iterator<Item = Self> {
         filter.looks().iter().filter_map(move |look| {
             let most = look.registers.checked_sub(look.lower? + 1)?;
             Some(Self { values, first: look.registers, most })

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use minwise::Error;
 use minwise::estimate::Estimate;
 use minwise::filter::{ErrorBudget, Filter, bit_looks, default_looks, shuffle};
-use minwise::sketch::{Method, Values};
+use minwise::sketch::{Method, ValueLayout};
 
 use crate::candidate::head::{CROWDED, Condition, HeadRule, UNLIKE};
 use crate::read::placed::{PLACED_REGISTERS, PositionSketcher};
@@ -49,7 +49,7 @@ pub(crate) struct Screen {
 #[derive(Debug, Default)]
 struct Rules {
     /// One filter for registers, one for each group of bits, with the values that it is about; none lets every pair pass.
-    filters: Vec<(Filter, Values)>,
+    filters: Vec<(Filter, ValueLayout)>,
     /// The order in which registers are compared, where they are not exchangeable.
     shuffle: Option<Vec<usize>>,
     /// The head that rejects most pairs of unlike documents, if any pair can be rejected.
@@ -90,7 +90,7 @@ impl Screen {
     ) -> Result<Self, Error> {
         let shuffle = register_order(method);
         // Copies within a sketch make bits of it dependent too, in a way that only whole registers have a law for.
-        let filters: Vec<(Filter, Values)> = match rows.bit_rows() {
+        let filters: Vec<(Filter, ValueLayout)> = match rows.bit_rows() {
             Some(_) if shuffle.is_some() => vec![],
             Some(bits) => {
                 let laws: Vec<(usize, f64)> = bits.laws(threshold).collect();
@@ -110,7 +110,7 @@ impl Screen {
                 let registers = method.registers();
                 let looks = looks.map_or_else(|| default_looks(registers), <[usize]>::to_vec);
                 let filter = Filter::of(method, threshold, 1, &looks, budget)?;
-                filter.into_iter().map(|filter| (filter, Values::registers(registers))).collect()
+                filter.into_iter().map(|filter| (filter, ValueLayout::registers(registers))).collect()
             }
         };
         let [head, crowd] = [UNLIKE, CROWDED].map(|similarity| {
@@ -170,7 +170,11 @@ impl Screen {
     }
 
     #[inline]
-    fn rejects_by(&self, screened: &mut Screened, count: impl Fn(Values, Range<usize>) -> usize) -> bool {
+    fn rejects_by(
+        &self,
+        screened: &mut Screened,
+        count: impl Fn(ValueLayout, Range<usize>) -> usize,
+    ) -> bool {
         let mut rejected = false;
         for (filter, values) in &self.rules.filters {
             screened.registers += filter.registers() as u64;

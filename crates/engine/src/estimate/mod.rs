@@ -15,7 +15,7 @@ use minwise::estimate::Estimate;
 use minwise::filter::{ErrorBudget, Filter, FilterDecision, bit_looks, default_looks};
 use minwise::kernel::Kernel;
 use minwise::kernel::compare::heads::Heads;
-use minwise::sketch::{DifferenceBound, Sketcher, Statistic, Values};
+use minwise::sketch::{DifferenceBound, Sketcher, Statistic, ValueLayout};
 use minwise::{Observer, Stage};
 
 use crate::candidate::head::{Condition, HeadRule, UNLIKE};
@@ -336,13 +336,13 @@ fn way(request: &EstimateRequest<'_>, sketcher: &dyn Sketcher) -> Result<Way, Er
     let statistic = sketcher.statistic();
     // A sketch states its own bounds if its estimate is another function of the rows.
     let bounds = if matches!(statistic, Statistic::EqualBits) {
-        let values = Values::single_bits(sketcher.words());
+        let values = ValueLayout::single_bits(sketcher.words());
         let most = most_different(sketcher, threshold, values.count(), |row, bit| {
             row[bit / 32] |= 1 << (bit % 32);
         });
         vec![DifferenceBound { values, most }]
     } else if matches!(statistic, Statistic::EqualWords) {
-        let values = Values::registers(sketcher.words());
+        let values = ValueLayout::registers(sketcher.words());
         let most = most_different(sketcher, threshold, values.count(), |row, word| row[word] = 1);
         vec![DifferenceBound { values, most }]
     } else {
@@ -363,7 +363,8 @@ fn way(request: &EstimateRequest<'_>, sketcher: &dyn Sketcher) -> Result<Way, Er
         let most = most.unwrap_or(0);
         bit_looks(values.count()).into_iter().map(move |first| Condition { values, first, most })
     });
-    let of_filter = filter.iter().flat_map(|filter| rejecting(Values::registers(filter.registers()), filter));
+    let of_filter =
+        filter.iter().flat_map(|filter| rejecting(ValueLayout::registers(filter.registers()), filter));
     let rule = HeadRule::best(of_bounds.chain(of_filter), UNLIKE);
     Ok(rule.map_or(Way::Full, |rule| {
         Way::Heads(Box::new(HeadScreening::new(request, rule, bounds, filter, statistic)))
@@ -374,7 +375,7 @@ fn way(request: &EstimateRequest<'_>, sketcher: &dyn Sketcher) -> Result<Way, Er
 ///
 /// Matches only grow from look to look, so no earlier look accepted the pair if all of them ask for more matches than the
 /// pair has now.
-fn rejecting(values: Values, filter: &Filter) -> impl Iterator<Item = Condition> {
+fn rejecting(values: ValueLayout, filter: &Filter) -> impl Iterator<Item = Condition> {
     let mut accepting = usize::MAX;
     filter.looks().iter().filter_map(move |look| {
         let rejects = look.lower.filter(|&lower| lower < accepting && look.registers < filter.registers());
@@ -456,7 +457,7 @@ mod tests {
     fn looks_after_an_early_acceptance_do_not_reject() {
         let looks = [64, 128, 256, 512, 1024];
         let filter = Filter::new(0.3, 1024, &looks, ErrorBudget::Exact(1e-2)).unwrap();
-        let values = Values::registers(1024);
+        let values = ValueLayout::registers(1024);
         let kept: Vec<usize> = rejecting(values, &filter).map(|condition| condition.first).collect();
         assert!(kept.contains(&64) && !kept.contains(&1024), "{kept:?}");
         for (at, look) in filter.looks().iter().enumerate() {

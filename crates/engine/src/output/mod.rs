@@ -24,7 +24,7 @@ const BLOCK_BYTES: u64 = 1 << 20;
 
 /// Where records go.
 #[derive(Debug)]
-pub enum Target<'o> {
+pub enum OutputTarget<'o> {
     /// All of them to one file of a format.
     One(&'o mut Output, Format),
     /// Those of each source to a file of their own, under the name that the source has in its folder. Without a format, each
@@ -32,7 +32,7 @@ pub enum Target<'o> {
     Each(&'o OutputFolder, Option<Format>),
 }
 
-impl Target<'_> {
+impl OutputTarget<'_> {
     fn copy(
         &mut self,
         corpus: &Corpus,
@@ -70,7 +70,7 @@ pub enum OutputPart {
 pub fn write_records(
     findings: &Findings<'_>,
     part: OutputPart,
-    mut target: Target<'_>,
+    mut target: OutputTarget<'_>,
     compression: TableCompression,
     observer: &dyn Observer,
 ) -> Result<(), Error> {
@@ -99,7 +99,7 @@ pub fn write_kept_as_decided(
     corpus: &Corpus,
     reading: &Reading,
     decided: Receiver<Decided>,
-    mut target: Target<'_>,
+    mut target: OutputTarget<'_>,
     compression: TableCompression,
     observer: &dyn Observer,
 ) -> Result<(), Error> {
@@ -190,7 +190,7 @@ fn numbered_inputs(reading: &Reading) -> impl Iterator<Item = (u32, Result<Recor
 /// Writes every record with what was decided about it as its member or column `minwise`, and all else as it was.
 pub fn write_annotated(
     findings: &Findings<'_>,
-    target: Target<'_>,
+    target: OutputTarget<'_>,
     compression: TableCompression,
     observer: &dyn Observer,
 ) -> Result<(), Error> {
@@ -208,13 +208,13 @@ pub fn write_annotated(
     let mut failed = None;
     let annotated = until_failure(annotated, &mut failed).take_while(|_| !observer.cancelled());
     match target {
-        Target::One(out, format) if !corpus.has_only(corpus.input_numbers(), format)? => {
+        OutputTarget::One(out, format) if !corpus.has_only(corpus.input_numbers(), format)? => {
             convert_annotated(corpus, corpus.input_numbers(), annotated, format, out, compression)?;
         }
-        Target::One(out, format) => {
+        OutputTarget::One(out, format) => {
             annotate_records(corpus, corpus.input_numbers(), annotated, format, out, compression)?;
         }
-        Target::Each(folder, format) => annotate_each(corpus, annotated, format, folder, compression)?,
+        OutputTarget::Each(folder, format) => annotate_each(corpus, annotated, format, folder, compression)?,
     }
     failed.map_or(Ok(()), Err)?;
     not_cancelled(observer)

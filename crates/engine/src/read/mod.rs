@@ -103,7 +103,7 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
     let chunks = corpus.chunks(CHUNK_BYTES);
     observer.begin(Stage::Read, corpus.size_bytes());
 
-    let tools = Tools::new(plan)?;
+    let tools = SketchTools::new(plan)?;
     let mut desk = Desk::new(corpus, plan, &tools)?;
     let from = desk.progress.chunks;
     observer.advance(chunks.iter().take(from).map(Chunk::size_bytes).sum());
@@ -146,7 +146,7 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
 struct Desk<'a> {
     corpus: &'a Corpus,
     plan: &'a ReadPlan,
-    tools: &'a Tools,
+    tools: &'a SketchTools,
     reading: Reading,
     progress: ReadProgress,
     /// Segments in the folder of the run.
@@ -231,7 +231,7 @@ impl PendingSegment {
 }
 
 impl<'a> Desk<'a> {
-    fn new(corpus: &'a Corpus, plan: &'a ReadPlan, tools: &'a Tools) -> Result<Self, Error> {
+    fn new(corpus: &'a Corpus, plan: &'a ReadPlan, tools: &'a SketchTools) -> Result<Self, Error> {
         let reading = Reading {
             documents: Documents::new(tools.shape(&plan.key.keep)),
             rejected: Rejects::default(),
@@ -461,7 +461,7 @@ struct ReadChunk {
 }
 
 /// What all threads sketch with.
-struct Tools {
+struct SketchTools {
     preparation: Preparation,
     /// The bands whose keys will be asked for.
     rows: Option<RowLayout>,
@@ -472,7 +472,7 @@ struct Tools {
     turns: LargeDocumentLock,
 }
 
-impl Tools {
+impl SketchTools {
     fn new(plan: &ReadPlan) -> Result<Self, Error> {
         let spec = &plan.key.spec;
         Ok(Self {
@@ -518,7 +518,7 @@ impl Tools {
 struct Worker<'a> {
     spec: Spec,
     keep: &'a KeepPolicy,
-    tools: &'a Tools,
+    tools: &'a SketchTools,
     prepared: Prepared,
     registers: Vec<u32>,
     scratch: Scratch,
@@ -527,7 +527,7 @@ struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn new(plan: &'a ReadPlan, tools: &'a Tools) -> Self {
+    fn new(plan: &'a ReadPlan, tools: &'a SketchTools) -> Self {
         Self {
             spec: plan.key.spec,
             keep: &plan.key.keep,

@@ -19,7 +19,7 @@ use crate::decide::Decisions;
 use crate::decide::dedup::dedup;
 use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::output::report::{Extras, MeasuredRecall, ThisRun};
-use crate::output::{Findings, Summary, Target, write_kept_as_decided};
+use crate::output::{Findings, OutputTarget, Summary, write_kept_as_decided};
 use crate::read::rejected::RejectedRecords;
 use crate::read::rejects::Rejects;
 use crate::read::{Reading, read};
@@ -218,7 +218,7 @@ fn decide(
     reading: &Reading,
     plan: &Plan,
     stopwatch: &Stopwatch<'_>,
-    early: Option<Target<'_>>,
+    early: Option<OutputTarget<'_>>,
     compression: TableCompression,
 ) -> Result<Decisions, Error> {
     let Some(target) = early else { return dedup(corpus, reading, plan, stopwatch, |_| {}) };

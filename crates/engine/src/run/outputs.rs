@@ -13,7 +13,7 @@ use minwise_corpus::{
 use super::Destination;
 use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::output::report::{Extras, Report};
-use crate::output::{Findings, OutputPart, Target, write_annotated, write_files, write_records};
+use crate::output::{Findings, OutputPart, OutputTarget, write_annotated, write_files, write_records};
 use crate::setters::setters;
 
 /// What a run writes besides its outcome. By default it writes nothing.
@@ -165,7 +165,7 @@ impl Targets {
     }
 
     /// The output that can be written while decisions are still being made.
-    pub(super) fn written_early(&mut self) -> Option<Target<'_>> {
+    pub(super) fn written_early(&mut self) -> Option<OutputTarget<'_>> {
         let target = self.kept.as_mut().filter(|_| !self.annotate)?.records()?;
         self.early = true;
         Some(target)
@@ -380,10 +380,10 @@ impl OutputPlace {
     }
 
     /// Where records are written; `None` for texts.
-    fn records(&mut self) -> Option<Target<'_>> {
+    fn records(&mut self) -> Option<OutputTarget<'_>> {
         match self {
-            Self::One(out, format) => Some(Target::One(out, *format)),
-            Self::Each(folder, format) => Some(Target::Each(folder, *format)),
+            Self::One(out, format) => Some(OutputTarget::One(out, *format)),
+            Self::Each(folder, format) => Some(OutputTarget::Each(folder, *format)),
             Self::Files(_) => None,
         }
     }

@@ -23,7 +23,7 @@ const MEMBERS: usize = 1000;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = ClustersRequest)]
-pub(crate) struct Together {
+pub(crate) struct ClustersRequest {
     /// Minimum Jaccard similarity of a document to the keeper of its cluster: above 0 and at most 1.
     #[schema(exclusive_minimum = 0, maximum = 1)]
     threshold: f64,
@@ -93,10 +93,10 @@ impl From<Cluster> for ClusterSent {
 ///
 /// A job finds them. While the archive does not change, the same threshold gives the same job.
 #[utoipa::path(post, path = "/clusters", operation_id = "find_clusters", tag = "clusters",
-    request_body(description = "The threshold of the clusters", content = Together),
+    request_body(description = "The threshold of the clusters", content = ClustersRequest),
     responses((status = 202, description = "A job finds the clusters; its `result` is `Clusters`", body = StartedJob)))]
 pub(crate) async fn begin(At(state): At<SharedState>, received: Received) -> Result<Response, Problem> {
-    let Together { threshold } = received.content.value()?;
+    let ClustersRequest { threshold } = received.content.value()?;
     minwise::candidate::tune::check_threshold(threshold)
         .map_err(|error| Problem::new(ProblemKind::BadSetting, error.to_string()))?;
     let changes = state.run(|state| state.told(state.index.statistics())).await?.changes;

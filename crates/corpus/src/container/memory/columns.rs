@@ -43,14 +43,14 @@ impl MemoryColumn {
     }
 
     /// The values of some rows as texts. Texts are lent; all else is written out once for all rows.
-    pub(super) fn values(&self, rows: Range<usize>) -> Values<'_> {
+    pub(super) fn values(&self, rows: Range<usize>) -> ColumnValues<'_> {
         match self {
             Self::Plain { array, nulls } if !is_text(array.data_type()) => {
                 let nulls = nulls.as_ref().map(|nulls| nulls.slice(rows.start, rows.len()));
-                Values::Written(cells(&*array.slice(rows.start, rows.len()), nulls.as_ref()))
+                ColumnValues::Written(cells(&*array.slice(rows.start, rows.len()), nulls.as_ref()))
             }
             // Ids and values do not lie in lists.
-            Self::Plain { .. } | Self::Lists(_) => Values::Lent(self, rows.start),
+            Self::Plain { .. } | Self::Lists(_) => ColumnValues::Lent(self, rows.start),
         }
     }
 }
@@ -76,13 +76,13 @@ impl TextColumn for MemoryColumn {
 }
 
 /// The values of some rows of a column.
-pub(super) enum Values<'c> {
+pub(super) enum ColumnValues<'c> {
     /// Those of the column, from a row on.
     Lent(&'c MemoryColumn, usize),
     Written(Cells),
 }
 
-impl Values<'_> {
+impl ColumnValues<'_> {
     /// One of them, counted from 0; `None` for null.
     pub(super) fn get(&self, at: usize) -> Option<&[u8]> {
         match self {

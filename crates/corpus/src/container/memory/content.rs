@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 
-use super::columns::{MemoryColumn, Values};
+use super::columns::{ColumnValues, MemoryColumn};
 use crate::container::Opening;
 use crate::container::table::{
     Foreign, TableRow, TextColumn, Wanted, Way, chosen_rows, column_difference, end_of, guarded, selections,
@@ -225,8 +225,8 @@ impl MemoryBatch {
 struct BatchRows<'b> {
     batch: &'b MemoryBatch,
     rows: Range<usize>,
-    id: Option<Values<'b>>,
-    values: Vec<Option<Values<'b>>>,
+    id: Option<ColumnValues<'b>>,
+    values: Vec<Option<ColumnValues<'b>>>,
 }
 
 impl BatchRows<'_> {
@@ -251,7 +251,7 @@ impl BatchRows<'_> {
 
     /// Its values; `null` stands for null.
     fn values<'v>(&'v self, at: usize, null: Option<&Cow<'v, str>>) -> Vec<Option<Cow<'v, str>>> {
-        let value = |value: &'v Option<Values<'_>>| {
+        let value = |value: &'v Option<ColumnValues<'_>>| {
             let found = value.as_ref().and_then(|value| value.get(at)).map(String::from_utf8_lossy);
             found.or_else(|| null.cloned())
         };
@@ -308,8 +308,8 @@ impl Content for MemoryRows {
         let batch = self.batches.get(self.batch_of(place.offset)).ok_or_else(no_such_place)?;
         let row = (place.offset - batch.first_row) as usize;
         let id = match batch.id.as_ref().map(|id| id.values(row..row + 1)) {
-            Some(Values::Lent(column, row)) => column.lent(row).map(str::as_bytes),
-            Some(Values::Written(cells)) => cells.get(0).map(|id| {
+            Some(ColumnValues::Lent(column, row)) => column.lent(row).map(str::as_bytes),
+            Some(ColumnValues::Written(cells)) => cells.get(0).map(|id| {
                 scratch.bytes.clear();
                 scratch.bytes.extend_from_slice(id);
                 &*scratch.bytes

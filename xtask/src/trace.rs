@@ -43,14 +43,14 @@ const MUCH: f64 = 0.05;
 
 /// What a file does for one record in one stage.
 #[derive(Debug, Default, PartialEq)]
-struct Visit {
+struct FileVisit {
     /// Instructions per record, in the file and in what it calls.
     instructions: f64,
     hands_on: bool,
 }
 
 /// The files of each stage.
-type Stages = BTreeMap<&'static str, BTreeMap<String, Visit>>;
+type Stages = BTreeMap<&'static str, BTreeMap<String, FileVisit>>;
 
 pub fn run() -> Result<()> {
     cargo(&[
@@ -205,7 +205,7 @@ fn print(stages: &Stages) -> BTreeSet<String> {
     for (stage, _) in STAGES {
         let Some(visits) = stages.get(stage) else { continue };
         let all = visits.values().map(|visit| visit.instructions).fold(0.0, f64::max);
-        let mut sorted: Vec<(&String, &Visit)> = visits.iter().collect();
+        let mut sorted: Vec<(&String, &FileVisit)> = visits.iter().collect();
         sorted.sort_by(|(_, a), (_, b)| b.instructions.total_cmp(&a.instructions));
         println!("\n{stage}: {all:.0} instructions per record");
         for (file, visit) in sorted {
@@ -276,8 +276,8 @@ mod tests {
     #[test]
     fn only_costs_that_grow_are_of_a_record() {
         let pairs = (2 * PAIRS) as f64;
-        let sort = Visit { instructions: 200.0 / pairs, hands_on: false };
-        let read = Visit { instructions: 200.0 / pairs, hands_on: true };
+        let sort = FileVisit { instructions: 200.0 / pairs, hands_on: false };
+        let read = FileVisit { instructions: 200.0 / pairs, hands_on: true };
         let files = [("core/src/sort.rs".to_owned(), sort), ("engine/src/read/mod.rs".to_owned(), read)];
         let stages = stages(&profile(40), &profile(240));
         assert_eq!(stages, BTreeMap::from([("read", BTreeMap::from(files))]));

@@ -61,7 +61,7 @@ pub(crate) enum SourcePart {
 }
 
 /// Visits a record: a document, or the reason why it is none.
-pub(crate) type Visit<'v> = dyn FnMut(RecordPlace, Result<MaybeLong<'_>, Reject>) + 'v;
+pub(crate) type RecordVisitor<'v> = dyn FnMut(RecordPlace, Result<MaybeLong<'_>, Reject>) + 'v;
 
 /// Takes a record batch.
 pub(crate) type TakeBatch<'t> = dyn FnMut(RecordBatch) -> Result<()> + 't;
@@ -81,7 +81,7 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
         handle: &SourceHandle<'_>,
         turns: &LoadTurns<'_>,
         scratch: &mut Scratch,
-        visit: &mut Visit<'_>,
+        visit: &mut RecordVisitor<'_>,
     ) -> Result<ScannedLines>;
 
     /// Reads one record again.

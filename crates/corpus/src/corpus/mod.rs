@@ -21,7 +21,7 @@ use crate::output::{Output, OutputVerdict, TableCompression};
 use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{LoadTurns, ScannedLines, SourcePart, Sources, Visit};
+use crate::sources::{LoadTurns, RecordVisitor, ScannedLines, SourcePart, Sources};
 
 /// Documents that can be read by position, any number of times, from any thread.
 #[derive(Debug)]
@@ -215,7 +215,7 @@ impl Corpus {
         chunk: &Chunk,
         scratch: &mut Scratch,
         turns: &LoadTurns<'_>,
-        visit: &mut Visit<'_>,
+        visit: &mut RecordVisitor<'_>,
     ) -> Result<ScannedLines> {
         scratch.give_back();
         let scanned = match &chunk.span {

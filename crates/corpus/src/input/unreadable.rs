@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
 use crate::source::{Source, os_error};
-use crate::sources::{Content, CutPoints, LoadTurns, ScannedLines, SourceHandle, SourcePart, Visit};
+use crate::sources::{Content, CutPoints, LoadTurns, RecordVisitor, ScannedLines, SourceHandle, SourcePart};
 
 /// The content of a file that cannot be read.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Content for Unreadable {
         handle: &SourceHandle<'_>,
         _turns: &LoadTurns<'_>,
         _scratch: &mut Scratch,
-        visit: &mut Visit<'_>,
+        visit: &mut RecordVisitor<'_>,
     ) -> Result<ScannedLines> {
         let place = RecordPlace { source: handle.number, line: 0, offset: 0, len: 0 };
         visit(place, Err(self.reject(handle.source)));

@@ -209,7 +209,7 @@ impl<F: FnMut(Decided) + Send> Receive<Vec<Removed>> for Ledger<'_, F> {
 /// has to be.
 fn removed_in(
     documents: &[u32],
-    visits: &[Visit],
+    visits: &[EqualVisit],
     verdicts: Vec<Verdict>,
     is_input: impl Fn(u32) -> bool,
 ) -> Vec<Removed> {
@@ -271,20 +271,20 @@ fn removed_outside(candidates: &Candidates, equals: &Equals, documents: usize) -
 }
 
 /// A document and the number, within its neighbourhood, of the one that stands for it.
-struct Visit {
+struct EqualVisit {
     number: u32,
     document: u32,
 }
 
 /// The documents of a neighbourhood with all their equals, in keeper order.
-fn visits(documents: &[u32], equals: &Equals, order: &KeeperOrder) -> Vec<Visit> {
+fn visits(documents: &[u32], equals: &Equals, order: &KeeperOrder) -> Vec<EqualVisit> {
     let all: u64 = documents.iter().map(|&first| equals.copies(first)).sum();
-    let mut visits: Vec<Visit> = Vec::with_capacity(all as usize);
+    let mut visits: Vec<EqualVisit> = Vec::with_capacity(all as usize);
     let mut sorted = true;
     for (number, &first) in (0..).zip(documents) {
-        visits.push(Visit { number, document: first });
+        visits.push(EqualVisit { number, document: first });
         for &document in equals.members(first).iter().skip(1) {
-            visits.push(Visit { number, document });
+            visits.push(EqualVisit { number, document });
             sorted = false;
         }
     }

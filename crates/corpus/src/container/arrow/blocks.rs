@@ -37,7 +37,7 @@ impl ArrowFile {
             .map(|batch| Piece { first_row: batch.first_row, size_bytes: batch.block.bodyLength() as u64 });
         let pieces = pieces.collect();
         let rows = walk.rows;
-        let Walk { schema, shape, dictionaries, batches, remarks, .. } = walk;
+        let BlockWalk { schema, shape, dictionaries, batches, remarks, .. } = walk;
         let form = Self {
             schema: Arc::new(schema),
             shape,
@@ -53,7 +53,7 @@ impl ArrowFile {
 }
 
 /// What was found on the way through a file or stream.
-struct Walk {
+struct BlockWalk {
     schema: Schema,
     shape: ArrowLayout,
     dictionaries: Dictionaries,
@@ -62,7 +62,7 @@ struct Walk {
     remarks: Vec<(String, String)>,
 }
 
-impl Walk {
+impl BlockWalk {
     fn new(schema: Schema, shape: ArrowLayout) -> Self {
         let (dictionaries, batches, remarks) = (Dictionaries::new(&schema), vec![], vec![]);
         Self { schema, shape, dictionaries, batches, rows: 0, remarks }
@@ -103,7 +103,7 @@ fn wrong(message: &str) -> ArrowError {
 }
 
 /// Follows the footer of a file.
-fn from_footer(reader: &SourceReader) -> Result<Walk> {
+fn from_footer(reader: &SourceReader) -> Result<BlockWalk> {
     let at_footer = |error: Foreign| error.at(reader.name(), "its footer");
     let size = reader.size_bytes();
     let mut trailer = [0; TRAILER_BYTES as usize];
@@ -121,7 +121,7 @@ fn from_footer(reader: &SourceReader) -> Result<Walk> {
         if !schema.endianness().equals_to_target_endianness() {
             return Err(wrong("it was written with the other order of bytes"));
         }
-        let mut walk = Walk::new(fb_to_schema(schema), ArrowLayout::File);
+        let mut walk = BlockWalk::new(fb_to_schema(schema), ArrowLayout::File);
         for remark in footer.custom_metadata().into_iter().flatten() {
             if let (Some(key), Some(value)) = (remark.key(), remark.value()) {
                 walk.remarks.push((key.to_owned(), value.to_owned()));
@@ -168,8 +168,8 @@ pub(super) fn message(bytes: &[u8]) -> Result<Message<'_>, ArrowError> {
 }
 
 /// Walks over the messages of a stream.
-fn from_stream(reader: &SourceReader) -> Result<Walk> {
-    let mut walk: Option<Walk> = None;
+fn from_stream(reader: &SourceReader) -> Result<BlockWalk> {
+    let mut walk: Option<BlockWalk> = None;
     let (mut offset, mut number) = (0, 0);
     while let Some((prefix, metadata)) = message_len(reader, offset, number)? {
         let place = || format!("message {number}, at byte {offset}");
@@ -197,7 +197,7 @@ fn from_stream(reader: &SourceReader) -> Result<Walk> {
                     if !schema.endianness().equals_to_target_endianness() {
                         return Err(wrong("it was written with the other order of bytes"));
                     }
-                    walk = Some(Walk::new(fb_to_schema(schema), ArrowLayout::Stream));
+                    walk = Some(BlockWalk::new(fb_to_schema(schema), ArrowLayout::Stream));
                 }
             }
             Ok(end)

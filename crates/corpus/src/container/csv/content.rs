@@ -12,7 +12,8 @@ use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
 use crate::source::Source;
 use crate::sources::{
-    Content, CutPoints, LoadTurns, PieceSize, ScannedLines, SourceHandle, SourcePart, TakeBatch, Visit,
+    Content, CutPoints, LoadTurns, PieceSize, RecordVisitor, ScannedLines, SourceHandle, SourcePart,
+    TakeBatch,
 };
 
 impl Content for Delimited {
@@ -27,7 +28,7 @@ impl Content for Delimited {
         handle: &SourceHandle<'_>,
         _turns: &LoadTurns<'_>,
         scratch: &mut Scratch,
-        visit: &mut Visit<'_>,
+        visit: &mut RecordVisitor<'_>,
     ) -> Result<ScannedLines> {
         let reader = handle.reader()?;
         let pieces = match part {

@@ -12,7 +12,7 @@ use crate::extract::FileProperties;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{Content, CutPoints, LoadTurns, ScannedLines, SourceHandle, SourcePart, Visit};
+use crate::sources::{Content, CutPoints, LoadTurns, RecordVisitor, ScannedLines, SourceHandle, SourcePart};
 
 /// A file that is one document.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Content for WholeFile {
         handle: &SourceHandle<'_>,
         turns: &LoadTurns<'_>,
         scratch: &mut Scratch,
-        visit: &mut Visit<'_>,
+        visit: &mut RecordVisitor<'_>,
     ) -> Result<ScannedLines> {
         if *part != SourcePart::Whole {
             return Err(handle.no_such_place(0));

@@ -20,7 +20,7 @@ use crate::scratch::{Scratch, grown};
 use crate::shape::{At, ObjectMembers};
 use crate::source::{Source, SourceReader};
 use crate::sources::{
-    Content, CutPoints, LoadTurns, ScannedLines, SourceHandle, SourcePart, TakeBatch, Visit,
+    Content, CutPoints, LoadTurns, RecordVisitor, ScannedLines, SourceHandle, SourcePart, TakeBatch,
 };
 use crate::unescape::has_lone_surrogate;
 
@@ -42,7 +42,7 @@ impl Content for LineSource {
         handle: &SourceHandle<'_>,
         turns: &LoadTurns<'_>,
         scratch: &mut Scratch,
-        visit: &mut Visit<'_>,
+        visit: &mut RecordVisitor<'_>,
     ) -> Result<ScannedLines> {
         let SourcePart::Bytes(span) = part else { return Err(handle.no_such_place(0)) };
         let reader = handle.reader()?;

@@ -99,8 +99,8 @@ struct RawMembers<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> serde::Deserialize<'de> for RawMembers<'de> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visit;
-        impl<'de> serde::de::Visitor<'de> for Visit {
+        struct RawMembersVisitor;
+        impl<'de> serde::de::Visitor<'de> for RawMembersVisitor {
             type Value = RawMembers<'de>;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -120,7 +120,7 @@ impl<'de> serde::Deserialize<'de> for RawMembers<'de> {
                 Ok(RawMembers(members))
             }
         }
-        deserializer.deserialize_map(Visit)
+        deserializer.deserialize_map(RawMembersVisitor)
     }
 }
 

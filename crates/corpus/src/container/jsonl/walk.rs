@@ -55,18 +55,18 @@ pub(super) struct FoundFields<'a> {
 pub(super) fn walk<'a>(object: &'a str, wanted: Wanted<'_>) -> serde_json::Result<FoundFields<'a>> {
     let mut found = FoundFields::default();
     let mut deserializer = serde_json::Deserializer::from_str(object);
-    deserializer.deserialize_map(Walk { wanted, found: &mut found })?;
+    deserializer.deserialize_map(ObjectWalk { wanted, found: &mut found })?;
     deserializer.end()?;
     Ok(found)
 }
 
 /// Walks the members of one object.
-struct Walk<'w, 'p, 'a> {
+struct ObjectWalk<'w, 'p, 'a> {
     wanted: Wanted<'p>,
     found: &'w mut FoundFields<'a>,
 }
 
-impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
+impl<'a> Visitor<'a> for ObjectWalk<'_, '_, 'a> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -88,7 +88,7 @@ impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
                 found.id.fill(value);
             }
             if value.get().starts_with('{') {
-                let inside = Walk { wanted: next, found: &mut *found };
+                let inside = ObjectWalk { wanted: next, found: &mut *found };
                 let mut deserializer = serde_json::Deserializer::from_str(value.get());
                 deserializer.deserialize_map(inside).map_err(A::Error::custom)?;
             }

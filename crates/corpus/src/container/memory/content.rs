@@ -23,7 +23,8 @@ use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
 use crate::sources::{
-    Content, CutPoints, LoadTurns, PieceSize, ScannedLines, SourceHandle, SourcePart, TakeBatch, Visit,
+    Content, CutPoints, LoadTurns, PieceSize, RecordVisitor, ScannedLines, SourceHandle, SourcePart,
+    TakeBatch,
 };
 
 /// Bytes that a piece has at least, unless it ends its batch.
@@ -274,7 +275,7 @@ impl Content for MemoryRows {
         handle: &SourceHandle<'_>,
         _turns: &LoadTurns<'_>,
         _scratch: &mut Scratch,
-        visit: &mut Visit<'_>,
+        visit: &mut RecordVisitor<'_>,
     ) -> Result<ScannedLines> {
         let SourcePart::Pieces(pieces) = part else { return Err(handle.no_such_place(0)) };
         let pieces = self.pieces.get(pieces.clone()).ok_or_else(|| handle.no_such_place(0))?;

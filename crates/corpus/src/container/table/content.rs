@@ -12,7 +12,8 @@ use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
 use crate::sources::{
-    Content, CutPoints, LoadTurns, PieceSize, ScannedLines, SourceHandle, SourcePart, TakeBatch, Visit,
+    Content, CutPoints, LoadTurns, PieceSize, RecordVisitor, ScannedLines, SourceHandle, SourcePart,
+    TakeBatch,
 };
 use crate::unfolded::lost;
 
@@ -34,7 +35,7 @@ impl<F: TableFormat> Content for OpenTable<F> {
         handle: &SourceHandle<'_>,
         _turns: &LoadTurns<'_>,
         _scratch: &mut Scratch,
-        visit: &mut Visit<'_>,
+        visit: &mut RecordVisitor<'_>,
     ) -> Result<ScannedLines> {
         let reader = handle.reader()?;
         let pieces = match part {

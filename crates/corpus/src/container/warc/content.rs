@@ -20,7 +20,7 @@ use crate::reject::{Reject, RejectReason};
 use crate::scratch::{Scratch, grown};
 use crate::source::{Source, SourceReader};
 use crate::sources::{
-    Content, CutPoints, LoadTurns, PieceSize, ScannedLines, SourceHandle, SourcePart, Visit,
+    Content, CutPoints, LoadTurns, PieceSize, RecordVisitor, ScannedLines, SourceHandle, SourcePart,
 };
 
 /// Bytes of a record over the limit that are read to find its media type. Most heads are shorter.
@@ -41,7 +41,7 @@ impl Content for WarcRecords {
         handle: &SourceHandle<'_>,
         turns: &LoadTurns<'_>,
         scratch: &mut Scratch,
-        visit: &mut Visit<'_>,
+        visit: &mut RecordVisitor<'_>,
     ) -> Result<ScannedLines> {
         let numbers = match part {
             SourcePart::Pieces(pieces) if pieces.end <= self.pieces().len() => {

@@ -88,7 +88,7 @@ pub(crate) struct RecordFates {
 /// Decides about all records. `document` gives the fate of a record that is a document by its number; it is asked for
 /// `response`, `conversion` and `resource` records only.
 pub(crate) fn decide(records: &[Links], document: impl Fn(usize) -> RecordFate) -> RecordFates {
-    let mut walk = Walk { records, fates: vec![None; records.len()], keys: HashMap::new() };
+    let mut walk = CompanionWalk { records, fates: vec![None; records.len()], keys: HashMap::new() };
     let mut revisits = 0;
     let mut decided = Vec::new();
     for (number, record) in records.iter().enumerate() {
@@ -118,7 +118,7 @@ pub(crate) fn decide(records: &[Links], document: impl Fn(usize) -> RecordFate) 
 
 /// A breadth-first walk from the documents to the records that follow them. Each record and each id is passed once, so
 /// that the walk takes time in proportion to the number of links.
-struct Walk<'r> {
+struct CompanionWalk<'r> {
     records: &'r [Links],
     fates: Vec<Option<RecordFate>>,
     keys: HashMap<IdHash, IdState>,
@@ -133,7 +133,7 @@ struct IdState {
     waiting: Vec<usize>,
 }
 
-impl Walk<'_> {
+impl CompanionWalk<'_> {
     fn set(&mut self, number: usize, fate: RecordFate) {
         if let Some(known) = self.fates.get_mut(number) {
             *known = Some(fate);

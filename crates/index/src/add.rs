@@ -103,7 +103,7 @@ pub(crate) struct Written {
 
 /// Which documents are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Which {
+pub(crate) enum WriteChoice {
     /// Those that are new or differ from what is there; others keep the time at which they were added.
     Changed,
     /// All of them, with the times that they have.
@@ -229,10 +229,10 @@ impl Index {
 
     /// Adds documents that were prepared, as [`Index::add`] does.
     pub fn commit(&self, batch: DocumentBatch) -> Result<Added> {
-        self.put(batch, Which::Changed)
+        self.put(batch, WriteChoice::Changed)
     }
 
-    pub(crate) fn put(&self, batch: DocumentBatch, which: Which) -> Result<Added> {
+    pub(crate) fn put(&self, batch: DocumentBatch, which: WriteChoice) -> Result<Added> {
         let mut documents = batch.0;
         for document in &documents {
             Self::check_id(&document.record.id)?;
@@ -256,7 +256,7 @@ impl Index {
         let mut pending = vec![];
         for document in documents {
             let old = self.number(&view, &document.record.id)?;
-            if let (Some(old), Which::Changed) = (old, which)
+            if let (Some(old), WriteChoice::Changed) = (old, which)
                 && self.has_as_it_is(&view, old, &document)?
             {
                 added.unchanged += 1;

@@ -12,7 +12,7 @@ use minwise::{Observer, Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::add::{Added, DocumentBatch, Which, Written, words_to_bytes};
+use crate::add::{Added, DocumentBatch, WriteChoice, Written, words_to_bytes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::in_place::InPlaceOfText;
 use crate::index::Index;
@@ -282,7 +282,7 @@ impl<'i> ImportIntake<'i> {
             written.record.added = added;
         }
         batch.append(DocumentBatch(std::mem::take(&mut self.kept)));
-        self.so_far += self.index.put(batch, Which::All)?;
+        self.so_far += self.index.put(batch, WriteChoice::All)?;
         Ok(())
     }
 

@@ -176,7 +176,7 @@ impl Positioned {
         if bits == 0 {
             return;
         }
-        let mut wanted = Wanted::new(minima.len());
+        let mut wanted = PositionTable::new(minima.len());
         let held: Vec<usize> = minima
             .iter()
             .zip(&self.inverses)
@@ -241,14 +241,14 @@ const fn inverse(a: u32) -> u32 {
 }
 
 /// The keys whose positions are wanted, with what is known of each: an open table, a quarter full at most.
-struct Wanted {
+struct PositionTable {
     /// Number of an entry plus one; zero where there is none.
     slots: Vec<u32>,
     entries: Vec<(u32, Option<u32>)>,
     shift: u32,
 }
 
-impl Wanted {
+impl PositionTable {
     fn new(most: usize) -> Self {
         let size = (4 * most).next_power_of_two();
         Self { slots: vec![0; size], entries: Vec::with_capacity(most), shift: 32 - size.trailing_zeros() }

@@ -10,7 +10,7 @@ use super::AuditedRun;
 use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::screen::{OrderScreen, Screen, Screened};
 use crate::error::Error;
-use crate::read::documents::{RowReader, Which};
+use crate::read::documents::{RowChoice, RowReader};
 use crate::rows::RowLayout;
 
 /// A pair, by the place of its earlier document in keeper order.
@@ -30,8 +30,8 @@ pub(super) fn met(
     let AuditedRun { reading, order, plan, .. } = *run;
     let rows = plan.rows()?;
     let filters = Filters::new(run, &rows)?;
-    let mut reader = RowReader::new(&reading.documents, Which::Sketch);
-    let mut placed_reader = RowReader::new(&reading.documents, Which::Placed);
+    let mut reader = RowReader::new(&reading.documents, RowChoice::Sketch);
+    let mut placed_reader = RowReader::new(&reading.documents, RowChoice::Placed);
     let mut looked_at = Vec::with_capacity(pairs.len());
     for &(a, b) in pairs {
         let (row_a, row_b) = reader.pair(a, b)?;

@@ -6,7 +6,7 @@ use super::AuditedRun;
 use super::sieve::{Probe, RowBlock, Sieve};
 use crate::error::{Error, ErrorKind};
 use crate::parallel;
-use crate::read::documents::{RowReader, Which};
+use crate::read::documents::{RowChoice, RowReader};
 use crate::read::prepare::Preparation;
 use crate::turn::LargeDocumentLock;
 use crate::verify::loader::{Loader, Room, Sorting};
@@ -180,7 +180,7 @@ struct Probed {
 fn probes(run: &AuditedRun<'_>, sieve: &Sieve, sets: &[u32]) -> Result<Vec<Probed>, Error> {
     let AuditedRun { reading, equals, looked_at, .. } = *run;
     let documents = &reading.documents;
-    let mut reader = RowReader::new(documents, Which::Sketch);
+    let mut reader = RowReader::new(documents, RowChoice::Sketch);
     let mut probes = vec![];
     for (at, &set) in sets.iter().enumerate().filter(|&(_, &set)| documents.has_shingles(set)) {
         probes.push(Probed { at, probe: sieve.probe(reader.row(set)?), halvings: 0 });

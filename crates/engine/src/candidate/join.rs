@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind};
 use crate::memory::WorkingMemory;
 use crate::parallel;
 use crate::read::Reading;
-use crate::read::documents::{RowReader, Which};
+use crate::read::documents::{RowChoice, RowReader};
 use crate::read::prepare::{Preparation, Prepared};
 use crate::storage::runs::{SortEntry, SortedRuns, SpreadNumber};
 use crate::turn::LargeDocumentLock;
@@ -312,7 +312,7 @@ impl JoinInput<'_> {
         let seat = || JoinWorker {
             prepared: Prepared::default(),
             scratch: Scratch::new(),
-            rows: RowReader::new(&self.reading.documents, Which::Sketch),
+            rows: RowReader::new(&self.reading.documents, RowChoice::Sketch),
         };
         parallel::in_order(pieces.len(), self.threads, seat, work, Ok)?;
         Ok(runs.into_inner().unwrap_or_else(PoisonError::into_inner))

@@ -34,7 +34,7 @@ use crate::error::{Error, ErrorKind};
 use crate::memory::WorkingMemory;
 use crate::parallel;
 use crate::read::Reading;
-use crate::read::documents::{Documents, RowReader, Which};
+use crate::read::documents::{Documents, RowChoice, RowReader};
 use crate::read::prepare::Preparation;
 use crate::settings::{Plan, Search};
 
@@ -162,7 +162,7 @@ struct PairSearch<'a> {
 impl PairSearch<'_> {
     /// Rows by number, for one thread.
     fn rows(&self) -> RowReader<'_> {
-        RowReader::new(&self.reading.documents, Which::Sketch)
+        RowReader::new(&self.reading.documents, RowChoice::Sketch)
     }
 
     fn source<'s>(&'s self, items: Items<'s>, rule: CandidateRule) -> JoinInput<'s> {

@@ -22,7 +22,7 @@ use crate::verify::{Agreement, Decide, ExactJudge, Verification, Verified, Walk}
 const MANY: u64 = 1_000_000;
 
 /// Documents that were asked for, by the one that stands for each.
-type Wanted = BTreeMap<u32, Vec<u32>>;
+type WantedDocuments = BTreeMap<u32, Vec<u32>>;
 
 /// Two near-duplicates.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,7 +44,7 @@ pub struct SimilarPairs {
     /// Of documents that stand for their equals, the near-duplicates behind each, and those before it where one of the two
     /// has equals.
     neighbours: Neighbours,
-    wanted: Option<Wanted>,
+    wanted: Option<WantedDocuments>,
     /// What was compared.
     pub verification: Verification,
 }
@@ -73,8 +73,8 @@ pub fn pairs(
     let equals = Equals::find(&reading.documents, &order, room)?;
     let candidates = candidate::find(corpus, reading, &equals, &order, plan, observer)?;
     // The wanted documents, by the one that stands for them; that one is wanted too.
-    let wanted: Option<Wanted> = wanted.map(|wanted| {
-        let mut by_first = Wanted::new();
+    let wanted: Option<WantedDocuments> = wanted.map(|wanted| {
+        let mut by_first = WantedDocuments::new();
         for document in wanted {
             by_first.entry(equals.first(document)).or_default().push(document);
         }
@@ -110,7 +110,7 @@ pub fn pairs(
 /// Lists the similar pairs of a neighbourhood.
 struct PairLister<'a> {
     equals: &'a Equals,
-    wanted: Option<&'a Wanted>,
+    wanted: Option<&'a WantedDocuments>,
     plan: &'a Plan,
     reading: &'a Reading,
     /// All threads add to one list, because the pairs of a single neighbourhood may be too many for memory, and only this list

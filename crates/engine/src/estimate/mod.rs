@@ -156,7 +156,7 @@ impl HeadScreening {
 }
 
 /// How pairs are compared.
-enum Way {
+enum CompareBy {
     /// No pair reaches the threshold.
     Nothing,
     /// By their heads, and what these leave in full.
@@ -172,7 +172,7 @@ struct SketchPairs<'a> {
     wanted: Option<[BTreeSet<usize>; 2]>,
     sketcher: Arc<dyn Sketcher>,
     kernel: Kernel,
-    way: Way,
+    way: CompareBy,
     threshold: f64,
     /// For each document of the second side, and one behind the last: how many before it have no shingles. Such documents are
     /// passed over. Empty if all have shingles.
@@ -189,7 +189,7 @@ impl<'a> SketchPairs<'a> {
         let words = sketcher.words();
         let way = way(request, &*sketcher)?;
         // Few pairs get as far as their rows.
-        let words = if let Way::Heads(screening) = &way { 2 * screening.first.words() } else { words };
+        let words = if let CompareBy::Heads(screening) = &way { 2 * screening.first.words() } else { words };
         let tiles = match request.second {
             None => Tiles::within(first.len(), words),
             Some(second) => Tiles::between(first.len(), second.len(), words),
@@ -249,12 +249,12 @@ impl<'a> SketchPairs<'a> {
             }
         };
         match &self.way {
-            Way::Nothing => {}
-            Way::Full => {
+            CompareBy::Nothing => {}
+            CompareBy::Full => {
                 compared.words += pairs * words;
                 others.filter(|&second| self.second.has_shingles(second)).for_each(accepts);
             }
-            Way::Heads(screening) => {
+            CompareBy::Heads(screening) => {
                 let HeadScreening { rule, first: heads, .. } = &**screening;
                 rule.screen(heads, first, screening.second(), others, self.kernel, open);
                 open.retain(|&second| self.second.has_shingles(second as usize));
@@ -300,7 +300,7 @@ impl<'a> SketchPairs<'a> {
 
     /// The error of all looks of the filter together.
     fn filter_error(&self, request: &EstimateRequest<'_>) -> f64 {
-        let Way::Heads(screening) = &self.way else { return 0.0 };
+        let CompareBy::Heads(screening) = &self.way else { return 0.0 };
         match (&screening.filter, request.filter) {
             (Some(filter), Some(ErrorBudget::PerLook(error))) => {
                 (error * filter.looks().len() as f64).min(1.0)
@@ -331,7 +331,7 @@ fn empty_before(file: &SketchFile) -> Vec<u32> {
     before
 }
 
-fn way(request: &EstimateRequest<'_>, sketcher: &dyn Sketcher) -> Result<Way, Error> {
+fn way(request: &EstimateRequest<'_>, sketcher: &dyn Sketcher) -> Result<CompareBy, Error> {
     let (threshold, method) = (request.threshold, request.first.spec().method);
     let statistic = sketcher.statistic();
     // A sketch states its own bounds if its estimate is another function of the rows.
@@ -349,7 +349,7 @@ fn way(request: &EstimateRequest<'_>, sketcher: &dyn Sketcher) -> Result<Way, Er
         sketcher.bounds(threshold)
     };
     if bounds.iter().any(|bound| bound.most.is_none()) {
-        return Ok(Way::Nothing);
+        return Ok(CompareBy::Nothing);
     }
     let filter = match (statistic, request.filter) {
         (Statistic::EqualWords, Some(budget)) if threshold > 0.0 && threshold < 1.0 => {
@@ -366,8 +366,8 @@ fn way(request: &EstimateRequest<'_>, sketcher: &dyn Sketcher) -> Result<Way, Er
     let of_filter =
         filter.iter().flat_map(|filter| rejecting(ValueLayout::registers(filter.registers()), filter));
     let rule = HeadRule::best(of_bounds.chain(of_filter), UNLIKE);
-    Ok(rule.map_or(Way::Full, |rule| {
-        Way::Heads(Box::new(HeadScreening::new(request, rule, bounds, filter, statistic)))
+    Ok(rule.map_or(CompareBy::Full, |rule| {
+        CompareBy::Heads(Box::new(HeadScreening::new(request, rule, bounds, filter, statistic)))
     }))
 }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind};
 use crate::read::Reading;
-use crate::read::documents::{RowReader, Which};
+use crate::read::documents::{RowChoice, RowReader};
 use crate::storage::store::{FileKind, Mapped, Writer};
 
 const KIND: FileKind = FileKind { magic: *b"MINWskch", version: 1, name: "sketch file", made_by: "sketch" };
@@ -68,7 +68,7 @@ pub fn write(file: NewSketchFile, corpus: &Corpus, reading: &Reading, spec: &Spe
     }
     writer.begin("rows")?;
     let mut row_bytes = vec![];
-    let mut rows = RowReader::new(documents, Which::Sketch);
+    let mut rows = RowReader::new(documents, RowChoice::Sketch);
     for document in numbers() {
         row_bytes.clear();
         row_bytes.extend(rows.row(document)?.iter().flat_map(|word| word.to_le_bytes()));

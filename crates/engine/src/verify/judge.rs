@@ -9,7 +9,7 @@ use minwise::weight::Weighting;
 use crate::candidate::neighbourhood::{Meeting, NeighbourhoodRef};
 use crate::candidate::screen::{OrderScreen, Screen, Screened};
 use crate::error::{Error, ErrorKind};
-use crate::read::documents::{Documents, RowReader, Which};
+use crate::read::documents::{Documents, RowChoice, RowReader};
 use crate::rows::RowLayout;
 use crate::settings::Plan;
 use crate::verify::crowd::Crowd;
@@ -58,8 +58,8 @@ impl<'a> Seat<'a> {
     pub(super) fn new(documents: &'a Documents) -> Self {
         Self {
             room: Room::default(),
-            rows: RowReader::new(documents, Which::Sketch),
-            placed_rows: RowReader::new(documents, Which::Placed),
+            rows: RowReader::new(documents, RowChoice::Sketch),
+            placed_rows: RowReader::new(documents, RowChoice::Placed),
         }
     }
 }

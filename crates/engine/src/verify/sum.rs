@@ -5,7 +5,7 @@ use minwise::cluster::{Clustering, SimilarDocuments};
 
 use crate::candidate::screen::Screened;
 use crate::error::Error;
-use crate::read::documents::{Documents, RowReader, Which};
+use crate::read::documents::{Documents, RowChoice, RowReader};
 use crate::rows::RowLayout;
 use crate::settings::{Plan, Search};
 
@@ -142,7 +142,7 @@ pub(crate) struct Agreement<'a> {
 impl<'a> Agreement<'a> {
     pub(crate) fn new(documents: &'a Documents, plan: &Plan) -> Result<Self, Error> {
         let rows = if plan.search == Search::Banding { Some(plan.rows()?) } else { None };
-        Ok(Self { rows, reader: RowReader::new(documents, Which::Sketch) })
+        Ok(Self { rows, reader: RowReader::new(documents, RowChoice::Sketch) })
     }
 
     /// The band that found a pair of these documents, if no other band did.

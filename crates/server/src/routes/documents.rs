@@ -35,7 +35,7 @@ const FEW_FILES: usize = 4;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(default)]
-pub(crate) struct Wanted {
+pub(crate) struct ListParameters {
     /// Text to look for in ids, titles and the values of metadata, in small or capital letters.
     #[param(default = "")]
     search: String,
@@ -47,7 +47,7 @@ pub(crate) struct Wanted {
     limit: usize,
 }
 
-impl Default for Wanted {
+impl Default for ListParameters {
     fn default() -> Self {
         Self { search: String::new(), after: String::new(), limit: LIMIT }
     }
@@ -68,11 +68,11 @@ pub(crate) struct PageSent {
 /// List documents, the newest first.
 ///
 /// Pages follow each other by `after`, which is the `next` of the page before.
-#[utoipa::path(get, path = "/documents", operation_id = "list_documents", tag = "documents", params(Wanted),
+#[utoipa::path(get, path = "/documents", operation_id = "list_documents", tag = "documents", params(ListParameters),
     responses((status = 200, description = "A page of documents", body = PageSent)))]
 pub(crate) async fn list(
     At(state): At<SharedState>,
-    Parameters(wanted): Parameters<Wanted>,
+    Parameters(wanted): Parameters<ListParameters>,
 ) -> Result<Response, Problem> {
     let after = match wanted.after.as_str() {
         "" => None,

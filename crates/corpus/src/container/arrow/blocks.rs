@@ -9,7 +9,7 @@ use arrow_schema::{ArrowError, Schema};
 
 use super::dictionaries::Dictionaries;
 use super::{ArrowFile, ArrowLayout, BatchBlock};
-use crate::container::table::{Foreign, OpenTable, Piece, Wanted, guarded, wanted};
+use crate::container::table::{Foreign, OpenTable, Piece, WantedColumns, guarded, wanted};
 use crate::error::Result;
 use crate::options::ReadOptions;
 use crate::source::SourceReader;
@@ -29,7 +29,7 @@ impl ArrowFile {
             head == MAGIC
         };
         let walk = if is_file { from_footer(reader)? } else { from_stream(reader)? };
-        let Wanted { columns, ways } = wanted(reader.name(), &walk.schema, options)?;
+        let WantedColumns { columns, ways } = wanted(reader.name(), &walk.schema, options)?;
 
         let pieces = walk
             .batches

@@ -13,7 +13,7 @@ use super::blocks::message;
 use super::dictionaries::KnownDictionaries;
 use super::{ArrowFile, lengths};
 use crate::container::table::{
-    Cells, ColumnEnd, Step, TableRows, Way, cells, end_of, guarded, has_dictionary,
+    Cells, ColumnEnd, ColumnRoute, Step, TableRows, cells, end_of, guarded, has_dictionary,
 };
 use crate::error::Result;
 use crate::source::SourceReader;
@@ -98,7 +98,7 @@ impl ArrowFile {
         let decoded = decoder.batch(self, reader, number, Some(&roots))?;
         let no_such = || reader.bad(format!("record batch {number}"), "it is not there");
         let column = |column: usize| -> Option<Cells> {
-            let Way { root, steps } = self.ways.get(column)?;
+            let ColumnRoute { root, steps } = self.ways.get(column)?;
             let at = roots.iter().position(|known| known == root)?;
             follow(decoded.columns().get(at)?, steps)
         };

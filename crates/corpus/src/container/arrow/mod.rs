@@ -21,7 +21,7 @@ use self::copy::{Batches, Writer};
 use self::decode::Decoder;
 use self::dictionaries::Dictionaries;
 use super::optional;
-use super::table::{TableFormat, TableRows, Way, column_difference, selections};
+use super::table::{ColumnRoute, TableFormat, TableRows, column_difference, selections};
 use super::{Container, Opening, OutputColumns, WriteBatch};
 use crate::annotation::Annotation;
 use crate::column::ColumnNumbers;
@@ -110,7 +110,7 @@ pub(super) struct ArrowFile {
     remarks: Vec<(String, String)>,
     columns: ColumnNumbers,
     /// For each column that can be named, the way to it.
-    ways: Vec<Way>,
+    ways: Vec<ColumnRoute>,
     /// Decodes the wanted columns. Dictionaries are read once for all threads.
     decoder: Mutex<Arc<Decoder>>,
 }

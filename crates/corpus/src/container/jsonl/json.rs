@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::string::{BOOLEAN, DecodedString, LIST, NULL, NUMBER, kind_of, string_of};
 use super::values::in_lists;
-use super::walk::{FoundFields, Slot, Wanted, walk};
+use super::walk::{FoundFields, Slot, WantedFields, walk};
 use super::{lists, quick};
 use crate::decode::BOM;
 use crate::document::Document;
@@ -54,8 +54,8 @@ pub(crate) fn parse_line<'a>(
     }))
 }
 
-fn wanted<'o>(text_field: &'o FieldPath, options: &'o ReadOptions) -> Wanted<'o> {
-    Wanted { text: Some(text_field.head()), id: Some(options.id_field.parts()) }
+fn wanted<'o>(text_field: &'o FieldPath, options: &'o ReadOptions) -> WantedFields<'o> {
+    WantedFields { text: Some(text_field.head()), id: Some(options.id_field.parts()) }
 }
 
 pub(super) fn parse_carefully<'a>(body: &'a str, options: &ReadOptions) -> Result<Document<'a>, Reject> {

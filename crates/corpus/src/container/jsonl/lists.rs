@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::string::{BOOLEAN, DecodedString, LIST, NULL, NUMBER, OBJECT, STRING, kind_of, string_of};
-use super::walk::{Slot, Wanted, walk};
+use super::walk::{Slot, WantedFields, walk};
 use crate::field::{BETWEEN_ELEMENTS, FieldPath};
 use crate::reject::RejectReason;
 
@@ -71,7 +71,7 @@ impl GatheredTexts<'_> {
         }
         let part = part + 1;
         let name = self.field.parts().get(part..=part);
-        let found = walk(value.get(), Wanted { text: name, id: None }).unwrap_or_default();
+        let found = walk(value.get(), WantedFields { text: name, id: None }).unwrap_or_default();
         match found.text {
             Slot::Missing => self.lacks_member = true,
             Slot::Repeated => {

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::walk::Wanted;
+use super::walk::WantedFields;
 use crate::scratch::grown;
 use crate::unescape::escape;
 
@@ -27,7 +27,7 @@ pub(super) struct Quick<'a, 'w> {
 /// Reads a line; `None` if the careful way has to decide.
 pub(super) fn read<'a, 'w>(
     body: &'a str,
-    wanted: Wanted<'_>,
+    wanted: WantedFields<'_>,
     decoded: &'w mut Vec<u8>,
 ) -> Option<Quick<'a, 'w>> {
     let mut cursor = LineCursor { body, at: 0, decoded, text_len: None, id: None };
@@ -52,7 +52,7 @@ struct LineCursor<'a, 'w> {
 }
 
 impl<'a> LineCursor<'a, '_> {
-    fn object(&mut self, wanted: Wanted<'_>) -> Option<()> {
+    fn object(&mut self, wanted: WantedFields<'_>) -> Option<()> {
         self.take(b'{')?;
         self.skip_space();
         if self.peek()? == b'}' {

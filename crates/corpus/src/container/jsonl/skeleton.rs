@@ -16,7 +16,7 @@ use super::json::parse_carefully;
 use super::quick::special_bytes;
 use super::string::string_of;
 use super::values::values;
-use super::walk::{FoundFields, Slot, Wanted, walk};
+use super::walk::{FoundFields, Slot, WantedFields, walk};
 use crate::decode::BOM;
 use crate::document::{
     Document, DocumentText, LongText, MaybeLong, TextPart, WINDOW_BYTES, Writing, whole_characters,
@@ -150,7 +150,7 @@ pub(crate) fn parse_skeleton(
     }
     // Values are parts of the body, so that their places follow from the addresses.
     let place = |value: &RawValue| mark + value.get().as_ptr().addr() - body.as_ptr().addr();
-    let found = |path: &FieldPath| match walk(body, Wanted { text: Some(path.parts()), id: None }) {
+    let found = |path: &FieldPath| match walk(body, WantedFields { text: Some(path.parts()), id: None }) {
         Ok(FoundFields { text: Slot::Once(value), .. }) => Some(value),
         _ => None,
     };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::string::{LIST, NULL, OBJECT, STRING, kind_of, string_of};
-use super::walk::{Slot, Wanted, walk};
+use super::walk::{Slot, WantedFields, walk};
 use crate::decode::BOM;
 use crate::field::FieldPath;
 
@@ -18,7 +18,7 @@ pub(crate) fn values<'a>(line: &'a str, fields: &[FieldPath]) -> Vec<Option<Cow<
 
 fn value<'a>(body: &'a str, field: &FieldPath) -> Option<Cow<'a, str>> {
     // The line was read before, so that this walk comes to its end.
-    match walk(body, Wanted { text: Some(field.parts()), id: None }).ok()?.text {
+    match walk(body, WantedFields { text: Some(field.parts()), id: None }).ok()?.text {
         Slot::Missing => None,
         Slot::Once(value) if value.get() == "null" => Some(Cow::Borrowed("")),
         Slot::Once(value) => Some(string_of(value).map_or(Cow::Borrowed(value.get()), |(text, _)| text)),

@@ -10,12 +10,12 @@ use serde_json::value::RawValue;
 
 /// The fields still looked for in an object: what is left of each path, `None` where it leads elsewhere.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted<'p> {
+pub(super) struct WantedFields<'p> {
     pub(super) text: Option<&'p [String]>,
     pub(super) id: Option<&'p [String]>,
 }
 
-impl Wanted<'_> {
+impl WantedFields<'_> {
     /// What is looked for in the value of the member called `name`: an empty path is that value itself.
     pub(super) fn after(self, name: impl AsRef<[u8]>) -> Self {
         let rest = |path: Option<_>| {
@@ -52,7 +52,7 @@ pub(super) struct FoundFields<'a> {
 }
 
 /// Walks a JSON object.
-pub(super) fn walk<'a>(object: &'a str, wanted: Wanted<'_>) -> serde_json::Result<FoundFields<'a>> {
+pub(super) fn walk<'a>(object: &'a str, wanted: WantedFields<'_>) -> serde_json::Result<FoundFields<'a>> {
     let mut found = FoundFields::default();
     let mut deserializer = serde_json::Deserializer::from_str(object);
     deserializer.deserialize_map(ObjectWalk { wanted, found: &mut found })?;
@@ -62,7 +62,7 @@ pub(super) fn walk<'a>(object: &'a str, wanted: Wanted<'_>) -> serde_json::Resul
 
 /// Walks the members of one object.
 struct ObjectWalk<'w, 'p, 'a> {
-    wanted: Wanted<'p>,
+    wanted: WantedFields<'p>,
     found: &'w mut FoundFields<'a>,
 }
 
@@ -98,10 +98,10 @@ impl<'a> Visitor<'a> for ObjectWalk<'_, '_, 'a> {
 }
 
 /// Matches the name of a member against what is wanted.
-struct Name<'p>(Wanted<'p>);
+struct Name<'p>(WantedFields<'p>);
 
 impl<'a, 'p> DeserializeSeed<'a> for Name<'p> {
-    type Value = Wanted<'p>;
+    type Value = WantedFields<'p>;
 
     fn deserialize<D: serde::Deserializer<'a>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         // As bytes, since a name can have a lone surrogate in it as well.
@@ -110,7 +110,7 @@ impl<'a, 'p> DeserializeSeed<'a> for Name<'p> {
 }
 
 impl<'p> Visitor<'_> for Name<'p> {
-    type Value = Wanted<'p>;
+    type Value = WantedFields<'p>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a name")

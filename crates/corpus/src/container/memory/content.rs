@@ -10,8 +10,8 @@ use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use super::columns::{ColumnValues, MemoryColumn};
 use crate::container::Opening;
 use crate::container::table::{
-    Foreign, TableRow, TextColumn, Wanted, Way, chosen_rows, column_difference, end_of, guarded, selections,
-    wanted,
+    ColumnRoute, Foreign, TableRow, TextColumn, WantedColumns, chosen_rows, column_difference, end_of,
+    guarded, selections, wanted,
 };
 use crate::document::{Document, DocumentText, RecordPlace};
 use crate::error::{Error, Result};
@@ -115,7 +115,7 @@ impl MemoryRows {
         number: usize,
         batch: &RecordBatch,
         schema: &SchemaRef,
-        wanted: &Wanted,
+        wanted: &WantedColumns,
     ) -> Result<()> {
         let bad = |message: String| {
             let place = format!("record batch {number}");
@@ -125,7 +125,7 @@ impl MemoryRows {
             return Err(bad(format!("it is not of the schema that was given: {difference}")));
         }
         let column = |column: usize| -> Option<MemoryColumn> {
-            let Way { root, steps } = wanted.ways.get(column)?;
+            let ColumnRoute { root, steps } = wanted.ways.get(column)?;
             Some(MemoryColumn::new(end_of(batch.columns().get(*root)?, steps)?))
         };
         let gone = || bad("one of its columns is not there".to_owned());

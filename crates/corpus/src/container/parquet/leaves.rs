@@ -22,7 +22,8 @@ pub(super) struct Leaf {
 pub(super) fn leaves(root: &Type) -> Vec<Option<Leaf>> {
     let mut out = Vec::new();
     for field in root.get_fields() {
-        let way = Way { path: FieldPath::field(field.name()), level: 0, listed_from: None, is_mapped: false };
+        let way =
+            LeafPath { path: FieldPath::field(field.name()), level: 0, listed_from: None, is_mapped: false };
         add_field(field, way, &mut out);
     }
     out
@@ -30,7 +31,7 @@ pub(super) fn leaves(root: &Type) -> Vec<Option<Leaf>> {
 
 /// The way from the root to a node.
 #[derive(Clone)]
-struct Way {
+struct LeafPath {
     path: FieldPath,
     /// The definition level of a value there.
     level: i16,
@@ -38,7 +39,7 @@ struct Way {
     is_mapped: bool,
 }
 
-impl Way {
+impl LeafPath {
     fn optional(self) -> Self {
         Self { level: self.level + 1, ..self }
     }
@@ -56,7 +57,7 @@ fn repetition(node: &Type) -> Repetition {
 }
 
 /// Adds the columns of a field, whose name is the last of the way.
-fn add_field(field: &TypePtr, way: Way, out: &mut Vec<Option<Leaf>>) {
+fn add_field(field: &TypePtr, way: LeafPath, out: &mut Vec<Option<Leaf>>) {
     let way = match repetition(field) {
         Repetition::REQUIRED => way,
         Repetition::OPTIONAL => way.optional(),
@@ -67,9 +68,9 @@ fn add_field(field: &TypePtr, way: Way, out: &mut Vec<Option<Leaf>>) {
 }
 
 /// Adds the columns of a node that this way leads to, repetition included.
-fn add_value(node: &TypePtr, way: Way, out: &mut Vec<Option<Leaf>>) {
+fn add_value(node: &TypePtr, way: LeafPath, out: &mut Vec<Option<Leaf>>) {
     if node.is_primitive() {
-        let Way { path, listed_from, is_mapped, .. } = way;
+        let LeafPath { path, listed_from, is_mapped, .. } = way;
         out.push((!is_mapped).then_some(Leaf { path, listed_from }));
         return;
     }
@@ -88,14 +89,14 @@ fn add_value(node: &TypePtr, way: Way, out: &mut Vec<Option<Leaf>>) {
             for field in fields {
                 let path = way.path.member(field.name());
                 let is_mapped = way.is_mapped || is_map;
-                add_field(field, Way { path, is_mapped, ..way.clone() }, out);
+                add_field(field, LeafPath { path, is_mapped, ..way.clone() }, out);
             }
         }
     }
 }
 
 /// Adds the columns of the repeated node in a list.
-fn add_elements(inner: &TypePtr, list: &str, way: Way, out: &mut Vec<Option<Leaf>>) {
+fn add_elements(inner: &TypePtr, list: &str, way: LeafPath, out: &mut Vec<Option<Leaf>>) {
     let is_element = |inner: &TypePtr| inner.name() == "array" || inner.name() == format!("{list}_tuple");
     match inner.is_group().then(|| inner.get_fields()) {
         // The standard form: the only field of the repeated group is the element.

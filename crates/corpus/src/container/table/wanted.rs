@@ -3,7 +3,7 @@
 use arrow_schema::{DataType, Schema};
 
 use super::values::{is_id, is_text, is_value};
-use super::way::{Step, Way};
+use super::way::{ColumnRoute, Step};
 use super::written::VALUES;
 use crate::column::{self, ColumnNumbers, KnownColumn};
 use crate::error::{Error, Result};
@@ -13,34 +13,38 @@ use crate::problem::FileProblem;
 
 /// The columns that documents are made of.
 #[derive(Debug)]
-pub(in crate::container) struct Wanted {
+pub(in crate::container) struct WantedColumns {
     pub(in crate::container) columns: ColumnNumbers,
     /// The way to each column that can be named.
-    pub(in crate::container) ways: Vec<Way>,
+    pub(in crate::container) ways: Vec<ColumnRoute>,
 }
 
 /// Finds the wanted columns of a schema; `name` is that of the source, for errors.
-pub(in crate::container) fn wanted(name: &str, schema: &Schema, options: &ReadOptions) -> Result<Wanted> {
+pub(in crate::container) fn wanted(
+    name: &str,
+    schema: &Schema,
+    options: &ReadOptions,
+) -> Result<WantedColumns> {
     let named = named(schema);
     let known: Vec<Option<KnownColumn>> = named.iter().map(|named| Some(named.known.clone())).collect();
     let mut columns = column::find(name, &known, options)?;
     // A column of type null holds no id.
     columns.id = columns.id.filter(|id| named.get(*id).is_some_and(|named| !named.known.is_null));
     check(name, &named, &columns)?;
-    Ok(Wanted { columns, ways: named.into_iter().map(|named| named.way).collect() })
+    Ok(WantedColumns { columns, ways: named.into_iter().map(|named| named.way).collect() })
 }
 
 /// A column that can be named.
 struct Named {
     known: KnownColumn,
-    way: Way,
+    way: ColumnRoute,
     kind: DataType,
 }
 
 /// The columns that can be named, members of structs and elements of lists included.
 fn named(schema: &Schema) -> Vec<Named> {
-    fn add(kind: &DataType, path: FieldPath, way: Way, out: &mut Vec<Named>) {
-        let step = |step: Step| Way { root: way.root, steps: [&way.steps[..], &[step]].concat() };
+    fn add(kind: &DataType, path: FieldPath, way: ColumnRoute, out: &mut Vec<Named>) {
+        let step = |step: Step| ColumnRoute { root: way.root, steps: [&way.steps[..], &[step]].concat() };
         match kind {
             DataType::Struct(members) => {
                 for (number, member) in members.iter().enumerate() {
@@ -62,7 +66,7 @@ fn named(schema: &Schema) -> Vec<Named> {
     }
     let mut out = vec![];
     for (root, field) in schema.fields().iter().enumerate() {
-        let way = Way { root, steps: vec![] };
+        let way = ColumnRoute { root, steps: vec![] };
         add(field.data_type(), FieldPath::field(field.name()), way, &mut out);
     }
     out

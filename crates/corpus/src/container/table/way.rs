@@ -11,7 +11,7 @@ use super::lists::elements;
 
 /// The way to a column that can be named.
 #[derive(Clone, Debug)]
-pub(in crate::container) struct Way {
+pub(in crate::container) struct ColumnRoute {
     /// The column at the top.
     pub(in crate::container) root: usize,
     /// The steps from there on.

@@ -17,7 +17,7 @@ use crate::rows::RowLayout;
 use crate::storage::store::StoredFile;
 
 pub(crate) use columns::{ComparisonKind, DocumentColumns, NewRow, RowShape};
-pub(crate) use rows::{RowReader, Which};
+pub(crate) use rows::{RowChoice, RowReader};
 use segment::{Medium, Segment, SegmentSection};
 
 /// The documents of a run, numbered in input order.

@@ -10,7 +10,7 @@ const CACHE_BYTES: usize = 4 << 20;
 
 /// Which of a document's two rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Which {
+pub(crate) enum RowChoice {
     /// The one of its sketch.
     Sketch,
     /// The one that says where shingles stand.
@@ -47,7 +47,7 @@ impl Documents {
 #[derive(Debug)]
 pub(crate) struct RowReader<'a> {
     documents: &'a Documents,
-    which: Which,
+    which: RowChoice,
     words: usize,
     /// The document in each slot, plus one; a document has one slot that it can be in.
     slots: Vec<u32>,
@@ -56,11 +56,11 @@ pub(crate) struct RowReader<'a> {
 }
 
 impl<'a> RowReader<'a> {
-    pub(crate) fn new(documents: &'a Documents, which: Which) -> Self {
+    pub(crate) fn new(documents: &'a Documents, which: RowChoice) -> Self {
         let shape = documents.shape();
         let words = match which {
-            Which::Sketch => shape.words,
-            Which::Placed => shape.placed_words.unwrap_or(0),
+            RowChoice::Sketch => shape.words,
+            RowChoice::Placed => shape.placed_words.unwrap_or(0),
         };
         Self { documents, which, words, slots: vec![], values: vec![], spare: vec![] }
     }
@@ -113,8 +113,8 @@ impl<'a> RowReader<'a> {
             let out = &mut self.values[at..at + self.words];
             self.slots[slot] = 0;
             match self.which {
-                Which::Sketch => segment.row_into(place, out)?,
-                Which::Placed => segment.placed_row_into(place, out)?,
+                RowChoice::Sketch => segment.row_into(place, out)?,
+                RowChoice::Placed => segment.placed_row_into(place, out)?,
             }
             self.slots[slot] = document + 1;
         }
@@ -122,9 +122,9 @@ impl<'a> RowReader<'a> {
     }
 }
 
-fn held(columns: &super::DocumentColumns, at: usize, which: Which) -> &[u32] {
+fn held(columns: &super::DocumentColumns, at: usize, which: RowChoice) -> &[u32] {
     match which {
-        Which::Sketch => columns.rows.row(at),
-        Which::Placed => columns.placed_rows.as_ref().map_or(&[], |rows| rows.row(at)),
+        RowChoice::Sketch => columns.rows.row(at),
+        RowChoice::Placed => columns.placed_rows.as_ref().map_or(&[], |rows| rows.row(at)),
     }
 }

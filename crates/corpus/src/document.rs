@@ -105,12 +105,12 @@ pub(crate) enum TextPart {
     /// It is short and was read already.
     Here(String),
     /// Bytes of the source.
-    There(Range<u64>, Writing),
+    There(Range<u64>, CharacterForm),
 }
 
 /// How characters stand in a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Writing {
+pub(crate) enum CharacterForm {
     /// As they are.
     Plain,
     /// As between the quotes of a JSON string.
@@ -174,11 +174,11 @@ impl LongText {
                 self.reader.read_exact_at(at, &mut window)?;
                 let text = whole_characters(&window).ok_or_else(|| self.reader.changed())?;
                 let taken = match writing {
-                    Writing::Plain => {
+                    CharacterForm::Plain => {
                         each(text)?;
                         text.len()
                     }
-                    Writing::Escaped => {
+                    CharacterForm::Escaped => {
                         unescaped.clear();
                         let is_last = at + bytes as u64 == range.end;
                         let taken = unescape_piece(text, is_last, &mut unescaped, &mut repaired);

@@ -6,7 +6,7 @@
 //!    that is has lost what it acknowledged.
 
 use crate::error::Result;
-use crate::index::{Index, Writer};
+use crate::index::{Index, WriteState};
 use crate::store::{Change, IndexCounts};
 
 /// What becomes of the shingles that are not in the frequencies yet.
@@ -23,7 +23,7 @@ impl Index {
     /// Makes a change, and returns when it is on disk and acknowledged.
     pub(crate) fn acknowledge(
         &self,
-        writer: &mut Writer,
+        writer: &mut WriteState,
         change: Change<'_>,
         state: IndexCounts,
         pending: PendingCounts,

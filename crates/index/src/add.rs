@@ -13,7 +13,7 @@ use crate::acknowledge::PendingCounts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequencies::{CommonFrequencies, WINDOW};
 use crate::in_place::InPlaceOfText;
-use crate::index::{Index, Writer};
+use crate::index::{Index, WriteState};
 use crate::postings::{self, Posting};
 use crate::prepare::{PreparedEntry, posted};
 use crate::record::{DocumentRow, NewDocument, metadata_text};
@@ -51,7 +51,7 @@ impl AddAssign for Added {
 
 /// Documents with everything that is to be written of them.
 #[derive(Debug, Default)]
-pub struct DocumentBatch(pub(crate) Vec<Written>);
+pub struct DocumentBatch(pub(crate) Vec<DocumentWrite>);
 
 impl DocumentBatch {
     /// How many there are.
@@ -91,7 +91,7 @@ impl DocumentBatch {
 
 /// A document with everything that is written of it.
 #[derive(Debug)]
-pub(crate) struct Written {
+pub(crate) struct DocumentWrite {
     pub(crate) record: DocumentRow,
     pub(crate) text: Vec<u8>,
     pub(crate) sketch: Vec<u8>,
@@ -193,7 +193,7 @@ impl Index {
         added: u64,
         prepared: &mut PreparedEntry,
         packer: &mut TextCompressor,
-    ) -> Written {
+    ) -> DocumentWrite {
         self.preparation.prepare(&document.text, prepared);
         let record = DocumentRow {
             id: document.id.clone(),
@@ -216,7 +216,7 @@ impl Index {
                 (vec![], InPlaceOfText { set: prepared.set.clone(), bands, fingerprints }.to_bytes())
             }
         };
-        Written {
+        DocumentWrite {
             record,
             text,
             sketch: words_to_bytes(&self.preparation.row(prepared)),
@@ -303,7 +303,7 @@ impl Index {
     }
 
     /// Whether the document of a number is this one in everything but when it was added.
-    fn has_as_it_is(&self, view: &View<'_>, number: u32, document: &Written) -> Result<bool> {
+    fn has_as_it_is(&self, view: &View<'_>, number: u32, document: &DocumentWrite) -> Result<bool> {
         let Some(there) = self.record(view, number)? else { return Ok(false) };
         let (said, new) = (&there, &document.record);
         if (said.content, said.bytes, &said.title, &said.metadata, &said.marks)
@@ -320,7 +320,7 @@ impl Index {
     }
 
     /// Puts the documents that are not in the frequencies yet there, once they are enough for a window.
-    fn count_pending(&self, writer: &mut Writer) -> Result<()> {
+    fn count_pending(&self, writer: &mut WriteState) -> Result<()> {
         if writer.pending.1.len() < WINDOW {
             return Ok(());
         }

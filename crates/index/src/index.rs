@@ -46,14 +46,14 @@ pub struct Index {
     pub(crate) folder: Folder,
     pub(crate) settings: IndexSettings,
     pub(crate) preparation: EntryPreparation,
-    pub(crate) writer: Mutex<Writer>,
+    pub(crate) writer: Mutex<WriteState>,
     /// The frequencies as they were after some change.
     pub(crate) counted: Mutex<Option<(u64, Arc<CommonFrequencies>)>>,
 }
 
 /// What whoever writes has to know.
 #[derive(Debug)]
-pub(crate) struct Writer {
+pub(crate) struct WriteState {
     pub(crate) state: IndexCounts,
     /// Shingles of the documents from this number on, which are not in the frequencies yet.
     pub(crate) pending: (u32, Vec<u64>),
@@ -197,7 +197,7 @@ impl Index {
         store: Store,
         state: IndexCounts,
     ) -> Self {
-        let writer = Mutex::new(Writer { state, pending: (state.next, vec![]) });
+        let writer = Mutex::new(WriteState { state, pending: (state.next, vec![]) });
         Self { store, folder, settings, preparation, writer, counted: Mutex::default() }
     }
 
@@ -214,7 +214,7 @@ impl Index {
     }
 
     /// Waits until nobody else writes.
-    pub(crate) fn write(&self) -> MutexGuard<'_, Writer> {
+    pub(crate) fn write(&self) -> MutexGuard<'_, WriteState> {
         // Whoever panicked while it held the lock has not changed the state: that is done behind the commit.
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -13,7 +13,7 @@ use minwise::{Observer, Stage};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::acknowledge::PendingCounts;
-use crate::add::{DocumentBatch, FULL, FULL_BYTES, Written, post, words_to_bytes};
+use crate::add::{DocumentBatch, DocumentWrite, FULL, FULL_BYTES, post, words_to_bytes};
 use crate::check::{FindingKind, IntegrityReport, end};
 use crate::error::Result;
 use crate::index::Index;
@@ -100,7 +100,7 @@ impl Index {
         record: DocumentRow,
         prepared: &mut PreparedEntry,
         packer: &mut TextCompressor,
-    ) -> Option<Written> {
+    ) -> Option<DocumentWrite> {
         let metadata = record.metadata()?;
         Self::check_id(&record.id).ok()?;
         if self.settings.texts == Texts::Kept {
@@ -119,7 +119,7 @@ impl Index {
         let is_whole = kept.bands == prepared.bands
             && posted == record.postings
             && prepared.set.len() == record.shingles as usize;
-        is_whole.then(|| Written {
+        is_whole.then(|| DocumentWrite {
             record,
             text: vec![],
             sketch: words_to_bytes(&self.preparation.row(prepared)),

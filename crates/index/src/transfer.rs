@@ -12,7 +12,7 @@ use minwise::{Observer, Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::add::{Added, DocumentBatch, WriteChoice, Written, words_to_bytes};
+use crate::add::{Added, DocumentBatch, DocumentWrite, WriteChoice, words_to_bytes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::in_place::InPlaceOfText;
 use crate::index::Index;
@@ -229,7 +229,7 @@ enum Item {
     /// Everything else follows from its text.
     Text(NewDocument, u64),
     /// What is kept in place of its text.
-    Kept(Box<Written>),
+    Kept(Box<DocumentWrite>),
 }
 
 /// Documents that are added together, whenever each of them was added first: they make one change, and keep their times.
@@ -239,7 +239,7 @@ struct ImportIntake<'i> {
     documents: Vec<NewDocument>,
     /// When each of them was added.
     times: Vec<u64>,
-    kept: Vec<Written>,
+    kept: Vec<DocumentWrite>,
     bytes: usize,
     so_far: Added,
 }
@@ -318,7 +318,7 @@ impl Index {
     }
 
     /// Why what is kept in place of a text is not what this index would have kept, if so.
-    fn check_kept(&self, written: &Written) -> std::result::Result<(), String> {
+    fn check_kept(&self, written: &DocumentWrite) -> std::result::Result<(), String> {
         let mut prepared = PreparedEntry::default();
         let set = written.shingles.iter().copied().collect();
         if written.record.wordless.is_none() == written.shingles.is_empty() {
@@ -344,14 +344,14 @@ fn from_stored(
     added: u64,
     marks: Vec<Mark>,
     stored: &StoredSketch,
-) -> Option<Written> {
+) -> Option<DocumentWrite> {
     let decode = |text: &str| STANDARD.decode(text).ok();
     let kept = InPlaceOfText::from_bytes(&decode(&stored.set)?)?;
     let wordless = match &stored.wordless {
         None => None,
         Some(key) => Some(u128::from_le_bytes(decode(key)?.try_into().ok()?)),
     };
-    Some(Written {
+    Some(DocumentWrite {
         record: DocumentRow {
             id,
             title,

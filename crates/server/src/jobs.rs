@@ -67,7 +67,7 @@ pub(crate) struct JobSent {
     progress: Progress,
     /// Result of the job, or null: `Added` for `add`, also of a job that failed midway, and `Clusters` for `clusters`.
     #[schema(required = true, value_type = Option<JobResult>)]
-    result: Option<Written>,
+    result: Option<SerializedResult>,
     /// Why the job failed, or null.
     #[schema(required = true)]
     error: Option<Problem>,
@@ -87,9 +87,9 @@ pub(crate) enum JobResult {
 
 /// A result that was written once, for as many as ask for it.
 #[derive(Debug, Clone)]
-pub(crate) struct Written(Arc<RawValue>);
+pub(crate) struct SerializedResult(Arc<RawValue>);
 
-impl Serialize for Written {
+impl Serialize for SerializedResult {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(to)
     }
@@ -114,7 +114,7 @@ impl<T> From<Result<T, Problem>> for WorkResult<T> {
 #[derive(Debug)]
 struct JobOutcome {
     at: Instant,
-    result: Option<Written>,
+    result: Option<SerializedResult>,
     error: Option<Problem>,
 }
 
@@ -122,7 +122,7 @@ impl JobOutcome {
     fn new(ended: WorkResult<impl Serialize>) -> Self {
         let result = ended.result.map(|result| serde_json::value::to_raw_value(&result)).transpose();
         let (result, unwritten) = match result {
-            Ok(result) => (result.map(|result| Written(result.into())), None),
+            Ok(result) => (result.map(|result| SerializedResult(result.into())), None),
             Err(error) => (None, Some(Problem::new(ProblemKind::Internal, error.to_string()))),
         };
         Self { at: Instant::now(), result, error: ended.error.or(unwritten) }

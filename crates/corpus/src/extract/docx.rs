@@ -8,7 +8,7 @@
 use super::archive::OpenZip;
 use super::package::{self, Main};
 use super::runs::TextRuns;
-use super::writing::Writing;
+use super::writing::TextWriter;
 use super::xml::{self, Element, Enter};
 use super::{DocumentFormat, Extracted, Refusal};
 
@@ -34,7 +34,7 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>, main: &Main) -> Result<Extr
 }
 
 /// What is text in Word beside the characters of runs, and what is none.
-fn open(element: &Element<'_>, writing: &mut Writing<'_>) -> Enter {
+fn open(element: &Element<'_>, writing: &mut TextWriter<'_>) -> Enter {
     match element.name() {
         // Properties hold tab stops and marks of revision, which are called as the tabs and revisions of text.
         "pPr" | "rPr" | "tblPr" | "trPr" | "tcPr" | "sectPr" | "del" | "moveFrom" | "instrText" => {

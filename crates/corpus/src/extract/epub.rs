@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::archive::{OpenZip, resolve};
 use super::html;
 use super::properties;
-use super::writing::Writing;
+use super::writing::TextWriter;
 use super::xml::{self, Element, Enter, Visitor};
 use super::{DocumentFormat, Extracted, MarkPlace, Refusal};
 
@@ -25,7 +25,7 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>) -> Result<Extracted, Refusa
         xml::visit(&encryption, limits, &mut encrypted)?;
     }
     let encrypted: HashSet<String> = encrypted.values.iter().map(|uri| resolve("", uri)).collect();
-    let mut writing = Writing::new(limits);
+    let mut writing = TextWriter::new(limits);
     for (number, id) in (1..).zip(&book.spine) {
         let Some(target) = book.manifest.get(id) else { continue };
         let name = resolve(&package, target);

@@ -16,7 +16,7 @@ use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult, Toke
 
 pub(super) use self::encoding::decode;
 use self::tags::{MOST_ATTRIBUTES, Told};
-use super::writing::Writing;
+use super::writing::TextWriter;
 use super::{DocumentFormat, ExtractLimits, Extracted, Refusal};
 use crate::decode::Decoded;
 
@@ -97,7 +97,7 @@ pub(super) fn extract(bytes: &[u8], limits: &ExtractLimits) -> Result<Extracted,
 
 /// The text of an HTML file that is decoded already.
 pub(super) fn extract_decoded(decoded: &Decoded<'_>, limits: &ExtractLimits) -> Result<Extracted, Refusal> {
-    let mut writing = Writing::new(limits);
+    let mut writing = TextWriter::new(limits);
     let head = write(&decoded.text, &mut writing);
     let (text, marks) = writing.finish()?;
     let HtmlHead { title, metadata } = head;
@@ -112,7 +112,7 @@ pub(super) struct HtmlHead {
 }
 
 /// Writes the text of a page, and gives what stands in its head.
-pub(super) fn write(page: &str, writing: &mut Writing<'_>) -> HtmlHead {
+pub(super) fn write(page: &str, writing: &mut TextWriter<'_>) -> HtmlHead {
     let reader = RefCell::new(HtmlReader {
         writing,
         title: String::new(),
@@ -144,7 +144,7 @@ impl Told for Sink<'_, '_> {
 }
 
 struct HtmlReader<'w, 'l> {
-    writing: &'w mut Writing<'l>,
+    writing: &'w mut TextWriter<'l>,
     title: String,
     metadata: BTreeMap<String, String>,
     within: Within,

@@ -7,7 +7,7 @@
 
 use super::archive::OpenZip;
 use super::properties;
-use super::writing::Writing;
+use super::writing::TextWriter;
 use super::xml::{self, Element, Enter, Visitor};
 use super::{DocumentFormat, ExtractLimits, Extracted, Refusal};
 
@@ -22,7 +22,7 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>) -> Result<Extracted, Refusa
     {
         return Err(Refusal::Encrypted);
     }
-    let mut body = Body { writing: Writing::new(limits), paragraphs: 0, region: Region::Wanted };
+    let mut body = Body { writing: TextWriter::new(limits), paragraphs: 0, region: Region::Wanted };
     xml::visit(&archive.needed("content.xml")?, limits, &mut body)?;
     if let Some(styles) = archive.part("styles.xml")? {
         body.region = Region::Styles;
@@ -54,7 +54,7 @@ fn is_encrypted(manifest: &[u8], limits: &ExtractLimits) -> Result<bool, Refusal
 }
 
 struct Body<'l> {
-    writing: Writing<'l>,
+    writing: TextWriter<'l>,
     /// How many paragraphs are open: a frame in one may hold others.
     paragraphs: usize,
     region: Region,

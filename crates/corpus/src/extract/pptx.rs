@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use super::archive::OpenZip;
 use super::package::{self, Main};
 use super::runs::TextRuns;
-use super::writing::Writing;
+use super::writing::TextWriter;
 use super::xml::{self, Element, Enter, Visitor};
 use super::{DocumentFormat, Extracted, MarkPlace, Refusal};
 
@@ -55,7 +55,7 @@ impl Visitor for SlideOrder {
 }
 
 /// What is no text on a slide.
-fn open(element: &Element<'_>, _: &mut Writing<'_>) -> Enter {
+fn open(element: &Element<'_>, _: &mut TextWriter<'_>) -> Enter {
     let is_number =
         element.name() == "fld" && element.attribute("type").is_some_and(|kind| kind == "slidenum");
     if is_number { Enter::No } else { Enter::Yes }

@@ -2,22 +2,22 @@
 //! breaks and cells of tables end lines. What else is text, and what is none, each format says itself.
 
 use super::ExtractLimits;
-use super::writing::Writing;
+use super::writing::TextWriter;
 use super::xml::{Element, Enter, Visitor};
 
 /// What a format does with an element that has a meaning of its own there.
-pub(super) type ElementRule = fn(&Element<'_>, &mut Writing<'_>) -> Enter;
+pub(super) type ElementRule = fn(&Element<'_>, &mut TextWriter<'_>) -> Enter;
 
 /// Writes down the text of runs.
 pub(super) struct TextRuns<'l> {
-    pub(super) writing: Writing<'l>,
+    pub(super) writing: TextWriter<'l>,
     in_text: bool,
     rule: ElementRule,
 }
 
 impl<'l> TextRuns<'l> {
     pub(super) fn new(limits: &'l ExtractLimits, rule: ElementRule) -> Self {
-        Self { writing: Writing::new(limits), in_text: false, rule }
+        Self { writing: TextWriter::new(limits), in_text: false, rule }
     }
 }
 

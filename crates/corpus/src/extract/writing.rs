@@ -8,7 +8,7 @@ use super::{ExtractedMark, MarkPlace, Refusal};
 /// Every format says the same three things: characters, the end of a line, and "here begins page 3". That a line does not
 /// end twice, that a mark stands before a character and not before nothing, and that a text stays within its limit, is
 /// seen to here.
-pub(super) struct Writing<'l> {
+pub(super) struct TextWriter<'l> {
     limits: &'l ExtractLimits,
     text: String,
     marks: Vec<ExtractedMark>,
@@ -25,7 +25,7 @@ enum PendingBreak {
     Place(MarkPlace),
 }
 
-impl<'l> Writing<'l> {
+impl<'l> TextWriter<'l> {
     pub(super) fn new(limits: &'l ExtractLimits) -> Self {
         Self { limits, text: String::new(), marks: Vec::new(), pending: None, paragraphs: 0, over: false }
     }
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn lines_end_once_and_marks_stand_before_characters() {
         let limits = ExtractLimits::default();
-        let mut writing = Writing::new(&limits);
+        let mut writing = TextWriter::new(&limits);
         writing.begin_paragraph();
         writing.begin_paragraph();
         writing.push("  ");
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn running_text_has_single_spaces() {
         let limits = ExtractLimits::default();
-        let mut writing = Writing::new(&limits);
+        let mut writing = TextWriter::new(&limits);
         for piece in ["\n a", "b", " c\n\n", "\t", "d", "\u{a0}e "] {
             writing.push_flowing(piece);
         }
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_text_over_the_limit_is_refused() {
         let limits = ExtractLimits { unfolded_bytes: 4, ..ExtractLimits::default() };
-        let mut writing = Writing::new(&limits);
+        let mut writing = TextWriter::new(&limits);
         writing.push("four");
         assert!(writing.check().is_ok());
         writing.push("!");

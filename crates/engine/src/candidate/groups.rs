@@ -7,7 +7,7 @@ use minwise_corpus::Temporary;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::storage::store::{StoredFile, Writer};
+use crate::storage::store::{StoreWriter, StoredFile};
 use crate::storage::work::{self, WorkFile, WorkFolder};
 
 /// Words that are read together.
@@ -105,7 +105,7 @@ pub(crate) struct NewGroups<'a> {
     most: usize,
     folder: Option<&'a Path>,
     spilled: Option<(Temporary, u64)>,
-    file: Option<(&'a WorkFolder, Writer, u64)>,
+    file: Option<(&'a WorkFolder, StoreWriter, u64)>,
 }
 
 impl<'a> NewGroups<'a> {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, ErrorKind};
 use crate::read::Reading;
 use crate::read::documents::{RowChoice, RowReader};
-use crate::storage::store::{FileKind, Mapped, Writer};
+use crate::storage::store::{FileKind, Mapped, StoreWriter};
 
 const KIND: FileKind = FileKind { magic: *b"MINWskch", version: 1, name: "sketch file", made_by: "sketch" };
 
@@ -40,11 +40,11 @@ pub struct SketchFile {
 
 /// A sketch file that was begun.
 #[derive(Debug)]
-pub struct NewSketchFile(Writer);
+pub struct NewSketchFile(StoreWriter);
 
 /// Begins a file. What is there already is refused, unless `overwrite` allows to replace it.
 pub fn create(path: &Path, overwrite: Overwrite) -> Result<NewSketchFile, Error> {
-    Writer::create(path, KIND, overwrite).map(NewSketchFile)
+    StoreWriter::create(path, KIND, overwrite).map(NewSketchFile)
 }
 
 /// Writes the sketches of a corpus that was read with this spec.

@@ -177,7 +177,7 @@ impl Targets {
         findings: &Findings<'_>,
         extras: impl FnOnce() -> Extras,
         observer: &dyn Observer,
-    ) -> Result<Written, Error> {
+    ) -> Result<WrittenOutputs, Error> {
         let mut finished = vec![];
         for (place, part) in [(self.kept, OutputPart::Kept), (self.removed, OutputPart::Removed)] {
             let Some(mut place) = place else { continue };
@@ -200,17 +200,17 @@ impl Targets {
         if let Some((report, _)) = &mut report {
             report.write(findings, &extras(), observer)?;
         }
-        Ok(Written { outputs: finished, report })
+        Ok(WrittenOutputs { outputs: finished, report })
     }
 }
 
 /// Outputs that are written, if not yet to the disk.
-pub(super) struct Written {
+pub(super) struct WrittenOutputs {
     outputs: Vec<OutputPlace>,
     report: Option<(Report, NewFolder)>,
 }
 
-impl Written {
+impl WrittenOutputs {
     /// Brings all of them to the disk, so that one that cannot be written is known before any is in place.
     pub(super) fn complete(self) -> Result<Complete, Error> {
         let mut complete = Complete { files: vec![], folders: vec![], report: None };

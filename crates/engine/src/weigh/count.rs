@@ -16,7 +16,7 @@ use super::table::{FrequencyTable, FrequencyTableHeader, KIND};
 use crate::error::{Error, ErrorKind};
 use crate::parallel;
 use crate::storage::runs::SortedRuns;
-use crate::storage::store::Writer;
+use crate::storage::store::StoreWriter;
 
 /// Bytes of text that are counted together: enough that most repeats within are summed at once.
 const CHUNK_BYTES: u64 = 8 << 20;
@@ -72,11 +72,11 @@ impl CountedDocuments {
 
 /// A table that was begun.
 #[derive(Debug)]
-pub struct NewTable(Writer);
+pub struct NewTable(StoreWriter);
 
 /// Begins the file of a table. What is there already is refused, unless `overwrite` allows to replace it.
 pub fn create(path: &Path, overwrite: Overwrite) -> Result<NewTable, Error> {
-    Writer::create(path, KIND, overwrite).map(NewTable)
+    StoreWriter::create(path, KIND, overwrite).map(NewTable)
 }
 
 /// Counts in how many documents each shingle stands, and writes the table. Intermediate results that do not fit into

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 
-use super::copy::{Batches, Writer, file, model};
+use super::copy::{ArrowFileWriter, Batches, file, model};
 use crate::annotation::Annotation;
 use crate::container::WriteBatch;
 use crate::container::table::{Foreign, annotation_column, annotation_field, selections};
@@ -27,7 +27,7 @@ pub(super) fn annotate(
     let mut fields = first.schema.fields().to_vec();
     fields.push(Arc::new(annotation_field()));
     let schema = Arc::new(Schema::new_with_metadata(fields, first.schema.metadata().clone()));
-    let mut writer = Writer::new(first, &schema, compression, out)?;
+    let mut writer = ArrowFileWriter::new(first, &schema, compression, out)?;
     let mut batches = Batches::default();
     let part_of = |source, row| file(sources, source).map_or(0, |file| file.batch_of(row));
     for selection in selections(annotated, part_of) {

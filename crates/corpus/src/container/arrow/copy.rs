@@ -27,7 +27,7 @@ pub(super) fn copy(
     compression: TableCompression,
 ) -> Result<()> {
     let first = model(sources, numbers)?;
-    let mut writer = Writer::new(first, &first.schema, compression, out)?;
+    let mut writer = ArrowFileWriter::new(first, &first.schema, compression, out)?;
     let mut batches = Batches::default();
     let part_of = |source, row| file(sources, source).map_or(0, |file| file.batch_of(row));
     for selection in selections(places.map(|place| (place, ())), part_of) {
@@ -86,12 +86,12 @@ impl Batches {
 }
 
 /// A file or a stream that is being written.
-pub(in crate::container) enum Writer<'o> {
+pub(in crate::container) enum ArrowFileWriter<'o> {
     File(Box<FileWriter<&'o mut Output>>),
     Stream(Box<StreamWriter<&'o mut Output>>),
 }
 
-impl<'o> Writer<'o> {
+impl<'o> ArrowFileWriter<'o> {
     /// Begins a file of its own, or a stream if it goes to standard output, which nobody can go back in.
     pub(super) fn of_schema(
         schema: &Arc<Schema>,
@@ -132,7 +132,7 @@ impl<'o> Writer<'o> {
     }
 }
 
-impl WriteBatch for Writer<'_> {
+impl WriteBatch for ArrowFileWriter<'_> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         match self {
             Self::File(writer) => writer.write(batch),

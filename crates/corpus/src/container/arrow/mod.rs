@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use arrow_ipc::{Block, CompressionType};
 use arrow_schema::{DataType, Field, SchemaRef};
 
-use self::copy::{Batches, Writer};
+use self::copy::{ArrowFileWriter, Batches};
 use self::decode::Decoder;
 use self::dictionaries::Dictionaries;
 use super::optional;
@@ -83,7 +83,7 @@ impl Container for Arrow {
         out: &'o mut Output,
         compression: TableCompression,
     ) -> Result<Box<dyn WriteBatch + 'o>> {
-        Ok(Box::new(Writer::of_schema(schema, compression, out)?))
+        Ok(Box::new(ArrowFileWriter::of_schema(schema, compression, out)?))
     }
 
     fn annotate(

@@ -60,13 +60,13 @@ impl Delimited {
 }
 
 /// A file of delimited records that is written by record batches.
-pub(super) struct Writer<'o> {
+pub(super) struct CsvWriter<'o> {
     out: &'o mut Output,
     delimiter: u8,
     line: Vec<u8>,
 }
 
-impl<'o> Writer<'o> {
+impl<'o> CsvWriter<'o> {
     /// Begins a file with the names of the columns.
     pub(super) fn new(schema: &SchemaRef, delimiters: &[Delimiter], out: &'o mut Output) -> Result<Self> {
         let delimiter = delimiters.first().copied().unwrap_or(Delimiter::COMMA).byte();
@@ -113,7 +113,7 @@ impl<'o> Writer<'o> {
     }
 }
 
-impl WriteBatch for Writer<'_> {
+impl WriteBatch for CsvWriter<'_> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         for row in 0..batch.num_rows() {
             for (number, column) in batch.columns().iter().enumerate() {

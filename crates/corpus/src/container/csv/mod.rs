@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use arrow_schema::SchemaRef;
 
-use self::convert::Writer;
+use self::convert::CsvWriter;
 use self::open::Delimited;
 use super::{Container, Opening, OutputColumns, WriteBatch};
 use crate::annotation::Annotation;
@@ -78,7 +78,7 @@ impl Container for Csv {
         out: &'o mut Output,
         _compression: TableCompression,
     ) -> Result<Box<dyn WriteBatch + 'o>> {
-        Ok(Box::new(Writer::new(schema, self.delimiters, out)?))
+        Ok(Box::new(CsvWriter::new(schema, self.delimiters, out)?))
     }
 
     fn annotate(

@@ -10,7 +10,7 @@ use std::io::Read;
 use crate::compression::Compression;
 use crate::container::turn::ReadPass;
 use crate::decode::{BOM, Decoded, decode_text};
-use crate::document::{LongText, TextPart, WINDOW_BYTES, Writing, whole_characters};
+use crate::document::{CharacterForm, LongText, TextPart, WINDOW_BYTES, whole_characters};
 use crate::error::Result;
 use crate::extract::{FileProperties, Recognised, UNKNOWN, extract_as, is_binary, markdown_body, recognise};
 use crate::options::{Encoding, ReadOptions};
@@ -100,7 +100,7 @@ pub(super) fn find_long(
             _ => return Ok(None),
         }
     }
-    let parts = vec![TextPart::There(start..reader.size_bytes(), Writing::Plain)];
+    let parts = vec![TextPart::There(start..reader.size_bytes(), CharacterForm::Plain)];
     LongText::new(reader.clone(), parts).map(Some)
 }
 

@@ -35,18 +35,18 @@ pub(super) fn batches(
 }
 
 /// A file of lines that is written by record batches.
-pub(super) struct Writer<'o> {
+pub(super) struct JsonlWriter<'o> {
     out: &'o mut Output,
     line: Vec<u8>,
 }
 
-impl<'o> Writer<'o> {
+impl<'o> JsonlWriter<'o> {
     pub(super) fn new(out: &'o mut Output) -> Self {
         Self { out, line: Vec::new() }
     }
 }
 
-impl WriteBatch for Writer<'_> {
+impl WriteBatch for JsonlWriter<'_> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let names: Vec<Vec<u8>> =
             batch.schema_ref().fields().iter().map(|field| member(field.name())).collect();

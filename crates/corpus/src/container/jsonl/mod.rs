@@ -21,7 +21,7 @@ use std::ops::Range;
 
 use arrow_schema::SchemaRef;
 
-use self::convert::Writer;
+use self::convert::JsonlWriter;
 use self::scan::LineSource;
 #[cfg(test)]
 pub(crate) use self::string::string_of;
@@ -73,7 +73,7 @@ impl Container for Jsonl {
         out: &'o mut Output,
         _compression: TableCompression,
     ) -> Result<Box<dyn WriteBatch + 'o>> {
-        Ok(Box::new(Writer::new(out)))
+        Ok(Box::new(JsonlWriter::new(out)))
     }
 
     fn annotate(

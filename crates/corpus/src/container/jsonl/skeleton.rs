@@ -19,7 +19,7 @@ use super::values::values;
 use super::walk::{FoundFields, Slot, WantedFields, walk};
 use crate::decode::BOM;
 use crate::document::{
-    Document, DocumentText, LongText, MaybeLong, TextPart, WINDOW_BYTES, Writing, whole_characters,
+    CharacterForm, Document, DocumentText, LongText, MaybeLong, TextPart, WINDOW_BYTES, whole_characters,
 };
 use crate::error::Result;
 use crate::field::FieldPath;
@@ -76,7 +76,7 @@ impl Skeleton {
 
     /// Whether a string that was left out has half of a surrogate pair. The strings were checked before.
     pub(crate) fn omits_lone_surrogate(&self, reader: &SourceReader) -> Result<bool> {
-        let there = |omitted: &Omitted| TextPart::There(omitted.inside.clone(), Writing::Escaped);
+        let there = |omitted: &Omitted| TextPart::There(omitted.inside.clone(), CharacterForm::Escaped);
         Ok(LongText::new(reader.clone(), self.omitted.iter().map(there).collect())?.repaired())
     }
 
@@ -174,7 +174,7 @@ pub(crate) fn parse_skeleton(
         }
         let Some(value) = found(field) else { continue };
         if let Some(inside) = skeleton.omitted(place(value)) {
-            parts.push(TextPart::There(inside, Writing::Escaped));
+            parts.push(TextPart::There(inside, CharacterForm::Escaped));
         } else if let Ok((text, _)) = string_of(value) {
             parts.push(TextPart::Here(text.into_owned()));
         }

@@ -101,9 +101,9 @@ impl ParquetFile {
 }
 
 /// A Parquet file that is written by record batches.
-pub(super) struct Writer<'o>(Option<ArrowWriter<&'o mut Output>>);
+pub(super) struct ParquetWriter<'o>(Option<ArrowWriter<&'o mut Output>>);
 
-impl<'o> Writer<'o> {
+impl<'o> ParquetWriter<'o> {
     /// Begins a file with these columns. Unless another compression is chosen, it has that of Zstandard.
     pub(super) fn new(
         schema: &SchemaRef,
@@ -119,7 +119,7 @@ impl<'o> Writer<'o> {
     }
 }
 
-impl WriteBatch for Writer<'_> {
+impl WriteBatch for ParquetWriter<'_> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let Some(writer) = &mut self.0 else { return Ok(()) };
         writer.write(batch).map_err(writing)?;

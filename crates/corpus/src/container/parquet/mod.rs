@@ -97,7 +97,7 @@ impl Container for Parquet {
         out: &'o mut Output,
         compression: TableCompression,
     ) -> Result<Box<dyn WriteBatch + 'o>> {
-        Ok(Box::new(convert::Writer::new(schema, out, compression)?))
+        Ok(Box::new(convert::ParquetWriter::new(schema, out, compression)?))
     }
 
     fn annotate(

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicUsize;
 
 use pdf_extract::{ConvertToFmt, Document, PlainTextOutput, output_doc_page};
 
-use super::super::writing::Writing;
+use super::super::writing::TextWriter;
 use super::super::{DocumentFormat, ExtractLimits, Extracted, MarkPlace, Refusal};
 use super::lines::join_divided_words;
 use super::worker::{Deadline, ThreadSlot, apart, guarded};
@@ -30,7 +30,7 @@ fn read(bytes: &[u8], limits: &ExtractLimits, deadline: &Deadline) -> Result<Ext
     if pages == 0 {
         return Err(Refusal::broken("there are no pages in it"));
     }
-    let mut writing = Writing::new(limits);
+    let mut writing = TextWriter::new(limits);
     let (mut is_blank, mut failure) = (true, None);
     for number in 1..=pages {
         deadline.check()?;

@@ -29,7 +29,7 @@ use crate::error::{Error, ErrorKind};
 
 pub(crate) use map::Mapped;
 pub(crate) use read::{OpenCheck, StoredFile};
-pub(crate) use write::Writer;
+pub(crate) use write::StoreWriter;
 
 /// Bytes that one checksum covers.
 const BLOCK_BYTES: usize = 64 << 10;
@@ -102,7 +102,7 @@ mod tests {
     fn written(sections: &[(&'static str, &[u8])]) -> (TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        let mut writer = Writer::create(&path, KIND, Overwrite::Refuse).unwrap();
+        let mut writer = StoreWriter::create(&path, KIND, Overwrite::Refuse).unwrap();
         for (name, bytes) in sections {
             writer.begin(name).unwrap();
             writer.write(bytes).unwrap();
@@ -206,7 +206,7 @@ mod tests {
     fn sections_that_are_out_of_place_are_refused() {
         let (_folder, path) = written(&[]);
         for range in [64..200_000, 65..128] {
-            let mut writer = Writer::create(&path, KIND, Overwrite::Allow).unwrap();
+            let mut writer = StoreWriter::create(&path, KIND, Overwrite::Allow).unwrap();
             writer.begin("one").unwrap();
             writer.write(&[1; 64]).unwrap();
             writer.finish_with_section("two", range).unwrap();

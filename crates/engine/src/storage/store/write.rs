@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 
 /// A file that is being written. Dropped before [`finish`](Self::finish), it leaves nothing behind.
 #[derive(Debug)]
-pub(crate) struct Writer {
+pub(crate) struct StoreWriter {
     out: Output,
     kind: FileKind,
     /// Bytes of the body that no checksum covers yet.
@@ -24,7 +24,7 @@ pub(crate) struct Writer {
     header: StoreFooter,
 }
 
-impl Writer {
+impl StoreWriter {
     pub(crate) fn create(path: &Path, kind: FileKind, overwrite: Overwrite) -> Result<Self, Error> {
         if path == Path::new("-") {
             return Err(ErrorKind::File {

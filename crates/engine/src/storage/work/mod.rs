@@ -24,7 +24,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::{Error, ErrorKind};
-use crate::storage::store::{FileKind, OpenCheck, StoredFile, Writer};
+use crate::storage::store::{FileKind, OpenCheck, StoreWriter, StoredFile};
 
 pub use manifest::Manifest;
 
@@ -185,8 +185,8 @@ impl WorkFolder {
     }
 
     /// Begins a piece.
-    pub(crate) fn create(&self, piece: WorkFile) -> Result<Writer, Error> {
-        Writer::create(&self.path(piece), piece.kind(), Overwrite::Allow)
+    pub(crate) fn create(&self, piece: WorkFile) -> Result<StoreWriter, Error> {
+        StoreWriter::create(&self.path(piece), piece.kind(), Overwrite::Allow)
     }
 
     /// Opens a piece that another process wrote, and checks every byte of it.
@@ -254,7 +254,7 @@ pub(crate) fn about<T: DeserializeOwned>(file: &StoredFile) -> Result<T, Error> 
 }
 
 /// Finishes a piece with what it says of itself.
-pub(crate) fn finish(writer: Writer, about: &impl Serialize) -> Result<(), Error> {
+pub(crate) fn finish(writer: StoreWriter, about: &impl Serialize) -> Result<(), Error> {
     writer.finish(about)
 }
 

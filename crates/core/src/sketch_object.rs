@@ -76,8 +76,8 @@ struct Buffers {
 impl Sketch {
     /// The sketch of a document without shingles.
     ///
-    /// Returns an error if the sketch of the spec cannot be made, or if the spec has [weights](crate::Weights): the sketch of
-    /// weighed shingles needs a [`WeighingSketcher`](crate::WeighingSketcher).
+    /// Returns an error if the sketch of the spec cannot be made, or if the spec has [weights](crate::WeightSpec): the sketch of
+    /// weighed shingles needs a [`SpecSketcher`](crate::SpecSketcher).
     pub fn new(spec: Spec) -> Result<Self, Error> {
         let sketcher = spec.sketcher()?;
         let words = vec![EMPTY; sketcher.words()];

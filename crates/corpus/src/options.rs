@@ -106,7 +106,7 @@ impl ReadOptions {
         self.text_fields.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
     }
 
-    /// The record limit, kept within what [`Place::len`](crate::Place::len) can count.
+    /// The record limit, kept within what [`RecordPlace::len`](crate::RecordPlace::len) can count.
     pub(crate) fn record_limit(&self) -> u64 {
         self.max_record_bytes.min(u64::from(u32::MAX - 1))
     }

@@ -1,9 +1,9 @@
 //! Bodies as they arrive, and the text of the files among them.
 //!
-//! A body is held in memory while it is worked on, and all of them together within a bound ([`ExtractLimits::held_bytes`]). The name
+//! A body is held in memory while it is worked on, and all of them together within a bound ([`ServerLimits::held_bytes`]). The name
 //! of a file is a name and nothing else: no path of a client is ever opened.
 //!
-//! [`ExtractLimits::held_bytes`]: crate::Limits::held_bytes
+//! [`ServerLimits::held_bytes`]: crate::ServerLimits::held_bytes
 
 use std::time::Duration;
 

@@ -163,7 +163,7 @@ pub struct ExtractedMark {
     pub place: MarkPlace,
 }
 
-/// What begins at a [`ExtractedMark`], counted from 1.
+/// What begins at an [`ExtractedMark`], counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MarkPlace {

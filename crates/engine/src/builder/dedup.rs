@@ -73,7 +73,7 @@ impl Dedup {
     /// Checks all options without reading anything.
     ///
     /// # Errors
-    /// If any option is invalid, fails with [`ErrorKind::RunSettings`](crate::ErrorKind::Settings), which lists all problems.
+    /// If any option is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
     pub fn build(self) -> Result<DedupRun, Error> {
         DedupRun::checked(self.options, self.problems)
     }

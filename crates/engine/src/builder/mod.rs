@@ -1,6 +1,6 @@
 //! The calls that a program begins with: [`dedup`] and [`pairs`], and the builders [`Dedup`] and [`Pairs`] behind them.
 //!
-//! A builder collects options and makes a [`Run`](crate::Run) or a [`PairsRun`](crate::PairsRun) of them. Results name
+//! A builder collects options and makes a [`DedupRun`](crate::DedupRun) or a [`PairsRun`](crate::PairsRun) of them. Results name
 //! documents by their index: their position among the records of the inputs, which for a list of texts is their position in
 //! the list.
 

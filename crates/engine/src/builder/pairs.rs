@@ -52,7 +52,7 @@ impl Pairs {
     /// Checks all options without reading anything.
     ///
     /// # Errors
-    /// If any option is invalid, fails with [`ErrorKind::RunSettings`](crate::ErrorKind::Settings), which lists all problems.
+    /// If any option is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
     pub fn build(self) -> Result<PairsRun, Error> {
         PairsRun::checked(self.options, self.problems)
     }

@@ -348,7 +348,7 @@ impl Preparation {
 }
 
 impl Plan {
-    /// The way from a text to what this run sketches and compares. The plan of an [`Outcome`](crate::Outcome) has the tables
+    /// The way from a text to what this run sketches and compares. The plan of a [`DedupOutcome`](crate::DedupOutcome) has the tables
     /// that the run has loaded or counted.
     ///
     /// # Errors

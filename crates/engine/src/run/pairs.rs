@@ -54,7 +54,7 @@ impl PairsRun {
     /// Checks all settings.
     ///
     /// # Errors
-    /// If any setting is invalid, fails with [`ErrorKind::RunSettings`], which lists all problems.
+    /// If any setting is invalid, fails with [`ErrorKind::Settings`], which lists all problems.
     pub fn new(options: PairsOptions) -> Result<Self, Error> {
         Self::checked(options, vec![])
     }

@@ -111,7 +111,7 @@ impl Default for Bands {
 /// `None` means the default that follows from the other settings.
 ///
 /// ```
-/// use minwise_engine::Settings;
+/// use minwise_engine::RunSettings;
 ///
 /// let plan = RunSettings::default().threshold(0.9).plan()?;
 /// assert_eq!(plan.search().to_string(), "banding");
@@ -219,7 +219,7 @@ impl RunSettings {
     /// Checks every setting and every combination, and fills in each default that depends on other settings.
     ///
     /// # Errors
-    /// If any setting is invalid, fails with [`ErrorKind::RunSettings`], which lists all problems in the order of the settings.
+    /// If any setting is invalid, fails with [`ErrorKind::Settings`], which lists all problems in the order of the settings.
     pub fn plan(&self) -> Result<Plan, Error> {
         let mut problems = vec![];
         let plan = self.outline(&mut problems);

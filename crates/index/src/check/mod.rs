@@ -255,7 +255,7 @@ mod tests {
         }
         let row = postings::encode(&[(5, postings::Posting { document: 99, at: 0 })]);
         let found = found(Texts::Kept, |change, _| {
-            change.put(KeyspaceName::Bands, &postings::key([0, 1], 50), row.clone())
+            change.put(KeyspaceName::Bands, &postings::key([0, 1], 50), row.clone());
         });
         assert_eq!(found[0].0, FindingKind::Orphan);
         assert!(found[0].1.contains("names a document that never was"), "{found:?}");

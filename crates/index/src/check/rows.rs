@@ -34,7 +34,7 @@ impl Index {
                 match space {
                     KeyspaceName::Bands => add_postings(space, key, payload, sums, &mut found[0], checked),
                     KeyspaceName::Fingerprints => {
-                        add_postings(space, key, payload, sums, &mut found[1], checked)
+                        add_postings(space, key, payload, sums, &mut found[1], checked);
                     }
                     _ if self.belongs(view, space, key, payload, sums) => {}
                     _ => {

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `state` | `state` | the counters of [`IndexCounts`] |
 //! | `ids` | the id of a document | its number |
-//! | `records` | number | [`Record`](crate::record::Record) |
+//! | `records` | number | [`DocumentRow`](crate::record::DocumentRow) |
 //! | `texts` | number | the text, compressed |
 //! | `sketches` | number | the row of its sketch |
 //! | `sets` | number | shingle set and fingerprints, where texts are left out |

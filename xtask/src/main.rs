@@ -12,6 +12,7 @@ mod extract;
 mod features;
 mod headers;
 mod layers;
+mod names;
 mod run;
 mod test;
 mod trace;
@@ -30,7 +31,7 @@ cargo x test WORD…         the Rust tests that have one of these words in thei
 cargo x test --long        what takes too long for every change: long tests, kills, statistics, features, the oldest Rust, packages, installation
 cargo x test-browser       the pages in a browser only
 cargo x test-api           the OpenAPI document and clients that are generated of it only
-cargo x lint               formatting, clippy, documentation, features, headers, direction of the data flow, `docs --check`
+cargo x lint               formatting, clippy, documentation, features, headers, direction of the data flow, names of types, `docs --check`
 cargo x docs [--check]     draw the pictures of docs/concepts, describe the API and check what all pages point to
 cargo x tables             write the Unicode table of `core` anew
 cargo x trace              list the source files that one record passes through (needs valgrind)
@@ -138,6 +139,7 @@ fn lint() -> bool {
         Part::task("features", "each brings only its own dependencies, and none is needed", features::check),
         Part::task("headers", "headers of modules are lists, which rustdoc shows as such", headers::check),
         Part::task("layers", "data flows one way", layers::check),
+        Part::task("names", "a public type shares its name with no other type", names::check),
         Part::task("docs/", "what is generated is current, and every link leads somewhere", docs::check),
     ];
     part::run("cargo x lint", parts, &[])

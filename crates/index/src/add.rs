@@ -118,10 +118,10 @@ impl Index {
     /// threads.
     ///
     /// ```
-    /// use minwise_index::{Index, NewDocument, Settings};
+    /// use minwise_index::{Index, IndexSettings, NewDocument};
     ///
     /// let folder = tempfile::tempdir()?;
-    /// let index = Index::create(&folder.path().join("archive"), &Settings::default())?;
+    /// let index = Index::create(&folder.path().join("archive"), &IndexSettings::default())?;
     /// let documents = [NewDocument::new("a", "a rose"), NewDocument::new("b", "a lily")];
     /// assert_eq!(index.add_now(&documents)?.new, 2);
     ///

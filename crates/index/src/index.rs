@@ -19,7 +19,7 @@ use crate::text;
 /// An index that is open. Any number of threads may read it while one writes.
 ///
 /// ```
-/// use minwise_index::{Index, NewDocument, CheckOptions, Query, IndexSettings, Unobserved};
+/// use minwise_index::{CheckOptions, Index, IndexSettings, NewDocument, Query, Unobserved};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("archive");

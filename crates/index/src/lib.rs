@@ -1,7 +1,7 @@
 //! The archive: an index that keeps the documents it acknowledged, and finds what a new one repeats of them.
 //!
 //! ```
-//! use minwise_index::{Index, NewDocument, CheckOptions, Query, IndexSettings};
+//! use minwise_index::{CheckOptions, Index, IndexSettings, NewDocument, Query};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let index = Index::create(&folder.path().join("archive"), &IndexSettings::default())?;

@@ -3,11 +3,11 @@
 //! ```
 //! use std::thread;
 //!
-//! use minwise_index::{Index, Settings};
-//! use minwise_server::{ServerOptions, Server};
+//! use minwise_index::{Index, IndexSettings};
+//! use minwise_server::{Server, ServerOptions};
 //!
 //! let folder = tempfile::tempdir()?;
-//! let index = Index::create(&folder.path().join("archive"), &Settings::default())?;
+//! let index = Index::create(&folder.path().join("archive"), &IndexSettings::default())?;
 //! // Port 0 is any free port.
 //! let server = Server::listen("127.0.0.1:0".parse()?, ServerOptions::default())?;
 //! println!("http://{}", server.address());

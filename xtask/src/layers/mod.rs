@@ -1,9 +1,9 @@
 //! Data flows one way: crates use only crates before them, modules of a crate only modules before them, and no two files use
 //! each other.
 
-mod order;
+pub mod order;
 mod rules;
-mod source;
+pub mod source;
 #[cfg(test)]
 mod tests;
 
@@ -53,7 +53,7 @@ fn packages(member: &Crate) -> Result<Vec<String>> {
 }
 
 /// The files of a source folder in which crates begin: the library, the command, and further commands in `bin`.
-fn roots(source: &Path) -> Result<Vec<PathBuf>> {
+pub fn roots(source: &Path) -> Result<Vec<PathBuf>> {
     let mut roots = vec![source.join("lib.rs"), source.join("main.rs")];
     let folder = source.join("bin");
     if root().join(&folder).exists() {
@@ -66,7 +66,7 @@ fn roots(source: &Path) -> Result<Vec<PathBuf>> {
     Ok(roots)
 }
 
-fn modules(file: &Path) -> Result<Tree> {
+pub fn modules(file: &Path) -> Result<Tree> {
     Tree::read(file, &|file| {
         let file = root().join(file);
         file.exists().then(|| fs_err::read_to_string(file)).transpose().map_err(Into::into)

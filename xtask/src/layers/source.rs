@@ -13,6 +13,7 @@ use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{
     Attribute, Expr, ExprLit, ImplItem, Item, ItemMod, ItemUse, Lit, Meta, Token, UseTree, VisRestricted,
+    Visibility,
 };
 
 /// Index of the crate root in [`Tree::modules`].
@@ -30,6 +31,7 @@ pub struct Module {
     pub parent: Option<usize>,
     pub children: BTreeMap<String, usize>,
     pub paths: Vec<NamedPath>,
+    pub types: Vec<TypeDefinition>,
     items: BTreeSet<String>,
     imports: Vec<Import>,
 }
@@ -38,6 +40,14 @@ pub struct Module {
 pub struct NamedPath {
     pub segments: Vec<String>,
     pub line: usize,
+}
+
+/// A struct, enum, trait, union or type alias.
+pub struct TypeDefinition {
+    pub name: String,
+    pub line: usize,
+    /// Whether the visibility is `pub`, without a restriction such as `pub(crate)`.
+    pub is_public: bool,
 }
 
 struct Import {
@@ -179,6 +189,7 @@ impl CrateReader<'_> {
             parent,
             children: BTreeMap::new(),
             paths: vec![],
+            types: vec![],
             items: BTreeSet::new(),
             imports: vec![],
         });
@@ -320,6 +331,7 @@ impl<'ast> Visit<'ast> for CrateReader<'_> {
         if let Some(name) = name {
             self.tree.modules[self.at].items.insert(name.to_string());
         }
+        self.tree.modules[self.at].types.extend(type_definition(item));
         visit::visit_item(self, item);
     }
 
@@ -384,6 +396,20 @@ fn head(item: &Item) -> (&[Attribute], Option<&Ident>) {
         Item::Use(item) => (&item.attrs, None),
         _ => (&[], None),
     }
+}
+
+/// The type that an item defines, if it defines one.
+fn type_definition(item: &Item) -> Option<TypeDefinition> {
+    let (name, visibility) = match item {
+        Item::Enum(item) => (&item.ident, &item.vis),
+        Item::Struct(item) => (&item.ident, &item.vis),
+        Item::Trait(item) => (&item.ident, &item.vis),
+        Item::Type(item) => (&item.ident, &item.vis),
+        Item::Union(item) => (&item.ident, &item.vis),
+        _ => return None,
+    };
+    let is_public = matches!(visibility, Visibility::Public(_));
+    Some(TypeDefinition { name: name.to_string(), line: line_of(name), is_public })
 }
 
 /// Whether an item is compiled for tests only: `#[cfg(test)]`, or `test` among what `all` asks for.

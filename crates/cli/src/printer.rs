@@ -19,10 +19,8 @@ use crate::spell::spelled;
 pub enum Failure {
     /// Options that make no sense.
     Options(Vec<FlagProblem>),
-    /// An error of the command itself, and what to try instead.
-    Error { message: String, hint: Option<String> },
-    /// An error of a library, with its stable code.
-    Coded { code: &'static str, message: String, hint: Option<String> },
+    /// An error with its stable code, and what to try instead.
+    Error { code: &'static str, message: String, hint: Option<String> },
     /// Whoever read the output has stopped reading.
     BrokenPipe,
     /// The person asked to stop.
@@ -54,7 +52,7 @@ impl FlagProblem {
 
 impl Failure {
     fn coded(code: &'static str, message: String, hint: Option<&Sentence>) -> Self {
-        Self::Coded { code, message, hint: hint.map(spelled) }
+        Self::Error { code, message, hint: hint.map(spelled) }
     }
 }
 
@@ -100,13 +98,71 @@ impl From<std::io::Error> for Failure {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
             Self::BrokenPipe
         } else {
-            Self::Coded { code: "io", message: error.to_string(), hint: None }
+            Self::Error { code: "io", message: error.to_string(), hint: None }
         }
     }
 }
 
 /// The code of an option with a value that it cannot have.
 const BAD_SETTING: &str = "bad_setting";
+
+/// An error of the command itself: a library would not make it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandError {
+    /// An argument does not fit the command, alone or with others.
+    BadSetting,
+    /// The sheet of metadata cannot be read.
+    BadSheet,
+    /// An entry could not be written as JSON.
+    Internal,
+    /// There is no such subcommand.
+    NoSuchCommand,
+    /// No document has this id, or stands at this place.
+    NoSuchDocument,
+    /// Two documents would have the same id.
+    SameIds,
+}
+
+/// A warning of the command itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandWarning {
+    /// The server stopped before it had added documents that it had accepted.
+    NotAdded,
+    /// Passages as short as asked for may be missed.
+    ShortPassages,
+    /// The sheet of metadata has ids that no document has.
+    UnusedMetadata,
+}
+
+impl CommandWarning {
+    /// A stable name for programs.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::NotAdded => "not_added",
+            Self::ShortPassages => "short_passages",
+            Self::UnusedMetadata => "unused_metadata",
+        }
+    }
+}
+
+impl CommandError {
+    /// A stable name for programs.
+    fn code(self) -> &'static str {
+        match self {
+            Self::BadSetting => BAD_SETTING,
+            Self::BadSheet => "bad_sheet",
+            Self::Internal => "internal",
+            Self::NoSuchCommand => "no_such_command",
+            Self::NoSuchDocument => "no_such_document",
+            Self::SameIds => "same_ids",
+        }
+    }
+
+    /// The failure with this message and hint.
+    pub fn with(self, message: impl Into<String>, hint: Option<&str>) -> Failure {
+        Failure::Error { code: self.code(), message: message.into(), hint: hint.map(str::to_owned) }
+    }
+}
 
 /// Prints messages in the form that was asked for.
 #[derive(Debug, Clone, Copy)]
@@ -128,13 +184,8 @@ impl Printer {
         !self.options.quiet && !self.is_json() && stderr().is_terminal()
     }
 
-    /// A message that is not silenced.
-    pub fn warning(&self, message: &str) {
-        self.warning_with(None, message);
-    }
-
-    /// A warning of a library, with its stable code.
-    pub fn warning_with(&self, code: Option<&str>, message: &str) {
+    /// A warning with its stable code. It is not silenced.
+    pub fn warning(&self, code: &str, message: &str) {
         if self.is_json() {
             json_line(&json!({"event": "warning", "code": code, "message": message}));
         } else {
@@ -217,13 +268,12 @@ impl Printer {
 
     /// Why a command ended without its result.
     pub fn failure(&self, failure: &Failure) {
-        let errors: Vec<(Option<&str>, &str, Option<&str>)> = match failure {
+        let errors: Vec<(&str, &str, Option<&str>)> = match failure {
             Failure::Options(problems) => problems
                 .iter()
-                .map(|problem| (Some(BAD_SETTING), problem.message.as_str(), problem.hint.as_deref()))
+                .map(|problem| (BAD_SETTING, problem.message.as_str(), problem.hint.as_deref()))
                 .collect(),
-            Failure::Error { message, hint } => vec![(None, message, hint.as_deref())],
-            Failure::Coded { code, message, hint } => vec![(Some(code), message, hint.as_deref())],
+            Failure::Error { code, message, hint } => vec![(code, message, hint.as_deref())],
             Failure::BrokenPipe | Failure::Interrupted => return,
         };
         if self.is_json() {

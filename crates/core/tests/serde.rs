@@ -37,8 +37,10 @@ fn settings_have_their_text_forms() {
 
 #[test]
 fn results_have_the_names_of_their_fields() {
-    let estimate = Estimate { value: 0.5, standard_error: 0.25, interval: (0.0, 1.0) };
-    assert_eq!(form(&estimate), json!({"value": 0.5, "standard_error": 0.25, "interval": [0.0, 1.0]}));
+    let estimate = json!({"value": 0.5, "standard_error": 0.25, "interval": [0.0, 1.0]});
+    let read: Estimate = from_value(estimate.clone()).unwrap();
+    assert_eq!((read.value, read.standard_error, read.interval), (0.5, 0.25, (0.0, 1.0)));
+    assert_eq!(form(&read), estimate);
     assert_eq!(form(&Banding::new(4, 2, 8).unwrap()), json!({"bands": 4, "rows": 2}));
     assert!(from_value::<Banding>(json!({"bands": 0, "rows": 2})).is_err());
     assert_eq!(form(&Edge { a: 1, b: 2, similarity: 0.5 }), json!({"a": 1, "b": 2, "similarity": 0.5}));

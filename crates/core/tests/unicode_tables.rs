@@ -252,6 +252,7 @@ fn of_icu(form: Folding, text: &str) -> String {
     let text = match form {
         Folding::NfkcCasefold => ComposingNormalizer::new_nfkc().normalize(text),
         Folding::Casefold | Folding::None => text.into(),
+        other => panic!("ICU has no function for {other:?}"),
     };
     CaseMapper::new().fold_string(&text).into_owned()
 }

@@ -90,8 +90,8 @@ pub struct Entry {
     pub bytes: u64,
     /// Characters of its text.
     pub characters: u64,
-    /// Tokens, or what else its shingles are made of.
-    pub units: u32,
+    /// Tokens of its text; characters, if shingles are made of characters.
+    pub tokens: u32,
     /// Distinct shingles.
     pub shingles: u32,
 }
@@ -140,7 +140,7 @@ impl DocumentRow {
             added: self.added,
             bytes: self.bytes,
             characters: self.characters,
-            units: self.units,
+            tokens: self.units,
             shingles: self.shingles,
         })
     }

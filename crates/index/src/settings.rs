@@ -10,6 +10,7 @@ use crate::setters::setters;
 
 /// Whether texts are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Texts {
     /// They are, compressed: passages can be shown, and shingle sets are made of them when they are needed.
     #[default]

@@ -22,6 +22,7 @@ const FEWEST: usize = 16;
 
 /// What a token allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Right {
     /// To look, and to check documents.
     Read,

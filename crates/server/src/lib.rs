@@ -35,6 +35,7 @@ mod outgoing;
 mod overview;
 mod problem;
 mod routes;
+mod setters;
 mod shutdown;
 mod state;
 mod upkeep;
@@ -57,9 +58,11 @@ pub use limits::ServerLimits;
 pub use state::LogSink;
 
 use auth::Access;
+use setters::setters;
 use state::{ServerState, SharedState, cores};
 
 /// How to serve an archive.
+#[non_exhaustive]
 pub struct ServerOptions {
     /// Who may ask; without tokens, everybody on this machine.
     pub tokens: Option<Tokens>,
@@ -165,6 +168,13 @@ impl Server {
 pub fn app(index: Index, options: ServerOptions) -> axum::Router {
     app::router(options.state(index))
 }
+
+setters!(ServerOptions {
+    limits: ServerLimits,
+    log: LogSink,
+    ;
+    tokens: Option<Tokens>,
+});
 
 impl Default for ServerOptions {
     /// No tokens, the default limits, and no log.

@@ -22,9 +22,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::auth::Client;
 use crate::problem::{Problem, ProblemKind};
+use crate::setters::setters;
 
 /// What requests may take.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ServerLimits {
     /// Bytes of the body of a request. Default: 64 MiB.
     pub body_bytes: usize,
@@ -50,6 +52,21 @@ pub struct ServerLimits {
     /// Changes of the archive after which they are merged, so that it stays fast to read. Default: 4096.
     pub unmerged_changes: u64,
 }
+
+setters!(ServerLimits {
+    body_bytes: usize,
+    held_bytes: usize,
+    text_bytes: usize,
+    time: Duration,
+    requests: usize,
+    connections: usize,
+    jobs: usize,
+    grace: Duration,
+    file_time: Duration,
+    unmerged_changes: u64,
+    ;
+    rate: Option<NonZeroU32>,
+});
 
 impl Default for ServerLimits {
     fn default() -> Self {

@@ -151,13 +151,7 @@ fn similarities(
     until: &Until,
 ) -> Result<SimilarityHistogram, Problem> {
     // Every candidate is a match, and one passage of each is enough.
-    let options = CheckOptions {
-        threshold: 0.0,
-        containment: 0.0,
-        top: usize::MAX,
-        passages: 1,
-        ..CheckOptions::default()
-    };
+    let options = CheckOptions::default().threshold(0.0).containment(0.0).top(usize::MAX).passages(1);
     let edge = |at: usize| at as f64 / BUCKETS as f64;
     let mut buckets: Vec<Bucket> =
         (0..BUCKETS).map(|at| Bucket { from: edge(at), to: edge(at + 1), pairs: 0 }).collect();

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use minwise::Spec;
 use minwise::estimate::Estimate;
-use minwise::shingle::ShingleUnit;
 use minwise::sketch::Method;
 use minwise::verify::Measure;
 use minwise_corpus::{Format, Input, InputFormat, Layout, ReadOptions, Scratch, visible, visible_json};
@@ -18,7 +17,7 @@ use super::{open, whole_files};
 use crate::Exit;
 use crate::args::{CompareArgs, CompareFormat};
 use crate::interrupt;
-use crate::printer::{Failure, Printer};
+use crate::printer::{CommandError, Failure, Printer};
 use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
 
@@ -37,10 +36,8 @@ pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
     problems.finish()?;
 
     if args.left == "-" && args.right == "-" {
-        return Err(Failure::Error {
-            message: "standard input, `-`, can be one of the documents, not both".to_owned(),
-            hint: None,
-        });
+        let message = "standard input, `-`, can be one of the documents, not both";
+        return Err(CommandError::BadSetting.with(message, None));
     }
     let progress = ProgressPrinter::new(printer);
     let left = document(&args.left, &options, &progress)?;
@@ -60,8 +57,8 @@ pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
     };
     std::io::stdout().lock().write_all(out.as_bytes())?;
     let decisive = match measure {
-        Measure::Jaccard => comparison.jaccard,
         Measure::Containment => comparison.left_in_right.max(comparison.right_in_left),
+        _ => comparison.jaccard,
     };
     Ok(if decisive >= threshold { Exit::Done } else { Exit::Finding })
 }
@@ -79,10 +76,9 @@ fn document(name: &str, options: &ReadOptions, progress: &ProgressPrinter) -> Re
 
 fn whole(name: &str, options: &ReadOptions, progress: &ProgressPrinter) -> Result<String, Failure> {
     if Path::new(name).is_dir() {
-        return Err(Failure::Error {
-            message: format!("`{name}` is a folder, but a comparison takes one document"),
-            hint: Some(format!("`minwise pairs {name}` compares all documents of a folder")),
-        });
+        let message = format!("`{name}` is a folder, but a comparison takes one document");
+        let hint = format!("`minwise pairs {name}` compares all documents of a folder");
+        return Err(CommandError::BadSetting.with(message, Some(&hint)));
     }
     let format = whole_files(options.format);
     let corpus = open(&[Input::from_word(name)], &options.clone().format(format), progress)?;
@@ -91,7 +87,10 @@ fn whole(name: &str, options: &ReadOptions, progress: &ProgressPrinter) -> Resul
         corpus.scan(&chunk, &mut Scratch::new(), &mut |_, document| {
             text = match document {
                 Ok(document) => Ok(document.text.into_owned()),
-                Err(reject) => Err(Failure::Error { message: format!("`{name}`: {reject}"), hint: None }),
+                Err(reject) => {
+                    let (code, message) = (reject.reason.code(), format!("`{name}`: {reject}"));
+                    Err(Failure::Error { code, message, hint: None })
+                }
             };
         })?;
     }
@@ -132,10 +131,8 @@ fn record(
 }
 
 fn no_such_document(name: &str) -> Failure {
-    Failure::Error {
-        message: format!("`{name}`: there is no such document"),
-        hint: Some("`FILE#ID` takes the value of the id field, or the number of a line or row".to_owned()),
-    }
+    let hint = "`FILE#ID` takes the value of the id field, or the number of a line or row";
+    CommandError::NoSuchDocument.with(format!("`{name}`: there is no such document"), Some(hint))
 }
 
 fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &str, right: &str) -> String {
@@ -160,11 +157,7 @@ fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &s
     if !comparison.passages.is_empty() {
         out += "\nshared passages, longest first\n";
     }
-    let units = match spec.shingling.unit() {
-        ShingleUnit::Words => "tokens",
-        ShingleUnit::Chars => "characters",
-        ShingleUnit::Terms => "terms",
-    };
+    let units = spec.shingling.unit().plural();
     for passage in &comparison.passages {
         let [a, b] = places(passage, left, right).map(|(line, column)| format!("{line}:{column}"));
         out += &format!("\n{} {units}, A {a}, B {b}\n", passage.units);

@@ -13,7 +13,7 @@ use minwise_index::{Index, Mark, MarkedPlace, NewDocument};
 use serde_json::{Map, Value};
 
 use super::{SHOWN_REJECTS, overwrite};
-use crate::printer::{Failure, Printer};
+use crate::printer::{CommandError, Failure, Printer};
 
 /// Bytes of a corpus that are read together.
 pub const CHUNK_BYTES: u64 = 4 << 20;
@@ -43,7 +43,7 @@ pub struct RejectedDocument {
     /// The line that it begins on, counted from the first of the chunk.
     line: u64,
     id: Option<String>,
-    reason: &'static str,
+    pub reason: &'static str,
     message: String,
 }
 
@@ -117,6 +117,7 @@ pub fn list_of_rejects(path: Option<&str>, force: bool) -> Result<Option<(&str, 
 pub fn refuse_null(corpus: &Corpus, before: u64, found: Option<&RejectedDocument>) -> Result<(), Failure> {
     let Some(rejected) = found else { return Ok(()) };
     Err(Failure::Error {
+        code: rejected.reason,
         message: rejected.describe(corpus, before),
         hint: Some("`--null keep` leaves such records out, and `--null reject` rejects them".to_owned()),
     })
@@ -222,9 +223,9 @@ fn place(place: MarkPlace) -> Option<MarkedPlace> {
 
 /// Reads a CSV file with a column `id`.
 pub fn sheet(path: &str) -> Result<Sheet, Failure> {
-    let wrong = |reason: String| Failure::Error {
-        message: format!("`--meta`: `{path}`: {reason}"),
-        hint: Some("its first line names the columns, and one of them is `id`".to_owned()),
+    let wrong = |reason: String| {
+        let hint = "its first line names the columns, and one of them is `id`";
+        CommandError::BadSheet.with(format!("`--meta`: `{path}`: {reason}"), Some(hint))
     };
     let bytes = fs_err::read(path).map_err(|error| wrong(minwise_corpus::reason_of(error)))?;
     let mut reader = csv::Reader::from_reader(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));

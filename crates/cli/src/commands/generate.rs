@@ -6,7 +6,7 @@ use clap::CommandFactory;
 
 use crate::Exit;
 use crate::args::{Args, Generate, GenerateArgs};
-use crate::printer::Failure;
+use crate::printer::{CommandError, Failure};
 
 pub fn run(args: &GenerateArgs) -> Result<Exit, Failure> {
     let mut command = Args::command();
@@ -18,9 +18,9 @@ pub fn run(args: &GenerateArgs) -> Result<Exit, Failure> {
         Generate::Man { subcommand: None } => clap_mangen::Man::new(command).render(&mut out)?,
         Generate::Man { subcommand: Some(name) } => {
             command.build();
-            let found = command.find_subcommand(name).cloned().ok_or_else(|| Failure::Error {
-                message: format!("there is no subcommand `{name}`"),
-                hint: Some("`minwise --help` lists them".to_owned()),
+            let found = command.find_subcommand(name).cloned().ok_or_else(|| {
+                let message = format!("there is no subcommand `{name}`");
+                CommandError::NoSuchCommand.with(message, Some("`minwise --help` lists them"))
             })?;
             clap_mangen::Man::new(found).title(format!("minwise-{name}")).render(&mut out)?;
         }

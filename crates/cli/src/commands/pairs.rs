@@ -76,7 +76,7 @@ fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
     });
     let by = match plan.measure() {
         Measure::Jaccard => String::new(),
-        Measure::Containment => format!(" by {}", plan.measure()),
+        measure => format!(" by {measure}"),
     };
     let error = plan.error_per_look().and(plan.filter_error()).map_or(String::new(), total_error);
     let bytes = outcome.corpus().size_bytes();

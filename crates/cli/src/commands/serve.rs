@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::Exit;
 use crate::args::ServeArgs;
 use crate::interrupt;
-use crate::printer::{Failure, Printer};
+use crate::printer::{CommandWarning, Failure, Printer};
 use crate::settings::{self, FlagProblems};
 
 pub fn run(args: &ServeArgs, printer: &Printer) -> Result<Exit, Failure> {
@@ -31,7 +31,7 @@ pub fn run(args: &ServeArgs, printer: &Printer) -> Result<Exit, Failure> {
     let index = Index::open(Path::new(&args.index))?;
     let messages = *printer;
     let log = Box::new(move |event: &Value| note(&messages, event));
-    let server = Server::listen(address, ServerOptions { tokens, limits, log })?;
+    let server = Server::listen(address, ServerOptions::default().tokens(tokens).limits(limits).log(log))?;
     let url = format!("http://{}", server.address());
     printer.event(&json!({"event": "listening", "url": url}));
     writeln!(std::io::stdout(), "{url}")?;
@@ -45,7 +45,7 @@ pub fn run(args: &ServeArgs, printer: &Printer) -> Result<Exit, Failure> {
     printer.event(&json!({"event": "stopped", "not_added": ended.not_added}));
     if ended.not_added > 0 {
         let message = format!("{} documents that were accepted for jobs were not added", ended.not_added);
-        printer.warning(&message);
+        printer.warning(CommandWarning::NotAdded.code(), &message);
         return Ok(Exit::Error);
     }
     printer.note("stopped     everything that was acknowledged is on disk");
@@ -55,7 +55,9 @@ pub fn run(args: &ServeArgs, printer: &Printer) -> Result<Exit, Failure> {
 /// Errors concern everybody who runs a server, all else those who read the log.
 fn note(printer: &Printer, event: &Value) {
     match event["message"].as_str() {
-        Some(message) if event["event"] == "error" && !printer.is_json() => printer.warning(message),
+        Some(message) if event["event"] == "error" && !printer.is_json() => {
+            printer.warning(event["code"].as_str().unwrap_or_default(), message);
+        }
         _ => printer.event(event),
     }
 }
@@ -80,15 +82,13 @@ fn limits(args: &ServeArgs, problems: &mut FlagProblems) -> ServerLimits {
     };
     let body_bytes = size("--max-body", &args.max_body);
     let held_bytes = size("--body-memory", &args.body_memory);
-    ServerLimits {
-        body_bytes,
-        held_bytes,
-        time,
-        requests,
-        connections,
-        rate,
-        jobs,
-        grace,
-        ..ServerLimits::default()
-    }
+    ServerLimits::default()
+        .body_bytes(body_bytes)
+        .held_bytes(held_bytes)
+        .time(time)
+        .requests(requests)
+        .connections(connections)
+        .rate(rate)
+        .jobs(jobs)
+        .grace(grace)
 }

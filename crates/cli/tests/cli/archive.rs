@@ -52,7 +52,7 @@ fn an_archive_is_made_filled_and_listed() {
     2020-02.txt	729
     2021-01.txt	699
     ");
-    insta::assert_snapshot!(desk.run("index list archive --search 2020 --newest --limit 1 --format jsonl").exit(0).text().replace(|c: char| c.is_ascii_digit(), "0"), @r#"{"added":0000000000,"bytes":000,"characters":000,"id":"0000-00.txt","metadata":{},"shingles":000,"title":null,"units":000}"#);
+    insta::assert_snapshot!(desk.run("index list archive --search 2020 --newest --limit 1 --format jsonl").exit(0).text().replace(|c: char| c.is_ascii_digit(), "0"), @r#"{"added":0000000000,"bytes":000,"characters":000,"id":"0000-00.txt","metadata":{},"shingles":000,"title":null,"tokens":000}"#);
     let stats: Value =
         serde_json::from_str(desk.run("index stats archive --format jsonl").exit(0).text()).unwrap();
     assert_eq!(stats["documents"], 5);

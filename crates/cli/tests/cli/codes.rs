@@ -3,6 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use serde_json::Value;
+
+use crate::support::{Desk, record};
+
 /// The text of a function body, from behind its opening brace to the closing one.
 fn body(text: &str) -> &str {
     let mut depth = 1;
@@ -74,6 +78,7 @@ fn every_code_is_in_the_table_and_has_one_meaning() {
         "index/src/fault.rs",
         "server/src/problem.rs",
         "server/src/error.rs",
+        "cli/src/printer.rs",
     ] {
         assert!(files.iter().any(|found| found.replace('\\', "/").ends_with(file)), "{file}");
     }
@@ -120,4 +125,39 @@ fn codes_are_found_in_every_form_of_an_arm() {
         fn other(&self) -> &'static str { match self { Self::A => "no code" } }
     "#;
     assert_eq!(codes_of(source), ["a", "c_d", "e", "f"]);
+}
+
+#[test]
+fn errors_and_warnings_of_the_command_itself_have_codes() {
+    let desk = Desk::with("in.jsonl", record("a", "one two three four five six"));
+    desk.write("null.jsonl", "{\"id\": \"n\", \"text\": null}\n");
+    desk.write("no-ids.csv", "name,year\na,2020\n");
+    desk.write("sheet.csv", "id,year\nnobody,2020\n");
+    desk.write("letters/a.txt", "seven eight nine ten eleven twelve");
+    desk.write("others/a.txt", "thirteen fourteen fifteen");
+    desk.write("locked.pdf", "%PDF-1.7\nno more of it");
+    desk.run("index create archive -q").exit(0);
+    for (command, stdin, event, code) in [
+        ("lab list", "", "error", "no_such_command"),
+        ("generate man nothing", "", "error", "no_such_command"),
+        ("compare - -", "", "error", "bad_setting"),
+        ("compare letters in.jsonl#a", "", "error", "bad_setting"),
+        ("compare in.jsonl#b in.jsonl#a", "", "error", "no_such_document"),
+        ("compare locked.pdf letters/a.txt", "", "error", "damaged"),
+        ("index add archive letters others", "", "error", "same_ids"),
+        ("index add archive null.jsonl --null error", "", "error", "null"),
+        ("index add archive in.jsonl --meta no-ids.csv", "", "error", "bad_sheet"),
+        ("index add archive in.jsonl --meta missing.csv", "", "error", "bad_sheet"),
+        ("index add archive in.jsonl --meta sheet.csv", "", "warning", "unused_metadata"),
+        ("check archive - --exclude year", "{\"text\": \"one\"}\n", "error", "bad_setting"),
+        ("check archive letters --ignore-text locked.pdf", "", "error", "damaged"),
+        ("check archive letters --passage 3", "", "warning", "short_passages"),
+    ] {
+        let arguments: Vec<&str> = command.split(' ').chain(["--log", "json"]).collect();
+        let run = desk.run_with(&arguments, stdin.as_bytes());
+        let events = run.err.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let codes: Vec<Value> =
+            events.filter(|found| found["event"] == event).map(|found| found["code"].clone()).collect();
+        assert_eq!(codes, [code], "{command}: {run}");
+    }
 }

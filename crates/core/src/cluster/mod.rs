@@ -33,6 +33,7 @@ pub use star::{Verdict, star};
 
 /// A clustering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Clustering {
     /// Around kept documents.
     #[default]

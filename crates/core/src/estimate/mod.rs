@@ -35,6 +35,7 @@ use std::fmt;
 /// Printed with its standard error: `0.83 ± 0.03`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Estimate {
     /// The estimate.
     pub value: f64,
@@ -55,6 +56,7 @@ impl fmt::Display for Estimate {
 /// Printed with its standard error: `1024 ± 91`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct CountEstimate {
     /// The estimate.
     pub value: f64,

@@ -9,6 +9,7 @@ use super::walk::{Tail, ever_at_most, tails};
 
 /// How large an error is allowed, for pairs exactly at the threshold and on one side.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum ErrorBudget {
     /// e at every look; all looks together may err up to as many times as there are looks.
     PerLook(f64),
@@ -16,6 +17,17 @@ pub enum ErrorBudget {
     Bonferroni(f64),
     /// α for all looks: the greatest e at which the probability of ever erring is not above α.
     Exact(f64),
+}
+
+impl ErrorBudget {
+    /// The error of so many looks together, at most.
+    #[must_use]
+    pub fn total(self, looks: usize) -> f64 {
+        match self {
+            Self::PerLook(error) => (error * looks as f64).min(1.0),
+            Self::Bonferroni(error) | Self::Exact(error) => error,
+        }
+    }
 }
 
 impl ErrorBudget {

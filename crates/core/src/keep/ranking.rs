@@ -18,6 +18,7 @@ pub struct RankingInput<'a> {
 
 /// A ranking of documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Ranking {
     /// Most characters first.
     Longest,

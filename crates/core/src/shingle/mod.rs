@@ -40,6 +40,7 @@ const KEY_OF_TEXT: u64 = 1;
 
 /// What a shingle is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ShingleUnit {
     /// Tokens (see [`crate::text`]).
     Words,
@@ -47,6 +48,18 @@ pub enum ShingleUnit {
     Chars,
     /// Longer words (see [`terms`]).
     Terms,
+}
+
+impl ShingleUnit {
+    /// The name of several units: `tokens`, `characters` or `terms`.
+    #[must_use]
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Words => "tokens",
+            Self::Chars => "characters",
+            Self::Terms => "terms",
+        }
+    }
 }
 
 /// What repeated shingles are.

@@ -38,6 +38,7 @@ pub use tables::UNICODE;
 
 /// How case and compatibility forms are folded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Folding {
     /// Left as it is.
     None,
@@ -50,6 +51,7 @@ pub enum Folding {
 
 /// What happens to markup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Markup {
     /// Tags are text like any other.
     #[default]
@@ -60,6 +62,7 @@ pub enum Markup {
 
 /// What happens to white space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum WhiteSpace {
     /// Every run becomes one space, and the ends are trimmed.
     #[default]

@@ -9,6 +9,7 @@ use crate::weight::WeightedSlice;
 
 /// An exact measure of how alike two documents are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Measure {
     /// What both share, of all that is in either.
     #[default]

@@ -33,6 +33,7 @@ use crate::error::Error;
 
 /// How shingles are weighed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Weighting {
     /// All alike.
     #[default]
@@ -50,6 +51,12 @@ pub enum Weighting {
 impl Weighting {
     /// Every weighting.
     pub const ALL: [Self; 5] = [Self::None, Self::Count, Self::Tf, Self::TfIdf, Self::TfIdfSmooth];
+
+    /// Whether all weights are whole numbers.
+    #[must_use]
+    pub fn is_whole(self) -> bool {
+        matches!(self, Self::None | Self::Count)
+    }
 
     /// Whether it needs to know in how many documents shingles occur.
     #[must_use]

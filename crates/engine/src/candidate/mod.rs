@@ -17,7 +17,6 @@ use minwise::candidate::sort_merge::CandidateRule;
 use minwise::filter::Filter;
 use minwise::kernel::Kernel;
 use minwise::verify::Measure;
-use minwise::weight::Weighting;
 use minwise::{Observer, Stage};
 use minwise_corpus::Corpus;
 
@@ -184,13 +183,11 @@ impl PairSearch<'_> {
         let plan = self.plan;
         self.observer.begin(Stage::Candidates, 0);
         let preparation = Preparation::of_checked(&plan.spec, &plan.weighing)?;
-        let scale = match plan.spec.weights.weighting {
-            Weighting::None | Weighting::Count => WeightScale::Whole,
-            Weighting::Tf | Weighting::TfIdf | Weighting::TfIdfSmooth => WeightScale::Fine,
-        };
+        let scale =
+            if plan.spec.weights.weighting.is_whole() { WeightScale::Whole } else { WeightScale::Fine };
         let rule = match plan.measure {
-            Measure::Jaccard => CandidateRule::Jaccard(plan.threshold),
             Measure::Containment => CandidateRule::Containment(plan.threshold),
+            _ => CandidateRule::Jaccard(plan.threshold),
         };
         self.source(Items::Shingles(&preparation, scale), rule).candidates(|_, _| Ok(true), pairs)?;
         Ok(Screened::default())

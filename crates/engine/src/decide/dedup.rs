@@ -97,37 +97,34 @@ impl Decide for Verdicts<'_> {
                 None
             })
         };
-        match self.plan.cluster {
-            Clustering::Star => {
-                let numbers: Vec<u32> = visits.iter().map(|visit| visit.number).collect();
-                let mut followers = Followers::default();
-                let verdicts = star(neighbourhood, &numbers, self.plan.shelf, judge, |found| {
-                    let pairs = copies(found.document);
-                    let odds = sum.add(found, alone(found), pairs);
-                    followers.add(found.document, found.earlier, odds, pairs);
-                })?;
-                failure?;
-                sum.expected_recall.add_followers(&followers);
-                drop(numbers);
-                judge.give_back();
-                Ok(removed_in(documents, &visits, verdicts, |document| self.is_input(document)))
-            }
-            Clustering::Components => {
-                let first = components(neighbourhood, self.plan.shelf, judge, |found| {
-                    sum.add(found, alone(found), copies(found.document));
-                })?;
-                failure?;
-                let mut pairs = vec![];
-                for visit in &visits {
-                    let keeper = first[visit.number as usize];
-                    let of = documents[keeper as usize];
-                    if visit.document != of && self.is_input(visit.document) {
-                        let similarity = judge.exact(visit.number, keeper)?;
-                        pairs.push(Removed { document: visit.document, of, similarity });
-                    }
+        if self.plan.cluster == Clustering::Star {
+            let numbers: Vec<u32> = visits.iter().map(|visit| visit.number).collect();
+            let mut followers = Followers::default();
+            let verdicts = star(neighbourhood, &numbers, self.plan.shelf, judge, |found| {
+                let pairs = copies(found.document);
+                let odds = sum.add(found, alone(found), pairs);
+                followers.add(found.document, found.earlier, odds, pairs);
+            })?;
+            failure?;
+            sum.expected_recall.add_followers(&followers);
+            drop(numbers);
+            judge.give_back();
+            Ok(removed_in(documents, &visits, verdicts, |document| self.is_input(document)))
+        } else {
+            let first = components(neighbourhood, self.plan.shelf, judge, |found| {
+                sum.add(found, alone(found), copies(found.document));
+            })?;
+            failure?;
+            let mut pairs = vec![];
+            for visit in &visits {
+                let keeper = first[visit.number as usize];
+                let of = documents[keeper as usize];
+                if visit.document != of && self.is_input(visit.document) {
+                    let similarity = judge.exact(visit.number, keeper)?;
+                    pairs.push(Removed { document: visit.document, of, similarity });
                 }
-                Ok(pairs)
             }
+            Ok(pairs)
         }
     }
 }

@@ -302,10 +302,7 @@ impl<'a> SketchPairs<'a> {
     fn filter_error(&self, request: &EstimateRequest<'_>) -> f64 {
         let CompareBy::Heads(screening) = &self.way else { return 0.0 };
         match (&screening.filter, request.filter) {
-            (Some(filter), Some(ErrorBudget::PerLook(error))) => {
-                (error * filter.looks().len() as f64).min(1.0)
-            }
-            (Some(_), Some(ErrorBudget::Bonferroni(error) | ErrorBudget::Exact(error))) => error,
+            (Some(filter), Some(budget)) => budget.total(filter.looks().len()),
             (None, _) | (_, None) => 0.0,
         }
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use minwise::Spec;
 use minwise::keep::KeepPolicy;
-use minwise::shingle::{ShingleUnit, Shingling};
+use minwise::shingle::Shingling;
 use minwise::{Observer, Stage, Warning, escape_control};
 use minwise_corpus::{Chunk, Corpus, Document, FieldPath, Nulls, RecordPlace, Reject, RejectReason, Scratch};
 use serde::{Deserialize, Serialize};
@@ -612,11 +612,7 @@ fn too_short<T>(
     units: usize,
     shingling: &Shingling,
 ) -> Rejected {
-    let unit = match shingling.unit() {
-        ShingleUnit::Words => "tokens",
-        ShingleUnit::Chars => "characters",
-        ShingleUnit::Terms => "terms",
-    };
+    let unit = shingling.unit().plural();
     Rejected {
         source: place.source,
         line: place.line + 1,

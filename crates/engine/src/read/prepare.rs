@@ -373,7 +373,7 @@ impl Preparation {
         };
         let whole_bytes = match spec.shingling.unit() {
             ShingleUnit::Chars => WHOLE_CHARS_BYTES,
-            ShingleUnit::Words | ShingleUnit::Terms => WHOLE_WORDS_BYTES,
+            _ => WHOLE_WORDS_BYTES,
         };
         let weigher = weighing.weigher(&spec.weights)?;
         let strips = spec.normalization.markup == Markup::Strip;

@@ -292,8 +292,8 @@ impl RunSettings {
     /// How candidates are found; containment has one way that bands do not offer.
     fn chosen_search(&self, problems: &mut Vec<SettingProblem>) -> Search {
         let search = self.search.unwrap_or(match self.measure {
-            Measure::Jaccard => Search::Banding,
             Measure::Containment => Search::SortMerge,
+            _ => Search::Banding,
         });
         let sees = match search {
             Search::Banding | Search::SortMergeSketch => self.measure == Measure::Jaccard,
@@ -363,7 +363,7 @@ impl RunSettings {
             return match self.measure {
                 // The longer document has all that the shorter one would keep.
                 Measure::Containment => Ranking::Longest.into(),
-                Measure::Jaccard => KeepPolicy::default(),
+                _ => KeepPolicy::default(),
             };
         };
         for field in keep.fields() {

@@ -187,10 +187,7 @@ impl Plan {
     /// The share of pairs at the threshold that sketches may put aside by mistake, at all looks together, if they are asked.
     #[must_use]
     pub fn filter_error(&self) -> Option<f64> {
-        match self.budget()? {
-            ErrorBudget::PerLook(error) => Some((error * self.count_looks() as f64).min(1.0)),
-            ErrorBudget::Bonferroni(error) | ErrorBudget::Exact(error) => Some(error),
-        }
+        Some(self.budget()?.total(self.count_looks()))
     }
 
     /// How large an error of the filter is allowed, if sketches are asked.

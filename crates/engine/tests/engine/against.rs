@@ -68,6 +68,7 @@ fn expected(oracle: &Oracle, references: usize, order: &[usize], cluster: Cluste
                 })
                 .collect()
         }
+        other => panic!("the oracle does not know {other}"),
     }
 }
 

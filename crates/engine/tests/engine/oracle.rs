@@ -159,6 +159,7 @@ impl Oracle {
         match cluster {
             Clustering::Star => self.star(threshold, order),
             Clustering::Components => self.components(threshold, order),
+            other => panic!("the oracle does not know {other}"),
         }
     }
 }

@@ -67,6 +67,7 @@ fn weighted(texts: &[String], weighting: Weighting) -> Vec<BTreeMap<String, f64>
                     Weighting::Tf => count / all,
                     Weighting::TfIdf => count / all * rarity().ln(),
                     Weighting::TfIdfSmooth => count / all * (1.0 + rarity()).ln(),
+                    other => panic!("there is no formula for {other}"),
                 };
                 (weight > 0.0).then(|| (word.clone(), weight))
             };

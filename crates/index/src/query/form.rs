@@ -17,7 +17,7 @@ pub(super) mod most_documents {
         }
     }
 
-    /// Takes every number, because `Options::problems` names a wrong value better than a parser does.
+    /// Takes every number, because `CheckOptions::problems` names a wrong value better than a parser does.
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<MostDocuments>, D::Error> {
         let number = Option::<Number>::deserialize(from)?;
         Ok(number.map(|number| match (number.as_u64(), number.as_f64()) {

@@ -7,11 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::form;
 use super::window::DateWindow;
+use crate::setters::setters;
 
 /// Options of a check: the conditions of a match, and the text that is no evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct CheckOptions {
     /// Minimum Jaccard similarity of a match.
     #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1, default = 0.5))]
@@ -59,6 +61,25 @@ pub struct CheckOptions {
     #[cfg_attr(feature = "openapi", schema(value_type = Option<form::WeightingName>, default = json!(null)))]
     pub weight: Option<Weighting>,
 }
+
+setters!(CheckOptions {
+    threshold: f64,
+    containment: f64,
+    top: usize,
+    candidates: usize,
+    passages: usize,
+    ignore_text: Vec<String>,
+    ignore_quotations: bool,
+    ignore_references: bool,
+    exclude: Vec<String>,
+    ;
+    passage: Option<usize>,
+    max_df: Option<MostDocuments>,
+    since: Option<String>,
+    until: Option<String>,
+    date_field: Option<String>,
+    weight: Option<Weighting>,
+});
 
 impl Default for CheckOptions {
     fn default() -> Self {

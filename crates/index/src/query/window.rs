@@ -92,7 +92,7 @@ mod tests {
             added: 1_700_000_000,
             bytes: 0,
             characters: 0,
-            units: 0,
+            tokens: 0,
             shingles: 0,
         }
     }

@@ -25,7 +25,7 @@ fn the_text_of_a_form_is_no_evidence() {
     index.add(&[document("a", &format!("{form} {}", text(2, 100)))], 0, 1).unwrap();
     let asked = format!("{form} {}", text(3, 100));
     assert_eq!(matches(&index, &asked, &CheckOptions::default()).len(), 1);
-    let options = CheckOptions { ignore_text: vec![form], ..CheckOptions::default() };
+    let options = CheckOptions::default().ignore_text(vec![form]);
     assert!(matches(&index, &asked, &options).is_empty());
 }
 
@@ -38,8 +38,8 @@ fn what_everybody_writes_is_no_evidence() {
         (0..20).map(|n| document(&n.to_string(), &format!("{everybody} {}", text(100 + n, 60)))).collect();
     index.add(&documents, 0, 2).unwrap();
     let asked = format!("{everybody} {}", text(105, 60));
-    assert_eq!(matches(&index, &asked, &CheckOptions { top: 99, ..CheckOptions::default() }).len(), 20);
-    let options = CheckOptions { max_df: Some("0.5".parse().unwrap()), ..CheckOptions::default() };
+    assert_eq!(matches(&index, &asked, &CheckOptions::default().top(99)).len(), 20);
+    let options = CheckOptions::default().max_df(Some("0.5".parse().unwrap()));
     let found = matches(&index, &asked, &options);
     assert_eq!(found.iter().map(|found| found.id.as_str()).collect::<Vec<_>>(), ["5"]);
     // The last shingles of the common text run into the document's own words.
@@ -60,7 +60,7 @@ fn what_was_replaced_often_is_not_what_everybody_writes() {
         index.add(&documents, night, 1).unwrap();
     }
     let asked = format!("{} {shared} {}", text(4, 400), text(5, 400));
-    let options = CheckOptions { max_df: Some("0.5".parse().unwrap()), ..CheckOptions::default() };
+    let options = CheckOptions::default().max_df(Some("0.5".parse().unwrap()));
     let answer = index.query(&Query::new(&asked), &options).unwrap();
     assert_eq!((answer.passed_over, answer.matches.len()), (0, 1));
     // What most documents have now is common all the same.
@@ -80,11 +80,7 @@ fn quotations_and_references_are_no_evidence_if_asked() {
         |own: u64| format!("{} “{quoted}” {}\n\nReferences\n{listed}\n", text(own, 90), text(own + 1, 90));
     index.add(&[document("a", &with(10))], 0, 1).unwrap();
     let longest = |quotations, references| {
-        let options = CheckOptions {
-            ignore_quotations: quotations,
-            ignore_references: references,
-            ..CheckOptions::default()
-        };
+        let options = CheckOptions::default().ignore_quotations(quotations).ignore_references(references);
         matches(&index, &with(20), &options).first().map(|found| found.passages.len())
     };
     assert_eq!(longest(false, false), Some(2));
@@ -105,7 +101,7 @@ fn documents_of_the_same_applicant_are_passed_over() {
     index.add(&[of("a", json!("Ada")), of("b", json!("Bob")), of("c", json!(null))], 0, 1).unwrap();
     let ids = |metadata: &Map<String, Value>| {
         let query = Query { metadata: Some(metadata), ..Query::new(&same) };
-        let options = CheckOptions { exclude: vec!["applicant".to_owned()], ..CheckOptions::default() };
+        let options = CheckOptions::default().exclude(vec!["applicant".to_owned()]);
         let answer = index.query(&query, &options).unwrap();
         answer.matches.iter().map(|found| found.id.clone()).collect::<Vec<_>>()
     };
@@ -126,7 +122,7 @@ fn documents_outside_a_window_are_passed_over() {
     index.add(&[filed("old", "2009-03-01"), filed("new", "2021-03-01")], 1_700_000_000, 1).unwrap();
     let ids = |field: Option<&str>, since: &str| {
         let (date_field, since) = (field.map(str::to_owned), Some(since.to_owned()));
-        let found = matches(&index, &same, &CheckOptions { date_field, since, ..CheckOptions::default() });
+        let found = matches(&index, &same, &CheckOptions::default().date_field(date_field).since(since));
         found.iter().map(|found| found.id.clone()).collect::<Vec<_>>()
     };
     assert_eq!(ids(Some("filed"), "2015"), ["new"]);
@@ -143,7 +139,7 @@ fn rare_shingles_weigh_more() {
         (0..20).map(|n| document(&n.to_string(), &format!("{common} {}", text(100 + n, 60)))).collect();
     documents.push(document("rare", &format!("{rare} {}", text(50, 60))));
     index.add(&documents, 0, 2).unwrap();
-    let options = CheckOptions { weight: Some(Weighting::TfIdfSmooth), top: 99, ..CheckOptions::default() };
+    let options = CheckOptions::default().weight(Some(Weighting::TfIdfSmooth)).top(99);
     let found = matches(&index, &format!("{common} {rare}"), &options);
     let of = |id: &str| found.iter().find(|found| found.id == id).unwrap();
     assert!((of("rare").similarity - of("3").similarity).abs() < 0.05);

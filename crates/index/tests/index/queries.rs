@@ -46,8 +46,7 @@ fn a_query_finds_every_similar_document_with_its_exact_similarity() {
         let index = Index::create(&path, &IndexSettings::default().texts(texts)).unwrap();
         let documents = families();
         index.add(&documents, 0, 2).unwrap();
-        let options =
-            CheckOptions { containment: 2.0, passage: Some(usize::MAX), top: 100, ..CheckOptions::default() };
+        let options = CheckOptions::default().containment(2.0).passage(Some(usize::MAX)).top(100);
         for query in &documents {
             let answer =
                 index.query(&Query { itself: Some(&query.id), ..Query::new(&query.text) }, &options).unwrap();
@@ -76,12 +75,10 @@ fn matches_are_ranked_and_cut_off() {
     let index = create(folder.path());
     index.add(&families(), 0, 1).unwrap();
     let query = families().swap_remove(5);
-    let all =
-        index.query(&Query::new(&query.text), &CheckOptions { top: 100, ..CheckOptions::default() }).unwrap();
+    let all = index.query(&Query::new(&query.text), &CheckOptions::default().top(100)).unwrap();
     assert_eq!((all.matches[0].id.as_str(), all.matches[0].similarity), ("1-0", 1.0));
     assert!(all.matches.is_sorted_by(|a, b| a.similarity >= b.similarity));
-    let two =
-        index.query(&Query::new(&query.text), &CheckOptions { top: 2, ..CheckOptions::default() }).unwrap();
+    let two = index.query(&Query::new(&query.text), &CheckOptions::default().top(2)).unwrap();
     assert_eq!(two.matches[..], all.matches[..2]);
     assert_eq!(two.further, all.matches.len() - 2);
 }
@@ -94,9 +91,7 @@ fn what_is_compared_is_limited_and_what_is_not_is_told() {
     let documents: Vec<NewDocument> =
         (0..30).map(|n| document(&format!("{n}"), &format!("{same} {n}"))).collect();
     index.add(&documents, 0, 2).unwrap();
-    let answer = index
-        .query(&Query::new(&same), &CheckOptions { candidates: 10, top: 99, ..CheckOptions::default() })
-        .unwrap();
+    let answer = index.query(&Query::new(&same), &CheckOptions::default().candidates(10).top(99)).unwrap();
     assert_eq!((answer.compared, answer.not_compared, answer.matches.len()), (10, 20, 10));
 }
 
@@ -127,8 +122,7 @@ fn candidates_that_are_not_compared_are_not_looked_at() {
         (0..30).map(|n| document(&format!("{n}"), &format!("{same} {n}"))).collect();
     index.add(&documents, 0, 2).unwrap();
     let looks = |candidates: usize| {
-        let (options, asked) =
-            (CheckOptions { candidates, ..CheckOptions::default() }, Asked::up_to(usize::MAX));
+        let (options, asked) = (CheckOptions::default().candidates(candidates), Asked::up_to(usize::MAX));
         let answer = index.query_observed(&Query::new(&same), &options, &asked).unwrap();
         (answer.compared, answer.not_compared, asked.times.into_inner())
     };
@@ -152,7 +146,7 @@ fn a_check_can_be_stopped_while_documents_are_passed_over() {
         .collect();
     index.add(&documents, 0, 2).unwrap();
     let query = Query { metadata: Some(&of), ..Query::new(&same) };
-    let options = CheckOptions { exclude: vec!["of".to_owned()], ..CheckOptions::default() };
+    let options = CheckOptions::default().exclude(vec!["of".to_owned()]);
     let times = Asked::up_to(usize::MAX);
     let answer = index.query_observed(&query, &options, &times).unwrap();
     assert_eq!((answer.compared, answer.not_compared), (0, 0));
@@ -170,7 +164,7 @@ fn documents_that_are_gone_take_nobody_s_place() {
     for time in 0..30 {
         index.add(&[document("again", &format!("{same} {time}"))], time, 1).unwrap();
     }
-    let options = CheckOptions { candidates: 3, ..CheckOptions::default() };
+    let options = CheckOptions::default().candidates(3);
     let answer = index.query(&Query::new(&same), &options).unwrap();
     assert_eq!((answer.matches.len(), answer.compared, answer.not_compared), (1, 1, 0));
 }
@@ -227,7 +221,7 @@ fn without_texts_passages_are_certain_too() {
         "{found:?}"
     );
     assert!(asked[found.passages[0].query.clone()].contains(&shared) && found.passages[0].document.is_none());
-    let options = CheckOptions { ignore_quotations: true, ..CheckOptions::default() };
+    let options = CheckOptions::default().ignore_quotations(true);
     assert!(index.query(&Query::new(&asked), &options).unwrap_err().to_string().contains("needs them"));
 }
 
@@ -236,9 +230,7 @@ fn short_documents_share_as_many_tokens_as_they_have() {
     let folder = tempfile::tempdir().unwrap();
     let index = create(folder.path());
     index.add(&[document("a", "two words")], 0, 1).unwrap();
-    let answer = index
-        .query(&Query::new("Two words!"), &CheckOptions { passages: 0, ..CheckOptions::default() })
-        .unwrap();
+    let answer = index.query(&Query::new("Two words!"), &CheckOptions::default().passages(0)).unwrap();
     assert_eq!((answer.matches[0].similarity, answer.matches[0].longest_passage), (1.0, 2));
     assert!(answer.matches[0].passages.is_empty());
     assert_eq!((answer.query.tokens, answer.matches[0].shared_tokens), (2, 2));
@@ -451,7 +443,7 @@ fn documents_without_texts_resemble_each_other_as_those_with_texts_do() {
         index
     };
     let (kept, without) = (of(Texts::Kept), of(Texts::LeftOut));
-    let options = CheckOptions { max_df: Some("0.9".parse().unwrap()), ..CheckOptions::default() };
+    let options = CheckOptions::default().max_df(Some("0.9".parse().unwrap()));
     for options in [CheckOptions::default(), options] {
         for id in kept.ids().unwrap() {
             let facts = |index: &Index| {

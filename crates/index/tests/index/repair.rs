@@ -26,7 +26,7 @@ fn contents(index: &Index) -> BTreeMap<String, Vec<u64>> {
     let ids = index.ids().unwrap();
     let facts = |id: &String| {
         let entry = entry(id);
-        vec![entry.added, entry.bytes, entry.characters, entry.units.into(), entry.shingles.into()]
+        vec![entry.added, entry.bytes, entry.characters, entry.tokens.into(), entry.shingles.into()]
     };
     ids.iter().map(|id| (id.clone(), facts(id))).collect()
 }

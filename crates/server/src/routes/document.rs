@@ -154,7 +154,8 @@ pub(crate) async fn similar(
     Parameters(nearness): Parameters<Nearness>,
 ) -> Result<Response, Problem> {
     let Nearness { threshold, containment, top } = nearness;
-    let options = Submission::with(CheckOptions { threshold, containment, top, ..CheckOptions::default() });
+    let options =
+        Submission::with(CheckOptions::default().threshold(threshold).containment(containment).top(top));
     let (id, bytes) = state
         .run(move |state| {
             let bytes = state.length(&id)?;

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use axum::body::Body;
 use minwise_index::IndexSettings;
-use minwise_server::{Error, Server, ServerLimits, ServerOptions, Tokens};
+use minwise_server::{Error, Server, Tokens};
 use serde_json::json;
 
 use crate::support::{Archive, options, request, wait, wide};
@@ -132,7 +132,7 @@ fn without_tokens_another_site_asks_for_nothing() {
         assert_eq!(archive.get("/api/v1/health").await.json()["documents"], 0);
         assert_eq!(post("http://127.0.0.1:8080").await.status, 201);
         // A browser gives another site no answer to what it may ask, but asks.
-        let limits = ServerLimits { rate: NonZeroU32::new(1), ..wide() };
+        let limits = wide().rate(NonZeroU32::new(1));
         let archive = Archive::with(limits, None, &IndexSettings::default());
         for path in ["/api/v1/documents?search=a", "/metrics"] {
             let get = async |header: &str, value: &str| {
@@ -161,7 +161,7 @@ fn what_others_can_reach_needs_tokens() {
         assert!(matches!(error, Error::Unprotected { .. }), "{error}");
         assert!(error.hint().unwrap().to_string().contains("`tokens = FILE`"));
     }
-    let with_tokens = ServerOptions { tokens: Some(tokens()), ..options(wide()).0 };
+    let with_tokens = options(wide()).0.tokens(Some(tokens()));
     let server = Server::listen("0.0.0.0:0".parse().unwrap(), with_tokens).unwrap();
     let taken =
         Server::listen(([127, 0, 0, 1], server.address().port()).into(), options(wide()).0).err().unwrap();

@@ -94,8 +94,7 @@ fn clients_at_once_all_get_answers() {
 #[test]
 fn clients_beyond_the_limits_are_told_so_and_the_server_stands() {
     let folder = tempfile::tempdir().unwrap();
-    let limits =
-        ServerLimits { requests: 4, rate: std::num::NonZeroU32::new(200), ..ServerLimits::default() };
+    let limits = ServerLimits::default().requests(4).rate(std::num::NonZeroU32::new(200));
     let server = Listening::new(filled(&folder.path().join("archive"), 200), limits);
     let counts = storm(server.address, 40, Doing::Everything, Duration::from_secs(2));
     assert!(counts.keys().all(|status| [200, 201, 429, 503].contains(status)), "{counts:?}");

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use minwise_index::IndexSettings;
-use minwise_server::ServerLimits;
 use serde_json::{Value, json};
 
 use crate::support::{Archive, text, wait, wide};
@@ -39,8 +38,7 @@ fn many_documents_become_a_job() {
 #[test]
 fn many_changes_are_merged() {
     wait(async {
-        let archive =
-            Archive::with(ServerLimits { unmerged_changes: 30, ..wide() }, None, &IndexSettings::default());
+        let archive = Archive::with(wide().unmerged_changes(30), None, &IndexSettings::default());
         let put = async |number: usize| {
             let path = format!("/api/v1/documents/d{}", number % 10);
             archive.ask("PUT", &path, &json!({"text": text(number as u64, 40)})).await
@@ -93,7 +91,7 @@ fn clusters_come_with_their_keepers_first() {
 #[test]
 fn there_are_only_so_many_jobs() {
     wait(async {
-        let archive = Archive::with(ServerLimits { jobs: 2, ..wide() }, None, &IndexSettings::default());
+        let archive = Archive::with(wide().jobs(2), None, &IndexSettings::default());
         let mut answers = vec![];
         for _ in 0..20 {
             answers.push(archive.post("/api/v1/documents", &many(400)).await);

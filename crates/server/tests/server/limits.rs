@@ -7,7 +7,6 @@ use std::task::Poll;
 use std::time::Duration;
 
 use minwise_index::{Index, IndexSettings};
-use minwise_server::ServerLimits;
 use serde_json::json;
 
 use crate::support::{Archive, Listening, call, request, text, wait, wide};
@@ -15,8 +14,7 @@ use crate::support::{Archive, Listening, call, request, text, wait, wide};
 #[test]
 fn bodies_have_a_size() {
     wait(async {
-        let archive =
-            Archive::with(ServerLimits { body_bytes: 10_000, ..wide() }, None, &IndexSettings::default());
+        let archive = Archive::with(wide().body_bytes(10_000), None, &IndexSettings::default());
         let long = "long ".repeat(4000);
         let body = json!({ "text": long });
         assert_eq!(archive.post("/api/v1/check", &body).await.problem(), (413, "body_too_large".to_owned()));
@@ -33,7 +31,7 @@ fn bodies_have_a_size() {
 #[test]
 fn a_client_that_asks_too_often_waits_and_others_do_not() {
     wait(async {
-        let limits = ServerLimits { rate: NonZeroU32::new(5), ..wide() };
+        let limits = wide().rate(NonZeroU32::new(5));
         let archive = Archive::with(limits, None, &IndexSettings::default());
         let from = async |peer: &str| {
             let request = request("GET", "/api/v1/health").body(axum::body::Body::empty()).unwrap();
@@ -62,7 +60,7 @@ fn a_client_that_asks_too_often_waits_and_others_do_not() {
 #[test]
 fn only_so_many_requests_are_answered_at_once() {
     wait(async {
-        let archive = Archive::with(ServerLimits { requests: 1, ..wide() }, None, &IndexSettings::default());
+        let archive = Archive::with(wide().requests(1), None, &IndexSettings::default());
         // A body of which nothing comes keeps the only place.
         let endless = axum::body::Body::new(Endless);
         let waiting = request("POST", "/api/v1/check")
@@ -84,7 +82,7 @@ fn only_so_many_requests_are_answered_at_once() {
 #[test]
 fn an_answer_keeps_its_place_until_it_is_read() {
     wait(async {
-        let archive = Archive::with(ServerLimits { requests: 1, ..wide() }, None, &IndexSettings::default());
+        let archive = Archive::with(wide().requests(1), None, &IndexSettings::default());
         let get = || request("GET", "/api/v1/health").body(axum::body::Body::empty()).unwrap();
         let unread = archive.begin("127.0.0.1:1".parse().unwrap(), get()).await;
         assert_eq!(unread.status(), 200);
@@ -97,7 +95,7 @@ fn an_answer_keeps_its_place_until_it_is_read() {
 #[test]
 fn bodies_that_do_not_come_keep_no_memory() {
     wait(async {
-        let limits = ServerLimits { body_bytes: 200_000, held_bytes: 400_000, ..wide() };
+        let limits = wide().body_bytes(200_000).held_bytes(400_000);
         let archive = Archive::with(limits, None, &IndexSettings::default());
         let waiting = request("POST", "/api/v1/check").header("content-type", "application/json");
         let waiting =
@@ -119,8 +117,7 @@ fn bodies_that_do_not_come_keep_no_memory() {
 #[test]
 fn texts_titles_and_metadata_have_a_size() {
     wait(async {
-        let archive =
-            Archive::with(ServerLimits { text_bytes: 1000, ..wide() }, None, &IndexSettings::default());
+        let archive = Archive::with(wide().text_bytes(1000), None, &IndexSettings::default());
         let (long, short) = (text(1, 1000), text(1, 50));
         archive.add(&[("long", &long), ("short", &short)]).await;
         let too_large = (413, "text_too_long".to_owned());
@@ -151,7 +148,7 @@ fn texts_titles_and_metadata_have_a_size() {
 fn whoever_sends_too_much_comes_to_read_why() {
     let folder = tempfile::tempdir().unwrap();
     let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
-    let server = Listening::new(index, ServerLimits { body_bytes: 10_000, ..wide() });
+    let server = Listening::new(index, wide().body_bytes(10_000));
     let body = json!({ "text": "long ".repeat(4 << 20) }).to_string();
     let (status, answer) = call(server.address, "POST", "/api/v1/check", &body).expect("an answer");
     assert!(status == 413 && answer.contains("body_too_large"), "{status} {answer}");
@@ -185,7 +182,7 @@ impl hyper::body::Body for Endless {
 fn a_request_has_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
-    let server = Listening::new(index, ServerLimits { time: Duration::from_millis(300), ..wide() });
+    let server = Listening::new(index, wide().time(Duration::from_millis(300)));
     let mut stream = TcpStream::connect(server.address).unwrap();
     write!(
         stream,
@@ -202,8 +199,7 @@ fn a_request_has_a_time() {
 #[test]
 fn bodies_wait_for_memory() {
     wait(async {
-        let limits =
-            ServerLimits { body_bytes: 300_000, held_bytes: 600_000, time: Duration::from_mins(1), ..wide() };
+        let limits = wide().body_bytes(300_000).held_bytes(600_000).time(Duration::from_mins(1));
         let archive = std::sync::Arc::new(Archive::with(limits, None, &IndexSettings::default()));
         let texts: Vec<_> = (0..20).map(|at| text(at, 30_000)).collect();
         let checks: Vec<_> = texts

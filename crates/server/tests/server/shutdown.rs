@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use minwise_index::{Index, IndexSettings, Unobserved};
-use minwise_server::ServerLimits;
 use serde_json::{Value, json};
 
 use crate::support::{Listening, call, text, wide};
@@ -72,7 +71,7 @@ fn stopped_during_a_job_it_finishes_the_documents_it_was_given() {
 fn without_time_to_finish_a_job_ends_with_a_batch() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("archive");
-    let limits = ServerLimits { grace: Duration::ZERO, ..wide() };
+    let limits = wide().grace(Duration::ZERO);
     let server = Listening::new(Index::create(&path, &IndexSettings::default()).unwrap(), limits);
     let documents: Vec<Value> =
         (0..6000).map(|at| json!({"id": format!("d{at}"), "text": text(at, 60)})).collect();

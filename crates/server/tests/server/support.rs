@@ -47,12 +47,12 @@ pub fn options(limits: ServerLimits) -> (ServerOptions, Notes) {
             notes.push(event.clone());
         }
     });
-    (ServerOptions { tokens: None, limits, log }, notes)
+    (ServerOptions::default().limits(limits).log(log), notes)
 }
 
 /// Limits that no test meets by accident.
 pub fn wide() -> ServerLimits {
-    ServerLimits { rate: None, ..ServerLimits::default() }
+    ServerLimits::default().rate(None)
 }
 
 /// A server without connections.
@@ -77,7 +77,7 @@ impl Archive {
     pub fn at(folder: &Path, limits: ServerLimits, tokens: Option<Tokens>, settings: &IndexSettings) -> Self {
         let index = Index::create(&folder.join("archive"), settings).unwrap();
         let (options, notes) = options(limits);
-        let app = minwise_server::app(index, ServerOptions { tokens, ..options });
+        let app = minwise_server::app(index, options.tokens(tokens));
         Self { app, notes, _folder: None }
     }
 

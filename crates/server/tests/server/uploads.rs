@@ -3,7 +3,6 @@
 use std::io::Write;
 
 use minwise_index::IndexSettings;
-use minwise_server::ServerLimits;
 use serde_json::json;
 use zip::write::SimpleFileOptions;
 
@@ -177,7 +176,7 @@ fn small_files_with_long_texts_are_not_unfolded_all_at_once() {
 #[test]
 fn a_file_unfolds_to_no_more_than_a_body() {
     wait(async {
-        let limits = ServerLimits { body_bytes: 100_000, ..wide() };
+        let limits = wide().body_bytes(100_000);
         let archive = Archive::with(limits, None, &IndexSettings::default());
         let file = docx("Long", &["word ".repeat(30_000).as_str()]);
         let answer = archive.post_files("PUT", "/api/v1/documents/a", &[("a.docx", file)], None).await;

@@ -21,7 +21,7 @@ use super::overwrite;
 use crate::Exit;
 use crate::args::{CheckArgs, ListFormat, MatchArgs};
 use crate::interrupt;
-use crate::printer::{Failure, Printer, counted, grouped, skipped_line};
+use crate::printer::{CommandError, CommandWarning, Failure, Printer, counted, grouped, skipped_line};
 use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
 
@@ -55,9 +55,10 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let index = Index::open(Path::new(&args.index))?;
     let certain = index.settings().passage;
     if let Some(passage) = options.passage.filter(|&passage| passage < certain) {
-        printer.warning(&format!(
+        let message = format!(
             "`--passage {passage}`: the index is certain to find passages of {certain} tokens, and that is what is told",
-        ));
+        );
+        printer.warning(CommandWarning::ShortPassages.code(), &message);
     }
     // A report that cannot be written is told before the work begins.
     let report = match &args.report {
@@ -149,10 +150,10 @@ fn with_fields(
     }
     if inputs.iter().any(|input| matches!(input, Input::Stdin)) {
         // It was read without the fields, and cannot be read again.
-        return Err(Failure::Error {
-            message: "`--exclude` cannot tell in advance that standard input has records".to_owned(),
-            hint: Some("`--input-format` says what they are, such as `--input-format jsonl`".to_owned()),
-        });
+        return Err(CommandError::BadSetting.with(
+            "`--exclude` cannot tell in advance that standard input has records",
+            Some("`--input-format` says what they are, such as `--input-format jsonl`"),
+        ));
     }
     reading.value_fields = fields;
     super::open(inputs, reading, progress)
@@ -204,32 +205,28 @@ fn matched(index: &Index, answer: &Answer) -> Result<Vec<StoredDocument>, Failur
 
 /// What is a match, and what is no evidence; the texts of forms are read later.
 fn match_options(args: &MatchArgs, problems: &mut FlagProblems) -> CheckOptions {
-    let options = CheckOptions {
-        threshold: problems.number("--threshold", &args.threshold, "a number"),
-        containment: problems.number("--containment", &args.containment, "a number"),
-        passage: match args.passage.as_deref() {
+    let options = CheckOptions::default()
+        .threshold(problems.number("--threshold", &args.threshold, "a number"))
+        .containment(problems.number("--containment", &args.containment, "a number"))
+        .passage(match args.passage.as_deref() {
             None => None,
             Some("off") => Some(usize::MAX),
             Some(tokens) => Some(problems.number("--passage", tokens, "a whole number or `off`")),
-        },
-        top: settings::count(problems, "--top", &args.top),
-        candidates: settings::count(problems, "--candidates", &args.candidates),
-        max_df: args
-            .max_df
-            .as_deref()
-            .and_then(|most| problems.check("--max-df", most.parse::<MostDocuments>())),
-        ignore_quotations: args.ignore_quotations,
-        ignore_references: args.ignore_references,
-        exclude: args.exclude.clone(),
-        since: args.since.clone(),
-        until: args.until.clone(),
-        date_field: args.date_field.clone(),
-        weight: args
-            .weight
-            .as_deref()
-            .and_then(|weight| problems.check("--weight", weight.parse::<Weighting>())),
-        ..CheckOptions::default()
-    };
+        })
+        .top(settings::count(problems, "--top", &args.top))
+        .candidates(settings::count(problems, "--candidates", &args.candidates))
+        .max_df(
+            args.max_df.as_deref().and_then(|most| problems.check("--max-df", most.parse::<MostDocuments>())),
+        )
+        .ignore_quotations(args.ignore_quotations)
+        .ignore_references(args.ignore_references)
+        .exclude(args.exclude.clone())
+        .since(args.since.clone())
+        .until(args.until.clone())
+        .date_field(args.date_field.clone())
+        .weight(
+            args.weight.as_deref().and_then(|weight| problems.check("--weight", weight.parse::<Weighting>())),
+        );
     for problem in options.problems() {
         let option = problem.option.replace('_', "-");
         problems.add(format!("`--{option}`: `{}` is not {}", problem.given, problem.expected), None);
@@ -262,8 +259,8 @@ fn forms(paths: &[Input], options: &ReadOptions, progress: &ProgressPrinter) -> 
     for chunk in corpus.chunks(u64::MAX) {
         let read = documents::read(&corpus, &chunk, &[], &mut Scratch::new())?;
         if let Some(reject) = read.rejects.first() {
-            let reject = reject.describe(&corpus, 0);
-            return Err(Failure::Error { message: format!("`--ignore-text`: {reject}"), hint: None });
+            let message = format!("`--ignore-text`: {}", reject.describe(&corpus, 0));
+            return Err(Failure::Error { code: reject.reason, message, hint: None });
         }
         texts.extend(read.documents.into_iter().map(|(.., document)| document.text));
     }
@@ -283,19 +280,18 @@ mod tests {
             "a document of similarity 0.5 with a probability of 0.9963 or more, one that shares 25 tokens in a row \
              always, if no more than 1 000 are candidates"
         );
-        let more = CheckOptions { passage: Some(100), candidates: 5, ..all.clone() };
+        let more = all.clone().passage(Some(100)).candidates(5);
         assert!(said(&more).ends_with("shares 100 tokens in a row always, if no more than 5 are candidates"));
-        let fewer = CheckOptions { passage: Some(3), ..all.clone() };
+        let fewer = all.clone().passage(Some(3));
         assert_eq!(said(&fewer), said(&all));
-        let off =
-            CheckOptions { passage: Some(usize::MAX), max_df: Some(MostDocuments::Number(9)), ..all.clone() };
+        let off = all.clone().passage(Some(usize::MAX)).max_df(Some(MostDocuments::Number(9)));
         assert!(!said(&off).contains("always") && !said(&off).contains("max-df"), "{}", said(&off));
-        let common = CheckOptions { max_df: Some(MostDocuments::Share(0.5)), ..all.clone() };
+        let common = all.clone().max_df(Some(MostDocuments::Share(0.5)));
         for left_out in [
             common,
-            CheckOptions { ignore_text: vec![String::new()], ..all.clone() },
-            CheckOptions { ignore_quotations: true, ..all.clone() },
-            CheckOptions { ignore_references: true, ..all.clone() },
+            all.clone().ignore_text(vec![String::new()]),
+            all.clone().ignore_quotations(true),
+            all.clone().ignore_references(true),
         ] {
             assert!(
                 said(&left_out).contains("0.9963 or more where nothing of it is left out, one that"),

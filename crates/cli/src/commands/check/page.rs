@@ -342,26 +342,17 @@ mod tests {
         assert!(!shown(&all).contains("Left out") && !shown(&all).contains("passed over"));
         let window = |since: Option<&str>, until: Option<&str>, field: Option<&str>| {
             let [since, until, date_field] = [since, until, field].map(|text| text.map(str::to_owned));
-            CheckOptions { since, until, date_field, ..CheckOptions::default() }
+            CheckOptions::default().since(since).until(until).date_field(date_field)
         };
         for (options, says) in [
+            (all.clone().ignore_text(vec![String::new()]), "compared: the text of 1 template ("),
             (
-                CheckOptions { ignore_text: vec![String::new()], ..all.clone() },
-                "compared: the text of 1 template (",
-            ),
-            (
-                CheckOptions { max_df: Some(MostDocuments::Share(0.5)), ..all.clone() },
+                all.clone().max_df(Some(MostDocuments::Share(0.5))),
                 "compared: what stands in more documents than `--max-df 0.5` allows.",
             ),
-            (
-                CheckOptions { ignore_quotations: true, ..all.clone() },
-                "compared: what stands in quotation marks.",
-            ),
-            (CheckOptions { ignore_references: true, ..all.clone() }, "compared: lists of references."),
-            (
-                CheckOptions { exclude: vec!["a<b".to_owned()], ..all.clone() },
-                "over: those with the same `a&lt;b`.",
-            ),
+            (all.clone().ignore_quotations(true), "compared: what stands in quotation marks."),
+            (all.clone().ignore_references(true), "compared: lists of references."),
+            (all.clone().exclude(vec!["a<b".to_owned()]), "over: those with the same `a&lt;b`."),
             (
                 window(Some("2015"), Some("2020"), Some("filed")),
                 "over: those before 2015 or after 2020, by `filed`, or without a date.",
@@ -370,13 +361,13 @@ mod tests {
                 window(Some("2015"), None, None),
                 "over: those before 2015, by when they were added, or without a date.",
             ),
-            (CheckOptions { weight: Some(Weighting::Count), ..all.clone() }, "`--weight count`"),
+            (all.clone().weight(Some(Weighting::Count)), "`--weight count`"),
         ] {
             let page = shown(&options);
             assert!(page.contains(says), "{says}: {page}");
             assert_eq!(page.contains("exact for what was not left out"), super::super::leaves_out(&options));
         }
-        let off = shown(&CheckOptions { passage: Some(usize::MAX), ..all.clone() });
+        let off = shown(&all.clone().passage(Some(usize::MAX)));
         assert!(!off.contains("share a passage") && !off.contains("in a row"), "{off}");
     }
 

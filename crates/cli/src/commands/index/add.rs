@@ -10,7 +10,9 @@ use minwise_index::{Added, DocumentBatch, NewDocument};
 use crate::Exit;
 use crate::args::IndexAddArgs;
 use crate::commands::documents::{self, CHUNK_BYTES, RejectList, RejectedDocument};
-use crate::printer::{Failure, Printer, counted, grouped, megabytes, skipped_line, with_nulls};
+use crate::printer::{
+    CommandError, CommandWarning, Failure, Printer, counted, grouped, megabytes, skipped_line, with_nulls,
+};
 use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
 
@@ -136,10 +138,8 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
 fn same_ids(corpus: &Corpus) -> Result<(), Failure> {
     let Some(SameId { id, names: [first, second], .. }) = corpus.same_id() else { return Ok(()) };
     let [first, second, id] = [first, second, id].map(|name| visible(name));
-    Err(Failure::Error {
-        message: format!("`{first}` and `{second}` would both be the document `{id}`"),
-        hint: Some("add the folder that holds both: ids are paths within it".to_owned()),
-    })
+    let message = format!("`{first}` and `{second}` would both be the document `{id}`");
+    Err(CommandError::SameIds.with(message, Some("add the folder that holds both: ids are paths within it")))
 }
 
 /// Warns of ids that a sheet has and the archive has not.
@@ -153,7 +153,8 @@ fn unnamed(index: &minwise_index::Index, sheet: &documents::Sheet, printer: &Pri
     if !missing.is_empty() {
         let shown = missing.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
         let count = counted(missing.len() as u64, "id");
-        printer.warning(&format!("`--meta` has {count} that no document has: {shown}"));
+        let message = format!("`--meta` has {count} that no document has: {shown}");
+        printer.warning(CommandWarning::UnusedMetadata.code(), &message);
     }
     Ok(())
 }

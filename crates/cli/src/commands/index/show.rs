@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::open;
 use crate::Exit;
 use crate::args::{IndexListArgs, IndexShowArgs, IndexStatsArgs, ListFormat};
-use crate::printer::{Failure, counted, grouped, megabytes};
+use crate::printer::{CommandError, Failure, counted, grouped, megabytes};
 use crate::settings::FlagProblems;
 
 /// Documents that are read together.
@@ -48,7 +48,7 @@ fn line(entry: &Entry) -> String {
 }
 
 fn json(entry: &Entry) -> Result<Value, Failure> {
-    serde_json::to_value(entry).map_err(|error| Failure::Error { message: error.to_string(), hint: None })
+    serde_json::to_value(entry).map_err(|error| CommandError::Internal.with(error.to_string(), None))
 }
 
 pub fn document(args: &IndexShowArgs) -> Result<Exit, Failure> {
@@ -113,7 +113,7 @@ pub fn stats(args: &IndexStatsArgs) -> Result<Exit, Failure> {
 pub fn made_with(settings: &IndexSettings) -> String {
     let texts = match settings.texts {
         Texts::Kept => "texts are kept",
-        Texts::LeftOut => "texts are left out",
+        _ => "texts are left out",
     };
     let bits = settings.bits.map_or("all bits".to_owned(), |bits| format!("{bits} bits"));
     format!(

@@ -230,7 +230,7 @@ fn charts(run: &Findings<'_>, extras: &Extras) -> String {
         minwise::cluster::Clustering::Star => {
             "Every removed document was compared exactly with the one that was kept for it, so precision is 1."
         }
-        minwise::cluster::Clustering::Components => {
+        _ => {
             "Every pair that holds a cluster together was compared exactly, so precision is 1. In components a document may be \
              near another member than the kept one, so similarities can be below the threshold."
         }

@@ -1,0 +1,31 @@
+//! Methods that set the fields of options.
+
+/// Gives a struct one method per field, which sets the field and returns the struct.
+///
+/// Structs of options are `#[non_exhaustive]`, so that a new option breaks no program. Programs cannot write literals of such a
+/// struct; they start from its default and chain these methods. Methods after the semicolon take whatever converts into the field, so
+/// that an optional value needs no `Some`.
+macro_rules! setters {
+    ($type:ident { $($plain:ident: $plain_type:ty,)* ; $($field:ident: $type_of_field:ty,)* }) => {
+        impl $type {
+            $(
+                #[doc = concat!("Sets the field `", stringify!($plain), "`.")]
+                #[must_use]
+                pub fn $plain(mut self, $plain: $plain_type) -> Self {
+                    self.$plain = $plain;
+                    self
+                }
+            )*
+            $(
+                #[doc = concat!("Sets the field `", stringify!($field), "`.")]
+                #[must_use]
+                pub fn $field(mut self, $field: impl Into<$type_of_field>) -> Self {
+                    self.$field = $field.into();
+                    self
+                }
+            )*
+        }
+    };
+}
+
+pub(crate) use setters;

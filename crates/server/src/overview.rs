@@ -47,6 +47,7 @@ pub(crate) struct Bucket {
 
 /// Histogram of the similarities between sampled documents and their nearest documents.
 #[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = Similarities)]
 pub(crate) struct SimilarityHistogram {
     /// Buckets of equal width, in ascending order, up to similarity 1.
     buckets: Vec<Bucket>,

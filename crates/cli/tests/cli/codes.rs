@@ -138,8 +138,6 @@ fn errors_and_warnings_of_the_command_itself_have_codes() {
     desk.write("locked.pdf", "%PDF-1.7\nno more of it");
     desk.run("index create archive -q").exit(0);
     for (command, stdin, event, code) in [
-        ("lab list", "", "error", "no_such_command"),
-        ("generate man nothing", "", "error", "no_such_command"),
         ("compare - -", "", "error", "bad_setting"),
         ("compare letters in.jsonl#a", "", "error", "bad_setting"),
         ("compare in.jsonl#b in.jsonl#a", "", "error", "no_such_document"),

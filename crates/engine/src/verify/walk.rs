@@ -129,7 +129,7 @@ impl Walk<'_> {
         let seat = || Seat::new(&reading.documents);
         for numbers in candidates.batches(verified.next, memory, plan.work.is_some()) {
             let batch = candidates.load(numbers.clone(), memory, folder)?;
-            let visit = Visit { walk: *self, batch: &batch, bench: &bench, loader: &loader, decide };
+            let visit = BatchVisit { walk: *self, batch: &batch, bench: &bench, loader: &loader, decide };
             let (large, small): (Vec<usize>, Vec<usize>) = numbers
                 .clone()
                 .partition(|&number| plan.threads > 1 && candidates.text_bytes(number) > LARGE_BYTES);
@@ -158,7 +158,7 @@ impl Walk<'_> {
 }
 
 /// The neighbourhoods of a batch, and what is needed to decide about each.
-struct Visit<'a, D> {
+struct BatchVisit<'a, D> {
     walk: Walk<'a>,
     batch: &'a NeighbourhoodBatch<'a>,
     bench: &'a Bench<'a>,
@@ -166,7 +166,7 @@ struct Visit<'a, D> {
     decide: &'a D,
 }
 
-impl<D: Decide> Visit<'_, D> {
+impl<D: Decide> BatchVisit<'_, D> {
     /// Decides about one neighbourhood.
     fn neighbourhood(
         &self,

@@ -1,5 +1,6 @@
 //! `check`: the documents of the archive that a text or a file shares text with.
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use axum::extract::State as At;
@@ -147,6 +148,10 @@ impl PartialSchema for CheckOptionsSchema {
 }
 
 impl ToSchema for CheckOptionsSchema {
+    fn name() -> Cow<'static, str> {
+        "CheckOptions".into()
+    }
+
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
         CheckOptions::schemas(schemas);
     }

@@ -147,9 +147,14 @@ fn errors_and_warnings_of_the_command_itself_have_codes() {
         ("index add archive in.jsonl --meta no-ids.csv", "", "error", "bad_sheet"),
         ("index add archive in.jsonl --meta missing.csv", "", "error", "bad_sheet"),
         ("index add archive in.jsonl --meta sheet.csv", "", "warning", "unused_metadata"),
-        ("check archive - --exclude year", "{\"text\": \"one\"}\n", "error", "bad_setting"),
-        ("check archive letters --ignore-text locked.pdf", "", "error", "damaged"),
-        ("check archive letters --passage 3", "", "warning", "short_passages"),
+        (
+            "check - --index archive --exclude year",
+            "{\"id\": \"x\", \"text\": \"one two\", \"year\": 1}\n",
+            "error",
+            "bad_setting",
+        ),
+        ("check letters --index archive --ignore-text locked.pdf", "", "error", "damaged"),
+        ("check letters --index archive --passage 3", "", "warning", "short_passages"),
     ] {
         let arguments: Vec<&str> = command.split(' ').chain(["--log", "json"]).collect();
         let run = desk.run_with(&arguments, stdin.as_bytes());

@@ -162,6 +162,17 @@ pub enum Warning {
         /// How many there are.
         documents: u64,
     },
+    /// Shelves were full, so documents were not compared with all others that share a band key with them.
+    FullShelves {
+        /// How many shelves there are.
+        shelves: u64,
+        /// Documents that they left out.
+        documents: u64,
+        /// Documents that a shelf takes.
+        most: u64,
+        /// What helps.
+        hint: Sentence,
+    },
     /// The expected recall is below the wanted one.
     LowRecall {
         /// The expected recall, with four digits.
@@ -183,6 +194,7 @@ impl Warning {
             Self::Unranked { .. } => "unranked",
             Self::Revisits { .. } => "revisits",
             Self::ManyPairs { .. } => "many_pairs",
+            Self::FullShelves { .. } => "full_shelves",
             Self::LowRecall { .. } => "low_recall",
         }
     }
@@ -193,6 +205,11 @@ impl Warning {
         match self {
             Self::LowRecall { expected, wanted, hint } => Sentence::from(format!(
                 "the expected recall is {expected}, below the {wanted} that was asked for: "
+            ))
+            .followed_by(hint),
+            Self::FullShelves { shelves, documents, most, hint } => Sentence::from(format!(
+                "{shelves} shelves are full: each takes {most} documents, and {documents} more that share their band keys are \
+                 not compared there: "
             ))
             .followed_by(hint),
             _ => Sentence::from(self.to_string()),
@@ -233,7 +250,7 @@ impl fmt::Display for Warning {
                 "{documents} documents that may be near-duplicates, `{}` among them, give up to {pairs} pairs",
                 escape_control(example)
             ),
-            Self::LowRecall { .. } => self.sentence().fmt(f),
+            Self::FullShelves { .. } | Self::LowRecall { .. } => self.sentence().fmt(f),
         }
     }
 }

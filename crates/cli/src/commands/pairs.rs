@@ -67,6 +67,8 @@ fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
         "verified": verification.verified,
         "reordered": verification.reordered,
         "reordered_estimated": verification.reordered_estimated,
+        "full_shelves": verification.full_shelves.shelves,
+        "left_out": verification.full_shelves.left_out,
         "expected_recall": recall.value(),
         "expected_recall_low": recall.low(),
         "elapsed_ms": elapsed.as_millis() as u64,

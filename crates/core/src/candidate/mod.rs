@@ -19,5 +19,6 @@ pub mod winnow;
 
 pub use banding::Banding;
 pub use recall::{ExpectedRecall, Followers};
+pub use shelf::FullShelves;
 pub use tune::Curve;
 pub use winnow::{Fingerprint, Winnow};

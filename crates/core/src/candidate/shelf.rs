@@ -15,6 +15,30 @@ const END: u32 = u32::MAX;
 /// Set in the head of a shelf that has a list of its own.
 const OWN: u32 = 1 << 31;
 
+/// The shelves that left documents out because they were full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct FullShelves {
+    /// How many shelves there are.
+    pub shelves: u64,
+    /// Documents that they left out; a document counts once per shelf.
+    pub left_out: u64,
+}
+
+impl FullShelves {
+    /// So many shelves, which left out so many documents.
+    #[must_use]
+    pub fn new(shelves: u64, left_out: u64) -> Self {
+        Self { shelves, left_out }
+    }
+
+    /// Adds other shelves.
+    pub fn merge(&mut self, other: Self) {
+        self.shelves += other.shelves;
+        self.left_out += other.left_out;
+    }
+}
+
 /// All shelves of a neighbourhood, with the documents that were put there in ascending order.
 #[derive(Debug, Clone)]
 pub struct Shelves {
@@ -144,6 +168,19 @@ impl Shelves {
         let taken = own.documents.len() as f64;
         Some(taken / (taken + own.left_out as f64))
     }
+
+    /// Adds up the shelves that left documents out, as far as they count.
+    pub fn full(&self, mut counts: impl FnMut(u32) -> bool) -> FullShelves {
+        let mut full = FullShelves::default();
+        for shelf in 0..self.heads.len() as u32 {
+            if let Some(own) = self.own(shelf).filter(|own| own.left_out > 0)
+                && counts(shelf)
+            {
+                full.merge(FullShelves::new(1, own.left_out));
+            }
+        }
+        full
+    }
 }
 
 #[cfg(test)]
@@ -196,6 +233,8 @@ mod tests {
         assert_eq!([0, 1, 2].map(|shelf| shelves.share(shelf)), [Some(0.7), None, None]);
         assert_eq!([6, 7, 9].map(|document| shelves.took(0, document)), [true, false, false]);
         assert!(shelves.took(1, 5));
+        assert_eq!(shelves.full(|_| true), FullShelves::new(1, 3));
+        assert_eq!(shelves.full(|shelf| shelf != 0), FullShelves::default());
     }
 
     #[test]

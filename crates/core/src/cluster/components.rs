@@ -69,6 +69,8 @@ pub fn components<J: Judge>(
         connected.note(document, &meetings.own);
         meetings.put(document, judge)?;
     }
+    // If all documents of a shelf are connected, those that were left out are too.
+    meetings.end(|shelf| connected.together[shelf as usize] == ShelfState::Apart, judge);
     Ok((0..neighbourhood.len() as u32).map(|document| connected.forest.first(document)).collect())
 }
 

@@ -23,6 +23,7 @@ mod tests;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::candidate::FullShelves;
 use crate::error::Error;
 
 pub use components::{Forest, components};
@@ -97,8 +98,8 @@ pub trait Judge {
     }
 
     /// Takes out of `open` documents that are certainly not similar to `document`, if that is cheaper to tell than their
-    /// similarity.
-    fn bound(&mut self, _document: u32, _open: &mut Vec<u32>) -> Result<(), Self::Error> {
+    /// similarity. If `best` is given, it also takes out documents whose similarity is certainly below it.
+    fn bound(&mut self, _document: u32, _best: Option<f64>, _open: &mut Vec<u32>) -> Result<(), Self::Error> {
         Ok(())
     }
 
@@ -112,6 +113,9 @@ pub trait Judge {
     /// In a neighbourhood [of shelves](Neighbourhood::of_shelves): fills `out` with the shelves of a document, in ascending
     /// order.
     fn shelves(&mut self, document: u32, out: &mut Vec<u32>) -> Result<(), Self::Error>;
+
+    /// Takes note of the shelves that left documents out. A clustering calls it once, at its end.
+    fn note_full(&mut self, _full: FullShelves) {}
 }
 
 /// Two documents that reach the threshold.

@@ -258,7 +258,7 @@ impl<'a> Meetings<'a> {
                 let open = &self.block.open[at];
                 let after = &open[open.partition_point(|&other| other < from)..];
                 let mut open: Vec<u32> = after.iter().copied().filter(|&other| !passes_over(other)).collect();
-                judge.bound(document, &mut open)?;
+                judge.bound(document, None, &mut open)?;
                 self.take_shared(&open, judge)?;
                 from = from.max(self.block.covers);
             }
@@ -292,7 +292,7 @@ impl<'a> Meetings<'a> {
         let mut open = std::mem::take(&mut self.others);
         open.clear();
         judge.screen(document, &self.met, &mut open)?;
-        judge.bound(document, &mut open)?;
+        judge.bound(document, None, &mut open)?;
         // The scan covers documents before these.
         self.open.extend_from_slice(&open);
         self.others = open;
@@ -336,6 +336,11 @@ impl<'a> Meetings<'a> {
             looked[other as usize] = u32::MAX;
         }
         met.sort_unstable();
+    }
+
+    /// Tells the judge how many documents full shelves left out. Shelves that lose no pair by it do not count.
+    pub(super) fn end<J: Judge>(self, loses: impl FnMut(u32) -> bool, judge: &mut J) {
+        judge.note_full(self.shelves.full(loses));
     }
 
     /// Puts the document that looked last where those that come after it meet it.

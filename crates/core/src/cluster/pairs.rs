@@ -38,5 +38,6 @@ pub fn pairs<J: Judge>(
             put.push(document);
         }
     }
+    meetings.end(|_| true, judge);
     Ok(())
 }

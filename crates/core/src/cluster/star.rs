@@ -12,6 +12,10 @@ use std::collections::BTreeMap;
 use super::neighbourhood::Meetings;
 use super::{Judge, Neighbourhood, SimilarDocuments};
 
+/// Similar documents of one document that `found` is told of. Afterwards, a star looks for more similar ones only, because a
+/// document that stands near the threshold of thousands would be compared with all of them.
+const TOLD: usize = 32;
+
 /// What becomes of a document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
@@ -30,8 +34,9 @@ pub enum Verdict {
 ///
 /// A visit names a document of the neighbourhood. Documents with equal shingles are one document there and are visited
 /// once for each of them, at the places they have in keeper order; first visits come in ascending order. The result has
-/// one verdict a visit, and `found` is told of every similar pair that was seen on the way. A document is compared with
-/// the first `most` kept documents on each of its shelves.
+/// one verdict per visit. A document is compared with the first `most` kept documents on each of its shelves.
+///
+/// `found` is told of the first 32 similar pairs of each visit.
 pub fn star<J: Judge>(
     neighbourhood: &Neighbourhood,
     visits: &[u32],
@@ -72,9 +77,14 @@ pub fn star<J: Judge>(
         let from = if document < neighbourhood.given() { u32::MAX } else { from };
         meetings.look(document, from, |_| false, judge)?;
         let mut verdict = before.unwrap_or(Verdict::Kept);
-        for &earlier in &meetings.open {
+        let (mut at, mut similar) = (0, 0);
+        while let Some(&earlier) = meetings.open.get(at) {
+            at += 1;
             let Some(similarity) = judge.similarity(document, earlier)? else { continue };
-            found(&SimilarDocuments { document, earlier, similarity, shares: &meetings.shares });
+            similar += 1;
+            if similar <= TOLD {
+                found(&SimilarDocuments { document, earlier, similarity, shares: &meetings.shares });
+            }
             // Met in ascending order, so a tie leaves the one earlier in keeper order.
             let better = match verdict {
                 Verdict::Kept => true,
@@ -82,6 +92,13 @@ pub fn star<J: Judge>(
             };
             if better {
                 verdict = Verdict::Duplicate { of: earlier, similarity };
+            }
+            if similar >= TOLD
+                && similar.is_power_of_two()
+                && let Verdict::Duplicate { similarity: best, .. } = verdict
+            {
+                meetings.open.drain(..std::mem::take(&mut at));
+                judge.bound(document, Some(best), &mut meetings.open)?;
             }
         }
         newest = newest.max(document);
@@ -93,5 +110,6 @@ pub fn star<J: Judge>(
         }
         verdicts.push(verdict);
     }
+    meetings.end(|_| true, judge);
     Ok(verdicts)
 }

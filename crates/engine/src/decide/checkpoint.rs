@@ -4,6 +4,7 @@
 //! decisions fell, and `reordered` (the pairs that were found reordered until then). Its description has the sums over all batches so far,
 //! numbers that are not whole as their bits, so that a run that was taken up again adds up the same.
 
+use minwise::candidate::FullShelves;
 use serde::{Deserialize, Serialize};
 
 use crate::candidate::screen::Screened;
@@ -37,7 +38,7 @@ struct CheckpointHeader {
     reordered: u64,
     reordered_estimated: u64,
     recall: Vec<u64>,
-    full_shelves: bool,
+    full_shelves: [u64; 2],
 }
 
 /// Writes down what was decided in a batch.
@@ -70,7 +71,7 @@ pub(crate) fn write(
         reordered: sum.reordered,
         reordered_estimated: sum.reordered_estimated,
         recall: sum.expected_recall.sums().into_iter().map(f64::to_bits).collect(),
-        full_shelves: sum.full_shelves,
+        full_shelves: [sum.full_shelves.shelves, sum.full_shelves.left_out],
     })
 }
 
@@ -121,7 +122,8 @@ pub(crate) fn resume(
     sum.reordered = about.reordered;
     sum.reordered_estimated = about.reordered_estimated;
     sum.reordered_pairs = reordered.collect();
-    sum.full_shelves = about.full_shelves;
+    let [shelves, left_out] = about.full_shelves;
+    sum.full_shelves = FullShelves::new(shelves, left_out);
     let recall: Vec<f64> = about.recall.into_iter().map(f64::from_bits).collect();
     if !sum.expected_recall.set_sums(&recall) {
         return Err(file.wrong("its sums are those of other bands".to_owned()));

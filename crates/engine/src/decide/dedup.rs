@@ -341,6 +341,8 @@ mod tests {
         for cluster in [Clustering::Star, Clustering::Components] {
             let [half, all] = [3000, 6000].map(|count| run(count, 200, cluster));
             let growth = all.verification.candidates as f64 / half.verification.candidates as f64;
+            let full = all.verification.full_shelves;
+            assert!(full.shelves > 0 && full.left_out > full.shelves, "{full:?}");
             assert!(growth < 2.6, "twice the documents, {growth} times the work");
             let measured = all.removed.len() as f64 / 600.0;
             let expected = all.verification.expected_recall.value();

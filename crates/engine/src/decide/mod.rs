@@ -51,20 +51,31 @@ pub struct Decided {
     pub removed: Vec<u32>,
 }
 
-/// Warns if the expected recall is below the wanted one by more than its standard error.
+/// Warns of full shelves, and if the expected recall is below the wanted one by more than its standard error.
 fn warn_of_recall(verification: &Verification, plan: &Plan, observer: &dyn Observer) {
+    let full = verification.full_shelves;
+    if full.left_out > 0 {
+        observer.warn(&Warning::FullShelves {
+            shelves: full.shelves,
+            documents: full.left_out,
+            most: plan.shelf as u64,
+            hint: Sentence::from("if a form is what they share, ")
+                .setting_to("ignore-text", "FILE")
+                .text(" leaves it out, and ")
+                .setting_to("candidates", "all")
+                .text(" compares every pair"),
+        });
+    }
     let Some(wanted) = plan.wanted_recall else { return };
     let recall = &verification.expected_recall;
     let expected = recall.value();
     if expected + recall.standard_error() >= wanted {
         return;
     }
-    let hint = if verification.full_shelves {
-        Sentence::from("more documents share a band than are compared there; if a form is what they share, ")
-            .setting_to("ignore-text", "FILE")
-            .text(" leaves it out, and ")
+    let hint = if full.left_out > 0 {
+        Sentence::from("full shelves may hide pairs, and ")
             .setting_to("candidates", "all")
-            .text(" compares every pair")
+            .text(" misses nothing")
     } else if plan.filter_error().is_some_and(|error| error > 1.0 - wanted) {
         Sentence::from("a smaller ").setting("filter-error").text(" loses fewer pairs")
     } else {
@@ -86,6 +97,7 @@ fn warn_of_recall(verification: &Verification, plan: &Plan, observer: &dyn Obser
 mod tests {
     use std::sync::Mutex;
 
+    use minwise::candidate::FullShelves;
     use minwise::cluster::SimilarDocuments;
 
     use super::*;
@@ -112,6 +124,23 @@ mod tests {
         let warnings = Warnings::default();
         warn_of_recall(&verification, &plan, &warnings);
         warnings.0.into_inner().unwrap()
+    }
+
+    #[test]
+    fn full_shelves_are_named() {
+        let plan = RunSettings::default().plan().unwrap();
+        let mut verification = Verification::new(&plan);
+        verification.full_shelves = FullShelves::new(2, 900);
+        let warnings = Warnings::default();
+        warn_of_recall(&verification, &plan, &warnings);
+        assert_eq!(
+            warnings.0.into_inner().unwrap(),
+            [
+                "2 shelves are full: each takes 131072 documents, and 900 more that share their band keys are not compared \
+              there: if a form is what they share, `--ignore-text FILE` leaves it out, and `--candidates all` compares every \
+              pair"
+            ]
+        );
     }
 
     #[test]

@@ -89,12 +89,16 @@ pub struct Summary {
     pub filter_registers: u64,
     /// Pairs that were compared exactly.
     pub compared: u64,
-    /// Pairs of them that reach the threshold.
+    /// Pairs of them that reach the threshold. In stars, the first 32 per document are counted.
     pub verified: u64,
     /// Pairs that exactly reach the threshold and are reordered.
     pub reordered: u64,
     /// Pairs that were not compared exactly because by their sketches they are reordered.
     pub reordered_estimated: u64,
+    /// Shelves that left documents out because they were full.
+    pub full_shelves: u64,
+    /// Documents that full shelves left out; a document counts once per shelf.
+    pub left_out: u64,
     /// The share of similar pairs that was found, as the banding implies it.
     pub expected_recall: f64,
     /// A share that the true one is not below, in 98 of 100 runs at least; none if nothing was found.
@@ -156,6 +160,8 @@ impl Summary {
             verified: decisions.verification.verified,
             reordered: decisions.verification.reordered,
             reordered_estimated: decisions.verification.reordered_estimated,
+            full_shelves: decisions.verification.full_shelves.shelves,
+            left_out: decisions.verification.full_shelves.left_out,
             expected_recall: decisions.verification.expected_recall.value(),
             expected_recall_low: decisions.verification.expected_recall.low(),
             audit: decisions.audit,

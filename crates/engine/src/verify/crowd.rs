@@ -216,6 +216,31 @@ impl<'a> Crowd<'a> {
         });
     }
 
+    /// The size and the parity bits of the set of a document, if they are known.
+    fn parity_of(&self, number: u32) -> Option<(usize, &[u32])> {
+        self.parities.of(self.numbers.binary_search(&number).ok()?)
+    }
+
+    /// Takes out of `others` the documents whose similarity to a document of this crowd is certainly below the threshold, as
+    /// far as their parity bits are known, here or in `more`. Returns how many these are, or nothing if the parity bits of the
+    /// document are unknown.
+    pub(super) fn bound(
+        &self,
+        document: u32,
+        more: Option<&Self>,
+        others: &mut Vec<u32>,
+        threshold: f64,
+    ) -> Option<u64> {
+        let (size, words) = self.parity_of(document)?;
+        let (kernel, mut bound) = (Kernel::detect(), Bound::new(size, threshold));
+        let before = others.len();
+        others.retain(|&other| {
+            let known = self.parity_of(other).or_else(|| more?.parity_of(other));
+            known.is_none_or(|(size, other)| bound.leaves_open(size, kernel.different_bits(words, other)))
+        });
+        Some((before - others.len()) as u64)
+    }
+
     /// Returns, per document of `probes`, the documents with which it may reach the threshold, ascending: by their heads, and by
     /// their parity bits as far as they are known.
     pub(super) fn scan(

@@ -2,6 +2,7 @@
 //! sets.
 
 use minwise::Observer;
+use minwise::candidate::FullShelves;
 use minwise::cluster::Judge;
 use minwise::verify::Measure;
 use minwise::weight::Weighting;
@@ -73,6 +74,8 @@ pub(crate) struct ExactJudge<'a, 'r> {
     placed_rows: &'a mut RowReader<'r>,
     /// Documents that a scan goes through.
     crowd: Option<Crowd<'a>>,
+    /// The documents that scanned last, if the crowd is dense.
+    block: Option<Crowd<'a>>,
     /// Whether most documents that scan have many others to be compared with.
     is_dense: bool,
     /// The share of pairs that heads of sketches left open when the crowd became dense.
@@ -99,6 +102,7 @@ impl<'a, 'r> ExactJudge<'a, 'r> {
             rows,
             placed_rows,
             crowd: None,
+            block: None,
             is_dense: false,
             share_open: 0.0,
             threads: budget.threads,
@@ -125,6 +129,12 @@ impl<'a, 'r> ExactJudge<'a, 'r> {
     /// end.
     fn check_cancelled(&self) -> Result<(), Error> {
         if self.bench.observer.cancelled() { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
+    }
+
+    /// Whether scans will go through more documents: through as many as a shelf takes, so that a scan takes no longer than a
+    /// full shelf. Their heads take 8 MB.
+    fn has_room(&self) -> bool {
+        self.crowd.as_ref().is_some_and(|crowd| crowd.len() < self.bench.plan.shelf)
     }
 
     /// Whether parity bits bound the measure: they are about sets without weights.
@@ -183,9 +193,10 @@ impl Judge for ExactJudge<'_, '_> {
         if self.crowd.is_none() {
             self.crowd = Crowd::new(&self.bench.screen, &self.bench.rows);
         }
-        // As many as a shelf takes, so that a scan takes no longer than a full shelf: 8 MB of heads.
-        let most = self.bench.plan.shelf;
-        let Some(crowd) = self.crowd.as_mut().filter(|crowd| crowd.len() < most) else { return Ok(false) };
+        if !self.has_room() {
+            return Ok(false);
+        }
+        let Some(crowd) = &mut self.crowd else { return Ok(false) };
         crowd.put(document, self.rows.row(self.neighbourhood.documents[document as usize])?);
         Ok(true)
     }
@@ -231,6 +242,7 @@ impl Judge for ExactJudge<'_, '_> {
             self.share_open = scanned.left_by_heads as f64 / seen as f64;
         }
         self.crowd = Some(crowd);
+        self.block = Some(probes).filter(|probes| probes.width() > 0);
         *open = scanned.open;
         for (&document, others) in documents.iter().zip(open) {
             let before = std::mem::take(others);
@@ -239,12 +251,22 @@ impl Judge for ExactJudge<'_, '_> {
         Ok(())
     }
 
-    fn bound(&mut self, document: u32, open: &mut Vec<u32>) -> Result<(), Error> {
-        let plan = self.bench.plan;
-        if open.len() as u64 >= MANY && self.has_parity() {
-            // These pairs may have passed no filter, so they count as compared: parity bits of both sets decided about them.
-            self.judged.compared += self.sets.bound(document, open, plan.threshold)?;
+    fn bound(&mut self, document: u32, best: Option<f64>, open: &mut Vec<u32>) -> Result<(), Error> {
+        if open.is_empty() || !self.has_parity() {
+            return Ok(());
         }
+        let threshold = best.unwrap_or(self.bench.plan.threshold);
+        // Documents that scanned were bounded by the threshold there already, so documents of their own block remain. If a
+        // crowd is full, later documents are met that are in neither.
+        let block = self.block.as_ref().filter(|_| self.has_room());
+        let crowd = self.crowd.as_ref().filter(|_| best.is_some());
+        let bounded = block.and_then(|block| block.bound(document, crowd, open, threshold));
+        // These pairs may have passed no filter, so they count as compared: parity bits of both sets decided about them.
+        self.judged.compared += match bounded {
+            Some(bounded) => bounded,
+            None if open.len() as u64 >= MANY => self.sets.bound(document, open, threshold)?,
+            None => 0,
+        };
         Ok(())
     }
 
@@ -288,5 +310,9 @@ impl Judge for ExactJudge<'_, '_> {
             Meeting::Large(shelves) => shelves.of(document, out),
             Meeting::Shelves(_) | Meeting::Pairs(_) => unreachable!("asked in a large neighbourhood only"),
         }
+    }
+
+    fn note_full(&mut self, full: FullShelves) {
+        self.judged.full_shelves.merge(full);
     }
 }

@@ -1,6 +1,6 @@
 //! The counts of all comparisons of a run, and in which bands the pairs that were found agree.
 
-use minwise::candidate::ExpectedRecall;
+use minwise::candidate::{ExpectedRecall, FullShelves};
 use minwise::cluster::{Clustering, SimilarDocuments};
 
 use crate::candidate::screen::Screened;
@@ -39,6 +39,7 @@ pub(super) struct Judged {
     pub(super) reordered: u64,
     pub(super) reordered_estimated: u64,
     pub(super) reordered_pairs: Vec<Reordered>,
+    pub(super) full_shelves: FullShelves,
 }
 
 impl Judged {
@@ -60,7 +61,7 @@ pub struct Verification {
     pub screened: Screened,
     /// Pairs that were compared exactly.
     pub compared: u64,
-    /// Pairs of them that reach the threshold.
+    /// Pairs of them that reach the threshold. In stars, the first 32 per document are counted.
     pub verified: u64,
     /// Pairs that exactly reach the threshold, and are no near-duplicates because they are exactly reordered.
     pub reordered: u64,
@@ -71,8 +72,8 @@ pub struct Verification {
     pub reordered_pairs: Vec<Reordered>,
     /// The share of similar pairs that was found, as the banding implies it.
     pub expected_recall: ExpectedRecall,
-    /// Whether a pair was found whose shelves were full in part.
-    pub full_shelves: bool,
+    /// Shelves that left documents out because they were full.
+    pub full_shelves: FullShelves,
 }
 
 impl Verification {
@@ -95,7 +96,7 @@ impl Verification {
             reordered_estimated: 0,
             reordered_pairs: vec![],
             expected_recall,
-            full_shelves: false,
+            full_shelves: FullShelves::default(),
         }
     }
 
@@ -103,7 +104,6 @@ impl Verification {
     /// that found it. Returns how many such pairs are missed for each one that is found.
     pub(crate) fn add(&mut self, found: &SimilarDocuments<'_>, alone: Option<usize>, pairs: u64) -> f64 {
         self.verified += 1;
-        self.full_shelves |= !found.shares.is_empty();
         self.expected_recall.add(found.similarity, found.shares, alone, pairs)
     }
 
@@ -115,6 +115,7 @@ impl Verification {
         self.reordered += judged.reordered;
         self.reordered_estimated += judged.reordered_estimated;
         self.reordered_pairs = judged.reordered_pairs;
+        self.full_shelves.merge(judged.full_shelves);
     }
 
     /// Adds what was counted in another neighbourhood.
@@ -128,7 +129,7 @@ impl Verification {
         let room = LISTED - self.reordered_pairs.len();
         self.reordered_pairs.extend(other.reordered_pairs.iter().take(room));
         self.expected_recall.merge(&other.expected_recall);
-        self.full_shelves |= other.full_shelves;
+        self.full_shelves.merge(other.full_shelves);
     }
 }
 

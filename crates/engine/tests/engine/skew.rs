@@ -1,10 +1,12 @@
 //! Corpora made to be slow: one family, one band, one text.
 
+use minwise::WeightSpec;
 use minwise::cluster::Clustering;
+use minwise::weight::Weighting;
 use minwise_engine::stages::pairs;
-use minwise_engine::{Bands, RunSettings, Search, Unobserved};
+use minwise_engine::{Bands, MemoryLimit, RunSettings, Search, Unobserved};
 
-use crate::support::{Documents, listed, settings, with_registers};
+use crate::support::{Documents, Random, listed, settings, with_registers};
 
 /// A text of `length` words with one of them changed: no two documents are equal, all are near-duplicates.
 fn near_copy(i: usize, length: usize) -> String {
@@ -125,6 +127,57 @@ fn a_dense_crowd_is_decided_as_an_exact_search_decides() {
         assert!(verification.candidates > 3_500_000, "{} candidates", verification.candidates);
         assert!(verification.compared < 500_000, "{} compared", verification.compared);
     }
+}
+
+/// Asserts that documents are decided as an exact search decides, with any number of threads and with little memory. Returns
+/// how many are removed.
+fn is_decided_exactly(documents: &Documents, settings: &RunSettings) -> usize {
+    let exact = documents.dedup(&settings.clone().search(Search::SortMerge).bands(Bands::default()));
+    for (threads, memory) in [(1, 1 << 30), (2, 1 << 30), (3, 128 << 20)] {
+        let by_bands =
+            documents.dedup(&settings.clone().threads(threads).memory(MemoryLimit::new(memory).unwrap()));
+        assert_eq!(by_bands.removed, exact.removed, "{threads} threads, {memory} bytes");
+    }
+    exact.removed.len()
+}
+
+/// Long documents have 8192 parity bits: two fillings are at 700/900, close to the threshold, and repeats are at 790/810.
+#[test]
+fn long_fillings_are_decided_as_an_exact_search_decides() {
+    let texts = (0..1200).map(|i| {
+        let own = if i % 10 == 9 { i - 1 } else { i };
+        let mut words: Vec<String> = (0..700).map(|at| format!("form{at}")).collect();
+        words.extend((0..100).map(|at| if at < 10 { format!("d{i}n{at}") } else { format!("d{own}w{at}") }));
+        words.join(" ")
+    });
+    let documents = Documents::new(texts);
+    assert_eq!(is_decided_exactly(&documents, &with_registers("words:1", 0.8, 24, 1, 64)), 120);
+}
+
+/// Own words come from a small vocabulary, so that documents are similar to hundreds of kept ones, and to as many nearly.
+#[test]
+fn documents_near_many_are_decided_as_an_exact_search_decides() {
+    let mut random = Random(7);
+    let texts: Vec<String> = (0..1500)
+        .map(|_| {
+            let mut words: Vec<String> = (0..40).map(|at| format!("form{at}")).collect();
+            words.extend((0..20).map(|_| format!("own{}", random.below(100))));
+            words.join(" ")
+        })
+        .collect();
+    let documents = Documents::new(&texts);
+    let removed = is_decided_exactly(&documents, &with_registers("words:1", 0.68, 24, 1, 64));
+    assert!((500..1450).contains(&removed), "{removed} removed");
+}
+
+/// Sets with weights have no parity bits.
+#[test]
+fn a_crowd_with_weights_is_decided_as_an_exact_search_decides() {
+    let documents = Documents::new(fillings(600));
+    let mut settings = with_registers("words:1", 0.6, 24, 1, 64);
+    settings.spec.method = "icws:64".parse().unwrap();
+    settings.spec.weights = WeightSpec::new(Weighting::Count);
+    assert_eq!(is_decided_exactly(&documents, &settings), 60);
 }
 
 /// Threads share the work of a scan and change neither decisions nor counts.

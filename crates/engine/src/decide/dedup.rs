@@ -82,12 +82,12 @@ impl Decide for Verdicts<'_> {
         documents: &[u32],
         neighbourhood: &Neighbourhood,
         judge: &mut ExactJudge<'_, '_>,
+        agreement: &mut Agreement<'_>,
         sum: &mut Verification,
     ) -> Result<Vec<Removed>, Error> {
         let visits = visits(documents, self.equals, self.order);
         // A pair that is found decides about all documents with the shingles of the later one.
         let copies = |number: u32| self.equals.copies(documents[number as usize]);
-        let mut agreement = Agreement::new(&self.reading.documents, self.plan)?;
         // A clustering cannot be stopped by what is found, so the first failure waits for its end.
         let mut failure: Result<(), Error> = Ok(());
         let mut alone = |found: &SimilarDocuments<'_>| {

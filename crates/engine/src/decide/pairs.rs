@@ -93,7 +93,7 @@ pub fn pairs(
     }
 
     let edges = Mutex::new(Edges::new(documents, room, plan.temporary.as_deref()));
-    let listing = PairLister { equals: &equals, wanted: wanted.as_ref(), plan, reading, edges };
+    let listing = PairLister { equals: &equals, wanted: wanted.as_ref(), plan, edges };
     let walk = Walk { corpus, reading, candidates: &candidates, plan, observer };
     let mut verification = walk.run(Verified::nothing(&candidates, plan), &listing, &mut ())?;
     for group in equals.groups() {
@@ -112,7 +112,6 @@ struct PairLister<'a> {
     equals: &'a Equals,
     wanted: Option<&'a WantedDocuments>,
     plan: &'a Plan,
-    reading: &'a Reading,
     /// All threads add to one list, because the pairs of a single neighbourhood may be too many for memory, and only this list
     /// moves them to disk. It is sorted in the end, so the order in which threads find them makes no difference.
     edges: Mutex<Edges<'a>>,
@@ -144,13 +143,13 @@ impl Decide for PairLister<'_> {
         documents: &[u32],
         neighbourhood: &Neighbourhood,
         judge: &mut ExactJudge<'_, '_>,
+        agreement: &mut Agreement<'_>,
         sum: &mut Verification,
     ) -> Result<(), Error> {
         let is_wanted = |number: u32| self.is_wanted(documents[number as usize]);
         if !(0..documents.len() as u32).any(is_wanted) {
             return Ok(());
         }
-        let mut agreement = Agreement::new(&self.reading.documents, self.plan)?;
         let found = |found: &SimilarDocuments<'_>| {
             let [a, b] = [found.earlier, found.document].map(|number| documents[number as usize]);
             let copies = self.equals.copies(a) * self.equals.copies(b);

@@ -217,7 +217,7 @@ impl<'a> Crowd<'a> {
     }
 
     /// The size and the parity bits of the set of a document, if they are known.
-    fn parity_of(&self, number: u32) -> Option<(usize, &[u32])> {
+    pub(super) fn parity_of(&self, number: u32) -> Option<(usize, &[u32])> {
         self.parities.of(self.numbers.binary_search(&number).ok()?)
     }
 

@@ -46,6 +46,11 @@ impl<'a> Bench<'a> {
             observer,
         })
     }
+
+    /// How the rows of sketches are read.
+    pub(super) fn rows(&self) -> &RowLayout {
+        &self.rows
+    }
 }
 
 /// What one thread judges with. Its buffers serve one neighbourhood after the other.
@@ -219,7 +224,15 @@ impl Judge for ExactJudge<'_, '_> {
                     if observer.cancelled() {
                         return Err(ErrorKind::Cancelled.into());
                     }
-                    crowd.put_parity(|out| self.sets.parity_into(document, out))?;
+                    // A document of the crowd was in the last block, unless the crowd was not dense then.
+                    let known = self.block.as_ref().and_then(|block| block.parity_of(document));
+                    crowd.put_parity(|out| match known {
+                        Some((size, words)) => {
+                            out.copy_from_slice(words);
+                            Ok(Some(size as u32))
+                        }
+                        None => self.sets.parity_into(document, out),
+                    })?;
                 }
             }
             crowd.choose_fold(&mut probes, plan.threshold, self.share_open);

@@ -133,17 +133,17 @@ impl Verification {
     }
 }
 
-/// Looks up the bands of found pairs.
+/// Looks up the bands of found pairs. It serves one neighbourhood after the other, because it keeps rows that are on disk.
 pub(crate) struct Agreement<'a> {
     /// None if candidates were found otherwise than by bands.
-    rows: Option<RowLayout>,
+    rows: Option<&'a RowLayout>,
     reader: RowReader<'a>,
 }
 
 impl<'a> Agreement<'a> {
-    pub(crate) fn new(documents: &'a Documents, plan: &Plan) -> Result<Self, Error> {
-        let rows = if plan.search == Search::Banding { Some(plan.rows()?) } else { None };
-        Ok(Self { rows, reader: RowReader::new(documents, RowChoice::Sketch) })
+    pub(super) fn new(documents: &'a Documents, rows: &'a RowLayout, plan: &Plan) -> Self {
+        let rows = (plan.search == Search::Banding).then_some(rows);
+        Self { rows, reader: RowReader::new(documents, RowChoice::Sketch) }
     }
 
     /// The band that found a pair of these documents, if no other band did.

@@ -20,7 +20,7 @@ use crate::turn::LargeDocumentLock;
 use crate::verify::judge::{Bench, ExactJudge, Seat};
 use crate::verify::loader::{Loader, Sorting};
 use crate::verify::sets::Budget;
-use crate::verify::sum::Verification;
+use crate::verify::sum::{Agreement, Verification};
 
 /// Memory for shingle sets, per thread.
 const SETS_BYTES: usize = 24 << 20;
@@ -34,12 +34,14 @@ pub(crate) trait Decide: Sync {
     /// What is decided about one neighbourhood.
     type Decision: Send;
 
-    /// Decides about one neighbourhood, given its documents in keeper order. `sum` gets the pairs that reach the threshold.
+    /// Decides about one neighbourhood, given its documents in keeper order. `sum` gets the pairs that reach the threshold, and
+    /// `agreement` knows their bands.
     fn decide(
         &self,
         documents: &[u32],
         neighbourhood: &Neighbourhood,
         judge: &mut ExactJudge<'_, '_>,
+        agreement: &mut Agreement<'_>,
         sum: &mut Verification,
     ) -> Result<Self::Decision, Error>;
 }
@@ -126,7 +128,8 @@ impl Walk<'_> {
             crowd_bytes,
         };
         let one = Budget { bytes: SETS_BYTES, threads: 1, ahead_bytes: 0, crowd_bytes: usize::MAX };
-        let seat = || Seat::new(&reading.documents);
+        let documents = &reading.documents;
+        let seat = || (Seat::new(documents), Agreement::new(documents, bench.rows(), plan));
         for numbers in candidates.batches(verified.next, memory, plan.work.is_some()) {
             let batch = candidates.load(numbers.clone(), memory, folder)?;
             let visit = BatchVisit { walk: *self, batch: &batch, bench: &bench, loader: &loader, decide };
@@ -144,7 +147,7 @@ impl Walk<'_> {
                 delivery.put(number, visit.neighbourhood(number, &mut common, all)?);
             }
             drop(common);
-            let work = |seat: &mut Seat<'_>, item: usize| {
+            let work = |seat: &mut (Seat<'_>, Agreement<'_>), item: usize| {
                 Ok((small[item], visit.neighbourhood(small[item], seat, one)?))
             };
             parallel::in_order(small.len(), plan.threads, seat, work, |(number, decided)| {
@@ -171,7 +174,7 @@ impl<D: Decide> BatchVisit<'_, D> {
     fn neighbourhood(
         &self,
         number: usize,
-        seat: &mut Seat<'_>,
+        (seat, agreement): &mut (Seat<'_>, Agreement<'_>),
         budget: Budget,
     ) -> Result<(D::Decision, Verification), Error> {
         let Walk { reading, plan, observer, .. } = self.walk;
@@ -184,7 +187,7 @@ impl<D: Decide> BatchVisit<'_, D> {
         let neighbourhood = loaded.neighbourhood(plan.shelf).with_given(references);
         let mut judge = ExactJudge::new(loaded, self.bench, self.loader, seat, budget);
         let mut sum = Verification::new(plan);
-        let decision = self.decide.decide(documents, &neighbourhood, &mut judge, &mut sum)?;
+        let decision = self.decide.decide(documents, &neighbourhood, &mut judge, agreement, &mut sum)?;
         sum.take(judge.finish());
         observer.advance(documents.len() as u64);
         Ok((decision, sum))

@@ -98,8 +98,8 @@ pub trait Judge {
     }
 
     /// Takes out of `open` documents that are certainly not similar to `document`, if that is cheaper to tell than their
-    /// similarity. If `best` is given, it also takes out documents whose similarity is certainly below it.
-    fn bound(&mut self, _document: u32, _best: Option<f64>, _open: &mut Vec<u32>) -> Result<(), Self::Error> {
+    /// similarity.
+    fn bound(&mut self, _document: u32, _open: &mut Vec<u32>) -> Result<(), Self::Error> {
         Ok(())
     }
 

@@ -258,7 +258,7 @@ impl<'a> Meetings<'a> {
                 let open = &self.block.open[at];
                 let after = &open[open.partition_point(|&other| other < from)..];
                 let mut open: Vec<u32> = after.iter().copied().filter(|&other| !passes_over(other)).collect();
-                judge.bound(document, None, &mut open)?;
+                judge.bound(document, &mut open)?;
                 self.take_shared(&open, judge)?;
                 from = from.max(self.block.covers);
             }
@@ -292,7 +292,7 @@ impl<'a> Meetings<'a> {
         let mut open = std::mem::take(&mut self.others);
         open.clear();
         judge.screen(document, &self.met, &mut open)?;
-        judge.bound(document, None, &mut open)?;
+        judge.bound(document, &mut open)?;
         // The scan covers documents before these.
         self.open.extend_from_slice(&open);
         self.others = open;

@@ -12,10 +12,6 @@ use std::collections::BTreeMap;
 use super::neighbourhood::Meetings;
 use super::{Judge, Neighbourhood, SimilarDocuments};
 
-/// Similar documents of one document that `found` is told of. Afterwards, a star looks for more similar ones only, because a
-/// document that stands near the threshold of thousands would be compared with all of them.
-const TOLD: usize = 32;
-
 /// What becomes of a document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
@@ -34,9 +30,8 @@ pub enum Verdict {
 ///
 /// A visit names a document of the neighbourhood. Documents with equal shingles are one document there and are visited
 /// once for each of them, at the places they have in keeper order; first visits come in ascending order. The result has
-/// one verdict per visit. A document is compared with the first `most` kept documents on each of its shelves.
-///
-/// `found` is told of the first 32 similar pairs of each visit.
+/// one verdict per visit, and `found` is told of every similar pair that was seen on the way. A document is compared with
+/// the first `most` kept documents on each of its shelves.
 pub fn star<J: Judge>(
     neighbourhood: &Neighbourhood,
     visits: &[u32],
@@ -77,14 +72,9 @@ pub fn star<J: Judge>(
         let from = if document < neighbourhood.given() { u32::MAX } else { from };
         meetings.look(document, from, |_| false, judge)?;
         let mut verdict = before.unwrap_or(Verdict::Kept);
-        let (mut at, mut similar) = (0, 0);
-        while let Some(&earlier) = meetings.open.get(at) {
-            at += 1;
+        for &earlier in &meetings.open {
             let Some(similarity) = judge.similarity(document, earlier)? else { continue };
-            similar += 1;
-            if similar <= TOLD {
-                found(&SimilarDocuments { document, earlier, similarity, shares: &meetings.shares });
-            }
+            found(&SimilarDocuments { document, earlier, similarity, shares: &meetings.shares });
             // Met in ascending order, so a tie leaves the one earlier in keeper order.
             let better = match verdict {
                 Verdict::Kept => true,
@@ -92,13 +82,6 @@ pub fn star<J: Judge>(
             };
             if better {
                 verdict = Verdict::Duplicate { of: earlier, similarity };
-            }
-            if similar >= TOLD
-                && similar.is_power_of_two()
-                && let Verdict::Duplicate { similarity: best, .. } = verdict
-            {
-                meetings.open.drain(..std::mem::take(&mut at));
-                judge.bound(document, Some(best), &mut meetings.open)?;
             }
         }
         newest = newest.max(document);

@@ -89,7 +89,7 @@ pub struct Summary {
     pub filter_registers: u64,
     /// Pairs that were compared exactly.
     pub compared: u64,
-    /// Pairs of them that reach the threshold. In stars, the first 32 per document are counted.
+    /// Pairs of them that reach the threshold.
     pub verified: u64,
     /// Pairs that exactly reach the threshold and are reordered.
     pub reordered: u64,

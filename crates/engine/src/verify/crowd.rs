@@ -222,20 +222,14 @@ impl<'a> Crowd<'a> {
     }
 
     /// Takes out of `others` the documents whose similarity to a document of this crowd is certainly below the threshold, as
-    /// far as their parity bits are known, here or in `more`. Returns how many these are, or nothing if the parity bits of the
-    /// document are unknown.
-    pub(super) fn bound(
-        &self,
-        document: u32,
-        more: Option<&Self>,
-        others: &mut Vec<u32>,
-        threshold: f64,
-    ) -> Option<u64> {
+    /// far as their parity bits are known. Returns how many these are, or nothing if the parity bits of the document are
+    /// unknown.
+    pub(super) fn bound(&self, document: u32, others: &mut Vec<u32>, threshold: f64) -> Option<u64> {
         let (size, words) = self.parity_of(document)?;
         let (kernel, mut bound) = (Kernel::detect(), Bound::new(size, threshold));
         let before = others.len();
         others.retain(|&other| {
-            let known = self.parity_of(other).or_else(|| more?.parity_of(other));
+            let known = self.parity_of(other);
             known.is_none_or(|(size, other)| bound.leaves_open(size, kernel.different_bits(words, other)))
         });
         Some((before - others.len()) as u64)
@@ -252,8 +246,9 @@ impl<'a> Crowd<'a> {
     ) -> Result<Scanned, Error> {
         let words = self.fold.as_ref().map_or(self.heads.words(), |fold| fold.heads.words());
         let stretch = (STRETCH_BYTES / (words * size_of::<u64>())).max(64);
-        // Few probes are spread over all threads.
-        let together = probes.len().div_ceil(threads).clamp(1, TOGETHER);
+        // Every thread gets as many tasks, because a block has few and one that waits is lost time.
+        let tasks = probes.len().div_ceil(TOGETHER).next_multiple_of(threads.max(1));
+        let together = probes.len().div_ceil(tasks).max(1);
         let work = |(): &mut (), task: usize| -> Result<Scanned, Error> {
             if observer.cancelled() {
                 return Err(ErrorKind::Cancelled.into());

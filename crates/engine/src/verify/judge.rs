@@ -264,16 +264,15 @@ impl Judge for ExactJudge<'_, '_> {
         Ok(())
     }
 
-    fn bound(&mut self, document: u32, best: Option<f64>, open: &mut Vec<u32>) -> Result<(), Error> {
+    fn bound(&mut self, document: u32, open: &mut Vec<u32>) -> Result<(), Error> {
         if open.is_empty() || !self.has_parity() {
             return Ok(());
         }
-        let threshold = best.unwrap_or(self.bench.plan.threshold);
-        // Documents that scanned were bounded by the threshold there already, so documents of their own block remain. If a
+        let threshold = self.bench.plan.threshold;
+        // Documents that scanned were bounded there already, so documents of their own block remain. If a
         // crowd is full, later documents are met that are in neither.
         let block = self.block.as_ref().filter(|_| self.has_room());
-        let crowd = self.crowd.as_ref().filter(|_| best.is_some());
-        let bounded = block.and_then(|block| block.bound(document, crowd, open, threshold));
+        let bounded = block.and_then(|block| block.bound(document, open, threshold));
         // These pairs may have passed no filter, so they count as compared: parity bits of both sets decided about them.
         self.judged.compared += match bounded {
             Some(bounded) => bounded,

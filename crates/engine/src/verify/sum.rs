@@ -61,7 +61,7 @@ pub struct Verification {
     pub screened: Screened,
     /// Pairs that were compared exactly.
     pub compared: u64,
-    /// Pairs of them that reach the threshold. In stars, the first 32 per document are counted.
+    /// Pairs of them that reach the threshold.
     pub verified: u64,
     /// Pairs that exactly reach the threshold, and are no near-duplicates because they are exactly reordered.
     pub reordered: u64,

@@ -1,8 +1,8 @@
 //! PDF where it is not compiled in.
 
-use super::super::{Extracted, Limits, Refusal};
+use super::super::{Extracted, ExtractLimits, Refusal};
 
 /// Refuses every PDF.
-pub(in super::super) fn extract(_bytes: &[u8], _limits: &Limits) -> Result<Extracted, Refusal> {
+pub(in super::super) fn extract(_bytes: &[u8], _limits: &ExtractLimits) -> Result<Extracted, Refusal> {
     Err(Refusal::MissingFeature { what: "a PDF", feature: "pdf" })
 }

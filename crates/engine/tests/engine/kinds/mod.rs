@@ -203,11 +203,16 @@ fn a_recall_below_the_wanted_one_is_warned_of() {
     for mode in [Mode::Star, Mode::Components, Mode::Pairs] {
         assert_eq!(warnings(&kind, mode, SHELF), []);
         let warned = warnings(&kind, mode, 5);
-        let [warning @ Warning::LowRecall { expected, wanted, .. }] = &warned[..] else {
+        let [
+            full @ Warning::FullShelves { shelves, documents, most: 5, .. },
+            Warning::LowRecall { expected, wanted, .. },
+        ] = &warned[..]
+        else {
             panic!("{mode:?}: {warned:?}")
         };
+        assert!(*shelves > 0 && documents > shelves, "{shelves} {documents}");
         assert!(expected < wanted && wanted == "0.9900", "{expected} {wanted}");
-        let text = warning.sentence().as_flags("minwise");
+        let text = full.sentence().as_flags("minwise");
         assert!(text.contains("`--ignore-text FILE` leaves it out"), "{text}");
         assert!(text.contains("`--candidates all` compares every pair"), "{text}");
     }

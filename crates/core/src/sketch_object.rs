@@ -130,7 +130,26 @@ impl Sketch {
 
     /// Adds the shingles of a text: afterwards this is the sketch of the union of both sets.
     ///
-    /// Shingles that span the end of one text and the beginning of the next are not among them. Returns an error if the spec
+    /// Each call takes a text of its own. Shingles that span two calls are not added, and a text of fewer than N tokens adds one
+    /// short shingle. If one long text comes in pieces, cut it by
+    /// [`Shingler::shingle_pieces`](crate::shingle::Shingler::shingle_pieces) and add its shingles by
+    /// [`update_shingles`](Self::update_shingles):
+    ///
+    /// ```
+    /// use minwise::shingle::Shingles;
+    /// use minwise::{Sketch, Spec};
+    ///
+    /// let spec: Spec = "nfkc+casefold / words:2 / minhash:128 / seed:1".parse()?;
+    /// let pieces = ["The cat sa", "t on the m", "at."];
+    /// let mut sketch = Sketch::new(spec)?;
+    /// let give = |take: &mut dyn FnMut(&str) -> Result<(), minwise::Error>| pieces.iter().try_for_each(|piece| take(piece));
+    /// let mut room = Shingles::new();
+    /// spec.shingler().shingle_pieces(give, 1 << 20, &mut room, |shingles| sketch.update_shingles(shingles))?;
+    /// assert_eq!(sketch, Sketch::of(spec, "The cat sat on the mat.")?);
+    /// # Ok::<(), minwise::Error>(())
+    /// ```
+    ///
+    /// Returns an error if the spec
     /// rejects short texts and this is one. Returns an error if the sketch has shingles already and its kind cannot be merged,
     /// as with `b-bit:2/minhash:256`: such a sketch takes one text.
     pub fn update(&mut self, text: &str) -> Result<(), Error> {

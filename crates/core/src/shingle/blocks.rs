@@ -50,8 +50,11 @@ impl Shingler {
         self.shingle_pieces(|give| give(source), block_bytes, room, each)
     }
 
-    /// The same for a text that is never there as a whole. `pieces` gives it to what it is given, in pieces of any length, from
-    /// its beginning each time it is called.
+    /// Cuts a text that comes in pieces of any length, as [`shingle_blocks`](Self::shingle_blocks) cuts a whole one.
+    ///
+    /// `pieces` calls its argument with each piece, in order. If the text has no shingles, `pieces` is called once more, because
+    /// the key of such a text is made of its characters; it must then begin at the beginning again. Blocks of 1 MiB
+    /// (`block_bytes`) are a good size. `room` is a buffer.
     ///
     /// # Panics
     /// If documents cannot be cut so ([`cuts_blocks`](Self::cuts_blocks)).

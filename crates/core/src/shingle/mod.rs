@@ -12,7 +12,7 @@
 //!
 //! A shingle's position is its index: the shingle at index i starts with token (or character) i. A text with fewer
 //! than N of them is one shingle of all there are, so that short texts can still equal one another; a text with none
-//! has no shingles, and equals only texts that are the same to the letter.
+//! has no shingles, and equals only texts whose normalised form is the same.
 
 mod bag;
 mod blocks;

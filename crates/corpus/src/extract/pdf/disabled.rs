@@ -1,6 +1,6 @@
 //! PDF where it is not compiled in.
 
-use super::super::{Extracted, ExtractLimits, Refusal};
+use super::super::{ExtractLimits, Extracted, Refusal};
 
 /// Refuses every PDF.
 pub(in super::super) fn extract(_bytes: &[u8], _limits: &ExtractLimits) -> Result<Extracted, Refusal> {

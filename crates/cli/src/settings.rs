@@ -9,60 +9,13 @@ use std::thread::available_parallelism;
 use minwise::Spec;
 use minwise::candidate::{Banding, tune};
 use minwise::filter::{ErrorBudget, Filter, default_looks};
-use minwise::shingle::{Shingling, Short};
 use minwise::sketch::Method;
-use minwise::text::{Folding, Markup, Normalization, WhiteSpace};
-use minwise::weight::MostDocuments;
 use minwise_corpus::{FieldPath, Input, ReadOptions};
-use minwise_engine::{AuditSize, Bands, Inputs, MemoryLimit, RunSettings, SpecOptions};
+use minwise_engine::{Arguments, Bands, Inputs, MemoryLimit, SETTING_ORDER, RunSettings, SpecOptions};
 
 use crate::args::{BandArgs, InputArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs, TextArgs, WeightArgs};
 use crate::printer::{Failure, FlagProblem};
 use crate::spell::spelled;
-
-/// The options of runs, in the order in which their problems are reported.
-const ORDER: [&str; 40] = [
-    "--text-field",
-    "--id-field",
-    "--encoding",
-    "--delimiter",
-    "--max-record",
-    "--null",
-    "--input-format",
-    "--cluster",
-    "--max-cluster",
-    "--audit",
-    "--output-format",
-    "--compression",
-    "--removed",
-    "--threshold",
-    "--measure",
-    "--order",
-    "--weight",
-    "--weights",
-    "--max-df",
-    "--ignore-text",
-    "--shingle",
-    "--normalize",
-    "--whitespace",
-    "--short",
-    "--registers",
-    "--sketch",
-    "--seed",
-    "--candidates",
-    "--bands",
-    "--rows",
-    "--recall",
-    "--keep",
-    "--bits",
-    "--filter-error",
-    "--looks",
-    "--error-per-look",
-    "--threads",
-    "--max-rejects",
-    "--memory",
-    "--report",
-];
 
 /// Collects what is wrong, in the order of the options.
 #[derive(Debug, Default)]
@@ -70,7 +23,9 @@ pub struct FlagProblems(Vec<FlagProblem>);
 
 /// Where the option of a problem stands.
 fn place(problem: &FlagProblem) -> usize {
-    ORDER.iter().position(|option| *option == problem.option()).unwrap_or(ORDER.len())
+    let option = problem.option();
+    let is_it = |setting: &&str| option.strip_prefix("--") == Some(setting);
+    SETTING_ORDER.iter().position(is_it).unwrap_or(SETTING_ORDER.len())
 }
 
 impl FlagProblems {
@@ -106,6 +61,11 @@ impl FlagProblems {
 
     pub fn add(&mut self, message: String, hint: Option<String>) {
         self.0.push(FlagProblem { message, hint });
+    }
+
+    /// Takes over the texts that the engine could not read.
+    fn note(&mut self, arguments: &Arguments) {
+        self.0.extend(arguments.problems().iter().map(Problem::from));
     }
 
     /// Takes over what the engine found wrong.
@@ -149,64 +109,74 @@ pub fn count(problems: &mut FlagProblems, option: &str, text: &str) -> usize {
     number.max(1)
 }
 
-/// Documents that are audited, if any are to be.
-pub fn audit(text: &str, problems: &mut FlagProblems) -> Option<AuditSize> {
-    match text {
-        "auto" => Some(AuditSize::Affordable),
-        "off" => None,
-        number => match problems.number("--audit", number, "a whole number, `auto` or `off`") {
-            0 => None,
-            documents => Some(AuditSize::Documents(documents)),
-        },
-    }
-}
-
 /// The `minhash` with this many registers; the default stands in for one that is not possible.
 pub fn method(registers: &str, problems: &mut FlagProblems) -> Method {
     let registers = Some(problems.number_or(128, "--registers", registers, WHOLE));
     made(&SpecOptions::default().registers(registers), problems).method
 }
 
-/// The options of a spec that concern text.
-fn text_options(args: &TextArgs, problems: &mut FlagProblems) -> SpecOptions {
-    let shingling: Shingling = problems.parse("--shingle", &args.shingle);
-    let form: Folding = problems.parse("--normalize", &args.normalize);
-    let space: WhiteSpace = problems.parse("--whitespace", &args.whitespace);
-    let short: Short = problems.parse("--short", &args.short);
-    let markup = if args.strip_markup { Markup::Strip } else { Markup::Keep };
-    SpecOptions::default()
-        .normalization(Normalization { form, markup, space })
-        .shingling(shingling.with_short(short))
+/// Options by name and text, as the engine reads them.
+fn arguments<'a>(options: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> Arguments {
+    let mut arguments = Arguments::new();
+    for (setting, text) in options {
+        if let Some(text) = text {
+            let is_known = arguments.set(setting, text);
+            debug_assert!(is_known, "{setting}");
+        }
+    }
+    arguments
+}
+
+/// A flag as text.
+fn flag(is_set: bool) -> Option<&'static str> {
+    is_set.then_some("true")
+}
+
+fn text_texts(args: &TextArgs) -> [(&str, Option<&str>); 5] {
+    [
+        ("shingle", Some(&args.shingle)),
+        ("normalize", Some(&args.normalize)),
+        ("whitespace", Some(&args.whitespace)),
+        ("short", Some(&args.short)),
+        ("strip-markup", flag(args.strip_markup)),
+    ]
+}
+
+fn spec_texts(args: &SpecArgs) -> impl Iterator<Item = (&str, Option<&str>)> {
+    text_texts(&args.text).into_iter().chain([
+        ("registers", args.registers.as_deref()),
+        ("seed", Some(&*args.seed)),
+        ("sketch", args.sketch.as_deref()),
+    ])
+}
+
+fn weight_texts(args: &WeightArgs) -> [(&str, Option<&str>); 2] {
+    [("weight", Some(&args.weight)), ("max-df", args.max_df.as_deref())]
+}
+
+fn band_texts(args: &BandArgs) -> [(&str, Option<&str>); 3] {
+    [("bands", args.bands.as_deref()), ("rows", args.rows.as_deref()), ("recall", Some(&args.recall))]
 }
 
 /// What is done to text; the rest of the spec is at its default.
 pub fn text_spec(args: &TextArgs, problems: &mut FlagProblems) -> Spec {
-    let options = text_options(args, problems);
-    made(&options, problems)
+    made_of(arguments(text_texts(args)), problems)
 }
 
 /// A spec for sets.
 pub fn spec(args: &SpecArgs, problems: &mut FlagProblems) -> Spec {
-    let options = spec_options(args, problems);
-    made(&options, problems)
+    made_of(arguments(spec_texts(args)), problems)
 }
 
 /// A spec for sets, or for weighted sets if weights are asked for. The fingerprints of tables are not in it yet.
 pub fn weighted_spec(args: &SpecArgs, weights: &WeightArgs, problems: &mut FlagProblems) -> Spec {
-    let weighting = problems.parse("--weight", &weights.weight);
-    let most_documents =
-        weights.max_df.as_ref().and_then(|most| problems.check("--max-df", most.parse::<MostDocuments>()));
-    let options = spec_options(args, problems).weighting(weighting).most_documents(most_documents);
-    made(&options, problems)
+    made_of(arguments(weight_texts(weights).into_iter().chain(spec_texts(args))), problems)
 }
 
-fn spec_options(args: &SpecArgs, problems: &mut FlagProblems) -> SpecOptions {
-    let text = text_options(&args.text, problems);
-    text.registers(
-        args.registers.as_ref().map(|number| problems.number_or(128, "--registers", number, WHOLE)),
-    )
-    .seed(problems.number_or(1, "--seed", &args.seed, WHOLE))
-    .sketch(args.sketch.clone())
+fn made_of(mut arguments: Arguments, problems: &mut FlagProblems) -> Spec {
+    let spec = arguments.spec();
+    problems.note(&arguments);
+    spec
 }
 
 fn made(options: &SpecOptions, problems: &mut FlagProblems) -> Spec {
@@ -229,14 +199,19 @@ pub fn threads(text: Option<&str>, problems: &mut FlagProblems) -> usize {
     }
 }
 
+/// Settings of which one option is given.
+fn settings_with(setting: &str, text: Option<&str>, problems: &mut Problems) -> Settings {
+    settings_of(&mut arguments([(setting, text)]), problems)
+}
+
 /// Threads, if they are given.
 pub fn given_threads(text: Option<&str>, problems: &mut FlagProblems) -> Option<usize> {
-    text.map(|threads| problems.number_or(1, "--threads", threads, WHOLE))
+    settings_with("threads", text, problems).threads
 }
 
 /// Rejected records that are put up with, if there is a limit.
 pub fn max_rejects(args: &RunArgs, problems: &mut FlagProblems) -> Option<u64> {
-    args.max_rejects.as_ref().map(|number| problems.number("--max-rejects", number, WHOLE))
+    settings_with("max-rejects", args.max_rejects.as_deref(), problems).max_rejects
 }
 
 /// Fields of records that have one value each, separated by commas; none for an empty list.
@@ -258,12 +233,7 @@ fn one_value(field: FieldPath) -> Result<FieldPath, minwise_corpus::Error> {
 
 /// The most memory that a run is to take, if it is given.
 pub fn memory(args: &RunArgs, problems: &mut FlagProblems) -> Option<MemoryLimit> {
-    let text = args.memory.as_ref()?;
-    let Some(bytes) = size_bytes(text) else {
-        problems.add(format!("`--memory`: `{text}` is not a size such as `4GiB`"), None);
-        return None;
-    };
-    problems.check("--memory", MemoryLimit::new(bytes))
+    settings_with("memory", args.memory.as_deref(), problems).memory
 }
 
 /// A standard error that an estimate can have.
@@ -280,17 +250,10 @@ pub fn standard_error(text: &str, problems: &mut FlagProblems) -> f64 {
 
 /// How sketches are cut into bands.
 pub fn bands(args: &BandArgs, problems: &mut FlagProblems) -> Bands {
-    match (&args.bands, &args.rows) {
-        (None, None) => {}
-        (Some(bands), Some(rows)) => {
-            let bands = count(problems, "--bands", bands);
-            let rows = count(problems, "--rows", rows);
-            return Bands::Given { bands, rows };
-        }
-        (Some(_), None) => problems.add("`--bands`: it needs `--rows` beside it".to_owned(), None),
-        (None, Some(_)) => problems.add("`--rows`: it needs `--bands` beside it".to_owned(), None),
-    }
-    Bands::ForRecall(problems.number_or(minwise_engine::RECALL, "--recall", &args.recall, NUMBER))
+    let mut arguments = arguments(band_texts(args));
+    let bands = arguments.bands();
+    problems.note(&arguments);
+    bands
 }
 
 /// Bands and rows of a plan, as asked for or as the recall needs them.
@@ -313,22 +276,35 @@ pub fn banding(
     }
 }
 
+/// The options of a run that decide what is a near-duplicate, and what the run may take.
+pub fn run_arguments(sketch: &SketchArgs, run: &RunArgs) -> Arguments {
+    let own = [
+        ("threshold", Some(&*sketch.threshold)),
+        ("measure", Some(&sketch.measure)),
+        ("order", sketch.order.as_deref()),
+        ("candidates", sketch.candidates.as_deref()),
+        ("bits", sketch.bits.as_deref()),
+        ("filter-error", Some(&sketch.filter_error)),
+        ("looks", sketch.looks.as_deref()),
+        ("error-per-look", sketch.error_per_look.as_deref()),
+        ("threads", run.threads.as_deref()),
+        ("max-rejects", run.max_rejects.as_deref()),
+        ("memory", run.memory.as_deref()),
+    ];
+    let spec = weight_texts(&sketch.weights).into_iter().chain(spec_texts(&sketch.spec));
+    arguments(own.into_iter().chain(spec).chain(band_texts(&sketch.bands)))
+}
+
 /// The settings of a run, read from the options.
 pub fn run(sketch: &SketchArgs, run: &RunArgs, problems: &mut FlagProblems) -> RunSettings {
-    RunSettings::default()
-        .threshold(problems.number_or(0.8, "--threshold", &sketch.threshold, NUMBER))
-        .measure(problems.parse("--measure", &sketch.measure))
-        .order(sketch.order.as_ref().map(|order| problems.number_or(1.0, "--order", order, NUMBER)))
-        .spec(weighted_spec(&sketch.spec, &sketch.weights, problems))
-        .search(sketch.candidates.as_ref().map(|way| problems.parse("--candidates", way)))
-        .bands(bands(&sketch.bands, problems))
-        .bits(sketch.bits.as_ref().and_then(|bits| problems.check("--bits", bits.parse())))
-        .filter_error(filter_error(&sketch.filter_error, problems))
-        .looks(sketch.looks.as_ref().map(|list| looks(list, problems)))
-        .error_per_look(error_per_look(sketch.error_per_look.as_deref(), problems))
-        .threads(given_threads(run.threads.as_deref(), problems))
-        .max_rejects(max_rejects(run, problems))
-        .memory(memory(run, problems))
+    settings_of(&mut run_arguments(sketch, run), problems)
+}
+
+/// The settings of a run, with the texts noted that cannot be read.
+pub fn settings_of(arguments: &mut Arguments, problems: &mut FlagProblems) -> RunSettings {
+    let settings = arguments.settings();
+    problems.note(arguments);
+    settings
 }
 
 /// The inputs that words stand for.
@@ -348,26 +324,17 @@ pub fn inputs(args: &InputArgs, weights: Option<&WeightArgs>, problems: &mut Fla
 
 /// The error that the filter may make, if it is wanted.
 pub fn filter_error(text: &str, problems: &mut FlagProblems) -> Option<f64> {
-    let default = minwise_engine::FILTER_ERROR;
-    (text != "off").then(|| problems.number_or(default, "--filter-error", text, "a number or `off`"))
+    settings_with("filter-error", Some(text), problems).filter_error
 }
 
-/// The looks of the filter; what cannot be read is noted, and one look at one register stands in, which is valid.
+/// The looks of the filter; a list that cannot be read is noted, and one look at one register stands in, which is valid.
 pub fn looks(text: &str, problems: &mut FlagProblems) -> Vec<usize> {
-    let looks: Result<Vec<usize>, _> = text.split(',').map(|look| look.trim().parse()).collect();
-    looks.unwrap_or_else(|_| {
-        let message = format!("`--looks`: `{text}` is not a list of whole numbers");
-        problems.add(
-            message,
-            Some("write numbers of registers with commas, such as `--looks 16,32,64,128`".to_owned()),
-        );
-        vec![1]
-    })
+    settings_with("looks", Some(text), problems).looks.unwrap_or_default()
 }
 
 /// The error that each look of the filter may make.
 pub fn error_per_look(text: Option<&str>, problems: &mut FlagProblems) -> Option<f64> {
-    text.map(|text| problems.number_or(minwise_engine::FILTER_ERROR, "--error-per-look", text, NUMBER))
+    settings_with("error-per-look", text, problems).error_per_look
 }
 
 /// A filter as it would be made for this threshold and error, with that error.
@@ -392,85 +359,24 @@ pub fn planned_filter(
 }
 
 pub fn reading(args: &ReadingArgs, problems: &mut FlagProblems) -> ReadOptions {
-    let mut options = ReadOptions::default();
-    match FieldPath::list(&args.text_field) {
-        Ok(fields) => options.text_fields = fields,
-        Err(error) => problems.add(format!("`--text-field`: {error}"), None),
-    }
-    match args.id_field.parse().and_then(one_value) {
-        Ok(field) => options.id_field = field,
-        Err(error) => problems.add(format!("`--id-field`: {error}"), None),
-    }
-    match args.encoding.parse() {
-        Ok(encoding) => options.encoding = encoding,
-        Err(error) => problems.add(format!("`--encoding`: {error}"), None),
-    }
-    match args.delimiter.as_ref().map(|text| text.parse()).transpose() {
-        Ok(delimiter) => options.delimiter = delimiter,
-        Err(error) => problems.add(format!("`--delimiter`: {error}"), None),
-    }
-    match size_bytes(&args.max_record) {
-        // A place in a source has 32 bits for its length.
-        Some(bytes) if (1..=u64::from(u32::MAX)).contains(&bytes) => options.max_record_bytes = bytes,
-        Some(_) => {
-            problems.add("`--max-record`: it must be at least 1 byte and less than 4 GiB".to_owned(), None);
-        }
-        None => {
-            problems
-                .add(format!("`--max-record`: `{}` is not a size such as `64MiB`", args.max_record), None);
-        }
-    }
-    match args.null.parse() {
-        Ok(nulls) => options.nulls = nulls,
-        Err(error) => problems.add(format!("`--null`: {error}"), None),
-    }
-    match args.input_format.parse() {
-        Ok(format) => options.format = format,
-        Err(error) => problems.add(format!("`--input-format`: {error}"), None),
-    }
-    options.strict = args.strict;
-    options.spool_dir = args.temp_dir.as_ref().map(PathBuf::from);
-    options
-}
-
-/// A size in bytes: a number with an optional unit.
-pub fn size_bytes(text: &str) -> Option<u64> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "k" | "kb" => 1000,
-        "kib" => 1 << 10,
-        "m" | "mb" => 1_000_000,
-        "mib" => 1 << 20,
-        "g" | "gb" => 1_000_000_000,
-        "gib" => 1 << 30,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(factor)
+    let arguments = arguments([
+        ("text-field", Some(&*args.text_field)),
+        ("id-field", Some(&args.id_field)),
+        ("encoding", Some(&args.encoding)),
+        ("delimiter", args.delimiter.as_deref()),
+        ("max-record", Some(&args.max_record)),
+        ("null", Some(&args.null)),
+        ("input-format", Some(&args.input_format)),
+        ("strict", flag(args.strict)),
+        ("temp-dir", args.temp_dir.as_deref()),
+    ]);
+    problems.note(&arguments);
+    arguments.read_options()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes() {
-        for (text, expected) in [
-            ("0", Some(0)),
-            ("17", Some(17)),
-            ("64KiB", Some(65_536)),
-            ("3 MB", Some(3_000_000)),
-            ("1GiB", Some(1 << 30)),
-            ("1.5GiB", None),
-            ("GiB", None),
-            ("-1", None),
-            ("99999999999GiB", None),
-            ("5 apples", None),
-        ] {
-            assert_eq!(size_bytes(text), expected, "{text}");
-        }
-    }
 
     #[test]
     fn problems_of_the_engine_stand_among_those_of_the_command() {

@@ -75,6 +75,7 @@
 //! | shingles and sketches as a run makes them | [`Preparation`] |
 //! | sketches in a file, and estimates from them | [`SketchRun`], [`EstimateRun`] |
 //! | document frequencies in a file | [`WeightsRun`] |
+//! | options as people type them, by name and text | [`Arguments`] |
 //! | the stages of a run one by one | [`stages`] |
 //!
 //! # How a run works
@@ -124,8 +125,10 @@ mod decide;
 pub mod estimate;
 pub mod output;
 mod run;
+mod arguments;
 mod builder;
 
+pub use arguments::{Arguments, SETTING_ORDER, size_bytes};
 pub use builder::{
     Dedup, Deduplicated, Duplicate, DuplicateCluster, FoundPair, FoundPairs, Pairs, dedup, pairs,
 };

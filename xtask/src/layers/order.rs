@@ -126,6 +126,7 @@ const ENGINE: &[&str] = &[
     "estimate",
     "output",
     "run",
+    "arguments",
     "builder",
 ];
 

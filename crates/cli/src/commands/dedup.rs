@@ -34,22 +34,29 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
 fn options(args: &DedupArgs, problems: &mut FlagProblems) -> DedupOptions {
     let mut inputs = settings::inputs(&args.inputs, Some(&args.sketch.weights), problems);
     inputs.against = settings::words(&args.against);
-    let mut settings = settings::run(&args.sketch, &args.run, problems);
-    settings.cluster = problems.parse("--cluster", &args.cluster);
-    settings.max_cluster =
-        args.max_cluster.as_ref().map(|most| settings::count(problems, "--max-cluster", most) as u64);
-    settings.audit = settings::audit(&args.audit, problems);
-    if !args.keep.is_empty() {
-        settings.keep = Some(problems.parse("--keep", &args.keep.join(";")));
+    let mut arguments = settings::run_arguments(&args.sketch, &args.run);
+    let keep = (!args.keep.is_empty()).then(|| args.keep.join(";"));
+    for (setting, text) in [
+        ("cluster", Some(&args.cluster)),
+        ("max-cluster", args.max_cluster.as_ref()),
+        ("audit", Some(&args.audit)),
+        ("keep", keep.as_ref()),
+        ("output-format", args.output_format.as_ref()),
+        ("compression", Some(&args.compression)),
+    ] {
+        if let Some(text) = text {
+            arguments.set(setting, text);
+        }
     }
+    let settings = settings::settings_of(&mut arguments, problems);
     let written =
         |output: &Option<String>| output.as_deref().filter(|_| !args.dry_run).map(Destination::from);
     let outputs = Outputs::default()
         .kept(written(&args.output))
         .removed(written(&args.removed))
         .annotate(args.annotate)
-        .format(args.output_format.as_ref().and_then(|format| problems.parsed("--output-format", format)))
-        .compression(problems.parse("--compression", &args.compression))
+        .format(arguments.output_format())
+        .compression(arguments.compression())
         .report(args.report.as_ref().map(PathBuf::from))
         .overwrite(args.force);
     DedupOptions::default()

@@ -74,7 +74,7 @@ fn limits(args: &ServeArgs, problems: &mut FlagProblems) -> ServerLimits {
     };
     let grace = Duration::from_secs(problems.number("--grace", &args.grace, "a whole number"));
     let mut size = |option: &str, text: &str| {
-        let bytes = settings::size_bytes(text).filter(|bytes| *bytes > 0);
+        let bytes = minwise_engine::size_bytes(text).filter(|bytes| *bytes > 0);
         if bytes.is_none() {
             problems.add(format!("`{option}`: `{text}` is not a size such as `64MiB`"), None);
         }

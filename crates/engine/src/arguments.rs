@@ -1,0 +1,490 @@
+//! Options of a run by name and text, as people type them.
+//!
+//! The command and the Python package take the same options under the same names. Both hand them to [`Arguments`], so that a
+//! text means the same in both, and a text that cannot be read is refused in the same words.
+
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use minwise::Spec;
+use minwise::shingle::{Shingling, Short};
+use minwise::text::{Form, Markup, Normalization, Space};
+use minwise_corpus::{FieldPath, Format, ReadOptions, TableCompression};
+
+use crate::error::{Error, ErrorKind, Problem};
+use crate::memory::Memory;
+use crate::settings::{AuditSize, Bands, FILTER_ERROR, RECALL, Settings, SpecOptions};
+
+/// The settings of runs, in the order in which their problems are reported.
+pub const SETTING_ORDER: [&str; 40] = [
+    "text-field",
+    "id-field",
+    "encoding",
+    "delimiter",
+    "max-record",
+    "null",
+    "input-format",
+    "cluster",
+    "max-cluster",
+    "audit",
+    "output-format",
+    "compression",
+    "removed",
+    "threshold",
+    "measure",
+    "order",
+    "weight",
+    "weights",
+    "max-df",
+    "ignore-text",
+    "shingle",
+    "normalize",
+    "whitespace",
+    "short",
+    "registers",
+    "sketch",
+    "seed",
+    "candidates",
+    "bands",
+    "rows",
+    "recall",
+    "keep",
+    "bits",
+    "filter-error",
+    "looks",
+    "error-per-look",
+    "threads",
+    "max-rejects",
+    "memory",
+    "report",
+];
+
+const WHOLE: &str = "a whole number";
+const NUMBER: &str = "a number";
+
+/// Options of a run, collected by name and text.
+///
+/// A text that cannot be read is noted as a [`Problem`], and its setting stays at the default, so that all problems are
+/// reported together.
+///
+/// ```
+/// use minwise_engine::Arguments;
+///
+/// let mut arguments = Arguments::new();
+/// assert!(arguments.set("threshold", "0.9"));
+/// assert!(arguments.set("shingle", "chars:9"));
+/// assert!(!arguments.set("colour", "red"));
+/// let settings = arguments.settings();
+/// assert_eq!(settings.threshold, 0.9);
+/// assert_eq!(settings.spec.to_string(), "nfkc+casefold / chars:9 / minhash:128 / seed:1");
+///
+/// arguments.set("audit", "some");
+/// assert_eq!(arguments.problems()[0].setting, "audit");
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Arguments {
+    read: ReadOptions,
+    settings: Settings,
+    /// A whole spec, which stands for all its parts.
+    spec: Option<Spec>,
+    parts: SpecOptions,
+    form: Form,
+    markup: Markup,
+    space: Space,
+    shingling: Shingling,
+    short: Short,
+    recall: Option<f64>,
+    bands: Option<usize>,
+    rows: Option<usize>,
+    output_format: Option<Format>,
+    compression: TableCompression,
+    problems: Vec<Problem>,
+}
+
+impl Arguments {
+    /// Every option at its default.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets an option by its name with hyphens, such as `max-cluster`. Returns whether there is such an option.
+    ///
+    /// Options that are no text have no name here: inputs, references, outputs and tables of weights are values of
+    /// [`Inputs`](crate::Inputs) and [`Outputs`](crate::Outputs).
+    pub fn set(&mut self, setting: &str, text: &str) -> bool {
+        self.set_reading(setting, text)
+            || self.set_spec(setting, text)
+            || self.set_search(setting, text)
+            || self.set_decision(setting, text)
+            || self.set_limit(setting, text)
+    }
+
+    /// Sets a whole spec, which stands for all its parts.
+    pub fn set_whole_spec(&mut self, spec: Spec) {
+        self.spec = Some(spec);
+    }
+
+    fn set_reading(&mut self, setting: &str, text: &str) -> bool {
+        match setting {
+            "text-field" => match FieldPath::list(text) {
+                Ok(fields) => self.read.text_fields = fields,
+                Err(error) => self.note("text-field", text, &error),
+            },
+            "id-field" => match text.parse().and_then(one_value) {
+                Ok(field) => self.read.id_field = field,
+                Err(error) => self.note("id-field", text, &error),
+            },
+            "encoding" => self.read.encoding = self.parse("encoding", text),
+            "delimiter" => self.read.delimiter = self.parsed("delimiter", text),
+            "max-record" => self.set_max_record(text),
+            "null" => self.read.nulls = self.parse("null", text),
+            "input-format" => self.read.format = self.parse("input-format", text),
+            "strict" => self.read.strict = self.flag("strict", text),
+            "temp-dir" => self.read.spool_dir = Some(PathBuf::from(text)),
+            _ => return false,
+        }
+        true
+    }
+
+    fn set_max_record(&mut self, text: &str) {
+        match size_bytes(text) {
+            // A place in a source has 32 bits for its length.
+            Some(bytes) if (1..=u64::from(u32::MAX)).contains(&bytes) => self.read.max_record_bytes = bytes,
+            Some(_) => self.note("max-record", text, "it must be at least 1 byte and less than 4 GiB"),
+            None => self.note("max-record", text, format!("`{text}` is not a size such as `64MiB`")),
+        }
+    }
+
+    fn set_spec(&mut self, setting: &str, text: &str) -> bool {
+        match setting {
+            "shingle" => self.shingling = self.parse("shingle", text),
+            "normalize" => self.form = self.parse("normalize", text),
+            "whitespace" => self.space = self.parse("whitespace", text),
+            "short" => self.short = self.parse("short", text),
+            "strip-markup" => {
+                self.markup = if self.flag("strip-markup", text) { Markup::Strip } else { Markup::Keep };
+            }
+            "sketch" => self.parts.sketch = Some(text.to_owned()),
+            "registers" => self.parts.registers = Some(self.number_or(128, "registers", text, WHOLE)),
+            "seed" => self.parts.seed = Some(self.number_or(1, "seed", text, WHOLE)),
+            "weight" => self.parts.weighting = self.parse("weight", text),
+            "max-df" => self.parts.most_documents = self.checked("max-df", text, text.parse()),
+            _ => return false,
+        }
+        true
+    }
+
+    fn set_search(&mut self, setting: &str, text: &str) -> bool {
+        match setting {
+            "threshold" => self.settings.threshold = self.number_or(0.8, "threshold", text, NUMBER),
+            "measure" => self.settings.measure = self.parse("measure", text),
+            "order" => self.settings.order = Some(self.number_or(1.0, "order", text, NUMBER)),
+            "candidates" => self.settings.search = Some(self.parse("candidates", text)),
+            "recall" => self.recall = Some(self.number_or(RECALL, "recall", text, NUMBER)),
+            "bands" => self.bands = Some(self.count("bands", text)),
+            "rows" => self.rows = Some(self.count("rows", text)),
+            "bits" => self.settings.bits = self.checked("bits", text, text.parse()),
+            "filter-error" => self.settings.filter_error = self.filter_error(text),
+            "looks" => self.settings.looks = Some(self.looks(text)),
+            "error-per-look" => {
+                let error = self.number_or(FILTER_ERROR, "error-per-look", text, NUMBER);
+                self.settings.error_per_look = Some(error);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn set_decision(&mut self, setting: &str, text: &str) -> bool {
+        match setting {
+            "cluster" => self.settings.cluster = self.parse("cluster", text),
+            "max-cluster" => self.settings.max_cluster = Some(self.count("max-cluster", text) as u64),
+            "audit" => self.settings.audit = self.audit(text),
+            "keep" => self.settings.keep = Some(self.parse("keep", text)),
+            "output-format" => self.output_format = self.parsed("output-format", text),
+            "compression" => self.compression = self.parse("compression", text),
+            _ => return false,
+        }
+        true
+    }
+
+    fn set_limit(&mut self, setting: &str, text: &str) -> bool {
+        match setting {
+            "threads" => self.settings.threads = Some(self.number_or(1, "threads", text, WHOLE)),
+            "max-rejects" => {
+                self.settings.max_rejects = Some(self.number_or(0, "max-rejects", text, WHOLE));
+            }
+            "memory" => self.settings.memory = self.memory(text),
+            _ => return false,
+        }
+        true
+    }
+
+    /// How inputs are read.
+    #[must_use]
+    pub fn read_options(&self) -> ReadOptions {
+        self.read.clone()
+    }
+
+    /// The format of the outputs, if one was given.
+    #[must_use]
+    pub fn output_format(&self) -> Option<Format> {
+        self.output_format
+    }
+
+    /// The codec inside Parquet and Arrow IPC.
+    #[must_use]
+    pub fn compression(&self) -> TableCompression {
+        self.compression
+    }
+
+    /// The spec of the parts, or the whole one that was given. Notes what does not go together.
+    pub fn spec(&mut self) -> Spec {
+        if let Some(spec) = self.spec {
+            return spec;
+        }
+        let normalization = Normalization { form: self.form, markup: self.markup, space: self.space };
+        let parts = self.parts.clone().normalization(normalization);
+        let mut refused = vec![];
+        let spec = parts.shingling(self.shingling.with_short(self.short)).spec(&mut refused);
+        self.problems = merged(std::mem::take(&mut self.problems), &refused);
+        spec
+    }
+
+    /// How sketches are cut into bands. Notes if only one of `bands` and `rows` was given.
+    pub fn bands(&mut self) -> Bands {
+        match (self.bands, self.rows) {
+            (None, None) => {}
+            (Some(bands), Some(rows)) => return Bands::Given { bands, rows },
+            (Some(bands), None) => {
+                let reason = minwise::Sentence::from("it needs ").setting("rows").text(" beside it");
+                self.problems.push(Problem::new("bands", bands, reason));
+            }
+            (None, Some(rows)) => {
+                let reason = minwise::Sentence::from("it needs ").setting("bands").text(" beside it");
+                self.problems.push(Problem::new("rows", rows, reason));
+            }
+        }
+        Bands::ForRecall(self.recall.unwrap_or(RECALL))
+    }
+
+    /// The settings of a run, with the spec and the bands.
+    pub fn settings(&mut self) -> Settings {
+        let (spec, bands) = (self.spec(), self.bands());
+        self.settings.clone().spec(spec).bands(bands)
+    }
+
+    /// The texts that could not be read, in the order in which they were given.
+    #[must_use]
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// Notes a problem of an option that is read elsewhere.
+    pub fn add(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
+    /// Returns the run that was built, unless it or an option was refused. All problems are reported together, in
+    /// [order](SETTING_ORDER).
+    ///
+    /// # Errors
+    /// Fails with the problems of the options and those of the run, or with the error of the run.
+    pub fn built<T>(self, built: Result<T, Error>) -> Result<T, Error> {
+        match built {
+            Ok(built) if self.problems.is_empty() => Ok(built),
+            Err(error) if error.problems().is_empty() && self.problems.is_empty() => Err(error),
+            built => {
+                let found = built.err();
+                let found = found.as_ref().map_or(&[][..], Error::problems);
+                let mut all = merged(self.problems, found);
+                all.sort_by_key(|problem| place(problem.setting));
+                Err(ErrorKind::Settings(all).into())
+            }
+        }
+    }
+
+    fn note(&mut self, setting: &'static str, text: &str, reason: impl Display) {
+        self.problems.push(Problem::new(setting, text, reason.to_string()));
+    }
+
+    /// The value, if it can be read; otherwise the problem is noted and the default stands in.
+    fn parse<T: FromStr<Err: Display> + Default>(&mut self, setting: &'static str, text: &str) -> T {
+        self.parsed(setting, text).unwrap_or_default()
+    }
+
+    /// The value, if it can be read.
+    fn parsed<T: FromStr<Err: Display>>(&mut self, setting: &'static str, text: &str) -> Option<T> {
+        text.parse().map_err(|error: T::Err| self.note(setting, text, error)).ok()
+    }
+
+    fn checked<T>(
+        &mut self,
+        setting: &'static str,
+        text: &str,
+        result: Result<T, minwise::Error>,
+    ) -> Option<T> {
+        result.map_err(|error| self.problems.push(Problem::of(setting, text, &error))).ok()
+    }
+
+    /// The number, or `default` with the problem noted.
+    fn number_or<T: FromStr>(&mut self, default: T, setting: &'static str, text: &str, kind: &str) -> T {
+        text.parse().unwrap_or_else(|_| {
+            self.note(setting, text, format!("`{text}` is not {kind}"));
+            default
+        })
+    }
+
+    /// A count that is at least 1.
+    fn count(&mut self, setting: &'static str, text: &str) -> usize {
+        let number = self.number_or(1, setting, text, WHOLE);
+        if number == 0 {
+            self.note(setting, text, "it must be at least 1");
+        }
+        number.max(1)
+    }
+
+    fn flag(&mut self, setting: &'static str, text: &str) -> bool {
+        text.parse().unwrap_or_else(|_| {
+            self.note(setting, text, format!("`{text}` is neither `true` nor `false`"));
+            false
+        })
+    }
+
+    fn audit(&mut self, text: &str) -> Option<AuditSize> {
+        match text {
+            "auto" => Some(AuditSize::Affordable),
+            "off" => None,
+            number => match self.number_or(0, "audit", number, "a whole number, `auto` or `off`") {
+                0 => None,
+                documents => Some(AuditSize::Documents(documents)),
+            },
+        }
+    }
+
+    fn filter_error(&mut self, text: &str) -> Option<f64> {
+        (text != "off").then(|| self.number_or(FILTER_ERROR, "filter-error", text, "a number or `off`"))
+    }
+
+    /// The looks of the filter. If the list cannot be read, one look at one register stands in, which is valid.
+    fn looks(&mut self, text: &str) -> Vec<usize> {
+        let looks: Result<Vec<usize>, _> = text.split(',').map(|look| look.trim().parse()).collect();
+        looks.unwrap_or_else(|_| {
+            let problem = Problem::new("looks", text, format!("`{text}` is not a list of whole numbers"));
+            let hint = minwise::Sentence::from("write numbers of registers with commas, such as ");
+            self.problems.push(problem.hint(hint.setting_to("looks", "16,32,64,128")));
+            vec![1]
+        })
+    }
+
+    fn memory(&mut self, text: &str) -> Option<Memory> {
+        let Some(bytes) = size_bytes(text) else {
+            self.note("memory", text, format!("`{text}` is not a size such as `4GiB`"));
+            return None;
+        };
+        self.checked("memory", text, Memory::new(bytes))
+    }
+}
+
+/// Problems of texts, with those that a run found behind them. If a text could not be read, its setting stands at its default,
+/// and the run's problems with that default are left out.
+fn merged(mut noted: Vec<Problem>, found: &[Problem]) -> Vec<Problem> {
+    let settings: Vec<&str> = noted.iter().map(|problem| problem.setting).collect();
+    let new = found.iter().filter(|problem| !settings.contains(&problem.setting)).cloned();
+    let new: Vec<Problem> = new.collect();
+    noted.extend(new);
+    noted
+}
+
+/// Where a setting stands in the [order](SETTING_ORDER); unknown settings come last.
+fn place(setting: &str) -> usize {
+    SETTING_ORDER.iter().position(|name| *name == setting).unwrap_or(SETTING_ORDER.len())
+}
+
+/// The field, if it leads to one value.
+fn one_value(field: FieldPath) -> Result<FieldPath, minwise_corpus::Error> {
+    field.check_one_value().map(|()| field)
+}
+
+/// A size in bytes: a number with an optional unit.
+///
+/// ```
+/// assert_eq!(minwise_engine::size_bytes("64KiB"), Some(65_536));
+/// assert_eq!(minwise_engine::size_bytes("5 apples"), None);
+/// ```
+#[must_use]
+pub fn size_bytes(text: &str) -> Option<u64> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" => 1000,
+        "kib" => 1 << 10,
+        "m" | "mb" => 1_000_000,
+        "mib" => 1 << 20,
+        "g" | "gb" => 1_000_000_000,
+        "gib" => 1 << 30,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        for (text, expected) in [
+            ("0", Some(0)),
+            ("17", Some(17)),
+            ("64KiB", Some(65_536)),
+            ("3 MB", Some(3_000_000)),
+            ("1GiB", Some(1 << 30)),
+            ("1.5GiB", None),
+            ("GiB", None),
+            ("-1", None),
+            ("99999999999GiB", None),
+            ("5 apples", None),
+        ] {
+            assert_eq!(size_bytes(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn problems_of_texts_and_of_the_run_are_reported_in_order() {
+        let mut arguments = Arguments::new();
+        for (setting, text) in
+            [("memory", "much"), ("threshold", "high"), ("order", "2"), ("threads", "0"), ("bands", "4")]
+        {
+            assert!(arguments.set(setting, text), "{setting}");
+        }
+        let settings = arguments.settings();
+        let error = arguments.built(settings.plan()).unwrap_err();
+        let settings: Vec<&str> = error.problems().iter().map(|problem| problem.setting).collect();
+        assert_eq!(settings, ["threshold", "order", "bands", "threads", "memory"]);
+        assert_eq!(
+            error.problems()[2].message().as_flags("minwise"),
+            "`--bands`: it needs `--rows` beside it"
+        );
+    }
+
+    #[test]
+    fn every_setting_that_is_text_can_be_set() {
+        let no_text = ["removed", "weights", "ignore-text", "report"];
+        for setting in SETTING_ORDER.iter().filter(|setting| !no_text.contains(setting)) {
+            assert!(Arguments::new().set(setting, "1"), "{setting}");
+        }
+        assert!(!Arguments::new().set("colour", "1"));
+    }
+
+    #[test]
+    fn a_whole_spec_stands_for_its_parts() {
+        let mut arguments = Arguments::new();
+        let spec: Spec = "none / chars:4 / minhash:64 / seed:7".parse().unwrap();
+        arguments.set_whole_spec(spec);
+        assert_eq!(arguments.settings().spec, spec);
+    }
+}

@@ -12,7 +12,7 @@ use minwise::{Spec, VERSION};
 use minwise_corpus::{Corpus, Overwrite};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Problem};
 use crate::read::Reading;
 use crate::read::documents::{RowChoice, RowReader};
 use crate::storage::store::{FileKind, Mapped, StoreWriter};
@@ -80,6 +80,65 @@ pub fn write(file: NewSketchFile, corpus: &Corpus, reading: &Reading, spec: &Spe
         unicode: UNICODE.to_owned(),
         documents: numbers().count() as u64,
         words: documents.shape().words as u64,
+    };
+    writer.finish(&about)
+}
+
+/// A sketch of a document that was made elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SketchRow<'a> {
+    /// The id of the document.
+    pub id: &'a str,
+    /// Whether the document has shingles.
+    pub has_shingles: bool,
+    /// The words of the sketch.
+    pub words: &'a [u32],
+}
+
+/// Writes sketches that were made by this spec.
+///
+/// # Errors
+/// Fails if a row has not the length of the spec, or if the file cannot be written.
+pub fn write_rows<'a>(
+    file: NewSketchFile,
+    spec: &Spec,
+    rows: impl Iterator<Item = SketchRow<'a>> + Clone,
+) -> Result<(), Error> {
+    let words = spec.method.build(spec.seed)?.words();
+    if let Some(row) = rows.clone().find(|row| row.words.len() != words) {
+        let reason =
+            format!("a sketch has {} words, and one of `{}` has {words}", row.words.len(), spec.method);
+        return Err(Problem::new("sketch", spec.method, reason).into());
+    }
+    let NewSketchFile(mut writer) = file;
+    writer.begin("present")?;
+    for row in rows.clone() {
+        writer.write(&[u8::from(row.has_shingles)])?;
+    }
+    writer.begin("id_ends")?;
+    let mut end = 0;
+    for row in rows.clone() {
+        end += row.id.len() as u64;
+        writer.write(&end.to_le_bytes())?;
+    }
+    writer.begin("ids")?;
+    for row in rows.clone() {
+        writer.write(row.id.as_bytes())?;
+    }
+    writer.begin("rows")?;
+    let (mut row_bytes, mut documents) = (vec![], 0);
+    for row in rows {
+        row_bytes.clear();
+        row_bytes.extend(row.words.iter().flat_map(|word| word.to_le_bytes()));
+        writer.write(&row_bytes)?;
+        documents += 1;
+    }
+    let about = About {
+        spec: spec.to_string(),
+        spec_version: VERSION,
+        unicode: UNICODE.to_owned(),
+        documents,
+        words: words as u64,
     };
     writer.finish(&about)
 }

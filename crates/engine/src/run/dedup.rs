@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -357,6 +357,25 @@ impl DedupOutcome {
 
     pub(crate) fn reading(&self) -> &Reading {
         &self.reading
+    }
+
+    /// Writes the report of the run to a folder, after the fact. Files of a report that are there already are refused, unless
+    /// `overwrite` is true.
+    ///
+    /// # Errors
+    /// Fails if a file cannot be written, or if the observer cancels. The folder then has no new file.
+    pub fn write_report(&self, folder: &Path, overwrite: bool, observer: &dyn Observer) -> Result<(), Error> {
+        let outputs = Outputs::default().report(Some(folder.to_owned()));
+        let targets = Targets::open(&outputs, &self.corpus, None, super::overwrite(overwrite))?;
+        let findings = Findings {
+            corpus: &self.corpus,
+            reading: &self.reading,
+            decisions: &self.decisions,
+            plan: &self.plan,
+            summary: &self.summary,
+        };
+        let extras = || extras(&self.decisions, None, &Stopwatch::new(observer));
+        targets.write(&findings, extras, observer)?.complete()?.put_in_place()
     }
 
     /// Removes the folder of the run, unless it is to stay.

@@ -260,3 +260,47 @@ fn a_removed_document_is_explained_and_put_back() {
     assert_eq!(restored.kept().collect::<Vec<_>>(), [0, 1]);
     assert_eq!(removed(&restored.restore(f64::NAN)), [(2, 0)]);
 }
+
+/// A report that is written after the run is that of a run with the option, but for how that very run went.
+#[test]
+fn a_report_can_be_written_after_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let [during, after] = ["during", "after"].map(|name| folder.path().join(name));
+    let result = Dedup::new().texts(texts(60)).report(&during).run().unwrap();
+    let outcome = result.outcome();
+    outcome.write_report(&after, false, &Unobserved).unwrap();
+    for file in minwise_engine::report::Report::FILES {
+        assert!(
+            fs_err::read(after.join(file)).unwrap() == fs_err::read(during.join(file)).unwrap(),
+            "{file}"
+        );
+    }
+    let error = outcome.write_report(&after, false, &Unobserved).unwrap_err();
+    assert_eq!(error.code(), "output_exists");
+    outcome.write_report(&after, true, &Unobserved).unwrap();
+}
+
+/// Sketches that a program has made are a sketch file as the run writes it.
+#[test]
+fn rows_are_written_as_a_run_writes_them() {
+    use minwise_corpus::Overwrite;
+    use minwise_engine::sketch_file::{SketchFile, SketchRow, create, write_rows};
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.sketches");
+    let spec: Spec = "nfkc+casefold / words:2 / minhash:16 / seed:1".parse().unwrap();
+    let row: Vec<u32> = (0..16).collect();
+    let rows = [("a", true), ("", false)];
+    let rows = rows.map(|(id, has_shingles)| SketchRow { id, has_shingles, words: &row });
+    write_rows(create(&path, Overwrite::Refuse).unwrap(), &spec, rows.into_iter()).unwrap();
+    let file = SketchFile::open(&path).unwrap();
+    assert_eq!((file.len(), file.id(0), file.id(1)), (2, "a", ""));
+    assert_eq!((file.has_shingles(0), file.has_shingles(1), file.row(1)), (true, false, &row[..]));
+    assert_eq!(file.spec(), &spec);
+
+    let short = [SketchRow { words: &row[1..], ..rows[0] }];
+    let other = create(&folder.path().join("other"), Overwrite::Refuse).unwrap();
+    let error = write_rows(other, &spec, short.into_iter()).unwrap_err();
+    assert_eq!(error.problems()[0].setting, "sketch");
+    assert!(!folder.path().join("other").exists());
+}

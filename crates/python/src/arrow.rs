@@ -1,0 +1,132 @@
+//! Arrow data in and out by the capsules of the Arrow C data interface.
+#![allow(unsafe_code, reason = "capsules hold raw pointers")]
+
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator, make_array};
+use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+
+const SCHEMA: &CStr = c"arrow_schema";
+const ARRAY: &CStr = c"arrow_array";
+const STREAM: &CStr = c"arrow_array_stream";
+
+/// Arrow data that came in.
+pub enum Arrived {
+    /// Rows of a table.
+    Table { schema: SchemaRef, batches: Vec<RecordBatch> },
+    /// One column without a name.
+    Column { chunks: Vec<ArrayRef>, data_type: DataType },
+}
+
+fn failed(error: &ArrowError) -> PyErr {
+    PyValueError::new_err(format!("the Arrow data cannot be read: {error}"))
+}
+
+/// Takes an object's Arrow data over, if it has any.
+pub fn import(data: &Bound<'_, PyAny>) -> PyResult<Option<Arrived>> {
+    let py = data.py();
+    if let Some(method) = data.getattr_opt(pyo3::intern!(py, "__arrow_c_stream__"))? {
+        let capsule = method.call0()?.cast_into::<PyCapsule>()?;
+        return imported_stream(&capsule).map(Some);
+    }
+    if let Some(method) = data.getattr_opt(pyo3::intern!(py, "__arrow_c_array__"))? {
+        let pair = method.call0()?.cast_into::<PyTuple>()?;
+        let schema = pair.get_item(0)?.cast_into::<PyCapsule>()?;
+        let array = pair.get_item(1)?.cast_into::<PyCapsule>()?;
+        return imported_array(&schema, &array).map(Some);
+    }
+    Ok(None)
+}
+
+fn imported_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyResult<Arrived> {
+    let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
+    let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
+    // SAFETY: the names say that the capsules hold a schema and an array of the C data interface, which the capsules keep
+    // alive during this call. `from_raw` takes the array over and leaves a released one behind, as the interface demands.
+    let (schema, array) = unsafe { (schema.as_ref(), FFI_ArrowArray::from_raw(array.as_ptr())) };
+    // SAFETY: the producer vouches that the array is of the schema.
+    let data = unsafe { from_ffi(array, schema) }.map_err(|error| failed(&error))?;
+    arrived(schema, vec![make_array(data)])
+}
+
+fn imported_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<Arrived> {
+    let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
+    // SAFETY: the name says that the capsule holds a stream of the C stream interface. `from_raw` takes it over and leaves a
+    // released one behind.
+    let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.as_ptr()) };
+    let (Some(get_schema), Some(get_next)) = (stream.get_schema, stream.get_next) else {
+        return Err(PyValueError::new_err("the Arrow stream was read before"));
+    };
+    let mut schema = FFI_ArrowSchema::empty();
+    // SAFETY: a stream that is not released has these functions, and writes a schema or returns an error number.
+    if unsafe { get_schema(&raw mut stream, &raw mut schema) } != 0 {
+        return Err(stream_failed(&mut stream));
+    }
+    let mut chunks = vec![];
+    loop {
+        let mut array = FFI_ArrowArray::empty();
+        // SAFETY: as above; at its end, the stream leaves a released array.
+        if unsafe { get_next(&raw mut stream, &raw mut array) } != 0 {
+            return Err(stream_failed(&mut stream));
+        }
+        if array.is_released() {
+            break;
+        }
+        // SAFETY: the producer vouches that its arrays are of its schema.
+        let data = unsafe { from_ffi(array, &schema) }.map_err(|error| failed(&error))?;
+        chunks.push(make_array(data));
+    }
+    arrived(&schema, chunks)
+}
+
+fn stream_failed(stream: &mut FFI_ArrowArrayStream) -> PyErr {
+    let reason = stream.get_last_error.and_then(|last_error| {
+        // SAFETY: the stream is not released, and returns null or a string that lives until the next call.
+        let text = unsafe { last_error(&raw mut *stream) };
+        // SAFETY: as above.
+        (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+    });
+    PyValueError::new_err(format!("the Arrow data cannot be read: {}", reason.unwrap_or_default()))
+}
+
+fn arrived(schema: &FFI_ArrowSchema, chunks: Vec<ArrayRef>) -> PyResult<Arrived> {
+    let data_type = DataType::try_from(schema).map_err(|error| failed(&error))?;
+    if !matches!(data_type, DataType::Struct(_)) {
+        return Ok(Arrived::Column { chunks, data_type });
+    }
+    let schema: SchemaRef = Arc::new(Schema::try_from(schema).map_err(|error| failed(&error))?);
+    let batch = |chunk: &ArrayRef| -> PyResult<RecordBatch> {
+        let rows = chunk.as_struct();
+        if rows.null_count() > 0 {
+            return Err(PyValueError::new_err("the Arrow data has rows that are null as a whole"));
+        }
+        let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(rows.len()));
+        RecordBatch::try_new_with_options(Arc::clone(&schema), rows.columns().to_vec(), &options)
+            .map_err(|error| failed(&error))
+    };
+    let batches = chunks.iter().map(batch).collect::<PyResult<_>>()?;
+    Ok(Arrived::Table { schema, batches })
+}
+
+/// The capsules of an array.
+pub fn export_array<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Bound<'py, PyTuple>> {
+    let (array, schema) = to_ffi(&array.to_data()).map_err(|error| failed(&error))?;
+    let schema = PyCapsule::new_with_value(py, schema, SCHEMA)?;
+    let array = PyCapsule::new_with_value(py, array, ARRAY)?;
+    PyTuple::new(py, [schema, array])
+}
+
+/// The capsule of a stream of one batch.
+pub fn export_stream(py: Python<'_>, batch: RecordBatch) -> PyResult<Bound<'_, PyCapsule>> {
+    let schema = batch.schema();
+    let reader = RecordBatchIterator::new([Ok(batch)], schema);
+    let stream = FFI_ArrowArrayStream::new(Box::new(reader));
+    PyCapsule::new_with_value(py, stream, STREAM)
+}

@@ -1,0 +1,88 @@
+//! Numbers that NumPy sees without a copy.
+//!
+//! The buffer protocol is not part of the stable interface of Python 3.10, so a column has `__array_interface__` instead, which
+//! NumPy reads: an address, a shape and a type. The array that NumPy makes of it keeps the column alive.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+/// Owners of numbers that never change.
+#[derive(Clone)]
+pub enum Numbers {
+    Bools(Arc<Vec<bool>>),
+    I64(Arc<Vec<i64>>),
+    U32(Arc<Vec<u32>>),
+    U64(Arc<Vec<u64>>),
+    F64(Arc<Vec<f64>>),
+}
+
+impl Numbers {
+    fn form(&self) -> (usize, usize, &'static str) {
+        match self {
+            Self::Bools(all) => (all.as_ptr() as usize, all.len(), "|b1"),
+            Self::I64(all) => (all.as_ptr() as usize, all.len(), "<i8"),
+            Self::U32(all) => (all.as_ptr() as usize, all.len(), "<u4"),
+            Self::U64(all) => (all.as_ptr() as usize, all.len(), "<u8"),
+            Self::F64(all) => (all.as_ptr() as usize, all.len(), "<f8"),
+        }
+    }
+}
+
+/// The dictionary that NumPy reads.
+pub fn array_interface<'py>(
+    py: Python<'py>,
+    address: usize,
+    shape: &[usize],
+    kind: &str,
+) -> PyResult<Bound<'py, PyDict>> {
+    let form = PyDict::new(py);
+    form.set_item("version", 3)?;
+    form.set_item("shape", PyTuple::new(py, shape)?)?;
+    form.set_item("typestr", kind)?;
+    form.set_item("data", (address, true))?;
+    Ok(form)
+}
+
+/// A column of numbers for NumPy: `numpy.asarray(column)` does not copy it.
+#[pyclass(frozen, module = "minwise._minwise")]
+pub struct Column {
+    numbers: Numbers,
+    shape: Vec<usize>,
+}
+
+impl Column {
+    pub fn new(numbers: Numbers) -> Self {
+        let (_, len, _) = numbers.form();
+        Self { numbers, shape: vec![len] }
+    }
+
+    pub fn table(numbers: Numbers, rows: usize, columns: usize) -> Self {
+        Self { numbers, shape: vec![rows, columns] }
+    }
+}
+
+#[pymethods]
+impl Column {
+    #[getter]
+    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (address, _, kind) = self.numbers.form();
+        array_interface(py, address, &self.shape, kind)
+    }
+
+    /// The numbers as a list.
+    fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match &self.numbers {
+            Numbers::Bools(all) => all.as_slice().into_pyobject(py),
+            Numbers::I64(all) => all.as_slice().into_pyobject(py),
+            Numbers::U32(all) => all.as_slice().into_pyobject(py),
+            Numbers::U64(all) => all.as_slice().into_pyobject(py),
+            Numbers::F64(all) => all.as_slice().into_pyobject(py),
+        }
+    }
+
+    fn __len__(&self) -> usize {
+        self.shape[0]
+    }
+}

@@ -1,0 +1,485 @@
+//! Runs of the engine: `dedup`, `dedup_files` and `pairs`.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, Int64Array, LargeStringArray, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
+use minwise::{Spec, Unobserved};
+use minwise_engine::{
+    Arguments, Dedup, Deduplicated, Destination, FoundPairs, InMemory, Input, Inputs, Outputs, Pairs,
+    PairsOptions, RunOptions, WorkOptions,
+};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyInt, PyList, PyTuple};
+
+use crate::arrow::{Arrived, export_stream, import};
+use crate::column::{Column, Numbers};
+use crate::comparison::PyComparison;
+use crate::error::OrRaise;
+use crate::run::{Hooks, supervise};
+use crate::spec::PySpec;
+use crate::texts::{Place, Surrogates, Texts, string, type_name, utf8};
+
+/// Data of one run, as Python hands it over.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Job<'py> {
+    /// Sources: `("texts", texts, ids)`, `("table", table, ids)` or `("file", path)`.
+    inputs: Vec<Bound<'py, PyTuple>>,
+    against: Vec<Bound<'py, PyTuple>>,
+    ignore_text: Vec<Bound<'py, PyTuple>>,
+    /// Options by name and text.
+    options: Vec<(String, String)>,
+    spec: Option<Bound<'py, PyAny>>,
+    weights: Option<PathBuf>,
+    /// The column that texts without a name get, and the column of ids.
+    text_column: String,
+    id_column: String,
+    errors: String,
+    progress: Option<Bound<'py, PyAny>>,
+    cancel: Option<Bound<'py, PyAny>>,
+}
+
+/// Options of a run, and what was repaired on the way in.
+struct Ready<'py> {
+    inputs: Inputs,
+    arguments: Arguments,
+    hooks: Hooks<'py>,
+    repaired: u64,
+}
+
+impl<'py> Job<'py> {
+    fn ready(self, py: Python<'py>) -> PyResult<Ready<'py>> {
+        let mut arguments = Arguments::new();
+        for (setting, text) in &self.options {
+            if !arguments.set(setting, text) {
+                return Err(PyTypeError::new_err(format!("there is no option `{setting}`")));
+            }
+        }
+        if let Some(spec) = &self.spec {
+            arguments.set_whole_spec(PySpec::from_object(py, Some(spec))?.spec);
+        }
+        let mut sources = Sources {
+            text_column: &self.text_column,
+            id_column: &self.id_column,
+            surrogates: Surrogates::from_errors(&self.errors)?,
+            repaired: 0,
+        };
+        let mut opened = |all: &[Bound<'py, PyTuple>], name: &str| -> PyResult<Vec<Input>> {
+            all.iter().map(|source| sources.input(source, name)).collect()
+        };
+        let inputs = Inputs::default()
+            .inputs(opened(&self.inputs, "data")?)
+            .against(opened(&self.against, "against")?)
+            .ignore_text(opened(&self.ignore_text, "ignore_text")?)
+            .options(arguments.read_options())
+            .weights(self.weights.clone());
+        let repaired = sources.repaired;
+        let hooks = Hooks { progress: self.progress, cancel: self.cancel };
+        Ok(Ready { inputs, arguments, hooks, repaired })
+    }
+}
+
+/// Makes inputs of sources.
+struct Sources<'a> {
+    text_column: &'a str,
+    id_column: &'a str,
+    surrogates: Surrogates,
+    repaired: u64,
+}
+
+impl Sources<'_> {
+    fn input(&mut self, source: &Bound<'_, PyTuple>, name: &str) -> PyResult<Input> {
+        let kind: String = source.get_item(0)?.extract()?;
+        let data = source.get_item(1)?;
+        match kind.as_str() {
+            "file" => {
+                let path: PathBuf = data.extract()?;
+                Ok(Input::from_word(path.as_os_str()))
+            }
+            "path" => Ok(Input::from(data.extract::<PathBuf>()?.as_path())),
+            "texts" => {
+                let ids = ids(&source.get_item(2)?)?;
+                Ok(self.texts(&data, ids, name)?.named(name).into())
+            }
+            _ => {
+                let ids = ids(&source.get_item(2)?)?;
+                Ok(self.table(&data, ids, name)?.named(name).into())
+            }
+        }
+    }
+
+    /// The text of an item; none if it is null.
+    fn text<'i>(&mut self, item: &'i Bound<'_, PyAny>, place: Place<'_>) -> PyResult<Option<Cow<'i, str>>> {
+        if item.is_none() {
+            return Ok(None);
+        }
+        let (text, is_repaired) = utf8(string(item, place)?, self.surrogates, place)?;
+        self.repaired += u64::from(is_repaired);
+        Ok(Some(text))
+    }
+
+    fn texts(&mut self, data: &Bound<'_, PyAny>, ids: Option<Vec<String>>, name: &str) -> PyResult<InMemory> {
+        match Texts::from_object(data, name)? {
+            Texts::Items(items) => {
+                let mut failed = None;
+                let records =
+                    items.iter().enumerate().map_while(|(at, item)| match self.text(item, Place(name, at)) {
+                        Ok(text) => Some((ids.as_ref().map(|ids| ids[at].as_str()), text)),
+                        Err(error) => {
+                            failed = Some(error);
+                            None
+                        }
+                    });
+                let held = InMemory::records(records);
+                failed.map_or(Ok(held), Err)
+            }
+            Texts::Chunks(chunks) => {
+                let text = |chunk: &ArrayRef| Field::new(self.text_column, chunk.data_type().clone(), true);
+                let batches = chunks
+                    .iter()
+                    .map(|chunk| {
+                        let schema = Arc::new(Schema::new(vec![text(chunk)]));
+                        RecordBatch::try_new(schema, vec![Arc::clone(chunk)]).map_err(|error| bad(&error))
+                    })
+                    .collect::<PyResult<Vec<_>>>()?;
+                let none = Schema::new(vec![Field::new(self.text_column, DataType::Utf8, true)]);
+                let schema = batches.first().map_or(Arc::new(none), RecordBatch::schema);
+                self.with_ids(schema, batches, ids.as_deref())
+            }
+        }
+    }
+
+    fn table(&mut self, data: &Bound<'_, PyAny>, ids: Option<Vec<String>>, name: &str) -> PyResult<InMemory> {
+        match import(data)? {
+            Some(Arrived::Table { schema, batches }) => self.with_ids(schema, batches, ids.as_deref()),
+            _ => Err(PyTypeError::new_err(format!("{name} is {}: it must be a table", type_name(data)))),
+        }
+    }
+
+    /// A table whose column of ids is replaced, because the ids of the caller may repeat.
+    fn with_ids(
+        &self,
+        schema: Arc<Schema>,
+        batches: Vec<RecordBatch>,
+        ids: Option<&[String]>,
+    ) -> PyResult<InMemory> {
+        let Some(ids) = ids else { return Ok(InMemory::batches(schema, batches)) };
+        let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+        if rows != ids.len() {
+            return Err(PyValueError::new_err(format!("there are {} ids for {rows} rows", ids.len())));
+        }
+        let field = Arc::new(Field::new(self.id_column, DataType::LargeUtf8, true));
+        let others: Vec<usize> =
+            (0..schema.fields().len()).filter(|&at| schema.field(at).name() != self.id_column).collect();
+        let fields: Vec<_> =
+            others.iter().map(|&at| Arc::clone(&schema.fields()[at])).chain([field]).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let mut begin = 0;
+        let batches = batches
+            .iter()
+            .map(|batch| {
+                let end = begin + batch.num_rows();
+                let ids: ArrayRef = Arc::new(LargeStringArray::from_iter_values(&ids[begin..end]));
+                begin = end;
+                let columns = others.iter().map(|&at| Arc::clone(batch.column(at))).chain([ids]).collect();
+                RecordBatch::try_new(Arc::clone(&schema), columns).map_err(|error| bad(&error))
+            })
+            .collect::<PyResult<Vec<_>>>()?;
+        Ok(InMemory::batches(schema, batches))
+    }
+}
+
+fn bad(error: &arrow_schema::ArrowError) -> PyErr {
+    PyValueError::new_err(format!("the Arrow data cannot be read: {error}"))
+}
+
+fn ids(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+    if value.is_none() {
+        return Ok(None);
+    }
+    let list = value.cast::<PyList>()?;
+    let id = |(at, id): (usize, Bound<'_, PyAny>)| -> PyResult<String> {
+        let place = Place("id", at);
+        let (id, _): (Cow<'_, str>, bool) = utf8(string(&id, place)?, Surrogates::Repair, place)?;
+        Ok(id.into_owned())
+    };
+    list.iter().enumerate().map(id).collect::<PyResult<_>>().map(Some)
+}
+
+/// Files that a run writes.
+#[derive(FromPyObject, Default)]
+#[pyo3(from_item_all)]
+pub struct Files {
+    output: Option<String>,
+    removed: Option<String>,
+    annotate: bool,
+    report: Option<PathBuf>,
+    force: bool,
+    work: Option<PathBuf>,
+    resume: bool,
+    keep_work: bool,
+    command: Option<String>,
+}
+
+impl Files {
+    fn outputs(&self, arguments: &Arguments) -> Outputs {
+        Outputs::default()
+            .kept(self.output.as_deref().map(Destination::from))
+            .removed(self.removed.as_deref().map(Destination::from))
+            .annotate(self.annotate)
+            .format(arguments.output_format())
+            .compression(arguments.compression())
+            .report(self.report.clone())
+            .overwrite(self.force)
+    }
+}
+
+/// Runs a deduplication.
+#[pyfunction]
+#[pyo3(signature = (job, files = None))]
+pub fn run_dedup(py: Python<'_>, job: Job<'_>, files: Option<Files>) -> PyResult<PyDeduplicated> {
+    let Ready { inputs, mut arguments, hooks, repaired } = job.ready(py)?;
+    let files = files.unwrap_or_default();
+    let settings = arguments.settings();
+    let work =
+        files.work.as_ref().map(|folder| WorkOptions::new(folder).resume(files.resume).keep(files.keep_work));
+    let options = RunOptions::default()
+        .inputs(inputs)
+        .settings(settings)
+        .outputs(files.outputs(&arguments))
+        .work(work)
+        .command(files.command.clone());
+    let run = arguments.built(Dedup::from(options.clone()).build()).or_raise(py)?;
+    drop(run);
+    let result = supervise(py, &hooks, repaired, |watch| Dedup::from(options).run_observed(watch))?;
+    Ok(PyDeduplicated { result: result.or_raise(py)?, repaired })
+}
+
+/// The result of a deduplication, by positions.
+#[pyclass(frozen, name = "Deduplicated", module = "minwise._minwise")]
+pub struct PyDeduplicated {
+    result: Deduplicated,
+    repaired: u64,
+}
+
+#[pymethods]
+impl PyDeduplicated {
+    fn __len__(&self) -> usize {
+        self.result.len()
+    }
+
+    /// For each record, whether it stays.
+    fn kept_mask(&self) -> Column {
+        Column::new(Numbers::Bools(Arc::new(self.result.kept_mask())))
+    }
+
+    /// Positions of the removed documents, of those kept in their stead, and the similarities.
+    fn removed(&self) -> (Column, Column, Column) {
+        let removed = self.result.removed();
+        let integers = |of: fn(&minwise_engine::Duplicate) -> usize| {
+            Column::new(Numbers::I64(Arc::new(removed.iter().map(|one| of(one) as i64).collect())))
+        };
+        let similarities = removed.iter().map(|one| one.similarity).collect();
+        (
+            integers(|one| one.index),
+            integers(|one| one.duplicate_of),
+            Column::new(Numbers::F64(Arc::new(similarities))),
+        )
+    }
+
+    /// The rejected records: position (`None` in a reference), id, code and message.
+    fn rejects(&self, py: Python<'_>) -> PyResult<Vec<Rejected>> {
+        rejects(py, self.result.rejects(), self.result.rejected().collect(), self.result.outcome().corpus())
+    }
+
+    /// The counts of the run as JSON.
+    fn summary(&self) -> PyResult<String> {
+        let mut summary = self.result.summary().clone();
+        summary.repaired += self.repaired;
+        serde_json::to_string(&summary).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// The id that the run has for a position.
+    fn id(&self, py: Python<'_>, index: usize) -> PyResult<Option<String>> {
+        Ok(self.result.id(index).or_raise(py)?.map(Cow::into_owned))
+    }
+
+    /// The text at a position.
+    fn text(&self, py: Python<'_>, index: usize) -> PyResult<Option<String>> {
+        self.result.text(index).or_raise(py)
+    }
+
+    /// Compares a document with the one at another position.
+    fn compare(&self, py: Python<'_>, left: usize, right: usize, passages: usize) -> PyResult<PyComparison> {
+        let text = |index| {
+            let text = self.result.text(index).or_raise(py)?;
+            text.ok_or_else(|| PyIndexError::new_err(format!("there is no text at position {index}")))
+        };
+        let (left, right) = (text(left)?, text(right)?);
+        let preparation = self.result.outcome().plan().preparation().or_raise(py)?;
+        let comparison = py.detach(|| preparation.compare(&left, &right));
+        Ok(PyComparison::new(&comparison, &left, &right, passages))
+    }
+
+    /// Writes the report of the run.
+    fn write_report(&self, py: Python<'_>, folder: PathBuf, force: bool) -> PyResult<()> {
+        py.detach(|| self.result.outcome().write_report(Path::new(&folder), force, &Unobserved)).or_raise(py)
+    }
+}
+
+type Rejected = (Option<usize>, Option<String>, String, String);
+
+fn rejects(
+    py: Python<'_>,
+    rejects: &minwise_engine::Rejects,
+    positions: Vec<usize>,
+    corpus: &minwise_corpus::Corpus,
+) -> PyResult<Vec<Rejected>> {
+    let mut positions = positions.into_iter();
+    let mut all = vec![];
+    rejects
+        .for_each(|rejected| {
+            let position = if rejected.source < corpus.references() { None } else { positions.next() };
+            all.push((position, rejected.id.clone(), rejected.code.clone(), rejected.message.clone()));
+            Ok(())
+        })
+        .or_raise(py)?;
+    Ok(all)
+}
+
+/// Lists near-duplicate pairs.
+#[pyfunction]
+#[pyo3(signature = (job, of = None))]
+pub fn run_pairs(py: Python<'_>, job: Job<'_>, of: Option<Vec<String>>) -> PyResult<PyFoundPairs> {
+    let Ready { inputs, mut arguments, hooks, repaired } = job.ready(py)?;
+    let options = PairsOptions::default().inputs(inputs).settings(arguments.settings()).of(of);
+    drop(arguments.built(Pairs::from(options.clone()).build()).or_raise(py)?);
+    let result = supervise(py, &hooks, repaired, |watch| Pairs::from(options).run_observed(watch))?;
+    Ok(PyFoundPairs { result: result.or_raise(py)? })
+}
+
+/// Near-duplicate pairs, by positions.
+#[pyclass(frozen, name = "FoundPairs", module = "minwise._minwise")]
+pub struct PyFoundPairs {
+    result: FoundPairs,
+}
+
+#[pymethods]
+impl PyFoundPairs {
+    /// The number of records.
+    fn records(&self) -> usize {
+        self.result.records()
+    }
+
+    /// Positions of the first documents, of the second documents, and the similarities.
+    fn columns(&self) -> (Column, Column, Column) {
+        let integers = |of: fn(&minwise_engine::FoundPair) -> usize| {
+            Column::new(Numbers::I64(Arc::new(self.result.iter().map(|pair| of(pair) as i64).collect())))
+        };
+        let similarities = self.result.iter().map(|pair| pair.similarity).collect();
+        (
+            integers(|pair| pair.first),
+            integers(|pair| pair.second),
+            Column::new(Numbers::F64(Arc::new(similarities))),
+        )
+    }
+
+    /// The rejected records: position, id, code and message.
+    fn rejects(&self, py: Python<'_>) -> PyResult<Vec<Rejected>> {
+        rejects(py, self.result.rejects(), self.result.rejected().collect(), self.result.outcome().corpus())
+    }
+
+    /// The id that the run has for a position.
+    fn id(&self, py: Python<'_>, index: usize) -> PyResult<Option<String>> {
+        Ok(self.result.id(index).or_raise(py)?.map(Cow::into_owned))
+    }
+}
+
+/// The fields that a keeper policy looks at; none if it cannot be read, which the run refuses together with other problems.
+#[pyfunction]
+pub fn keep_fields(keep: &str) -> Vec<String> {
+    let keep = keep.parse::<minwise_engine::Keep>();
+    keep.map(|keep| keep.fields().map(|field| field.to_string()).collect()).unwrap_or_default()
+}
+
+/// Bands and rows for a threshold: bands, rows, registers, recall at the threshold, half point, steepest point, expected false
+/// candidates per document and bytes of a sketch.
+#[pyfunction]
+#[pyo3(signature = (threshold, recall, registers, bands, rows))]
+#[allow(clippy::type_complexity, reason = "Python code takes the values apart")]
+pub fn plan(
+    py: Python<'_>,
+    threshold: f64,
+    recall: f64,
+    registers: usize,
+    bands: Option<usize>,
+    rows: Option<usize>,
+) -> PyResult<(usize, usize, f64, f64, Option<f64>, f64, usize)> {
+    use minwise::candidate::{Curve, tune};
+    let mut arguments = Arguments::new();
+    arguments.set("threshold", &threshold.to_string());
+    arguments.set("recall", &recall.to_string());
+    arguments.set("registers", &registers.to_string());
+    for (setting, number) in [("bands", bands), ("rows", rows)] {
+        if let Some(number) = number {
+            arguments.set(setting, &number.to_string());
+        }
+    }
+    let settings = arguments.settings();
+    let plan = arguments.built(settings.plan()).or_raise(py)?;
+    let (banding, spec): (_, &Spec) = (plan.banding(), plan.spec());
+    let curve = Curve::from(banding);
+    let false_candidates = tune::expected_false_candidates(banding, threshold, |similarity| similarity);
+    Ok((
+        banding.bands(),
+        banding.rows(),
+        curve.probability(threshold),
+        curve.half_point(),
+        curve.steepest_point(),
+        false_candidates,
+        spec.method.size_bytes(),
+    ))
+}
+
+/// The capsule of an Arrow stream of decisions or pairs: two columns of ids, similarities, and two columns of positions.
+#[pyfunction]
+pub fn decision_stream<'py>(
+    py: Python<'py>,
+    names: [String; 5],
+    ids: [Vec<Bound<'py, PyAny>>; 2],
+    similarities: Vec<f64>,
+    positions: [Vec<Option<i64>>; 2],
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let [first, second] = ids;
+    let [from, to] = positions;
+    let columns: [ArrayRef; 5] = [
+        id_column(&first)?,
+        id_column(&second)?,
+        Arc::new(Float64Array::from(similarities)),
+        Arc::new(Int64Array::from(from)),
+        Arc::new(Int64Array::from(to)),
+    ];
+    let fields: Vec<Field> = names
+        .iter()
+        .zip(&columns)
+        .map(|(name, column)| Field::new(name, column.data_type().clone(), true))
+        .collect();
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.into());
+    export_stream(py, batch.map_err(|error| bad(&error))?)
+}
+
+/// Ids as numbers if all of them are, else as text.
+fn id_column(ids: &[Bound<'_, PyAny>]) -> PyResult<ArrayRef> {
+    let is_number = |id: &Bound<'_, PyAny>| id.is_exact_instance_of::<PyInt>();
+    if ids.iter().all(is_number)
+        && let Ok(numbers) = ids.iter().map(|id| id.extract()).collect::<PyResult<Vec<i64>>>()
+    {
+        return Ok(Arc::new(Int64Array::from(numbers)));
+    }
+    let texts: Vec<String> = ids.iter().map(|id| Ok(id.str()?.to_string())).collect::<PyResult<_>>()?;
+    Ok(Arc::new(LargeStringArray::from_iter_values(texts)))
+}

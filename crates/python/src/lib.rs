@@ -1,0 +1,52 @@
+//! The extension module of the Python package: wrappers of the library's types and runs, without algorithms of its own.
+//!
+//! The package around it is in `python/minwise`: adapters for tables of other libraries, results in the type that came in, and
+//! the exceptions.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::doc_markdown,
+    clippy::unnecessary_wraps,
+    clippy::used_underscore_items,
+    reason = "arguments of Python arrive as values, and documentation is for Python"
+)]
+#![allow(missing_docs, reason = "the stubs of the package document the module")]
+
+mod arrow;
+mod column;
+mod comparison;
+mod dedup;
+mod error;
+mod run;
+mod sketches;
+mod spec;
+mod texts;
+
+use pyo3::prelude::*;
+
+use column::Column;
+
+/// The array of NumPy that sees a column without a copy. NumPy is imported here for the first time.
+fn as_array(py: Python<'_>, column: Column) -> PyResult<Bound<'_, PyAny>> {
+    py.import("numpy")?.call_method1("asarray", (Py::new(py, column)?,))
+}
+
+#[pymodule(gil_used = false)]
+mod _minwise {
+    #[pymodule_export]
+    use crate::column::Column;
+    #[pymodule_export]
+    use crate::comparison::{PyComparison, PyEstimate, PyPassage};
+    #[pymodule_export]
+    use crate::dedup::{
+        PyDeduplicated, PyFoundPairs, decision_stream, keep_fields, plan, run_dedup, run_pairs,
+    };
+    #[pymodule_export]
+    use crate::sketches::PySketches;
+    #[pymodule_export]
+    use crate::spec::PySpec;
+
+    /// The version of the package.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}

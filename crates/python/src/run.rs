@@ -1,0 +1,174 @@
+//! Long work on a thread of its own, while the calling thread looks for signals.
+//!
+//! The calling thread wakes every 50 ms: it lets Python handle signals, so that Ctrl-C works, asks `cancel`, and calls `progress`.
+//! A handler of our own for signals would replace Python's.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use minwise::{Observer, Stage, Warning};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::error::spelled;
+
+/// How often the calling thread looks for signals.
+const WAKE: Duration = Duration::from_millis(50);
+/// The least time between two calls of `progress`.
+const PROGRESS: Duration = Duration::from_millis(100);
+
+/// Functions of Python that follow a run.
+#[derive(Default)]
+pub struct Hooks<'py> {
+    /// Called with the name of the stage, the amount done and the total.
+    pub progress: Option<Bound<'py, PyAny>>,
+    /// Called without arguments; true cancels.
+    pub cancel: Option<Bound<'py, PyAny>>,
+}
+
+/// Receives the events of a run.
+#[derive(Default)]
+pub struct Watch {
+    is_cancelled: AtomicBool,
+    stage: Mutex<Option<Stage>>,
+    done: AtomicU64,
+    total: AtomicU64,
+    warnings: Mutex<Vec<String>>,
+}
+
+impl Observer for Watch {
+    fn begin(&self, stage: Stage, total: u64) {
+        let mut current = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        self.done.store(0, Ordering::Relaxed);
+        self.total.store(total, Ordering::Relaxed);
+        *current = Some(stage);
+    }
+
+    fn advance(&self, amount: u64) {
+        self.done.fetch_add(amount, Ordering::Relaxed);
+    }
+
+    fn warn(&self, warning: &Warning) {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(spelled(&warning.sentence()));
+    }
+
+    fn cancelled(&self) -> bool {
+        self.is_cancelled.load(Ordering::Relaxed)
+    }
+}
+
+impl Watch {
+    fn state(&self) -> Option<(&'static str, u64, u64)> {
+        let stage = (*self.stage.lock().unwrap_or_else(PoisonError::into_inner))?;
+        Some((stage.name(), self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed)))
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        std::mem::take(&mut self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Whether the worker is done, and the signal that it is.
+#[derive(Default)]
+struct Bell {
+    is_done: Mutex<bool>,
+    rings: Condvar,
+}
+
+impl Bell {
+    fn ring(&self) {
+        *self.is_done.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.rings.notify_all();
+    }
+
+    /// Waits for the worker for a while, and returns whether it is done.
+    fn wait(&self) -> bool {
+        let is_done = self.is_done.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.rings.wait_timeout_while(is_done, WAKE, |is_done| !*is_done);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// Does work on a thread of its own, and raises the error of a signal handler or a hook. The work is always over when this
+/// function returns. `repaired` texts had lone surrogates, which is a warning.
+pub fn supervise<T: Send>(
+    py: Python<'_>,
+    hooks: &Hooks<'_>,
+    repaired: u64,
+    work: impl FnOnce(&Watch) -> T + Send,
+) -> PyResult<T> {
+    let (watch, bell) = (Watch::default(), Bell::default());
+    if repaired > 0 {
+        // Texts in memory were repaired on their way in; of files, the run reports it.
+        watch.warn(&Warning::Repaired { documents: repaired });
+    }
+    let mut raised = None;
+    let result = std::thread::scope(|scope| {
+        let worker = std::thread::Builder::new().name("minwise".to_owned()).spawn_scoped(scope, || {
+            let result = catch_unwind(AssertUnwindSafe(|| work(&watch)));
+            bell.ring();
+            result
+        })?;
+        let mut told = Instant::now();
+        let mut last = None;
+        while !py.detach(|| bell.wait()) {
+            if raised.is_some() {
+                continue;
+            }
+            if let Err(error) = follow(py, hooks, &watch, &mut told, &mut last) {
+                watch.is_cancelled.store(true, Ordering::Relaxed);
+                raised = Some(error);
+            }
+        }
+        Ok::<_, std::io::Error>(worker.join())
+    });
+    let result = match result? {
+        Ok(Ok(result)) => result,
+        Ok(Err(_)) | Err(_) => {
+            return Err(PyRuntimeError::new_err("minwise failed: this is a bug, please report it"));
+        }
+    };
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    // Short runs end before the calling thread wakes; a progress bar is to end at the end.
+    if let (Some(progress), Some(state)) = (&hooks.progress, watch.state()) {
+        progress.call1(state)?;
+    }
+    let warnings = watch.warnings();
+    if !warnings.is_empty() {
+        let warn = py.import("minwise._errors")?.getattr("warn")?;
+        for warning in warnings {
+            warn.call1((warning,))?;
+        }
+    }
+    py.check_signals()?;
+    Ok(result)
+}
+
+fn follow(
+    py: Python<'_>,
+    hooks: &Hooks<'_>,
+    watch: &Watch,
+    told: &mut Instant,
+    last: &mut Option<(&'static str, u64, u64)>,
+) -> PyResult<()> {
+    py.check_signals()?;
+    if let Some(cancel) = &hooks.cancel
+        && cancel.call0()?.is_truthy()?
+    {
+        watch.is_cancelled.store(true, Ordering::Relaxed);
+    }
+    if let Some(progress) = &hooks.progress
+        && told.elapsed() >= PROGRESS
+    {
+        let state = watch.state();
+        if let Some(state) = state.filter(|_| state != *last) {
+            progress.call1(state)?;
+        }
+        (*told, *last) = (Instant::now(), state);
+    }
+    Ok(())
+}

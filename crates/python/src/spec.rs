@@ -1,0 +1,323 @@
+//! `Spec`: how texts become sketches.
+
+use std::cell::RefCell;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, OnceLock};
+use std::thread::available_parallelism;
+
+use minwise::{Spec, VERSION, text::UNICODE};
+use minwise_engine::{Arguments, Preparation, Prepared, Weighing};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+use crate::column::{Column, Numbers};
+use crate::comparison::PyComparison;
+use crate::error::{OrRaise, setting_error};
+use crate::sketches::PySketches;
+use crate::texts::{Lent, Place, Surrogates, Texts, WHOLE, arrow_text, string, utf8};
+
+/// Below this much text, letting go of the interpreter's lock costs more than the work.
+const DETACH_BYTES: usize = 16 << 10;
+/// Texts of a list that are lent at a time. More would hold copies of all texts that are not ASCII.
+const BLOCK_BYTES: usize = 16 << 20;
+
+/// A spec and the tables that sketch by it, made when they are first needed.
+pub struct Shared {
+    pub spec: Spec,
+    preparation: OnceLock<Preparation>,
+}
+
+impl Shared {
+    pub fn new(spec: Spec) -> Arc<Self> {
+        Arc::new(Self { spec, preparation: OnceLock::new() })
+    }
+
+    pub fn preparation(&self, py: Python<'_>) -> PyResult<&Preparation> {
+        if let Some(preparation) = self.preparation.get() {
+            return Ok(preparation);
+        }
+        let made = Preparation::new(&self.spec, &Weighing::default()).or_raise(py)?;
+        Ok(self.preparation.get_or_init(|| made))
+    }
+}
+
+/// How texts become sketches: normalisation, shingles, sketch, seed and weights.
+///
+/// Two sketches can be compared if their specs are equal. The text form of a spec is the same in Rust, in Python and in files.
+///
+/// >>> import minwise
+/// >>> spec = minwise.Spec("nfkc+casefold / words:3 / minhash:64 / seed:1")
+/// >>> spec.registers
+/// 64
+/// >>> minwise.Spec.of(shingle="chars:9")
+/// Spec("nfkc+casefold / chars:9 / minhash:128 / seed:1")
+#[pyclass(name = "Spec", frozen, module = "minwise")]
+pub struct PySpec {
+    pub shared: Arc<Shared>,
+}
+
+thread_local! {
+    /// Buffers for short texts, which are sketched without letting go of the interpreter's lock.
+    static ROOM: RefCell<Prepared> = RefCell::default();
+}
+
+impl PySpec {
+    pub fn new_of(spec: Spec) -> Self {
+        Self { shared: Shared::new(spec) }
+    }
+
+    /// A spec, or the text form of one; the default without it.
+    pub fn from_object(py: Python<'_>, value: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Shared>> {
+        let Some(value) = value.filter(|value| !value.is_none()) else {
+            return Ok(Shared::new(Spec::default()));
+        };
+        if let Ok(spec) = value.cast::<Self>() {
+            return Ok(Arc::clone(&spec.get().shared));
+        }
+        if let Ok(text) = value.cast::<PyString>() {
+            return Ok(Shared::new(text.to_str()?.parse::<Spec>().or_raise(py)?));
+        }
+        let kind = crate::texts::type_name(value);
+        Err(PyTypeError::new_err(format!("spec is {kind}: it must be Spec or its text form")))
+    }
+}
+
+#[pymethods]
+impl PySpec {
+    #[new]
+    #[pyo3(signature = (text = "nfkc+casefold / words:5 / minhash:128 / seed:1", /))]
+    fn new(py: Python<'_>, text: &str) -> PyResult<Self> {
+        Ok(Self::new_of(text.parse::<Spec>().or_raise(py)?))
+    }
+
+    /// Makes a spec of its parts, which have the names of the command's options.
+    #[classmethod]
+    #[pyo3(signature = (*, normalize = "nfkc+casefold", shingle = "words:5", sketch = None, registers = None, seed = 1,
+        weight = "none", whitespace = "fold", short = "one", strip_markup = false, max_df = None))]
+    #[allow(clippy::too_many_arguments, reason = "each is an argument of Python")]
+    fn of(
+        cls: &Bound<'_, pyo3::types::PyType>,
+        normalize: &str,
+        shingle: &str,
+        sketch: Option<&str>,
+        registers: Option<usize>,
+        seed: u64,
+        weight: &str,
+        whitespace: &str,
+        short: &str,
+        strip_markup: bool,
+        max_df: Option<f64>,
+    ) -> PyResult<Self> {
+        let py = cls.py();
+        let mut arguments = Arguments::new();
+        let texts = [
+            ("normalize", Some(normalize.to_owned())),
+            ("shingle", Some(shingle.to_owned())),
+            ("sketch", sketch.map(ToOwned::to_owned)),
+            ("registers", registers.map(|number| number.to_string())),
+            ("seed", Some(seed.to_string())),
+            ("weight", Some(weight.to_owned())),
+            ("whitespace", Some(whitespace.to_owned())),
+            ("short", Some(short.to_owned())),
+            ("strip-markup", Some(strip_markup.to_string())),
+            ("max-df", max_df.map(|share| share.to_string())),
+        ];
+        for (setting, text) in texts {
+            if let Some(text) = text {
+                arguments.set(setting, &text);
+            }
+        }
+        let spec = arguments.spec();
+        arguments.built(Ok(spec)).or_raise(py).map(Self::new_of)
+    }
+
+    /// A number that stands for the spec, its version and its Unicode data.
+    #[getter]
+    fn fingerprint(&self) -> u64 {
+        self.shared.spec.fingerprint()
+    }
+
+    /// The number of registers of a sketch.
+    #[getter]
+    fn registers(&self) -> usize {
+        self.shared.spec.method.registers()
+    }
+
+    /// The version of what a spec means.
+    #[getter]
+    fn version(&self) -> u32 {
+        VERSION
+    }
+
+    /// The version of Unicode that normalises texts.
+    #[getter]
+    fn unicode(&self) -> &'static str {
+        UNICODE
+    }
+
+    /// Raises `SpecMismatch`, which names the field that differs, unless both specs are equal.
+    fn check(&self, py: Python<'_>, other: &Bound<'_, PySpec>) -> PyResult<()> {
+        self.shared.spec.check(&other.get().shared.spec).or_raise(py)
+    }
+
+    /// Sketches texts.
+    ///
+    /// `texts` is a list of str, an Arrow column, or a column of NumPy, pandas or polars. A null text, and a text without
+    /// shingles, has a row whose words are all 2³² − 1.
+    ///
+    /// >>> import minwise
+    /// >>> minwise.Spec().sketch(["To be or not to be", "that is the question"]).shape
+    /// (2, 128)
+    #[pyo3(signature = (texts, *, threads = None, errors = "replace"))]
+    fn sketch(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        threads: Option<usize>,
+        errors: &str,
+    ) -> PyResult<PySketches> {
+        let preparation = self.shared.preparation(py)?;
+        let surrogates = Surrogates::from_errors(errors)?;
+        if threads == Some(0) {
+            return Err(setting_error(py, "`threads`: it must be at least 1", None));
+        }
+        let texts = Texts::from_object(texts, "texts")?;
+        let words = preparation.words();
+        let mut rows = vec![u32::MAX; texts.len() * words];
+        let mut present = vec![false; texts.len()];
+        let threads = || threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
+        match texts {
+            Texts::Items(items) => {
+                let mut begin = 0;
+                while begin < items.len() {
+                    let mut lent = Lent::default();
+                    while begin + lent.len() < items.len() && lent.bytes() < BLOCK_BYTES {
+                        let at = begin + lent.len();
+                        lent.push(&items[at], surrogates, Place("texts", at))?;
+                    }
+                    let end = begin + lent.len();
+                    let rows = &mut rows[begin * words..end * words];
+                    let present = &mut present[begin..end];
+                    if lent.bytes() < DETACH_BYTES {
+                        sketch_short(preparation, &lent, rows, present);
+                    } else {
+                        let threads = threads();
+                        py.detach(|| {
+                            sketch_all(preparation, lent.len(), |at| lent.get(at), rows, present, threads);
+                        });
+                        py.check_signals()?;
+                    }
+                    begin = end;
+                }
+            }
+            Texts::Chunks(chunks) => {
+                let threads = threads();
+                py.detach(|| {
+                    let mut begin = 0;
+                    for chunk in &chunks {
+                        let end = begin + chunk.len();
+                        let rows = &mut rows[begin * words..end * words];
+                        let text = |at| arrow_text(chunk, at);
+                        sketch_all(preparation, chunk.len(), text, rows, &mut present[begin..end], threads);
+                        begin = end;
+                    }
+                });
+            }
+        }
+        Ok(PySketches::owned(Arc::clone(&self.shared), words, rows, present, None))
+    }
+
+    /// The shingles of a text in document order, as 64-bit hashes, repeats included.
+    fn shingles<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let preparation = self.shared.preparation(py)?;
+        let (text, _) = utf8(string(text, Place("text", WHOLE))?, Surrogates::Repair, Place("text", WHOLE))?;
+        let shingles = preparation.document(&text).shingles().to_vec();
+        crate::as_array(py, Column::new(Numbers::U64(Arc::new(shingles))))
+    }
+
+    /// Compares two texts: exact similarity, the estimate of their sketches, and the longest passages that both share.
+    #[pyo3(signature = (a, b, *, passages = 0))]
+    fn compare(
+        &self,
+        py: Python<'_>,
+        a: &Bound<'_, PyAny>,
+        b: &Bound<'_, PyAny>,
+        passages: usize,
+    ) -> PyResult<PyComparison> {
+        let preparation = self.shared.preparation(py)?;
+        let (a, b) = (string(a, Place("a", WHOLE))?, string(b, Place("b", WHOLE))?);
+        let (a, _) = utf8(a, Surrogates::Repair, Place("a", WHOLE))?;
+        let (b, _) = utf8(b, Surrogates::Repair, Place("b", WHOLE))?;
+        let (left, right): (&str, &str) = (&a, &b);
+        let comparison = py.detach(|| preparation.compare(left, right));
+        Ok(PyComparison::new(&comparison, left, right, passages))
+    }
+
+    fn __str__(&self) -> String {
+        self.shared.spec.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Spec(\"{}\")", self.shared.spec)
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| other.get().shared.spec == self.shared.spec)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.shared.spec.to_string().hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let text = slf.get().shared.spec.to_string();
+        Ok((slf.get_type().into_any(), PyTuple::new(slf.py(), [text])?))
+    }
+}
+
+fn sketch_short(preparation: &Preparation, lent: &Lent, rows: &mut [u32], present: &mut [bool]) {
+    ROOM.with_borrow_mut(|room| {
+        let words = preparation.words();
+        for (at, (row, has_shingles)) in rows.chunks_exact_mut(words).zip(present).enumerate() {
+            *has_shingles = lent.get(at).is_some_and(|text| preparation.sketch_into(text, room, row));
+        }
+    });
+}
+
+/// Sketches texts by several threads. The result does not depend on how many.
+fn sketch_all<'t>(
+    preparation: &Preparation,
+    texts: usize,
+    text: impl Fn(usize) -> Option<&'t str> + Sync,
+    rows: &mut [u32],
+    present: &mut [bool],
+    threads: usize,
+) {
+    let words = preparation.words();
+    // Parts smaller than a thread's share, because texts differ in length.
+    let part = texts.div_ceil(threads * 8).max(1);
+    let parts = rows.chunks_mut(part * words).zip(present.chunks_mut(part)).enumerate();
+    let parts = std::sync::Mutex::new(parts);
+    let work = || {
+        let mut room = Prepared::default();
+        loop {
+            let Some((number, (rows, present))) = parts.lock().ok().and_then(|mut parts| parts.next()) else {
+                return;
+            };
+            for (at, (row, has_shingles)) in rows.chunks_exact_mut(words).zip(present).enumerate() {
+                let text = text(number * part + at);
+                *has_shingles = text.is_some_and(|text| preparation.sketch_into(text, &mut room, row));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(texts) {
+            scope.spawn(work);
+        }
+        work();
+    });
+}

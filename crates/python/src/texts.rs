@@ -1,0 +1,263 @@
+//! Texts of Python, lent to the library.
+//!
+//! ASCII strings are lent where they lie. Other strings are encoded into a buffer of our own, because the function of Python that
+//! lends their UTF-8 would leave a second copy in every string.
+#![allow(unsafe_code, reason = "strings are lent to threads that do not hold the interpreter's lock")]
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString, PyTuple};
+
+use crate::arrow::{Arrived, import};
+
+/// What becomes of a lone surrogate, which UTF-8 cannot write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Surrogates {
+    /// It is replaced by U+FFFD, as the command replaces one in JSON.
+    Repair,
+    /// It is an error.
+    Refuse,
+}
+
+impl Surrogates {
+    pub fn from_errors(errors: &str) -> PyResult<Self> {
+        match errors {
+            "replace" => Ok(Self::Repair),
+            "strict" => Ok(Self::Refuse),
+            other => Err(PyValueError::new_err(format!(
+                "errors is {other:?}: it must be \"replace\" or \"strict\""
+            ))),
+        }
+    }
+}
+
+/// The name of an argument and a position in it, for messages.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a>(pub &'a str, pub usize);
+
+impl std::fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.1 == usize::MAX { f.write_str(self.0) } else { write!(f, "{}[{}]", self.0, self.1) }
+    }
+}
+
+/// A place that is an argument as a whole.
+pub const WHOLE: usize = usize::MAX;
+
+/// The name of an object's type.
+pub fn type_name(value: &Bound<'_, PyAny>) -> String {
+    value.get_type().name().map_or_else(|_| "unknown".to_owned(), |name| name.to_string())
+}
+
+/// The string, or an error that names the place.
+pub fn string<'a, 'py>(value: &'a Bound<'py, PyAny>, place: Place<'_>) -> PyResult<&'a Bound<'py, PyString>> {
+    value
+        .cast::<PyString>()
+        .map_err(|_| PyTypeError::new_err(format!("{place} is {}: it must be str", type_name(value))))
+}
+
+/// The UTF-8 of a string, and whether lone surrogates had to be replaced.
+pub fn utf8<'a>(
+    text: &'a Bound<'_, PyString>,
+    surrogates: Surrogates,
+    place: Place<'_>,
+) -> PyResult<(Cow<'a, str>, bool)> {
+    if is_ascii(text)? {
+        return Ok((Cow::Borrowed(text.to_str()?), false));
+    }
+    if let Ok(bytes) = text.encode_utf8() {
+        let text = String::from_utf8(bytes.as_bytes().to_vec())
+            .map_err(|_| PyValueError::new_err(format!("{place} is not valid text")))?;
+        return Ok((Cow::Owned(text), false));
+    }
+    if surrogates == Surrogates::Refuse {
+        return Err(PyValueError::new_err(format!("{place} has a lone surrogate, and errors is \"strict\"")));
+    }
+    let py = text.py();
+    let encoded = text.call_method1(pyo3::intern!(py, "encode"), ("utf-16-le", "surrogatepass"))?;
+    let bytes: Vec<u8> = encoded.extract()?;
+    let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
+    // Two surrogates that make a pair are one character, as in JSON.
+    let is_repaired = char::decode_utf16(units.iter().copied()).any(|unit| unit.is_err());
+    Ok((Cow::Owned(String::from_utf16_lossy(&units)), is_repaired))
+}
+
+fn is_ascii(text: &Bound<'_, PyString>) -> PyResult<bool> {
+    let py = text.py();
+    Ok(text.call_method0(pyo3::intern!(py, "isascii"))?.is_truthy()?)
+}
+
+/// Texts as they came in.
+pub enum Texts<'py> {
+    /// Items of a list or a tuple. The list is a copy, so that another thread cannot change it.
+    Items(Vec<Bound<'py, PyAny>>),
+    /// Chunks of an Arrow column of strings.
+    Chunks(Vec<ArrayRef>),
+}
+
+impl<'py> Texts<'py> {
+    /// Takes texts from any object that has them.
+    pub fn from_object(data: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
+        if let Ok(list) = data.cast::<PyList>() {
+            return Ok(Self::Items(list.iter().collect()));
+        }
+        if let Ok(tuple) = data.cast::<PyTuple>() {
+            return Ok(Self::Items(tuple.iter().collect()));
+        }
+        if data.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err(format!(
+                "{name} is one str: it must be a list of texts, such as [{name}]"
+            )));
+        }
+        match import(data)? {
+            Some(Arrived::Column { chunks, data_type }) => {
+                if !is_text(&data_type) {
+                    return Err(PyTypeError::new_err(format!(
+                        "{name} is an Arrow column of {data_type}: it must be one of strings"
+                    )));
+                }
+                Ok(Self::Chunks(chunks))
+            }
+            Some(Arrived::Table { .. }) => Err(PyTypeError::new_err(format!(
+                "{name} is a table of {}: it must be one column of texts",
+                type_name(data)
+            ))),
+            None => {
+                let py = data.py();
+                // Objects of other libraries are taken apart by Python code, which imports them only then.
+                let items = py.import("minwise._adapters")?.call_method1("text_list", (data, name))?;
+                Self::from_object(&items, name)
+            }
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Items(items) => items.len(),
+            Self::Chunks(chunks) => chunks.iter().map(|chunk| chunk.len()).sum(),
+        }
+    }
+}
+
+/// Whether a column of this type holds texts.
+pub fn is_text(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Dictionary(_, values) => is_text(values),
+        _ => false,
+    }
+}
+
+/// The text of a row of an Arrow column; none if it is null.
+pub fn arrow_text(array: &dyn Array, row: usize) -> Option<&str> {
+    if array.is_null(row) {
+        return None;
+    }
+    match array.data_type() {
+        DataType::Utf8 => Some(array.as_string::<i32>().value(row)),
+        DataType::LargeUtf8 => Some(array.as_string::<i64>().value(row)),
+        DataType::Utf8View => Some(array.as_string_view().value(row)),
+        DataType::Dictionary(key, _) => match **key {
+            DataType::Int8 => keyed::<Int8Type>(array, row),
+            DataType::Int16 => keyed::<Int16Type>(array, row),
+            DataType::Int32 => keyed::<Int32Type>(array, row),
+            DataType::Int64 => keyed::<Int64Type>(array, row),
+            DataType::UInt8 => keyed::<UInt8Type>(array, row),
+            DataType::UInt16 => keyed::<UInt16Type>(array, row),
+            DataType::UInt32 => keyed::<UInt32Type>(array, row),
+            DataType::UInt64 => keyed::<UInt64Type>(array, row),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn keyed<K: ArrowDictionaryKeyType>(array: &dyn Array, row: usize) -> Option<&str> {
+    let dictionary = array.as_dictionary::<K>();
+    arrow_text(dictionary.values(), dictionary.key(row)?)
+}
+
+/// Strings of a list, lent to threads that do not hold the interpreter's lock.
+#[derive(Default)]
+pub struct Lent {
+    /// Strong references to the strings that are lent.
+    owners: Vec<Py<PyString>>,
+    encoded: String,
+    spans: Vec<Span>,
+    bytes: usize,
+    pub repaired: u64,
+}
+
+enum Span {
+    Null,
+    /// Bytes of an ASCII string.
+    Lent(*const u8, usize),
+    /// A part of `encoded`.
+    Encoded(Range<usize>),
+}
+
+// SAFETY: a span that is lent points into a string of `owners`. Python strings never change, and `owners` keeps them alive.
+unsafe impl Send for Lent {}
+// SAFETY: as above; nothing is written through the pointers.
+unsafe impl Sync for Lent {}
+
+impl Lent {
+    /// Takes one more item: a string, or `None` for null.
+    pub fn push(
+        &mut self,
+        item: &Bound<'_, PyAny>,
+        surrogates: Surrogates,
+        place: Place<'_>,
+    ) -> PyResult<()> {
+        if item.is_none() {
+            self.spans.push(Span::Null);
+            return Ok(());
+        }
+        let text = string(item, place)?;
+        let (utf8, is_repaired) = utf8(text, surrogates, place)?;
+        self.repaired += u64::from(is_repaired);
+        self.bytes += utf8.len();
+        match utf8 {
+            Cow::Borrowed(lent) => {
+                self.spans.push(Span::Lent(lent.as_ptr(), lent.len()));
+                self.owners.push(text.clone().unbind());
+            }
+            Cow::Owned(encoded) => {
+                let begin = self.encoded.len();
+                self.encoded += &encoded;
+                self.spans.push(Span::Encoded(begin..self.encoded.len()));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Bytes of all texts.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub fn get(&self, at: usize) -> Option<&str> {
+        match &self.spans[at] {
+            Span::Null => None,
+            // SAFETY: the string is ASCII, alive as long as `self`, and never changes.
+            Span::Lent(bytes, len) => {
+                Some(unsafe { str::from_utf8_unchecked(std::slice::from_raw_parts(*bytes, *len)) })
+            }
+            Span::Encoded(range) => Some(&self.encoded[range.clone()]),
+        }
+    }
+}

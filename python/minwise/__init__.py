@@ -1,0 +1,67 @@
+"""Near-duplicate documents, found fast, verified exactly and explained.
+
+>>> import minwise
+>>> result = minwise.dedup(["To be or not to be", "To be, or not to be!", "That is the question"])
+>>> result.kept
+['To be or not to be', 'That is the question']
+"""
+
+from ._errors import (
+    Cancelled,
+    IndexDamaged,
+    InputError,
+    MinwiseError,
+    MinwiseWarning,
+    RejectedRecords,
+    SettingError,
+    SpecMismatch,
+)
+from ._minwise import VERSION as __version__
+from ._minwise import Comparison, Estimate, Passage, Sketches, Spec
+from ._results import (
+    Audit,
+    Cluster,
+    Decision,
+    Decisions,
+    Dedup,
+    Estimates,
+    Pair,
+    Pairs,
+    Plan,
+    Reject,
+    Summary,
+)
+from ._runs import compare, dedup, dedup_files, pairs, plan
+
+__all__ = [
+    "Audit",
+    "Cancelled",
+    "Cluster",
+    "Comparison",
+    "Decision",
+    "Decisions",
+    "Dedup",
+    "Estimate",
+    "Estimates",
+    "IndexDamaged",
+    "InputError",
+    "MinwiseError",
+    "MinwiseWarning",
+    "Pair",
+    "Pairs",
+    "Passage",
+    "Plan",
+    "Reject",
+    "RejectedRecords",
+    "SettingError",
+    "Sketches",
+    "Spec",
+    "SpecMismatch",
+    "Summary",
+    "__version__",
+    "compare",
+    "dedup",
+    "dedup_files",
+    "pairs",
+    "plan",
+]

@@ -1,0 +1,549 @@
+"""The results of runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
+
+from . import _minwise
+from ._errors import MinwiseError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    import numpy
+    from numpy.typing import NDArray
+
+    from ._adapters import Spool
+    from ._minwise import Comparison
+
+T = TypeVar("T")
+
+#: The version of the pickles that this version writes.
+PICKLE_VERSION = 1
+
+
+class Estimates(NamedTuple):
+    """Estimated similarities, as arrays: values, standard errors, and the ends of the 95 % confidence intervals."""
+
+    value: NDArray[numpy.float64]
+    standard_error: NDArray[numpy.float64]
+    low: NDArray[numpy.float64]
+    high: NDArray[numpy.float64]
+
+
+class Decision(NamedTuple):
+    """A removed document, the one that is kept in its stead, and their exact similarity."""
+
+    #: The id of the removed document: that of the data, or its position.
+    id: Any
+    #: The id of the document that is kept in its stead.
+    duplicate_of: Any
+    #: The exact similarity of the two.
+    similarity: float
+    #: The position of the removed document.
+    position: int
+    #: The position of the kept document; None if it is of `against`.
+    duplicate_of_position: int | None
+
+
+class Pair(NamedTuple):
+    """Two near-duplicates and their exact similarity."""
+
+    first: Any
+    second: Any
+    similarity: float
+    first_position: int
+    second_position: int
+
+
+class Cluster(NamedTuple):
+    """A kept document and the removed ones that repeat it."""
+
+    keeper: Any
+    removed: tuple[Any, ...]
+
+
+class Reject(NamedTuple):
+    """A record that is no document. It is neither kept nor removed."""
+
+    #: The position of the record; None if it is of `against`.
+    position: int | None
+    id: str | None
+    #: A stable name of the reason.
+    code: str
+    #: The reason in words.
+    message: str
+
+
+class Audit(NamedTuple):
+    """The recall that a sample measured."""
+
+    documents: int
+    pairs: int
+    found: int
+    recall: float
+    low: float
+    high: float
+
+
+class Summary:
+    """The settings and the counts of a run.
+
+    Every field is an attribute; ``as_dict()`` has all of them, as ``summary.json`` of a report does.
+    """
+
+    __slots__ = ("_fields",)
+
+    spec: str
+    fingerprint: str
+    measure: str
+    threshold: float
+    order: float | None
+    search: str
+    bands: int
+    rows: int
+    bits: str | None
+    filter_error: float | None
+    looks: list[int] | None
+    error_per_look: float | None
+    keep: str
+    cluster: str
+    max_cluster: int | None
+    read: int
+    reference: int
+    reference_rejected: int
+    kept: int
+    removed: int
+    removed_equal: int
+    rejected: int
+    skipped_files: int
+    skipped_records: int
+    nulls: int
+    without_shingles: int
+    repaired: int
+    repeated_ids: int
+    clusters: int
+    large_clusters: int
+    spared: int
+    candidates: int
+    filtered: int
+    filter_compared: int
+    filter_registers: int
+    compared: int
+    verified: int
+    reordered: int
+    reordered_estimated: int
+    expected_recall: float
+    expected_recall_low: float | None
+    bytes: int
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self._fields = fields
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self._fields[name]
+        except KeyError:
+            raise AttributeError(f"a summary has no field {name!r}") from None
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._fields]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All fields by name."""
+        return dict(self._fields)
+
+    def __repr__(self) -> str:
+        return f"Summary(read={self.read}, kept={self.kept}, removed={self.removed}, rejected={self.rejected})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Summary) and other._fields == self._fields
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Summary, (self._fields,)
+
+
+class _Rows(Sequence[T]):
+    """A sequence of tuples over columns."""
+
+    __slots__ = ()
+
+    def _row(self, at: int) -> T:
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, key: int) -> T: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> list[T]: ...
+
+    def __getitem__(self, key: int | slice) -> T | list[T]:
+        if isinstance(key, slice):
+            return [self._row(at) for at in range(*key.indices(len(self)))]
+        at = key + len(self) if key < 0 else key
+        if not 0 <= at < len(self):
+            raise IndexError(f"there is no row {key}: there are {len(self)}")
+        return self._row(at)
+
+    def __iter__(self) -> Iterator[T]:
+        return map(self._row, range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Sequence) and not isinstance(other, str):
+            return len(self) == len(other) and all(a == b for a, b in zip(self, other))
+        return NotImplemented
+
+
+class Decisions(_Rows[Decision]):
+    """What was removed and why: a sequence of :class:`Decision`, and an Arrow stream of the same columns."""
+
+    __slots__ = ("_index", "_of", "_similarity", "_ids", "_reference_id", "_length")
+
+    def __init__(
+        self,
+        index: list[int],
+        of: list[int],
+        similarity: list[float],
+        ids: Sequence[Any] | None,
+        length: int,
+        reference_id: Callable[[int], str],
+    ) -> None:
+        self._index = index
+        self._of = of
+        self._similarity = similarity
+        self._ids = ids
+        self._length = length
+        self._reference_id = reference_id
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def _id(self, index: int) -> Any:
+        if index >= self._length:
+            return self._reference_id(index)
+        return index if self._ids is None else self._ids[index]
+
+    def _row(self, at: int) -> Decision:
+        index, of = self._index[at], self._of[at]
+        kept = of if of < self._length else None
+        return Decision(self._id(index), self._id(of), self._similarity[at], index, kept)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} decisions>"
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        rows = list(self)
+        return _minwise.decision_stream(
+            ["id", "duplicate_of", "similarity", "position", "duplicate_of_position"],
+            [[row.id for row in rows], [row.duplicate_of for row in rows]],
+            self._similarity,
+            [[row.position for row in rows], [row.duplicate_of_position for row in rows]],
+        )
+
+
+class Pairs(_Rows[Pair]):
+    """Near-duplicate pairs in ascending order: a sequence of :class:`Pair`, and an Arrow stream of the same columns."""
+
+    __slots__ = ("_first", "_second", "_similarity", "_ids", "rejects")
+
+    def __init__(
+        self,
+        first: list[int],
+        second: list[int],
+        similarity: list[float],
+        ids: Sequence[Any] | None,
+        rejects: tuple[Reject, ...],
+    ) -> None:
+        self._first = first
+        self._second = second
+        self._similarity = similarity
+        self._ids = ids
+        #: The records that are no documents.
+        self.rejects: tuple[Reject, ...] = rejects
+
+    def __len__(self) -> int:
+        return len(self._first)
+
+    def _row(self, at: int) -> Pair:
+        first, second = self._first[at], self._second[at]
+        ids = self._ids
+        if ids is None:
+            return Pair(first, second, self._similarity[at], first, second)
+        return Pair(ids[first], ids[second], self._similarity[at], first, second)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} pairs>"
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        rows = list(self)
+        return _minwise.decision_stream(
+            ["first", "second", "similarity", "first_position", "second_position"],
+            [[row.first for row in rows], [row.second for row in rows]],
+            self._similarity,
+            [self._first, list(self._second)],
+        )
+
+
+class Dedup(Generic[T]):
+    """The result of :func:`minwise.dedup`.
+
+    ``kept`` and ``removed`` are rows of the data in the type that came in. A result is a context manager: of a generator, the
+    rows lie in a temporary file until the result is closed.
+
+    >>> import minwise
+    >>> texts = ["To be or not to be", "To be, or not to be!", "That is the question"]
+    >>> result = minwise.dedup(texts)
+    >>> result.kept
+    ['To be or not to be', 'That is the question']
+    >>> result.decisions[0]
+    Decision(id=1, duplicate_of=0, similarity=1.0, position=1, duplicate_of_position=0)
+    """
+
+    __slots__ = (
+        "_take",
+        "_run",
+        "_mask",
+        "_decisions",
+        "_rejects",
+        "_summary",
+        "_spools",
+        "_kept",
+        "_removed",
+        "_places",
+    )
+
+    def __init__(
+        self,
+        take: Callable[[list[bool]], T] | None,
+        run: _minwise.Deduplicated | None,
+        mask: list[bool],
+        decisions: Decisions,
+        rejects: tuple[Reject, ...],
+        summary: Summary,
+        spools: tuple[Spool, ...] = (),
+    ) -> None:
+        self._take = take
+        self._run = run
+        self._mask = mask
+        self._decisions = decisions
+        self._rejects = rejects
+        self._summary = summary
+        self._spools = spools
+        self._kept: T | None = None
+        self._removed: T | None = None
+        self._places: dict[Any, int] | None = None
+
+    def _rows(self, mask: list[bool]) -> T:
+        if self._take is None:
+            raise MinwiseError("a pickle of a result has no rows: use kept_mask or kept_indices", code="no_rows")
+        return self._take(mask)
+
+    @property
+    def kept(self) -> T:
+        """The rows that stay, in the type that came in."""
+        if self._kept is None:
+            self._kept = self._rows(self._mask)
+        return self._kept
+
+    @property
+    def removed(self) -> T:
+        """The rows that were removed, in the type that came in. Rejected records are not among them."""
+        if self._removed is None:
+            mask = [False] * len(self._mask)
+            for index in self._decisions._index:
+                mask[index] = True
+            self._removed = self._rows(mask)
+        return self._removed
+
+    @property
+    def kept_mask(self) -> NDArray[numpy.bool_]:
+        """For each row of the data, whether it stays."""
+        import numpy
+
+        return numpy.array(self._mask, dtype=bool)
+
+    @property
+    def kept_indices(self) -> NDArray[numpy.int64]:
+        """The positions of the rows that stay, ascending."""
+        import numpy
+
+        return numpy.flatnonzero(self.kept_mask).astype(numpy.int64)
+
+    @property
+    def decisions(self) -> Decisions:
+        """What was removed, in the order of the data: id, id of the kept document, exact similarity."""
+        return self._decisions
+
+    @property
+    def clusters(self) -> tuple[Cluster, ...]:
+        """Each kept document that others repeat, with those that were removed."""
+        members: dict[int, list[Any]] = {}
+        for of, decision in zip(self._decisions._of, self._decisions):
+            members.setdefault(of, []).append(decision.id)
+        return tuple(Cluster(self._decisions._id(of), tuple(removed)) for of, removed in sorted(members.items()))
+
+    @property
+    def rejects(self) -> tuple[Reject, ...]:
+        """The records that are no documents, with the reason for each."""
+        return self._rejects
+
+    @property
+    def summary(self) -> Summary:
+        """The settings and the counts of the run."""
+        return self._summary
+
+    def restore(self, below: float) -> Dedup[T]:
+        """Puts back the documents whose similarity to their keeper is below a value, without reading any text.
+
+        This is not a run at a higher threshold: documents that come back were never compared with one another, and a new run
+        may remove more of them. The summary keeps the counts of the run.
+        """
+        old = self._decisions
+        stay = [not similarity < below for similarity in old._similarity]
+        mask = list(self._mask)
+        for index, still in zip(old._index, stay):
+            mask[index] = mask[index] or not still
+
+        def chosen(column: list[Any]) -> list[Any]:
+            return [value for value, still in zip(column, stay) if still]
+
+        decisions = Decisions(
+            chosen(old._index), chosen(old._of), chosen(old._similarity), old._ids, old._length, old._reference_id
+        )
+        return Dedup(self._take, self._run, mask, decisions, self._rejects, self._summary, self._spools)
+
+    def explain(self, id: Any, *, passages: int = 3) -> Comparison:
+        """Compares a removed document with the one that is kept in its stead.
+
+        ``id`` is that of :attr:`decisions`: the id of the data, or the position.
+        """
+        if self._places is None:
+            self._places = {self._decisions._id(index): at for at, index in enumerate(self._decisions._index)}
+        at = self._places.get(id)
+        if at is None:
+            raise KeyError(f"no document with the id {id!r} was removed")
+        return self._open().compare(self._decisions._index[at], self._decisions._of[at], passages)
+
+    def report(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Writes the report of the run to a folder, as ``minwise dedup --report`` does."""
+        self._open().write_report(os.fspath(folder), force)
+
+    def _open(self) -> _minwise.Deduplicated:
+        if self._run is None:
+            raise MinwiseError("the result was closed, or comes from a pickle: its texts are gone", code="closed")
+        return self._run
+
+    def close(self) -> None:
+        """Frees the texts and sketches of the run, and removes its temporary files. Decisions and summary stay."""
+        self._run = None
+        for spool in self._spools:
+            spool.close()
+
+    def __enter__(self) -> Dedup[T]:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return len(self._mask)
+
+    def __repr__(self) -> str:
+        kept = sum(self._mask)
+        removed = len(self._decisions)
+        return f"Dedup({len(self)} documents: {kept} kept, {removed} removed, {len(self._mask) - kept - removed} rejected)"
+
+    def _repr_html_(self) -> str:
+        from . import _html
+
+        return _html.dedup(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        decisions = self._decisions
+        references = {
+            of: decisions._reference_id(of) for of in decisions._of if of >= decisions._length
+        }
+        return {
+            "version": PICKLE_VERSION,
+            "mask": bytes(self._mask),
+            "index": decisions._index,
+            "of": decisions._of,
+            "similarity": decisions._similarity,
+            "ids": None if decisions._ids is None else list(decisions._ids),
+            "references": references,
+            "rejects": [tuple(reject) for reject in self._rejects],
+            "summary": self._summary.as_dict(),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        version = state["version"]
+        if version > PICKLE_VERSION:
+            raise ValueError(
+                f"this pickle of Dedup has version {version}, and this version of minwise reads up to "
+                f"{PICKLE_VERSION}: install a newer minwise"
+            )
+        mask = [bool(stays) for stays in state["mask"]]
+        references: dict[int, str] = state["references"]
+        decisions = Decisions(
+            state["index"], state["of"], state["similarity"], state["ids"], len(mask), references.__getitem__
+        )
+        rejects = tuple(Reject(*reject) for reject in state["rejects"])
+        self.__init__(None, None, mask, decisions, rejects, Summary(state["summary"]))  # type: ignore[misc]
+
+
+def make_dedup(
+    run: _minwise.Deduplicated,
+    take: Callable[[list[bool]], T],
+    ids: Sequence[Any] | None,
+    spools: tuple[Spool, ...],
+) -> Dedup[T]:
+    """The result of a run, by the ids of the data."""
+    index, of, similarity = (column.to_list() for column in run.removed())
+    mask: list[bool] = run.kept_mask().to_list()
+
+    def reference_id(position: int) -> str:
+        found = run.id(position)
+        return "" if found is None else found
+
+    decisions = Decisions(index, of, similarity, ids, len(run), reference_id)
+    rejects = tuple(Reject(*reject) for reject in run.rejects())
+    return Dedup(take, run, mask, decisions, rejects, make_summary(run), spools)
+
+
+def make_summary(run: _minwise.Deduplicated) -> Summary:
+    return Summary(json.loads(run.summary()))
+
+
+class Plan(NamedTuple):
+    """Bands and rows for a threshold, and what to expect of them."""
+
+    threshold: float
+    registers: int
+    bands: int
+    rows: int
+    #: The probability of finding a pair at the threshold.
+    recall: float
+    #: The similarity at which every other pair is found.
+    half_point: float
+    #: The similarity at which the curve is steepest.
+    steepest_point: float | None
+    #: Candidates per document that are no near-duplicates, if it has ten neighbours at similarities spread evenly.
+    expected_false_candidates: float
+    #: Bytes of a sketch.
+    sketch_bytes: int
+
+    def probability(self, similarity: float) -> float:
+        """The probability that a pair of this similarity becomes a candidate."""
+        return float(1.0 - (1.0 - similarity**self.rows) ** self.bands)
+
+    def _repr_html_(self) -> str:
+        from . import _html
+
+        return _html.plan(self)

@@ -1,0 +1,532 @@
+"""The functions of the package."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from . import _adapters, _minwise
+from ._adapters import Spool, Wanted
+from ._errors import SettingError
+from ._minwise import Comparison, Spec
+from ._results import Dedup, Pairs, Plan, Reject, Summary, make_dedup, make_summary
+
+T = TypeVar("T")
+Path = str | os.PathLike[str]
+Progress = bool | Callable[[str, int, int], object] | None
+
+#: Arguments that are parts of a spec.
+SPEC_PARTS = (
+    "normalize",
+    "shingle",
+    "strip_markup",
+    "whitespace",
+    "short",
+    "sketch",
+    "registers",
+    "seed",
+    "weight",
+    "max_df",
+)
+#: Arguments that are neither options of the command nor handed to the engine as text.
+OWN = frozenset({"spec", "against", "ignore_text", "weights", "progress", "cancel", "errors", "temp_dir"})
+
+
+def option_text(name: str, value: Any) -> str:
+    """The value of an argument as the command would be given it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (str, int)):
+        return str(value)
+    if isinstance(value, float):
+        return repr(value)
+    if name == "keep" and isinstance(value, Sequence):
+        return ";".join(map(str, value))
+    if name == "looks" and isinstance(value, Sequence):
+        return ",".join(map(str, value))
+    if isinstance(value, os.PathLike):
+        return str(os.fspath(value))
+    if hasattr(value, "item"):
+        return option_text(name, value.item())
+    raise TypeError(f"{name} is {type(value).__name__}: it must be a str or a number")
+
+
+def options(given: dict[str, Any]) -> list[tuple[str, str]]:
+    """The arguments that were given, by the names of the command's options."""
+    if given.get("spec") is not None:
+        twice = [name for name in SPEC_PARTS if given.get(name) is not None]
+        if twice:
+            listed = ", ".join(f"`{name}`" for name in twice)
+            raise SettingError(f"{listed}: `spec` says it already", hint="leave one of them out", settings=twice)
+    if given.get("recall") is not None and (given.get("bands") is not None or given.get("rows") is not None):
+        raise SettingError("`recall`: `bands` and `rows` say it already", settings=["recall"])
+    out = []
+    for name, value in given.items():
+        if value is None or name in OWN:
+            continue
+        out.append((name.replace("_", "-"), option_text(name, value)))
+    return out
+
+
+class Drawn:
+    """Progress on standard error: by tqdm if it is installed, else in one line."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._stage: str | None = None
+        self._began = time.monotonic()
+        try:
+            from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore]
+
+            self._tqdm: Any = tqdm
+        except ImportError:
+            self._tqdm = None
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if self._tqdm is None:
+            share = f"{min(done / total, 1.0):4.0%}" if total else ""
+            elapsed = time.monotonic() - self._began
+            sys.stderr.write(f"\rminwise: {stage:<12}{share} {elapsed:6.1f} s")
+            sys.stderr.flush()
+            return
+        if stage != self._stage:
+            self.close()
+            self._stage = stage
+            self._bar = self._tqdm(total=total or None, desc=stage, leave=False)
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+        elif self._tqdm is None:
+            sys.stderr.write("\n")
+
+
+class Followed:
+    """The function that follows a run, and what ends it."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._drawn = Drawn() if progress is True else None
+        self.function = self._drawn if self._drawn is not None else (progress or None)
+        if self.function is not None and not callable(self.function):
+            raise TypeError(f"progress is {type(progress).__name__}: it must be a bool or a function")
+
+    def __enter__(self) -> Callable[[str, int, int], object] | None:
+        return self.function  # type: ignore[return-value]
+
+    def __exit__(self, *ignored: object) -> None:
+        if self._drawn is not None:
+            self._drawn.close()
+
+
+def check_cancel(cancel: Any) -> None:
+    if cancel is not None and not callable(cancel):
+        raise TypeError(f"cancel is {type(cancel).__name__}: it must be a function without arguments")
+
+
+def keep_text(keep: Any) -> str | None:
+    if keep is None:
+        return None
+    return option_text("keep", keep)
+
+
+class _Sources:
+    """All data of a run, ready."""
+
+    def __init__(self, data: Any, text: str | None, id: Any, given: dict[str, Any]) -> None:
+        keep = keep_text(given.get("keep"))
+        fields = _minwise.keep_fields(keep) if keep else []
+        temp_dir = given.get("temp_dir")
+        errors = given.get("errors") or "replace"
+        self.spools: list[Spool] = []
+        try:
+            wanted = Wanted(text, id, fields, temp_dir, "data", errors)
+            self.adapted = _adapters.adapt(data, wanted)
+            if self.adapted.spool is not None:
+                self.spools.append(self.adapted.spool)
+            self.text = self.adapted.text or text or "text"
+            self.id = id if isinstance(id, str) else "id"
+            self.against = self._references(given.get("against"), "against", fields, temp_dir, errors)
+            self.ignored = self._references(given.get("ignore_text"), "ignore_text", [], temp_dir, errors)
+        except BaseException:
+            self.close()
+            raise
+
+    def _references(self, data: Any, name: str, fields: list[str], temp_dir: Any, errors: str) -> list[Any]:
+        # References have their text in the same column.
+        column = _adapters.roots(self.text)[0]
+        wanted = Wanted(self.adapted.text, None, fields, temp_dir, name, errors, column)
+        sources, spools = _adapters.references(data, wanted)
+        self.spools.extend(spools)
+        return sources
+
+    def job(self, given: dict[str, Any], progress: Any) -> dict[str, Any]:
+        chosen = options(given)
+        chosen.append(("text-field", self.text))
+        chosen.append(("id-field", self.id))
+        if given.get("temp_dir") is not None:
+            chosen.append(("temp-dir", os.fspath(given["temp_dir"])))
+        return {
+            "inputs": [self.adapted.source],
+            "against": self.against,
+            "ignore_text": self.ignored,
+            "options": chosen,
+            "spec": given.get("spec"),
+            "weights": given.get("weights"),
+            "text_column": self.text,
+            "id_column": self.id,
+            "errors": given.get("errors") or "replace",
+            "progress": progress,
+            "cancel": given.get("cancel"),
+        }
+
+    def close(self) -> None:
+        for spool in self.spools:
+            spool.close()
+
+
+def dedup(
+    data: T,
+    *,
+    text: str | None = None,
+    id: str | Iterable[Any] | None = None,
+    against: Any = None,
+    threshold: float = 0.8,
+    spec: Spec | str | None = None,
+    measure: str = "jaccard",
+    keep: str | Sequence[str] | None = None,
+    cluster: str = "star",
+    max_cluster: int | None = None,
+    recall: float | None = None,
+    candidates: str | None = None,
+    weight: str | None = None,
+    weights: Path | None = None,
+    max_df: float | str | None = None,
+    ignore_text: Any = None,
+    order: float | None = None,
+    null: str = "keep",
+    audit: int | str = "auto",
+    threads: int | None = None,
+    memory: int | str | None = None,
+    temp_dir: Path | None = None,
+    max_rejects: int | None = None,
+    max_record: int | str | None = None,
+    errors: str = "replace",
+    normalize: str | None = None,
+    shingle: str | None = None,
+    strip_markup: bool | None = None,
+    whitespace: str | None = None,
+    short: str | None = None,
+    sketch: str | None = None,
+    registers: int | None = None,
+    seed: int | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    bits: float | str | None = None,
+    filter_error: float | str | None = None,
+    looks: Sequence[int] | str | None = None,
+    error_per_look: float | None = None,
+    progress: Progress = None,
+    cancel: Callable[[], bool] | None = None,
+) -> Dedup[T]:
+    """Removes near-duplicates.
+
+    Candidates are found by sketches, and every one is verified on the shingles of both texts, so similarities are exact. The
+    result does not depend on the number of threads, and is that of ``minwise dedup`` with the options of the same names.
+
+    :param data: a list of texts or of records (dict), a generator of either, or a column or table of NumPy, pandas, polars,
+        pyarrow, DuckDB or datasets, or of any library that hands over Arrow data.
+    :param text: the column or field of the text. Default: the only column of strings, else ``text``.
+    :param id: the column of ids, or a sequence of ids. Default: the column ``id`` if there is one; else rows go by position.
+    :param against: documents that the data is compared with. They always stay. A str or a path is a file; anything else is
+        data of the kinds above.
+    :param threshold: the exact similarity from which on two documents are near-duplicates.
+    :param spec: how texts become sketches; instead of its parts ``normalize``, ``shingle``, ``sketch`` and so on.
+    :param keep: which document of a cluster stays, such as ``"longest"`` or ``"newest:date"``, or a list of such rules.
+    :param null: the rule for null texts: ``keep``, ``reject`` or ``error``.
+    :param errors: ``replace`` replaces lone surrogates, ``strict`` refuses them.
+    :param progress: True draws a bar; a function is called with stage, amount done and total.
+    :param cancel: a function that is asked every 50 ms; if it returns true, the run ends with :class:`minwise.Cancelled`.
+
+    >>> import minwise
+    >>> result = minwise.dedup(["a rose is a rose", "A rose is a rose.", "a daffodil"], threshold=0.9)
+    >>> result.kept
+    ['a rose is a rose', 'a daffodil']
+    """
+    given = dict(locals())
+    for name in ("data", "text", "id"):
+        del given[name]
+    check_cancel(cancel)
+    sources = _Sources(data, text, id, given)
+    try:
+        with Followed(progress) as function:
+            run = _minwise.run_dedup(sources.job(given, function))
+        return make_dedup(run, sources.adapted.take, sources.adapted.ids, tuple(sources.spools))
+    except BaseException:
+        sources.close()
+        raise
+
+
+def pairs(
+    data: Any,
+    *,
+    text: str | None = None,
+    id: str | Iterable[Any] | None = None,
+    of: Iterable[Any] | None = None,
+    threshold: float = 0.8,
+    spec: Spec | str | None = None,
+    measure: str = "jaccard",
+    recall: float | None = None,
+    candidates: str | None = None,
+    weight: str | None = None,
+    weights: Path | None = None,
+    max_df: float | str | None = None,
+    ignore_text: Any = None,
+    order: float | None = None,
+    null: str = "keep",
+    threads: int | None = None,
+    memory: int | str | None = None,
+    temp_dir: Path | None = None,
+    max_rejects: int | None = None,
+    max_record: int | str | None = None,
+    errors: str = "replace",
+    normalize: str | None = None,
+    shingle: str | None = None,
+    strip_markup: bool | None = None,
+    whitespace: str | None = None,
+    short: str | None = None,
+    sketch: str | None = None,
+    registers: int | None = None,
+    seed: int | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    bits: float | str | None = None,
+    filter_error: float | str | None = None,
+    looks: Sequence[int] | str | None = None,
+    error_per_look: float | None = None,
+    progress: Progress = None,
+    cancel: Callable[[], bool] | None = None,
+) -> Pairs:
+    """Lists near-duplicate pairs with their exact similarities, in ascending order.
+
+    :param of: only the pairs of documents with these ids; positions if the data has no ids.
+
+    The other arguments are those of :func:`minwise.dedup`.
+
+    >>> import minwise
+    >>> for pair in minwise.pairs(["a rose is a rose", "A rose is a rose.", "a daffodil"]):
+    ...     print(pair.first, pair.second, pair.similarity)
+    0 1 1.0
+    """
+    given = dict(locals())
+    for name in ("data", "text", "id", "of"):
+        del given[name]
+    check_cancel(cancel)
+    sources = _Sources(data, text, id, given)
+    try:
+        ids = sources.adapted.ids
+        names = None
+        if of is not None:
+            listed = [of] if isinstance(of, (str, int)) else list(of)
+            names = [run_id(one, ids) for one in listed]
+        with Followed(progress) as function:
+            found = _minwise.run_pairs(sources.job(given, function), names)
+        first, second, similarity = (column.to_list() for column in found.columns())
+        rejects = tuple(Reject(*reject) for reject in found.rejects())
+        return Pairs(first, second, similarity, ids, rejects)
+    finally:
+        sources.close()
+
+
+def run_id(id: Any, ids: Sequence[Any] | None) -> str:
+    """The id under which a run knows a document."""
+    if ids is not None:
+        return str(id)
+    return f"data:{int(id) + 1}"
+
+
+def dedup_files(
+    inputs: Path | Iterable[Path],
+    output: Path | None,
+    *,
+    text: str | None = None,
+    id: str | None = None,
+    against: Path | Iterable[Path] | None = None,
+    removed: Path | None = None,
+    annotate: bool = False,
+    output_format: str | None = None,
+    compression: str | None = None,
+    report: Path | None = None,
+    dry_run: bool = False,
+    force: bool = False,
+    work: Path | None = None,
+    resume: bool = False,
+    keep_work: bool = False,
+    threshold: float = 0.8,
+    spec: Spec | str | None = None,
+    measure: str = "jaccard",
+    keep: str | Sequence[str] | None = None,
+    cluster: str = "star",
+    max_cluster: int | None = None,
+    recall: float | None = None,
+    candidates: str | None = None,
+    weight: str | None = None,
+    weights: Path | None = None,
+    max_df: float | str | None = None,
+    ignore_text: Path | Iterable[Path] | None = None,
+    order: float | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    max_record: int | str | None = None,
+    null: str = "keep",
+    strict: bool = False,
+    input_format: str | None = None,
+    audit: int | str = "auto",
+    threads: int | None = None,
+    memory: int | str | None = None,
+    temp_dir: Path | None = None,
+    max_rejects: int | None = None,
+    normalize: str | None = None,
+    shingle: str | None = None,
+    strip_markup: bool | None = None,
+    whitespace: str | None = None,
+    short: str | None = None,
+    sketch: str | None = None,
+    registers: int | None = None,
+    seed: int | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    bits: float | str | None = None,
+    filter_error: float | str | None = None,
+    looks: Sequence[int] | str | None = None,
+    error_per_look: float | None = None,
+    progress: Progress = None,
+    cancel: Callable[[], bool] | None = None,
+) -> Summary:
+    """Writes files without their near-duplicates, as ``minwise dedup`` does, byte for byte.
+
+    Every argument is the option of the command of the same name; ``text`` is ``--text-field`` and ``id`` is ``--id-field``.
+
+    :param inputs: files, folders or patterns.
+    :param output: the file or folder of the kept records; None with ``dry_run=True``.
+    """
+    given = dict(locals())
+    for name in (
+        "inputs output text id removed annotate report dry_run force work resume keep_work against ignore_text".split()
+    ):
+        del given[name]
+    check_cancel(cancel)
+    if output is None and not dry_run:
+        raise SettingError("`output`: it is needed, unless `dry_run` is true", settings=["output"])
+    if annotate and removed is not None:
+        raise SettingError("`removed`: with `annotate`, all documents are in `output`", settings=["removed"])
+    if (resume or keep_work) and work is None:
+        raise SettingError("`resume` and `keep_work` need `work`", settings=["work"])
+    chosen = options(given)
+    chosen.append(("text-field", "text" if text is None else text))
+    chosen.append(("id-field", "id" if id is None else id))
+    if temp_dir is not None:
+        chosen.append(("temp-dir", os.fspath(temp_dir)))
+    sources = paths(inputs, "inputs")
+    if not sources:
+        raise SettingError("`inputs`: there are none", settings=["inputs"])
+    job = {
+        "inputs": sources,
+        "against": paths(against, "against"),
+        "ignore_text": paths(ignore_text, "ignore_text"),
+        "options": chosen,
+        "spec": spec,
+        "weights": weights,
+        "text_column": "text",
+        "id_column": "id",
+        "errors": "replace",
+        "cancel": cancel,
+    }
+    files = {
+        "output": None if output is None or dry_run else text_path(output),
+        "removed": None if removed is None or dry_run else text_path(removed),
+        "annotate": annotate,
+        "report": report,
+        "force": force,
+        "work": work,
+        "resume": resume,
+        "keep_work": keep_work,
+        "command": None,
+    }
+    with Followed(progress) as function:
+        run = _minwise.run_dedup({**job, "progress": function}, files)
+    return make_summary(run)
+
+
+def text_path(path: Any) -> str:
+    text = os.fspath(path)
+    if not isinstance(text, str):
+        raise TypeError(f"a path is {type(text).__name__}: it must be str or os.PathLike")
+    return text
+
+
+def paths(given: Any, name: str) -> list[tuple[str, str]]:
+    if given is None:
+        return []
+    if isinstance(given, (str, os.PathLike)):
+        given = [given]
+    out = []
+    for at, path in enumerate(given):
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"{name}[{at}] is {type(path).__name__}: it must be a path")
+        out.append(("file", text_path(path)))
+    return out
+
+
+def compare(a: str, b: str, *, spec: Spec | str | None = None, passages: int = 0) -> Comparison:
+    """Compares two texts: exact similarity, the estimate of their sketches, and the longest passages that both share.
+
+    >>> import minwise
+    >>> comparison = minwise.compare("to be or not to be", "to be or not to be that is", passages=1)
+    >>> comparison.jaccard
+    0.5
+    >>> comparison.passages[0].text
+    'to be or not to be'
+    """
+    if spec is None:
+        spec = default_spec()
+    elif isinstance(spec, str):
+        spec = Spec(spec)
+    return spec.compare(a, b, passages=passages)
+
+
+_default: Spec | None = None
+
+
+def default_spec() -> Spec:
+    """The default spec, made once, because its tables take longer to make than a comparison of short texts."""
+    global _default
+    if _default is None:
+        _default = Spec()
+    return _default
+
+
+def plan(
+    threshold: float,
+    *,
+    recall: float = 0.99,
+    registers: int = 128,
+    bands: int | None = None,
+    rows: int | None = None,
+) -> Plan:
+    """Chooses bands and rows for a threshold and a recall, as ``minwise plan`` does, and says what to expect of them.
+
+    >>> import minwise
+    >>> chosen = minwise.plan(0.8)
+    >>> chosen.bands, chosen.rows
+    (16, 6)
+    """
+    found = _minwise.plan(threshold, recall, registers, bands, rows)
+    chosen_bands, chosen_rows, reached, half, steepest, false_candidates, sketch_bytes = found
+    return Plan(
+        threshold, registers, chosen_bands, chosen_rows, reached, half, steepest, false_candidates, sketch_bytes
+    )

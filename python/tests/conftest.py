@@ -1,0 +1,95 @@
+"""Corpora and the command, which tests compare the package with."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def command() -> Any:
+    """Runs the command, which `MINWISE` names, and returns what it printed."""
+    program = os.environ.get("MINWISE", str(ROOT / "target/debug/minwise"))
+    if not os.path.exists(program):
+        pytest.skip("the command is not built")
+
+    def run(*words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, encoding="utf-8")
+        if check and done.returncode not in (0, 2):
+            raise AssertionError(done.stderr)
+        return done
+
+    return run
+
+
+def generated(count: int, seed: int = 3) -> list[str]:
+    """Texts of which some are copies and near-copies of others."""
+    source = random.Random(seed)
+    texts: list[str] = []
+    for number in range(count):
+        words = " ".join(f"w{source.randrange(900)}" for _ in range(40))
+        if number % 5 == 3:
+            texts.append(source.choice(texts))
+        elif number % 5 == 4:
+            texts.append(f"{source.choice(texts)} and {source.randrange(9)}")
+        else:
+            texts.append(words)
+    return texts
+
+
+def odd(count: int) -> list[str]:
+    """Short, empty and strange texts."""
+    source = random.Random(5)
+    pieces = ["", " ", "a", "Ä", "ﬁ", "\u200b", "日本語の文章", "é", "e\u0301", "\x00", "😀", "\ufffd", "a b", "\n", "\u2028"]
+    return ["".join(source.choice(pieces) for _ in range(source.randrange(12))) for _ in range(count)]
+
+
+@pytest.fixture(scope="session")
+def texts() -> list[str]:
+    return generated(120)
+
+
+@pytest.fixture(scope="session")
+def articles() -> list[dict[str, Any]]:
+    lines = (ROOT / "examples/articles.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def letters() -> list[str]:
+    files = sorted(path for path in (ROOT / "examples/letters").rglob("*") if path.suffix in (".txt", ".md"))
+    return [path.read_text(encoding="utf-8", errors="replace") for path in files]
+
+
+CORPORA = {
+    "articles": lambda: [
+        json.loads(line)["text"]
+        for line in (ROOT / "examples/articles.jsonl").read_text(encoding="utf-8").splitlines()
+    ],
+    "letters": letters,
+    "generated": lambda: generated(300),
+    "odd": lambda: odd(200),
+}
+
+
+@pytest.fixture(params=CORPORA)
+def corpus(request: pytest.FixtureRequest) -> list[str]:
+    texts: list[str] = CORPORA[request.param]()
+    return texts
+
+
+def write_jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="ascii")
+    return path

@@ -1,0 +1,314 @@
+"""The package gives the answers of the command, and has its options."""
+
+from __future__ import annotations
+
+import filecmp
+import inspect
+import itertools
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+from conftest import CORPORA, write_jsonl
+
+import minwise
+
+#: Settings that make runs differ in every stage.
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"threshold": 0.5, "shingle": "chars:6", "keep": "longest"},
+    {"measure": "containment", "threshold": 0.6},
+    {"cluster": "components", "threshold": 0.6, "recall": 0.9, "seed": 9},
+    {"weight": "tf-idf", "threshold": 0.4, "max_df": 0.9, "shingle": "words:2"},
+    {"sketch": "super-minhash", "registers": 64, "bands": 16, "rows": 4, "filter_error": "off"},
+    {"candidates": "sort-merge", "order": 0.5, "whitespace": "keep", "normalize": "casefold"},
+    {"candidates": "all", "max_cluster": 3, "bits": 4, "looks": [64, 128], "keep": ["shortest", "last"]},
+]
+
+
+def flags(settings: dict[str, Any]) -> list[str]:
+    words: list[str] = []
+    for name, value in settings.items():
+        if name == "keep" and isinstance(value, list):
+            for policy in value:
+                words += ["--keep", policy]
+            continue
+        if isinstance(value, list):
+            value = ",".join(map(str, value))
+        words += [f"--{name.replace('_', '-')}", str(value)]
+    return words
+
+
+def decided(command: Any, path: Path, folder: Path, settings: dict[str, Any]) -> tuple[set[str], dict[str, tuple[str, float]]]:
+    """What the command keeps, and what it removed because of which document."""
+    out, report = folder / "out.jsonl", folder / "report"
+    command("dedup", path, "-o", out, "--report", report, "--audit", "off", "--threads", "2", *flags(settings))
+    kept = {json.loads(line)["id"] for line in out.read_text(encoding="utf-8").splitlines()}
+    removed = {}
+    for line in (report / "pairs.tsv").read_text(encoding="utf-8").splitlines():
+        id, keeper, similarity = line.split("\t")
+        if similarity.replace(".", "").replace("e-", "").isdigit():
+            removed[id] = (keeper, float(similarity))
+    rejects = (report / "rejects.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(kept) + len(removed) + len(rejects) == len(path.read_text().splitlines())
+    return kept, removed
+
+
+def ways(texts: list[str]) -> dict[str, Callable[[], Any]]:
+    """Every way of handing in texts with ids."""
+    import datasets
+    import duckdb
+    import pandas
+    import polars
+    import pyarrow
+
+    ids = [f"d{number}" for number in range(len(texts))]
+    columns = {"id": ids, "text": texts}
+    table = pyarrow.table(columns)
+    return {
+        "list": lambda: (texts, ids),
+        "tuple": lambda: (tuple(texts), ids),
+        "generator": lambda: ((text for text in texts), ids),
+        "records": lambda: ([{"id": id, "text": text} for id, text in zip(ids, texts)], None),
+        "generator of records": lambda: (({"id": id, "text": text} for id, text in zip(ids, texts)), None),
+        "numpy": lambda: (numpy.array(texts, dtype=object), ids),
+        "pandas": lambda: (pandas.DataFrame(columns), None),
+        "pandas series": lambda: (pandas.Series(texts, dtype=object), ids),
+        "polars": lambda: (polars.DataFrame(columns), None),
+        "polars lazy": lambda: (polars.DataFrame(columns).lazy(), None),
+        "polars series": lambda: (polars.Series(texts), ids),
+        "pyarrow": lambda: (table, None),
+        "pyarrow chunks": lambda: (pyarrow.concat_tables([table[:5], table[5:]]), None),
+        "pyarrow views": lambda: (table.column("text").cast(pyarrow.string_view()), ids),
+        "pyarrow dictionary": lambda: (table.column("text").dictionary_encode(), ids),
+        "pyarrow reader": lambda: (table.to_reader(max_chunksize=7), None),
+        "duckdb": lambda: (duckdb.from_arrow(table), None),
+        "datasets": lambda: (datasets.Dataset.from_dict(columns), None),
+    }
+
+
+def check_same(result: Any, kept: set[str], removed: dict[str, tuple[str, float]], ids: list[str], label: Any) -> None:
+    assert {id for id, stays in zip(ids, result.kept_mask) if stays} == kept, label
+    ours = {d.id: (d.duplicate_of, d.similarity) for d in result.decisions}
+    assert ours.keys() == removed.keys(), label
+    for id, (keeper, similarity) in removed.items():
+        assert ours[id][0] == keeper, label
+        # The report has as many digits as tell a similarity apart.
+        assert abs(ours[id][1] - similarity) < 1e-4, label
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_every_way_in_gives_the_answer_of_the_command(name: str, command: Any, tmp_path: Path) -> None:
+    texts: list[str] = CORPORA[name]()
+    ids = [f"d{number}" for number in range(len(texts))]
+    path = write_jsonl(tmp_path / "in.jsonl", [{"id": id, "text": text} for id, text in zip(ids, texts)])
+    kept, removed = decided(command, path, tmp_path, {})
+    assert removed
+    for way, make in ways(texts).items():
+        for threads in (1, 2):
+            data, beside = make()
+            with minwise.dedup(data, id=beside, threads=threads, audit="off") as result:
+                check_same(result, kept, removed, ids, (way, threads))
+
+
+@pytest.mark.parametrize(("name", "number"), list(itertools.product(CORPORA, range(len(SETTINGS)))))
+def test_every_setting_gives_the_answer_of_the_command(name: str, number: int, command: Any, tmp_path: Path) -> None:
+    settings = SETTINGS[number]
+    texts: list[str] = CORPORA[name]()
+    ids = [f"d{number}" for number in range(len(texts))]
+    path = write_jsonl(tmp_path / "in.jsonl", [{"id": id, "text": text} for id, text in zip(ids, texts)])
+    kept, removed = decided(command, path, tmp_path, settings)
+    for way in ("list", "pyarrow", "records"):
+        data, beside = ways(texts)[way]()
+        for threads in (1, 2):
+            with minwise.dedup(data, id=beside, threads=threads, audit="off", **settings) as result:
+                check_same(result, kept, removed, ids, (way, threads))
+    # Pairs, too.
+    options = {k: v for k, v in settings.items() if k not in ("keep", "cluster", "max_cluster")}
+    out = command("pairs", path, *flags(options)).stdout
+    theirs = [line.split("\t") for line in out.splitlines()]
+    ours = minwise.pairs(texts, id=ids, **options)
+    assert [(pair.first, pair.second) for pair in ours] == [(first, second) for first, second, *_ in theirs]
+    assert all(abs(pair.similarity - float(line[2])) < 1e-4 for pair, line in zip(ours, theirs))
+
+
+def test_against_gives_the_answer_of_the_command(command: Any, tmp_path: Path, texts: list[str]) -> None:
+    ids = [f"d{number}" for number in range(len(texts))]
+    rows = [{"id": id, "text": text} for id, text in zip(ids, texts)]
+    path = write_jsonl(tmp_path / "in.jsonl", rows[:80])
+    other = write_jsonl(tmp_path / "other.jsonl", rows[80:])
+    out = tmp_path / "out.jsonl"
+    command("dedup", path, "-o", out, "--against", other)
+    kept = [json.loads(line)["id"] for line in out.read_text().splitlines()]
+    for against in (other, rows[80:], texts[80:]):
+        assert [row["id"] for row in minwise.dedup(rows[:80], against=against).kept] == kept
+
+
+def test_real_files_with_ids_dates_and_rejects(command: Any, tmp_path: Path, root: Path) -> None:
+    """The examples as they are: records without ids, rejected lines and a keeper policy."""
+    source = root / "examples/articles.jsonl"
+    out, report = tmp_path / "out.jsonl", tmp_path / "report"
+    command("dedup", source, "-o", out, "--report", report, "--keep", "newest:date")
+    rows = [json.loads(line) for line in source.read_text(encoding="utf-8").splitlines()]
+    result = minwise.dedup(rows, text="text", keep="newest:date")
+    assert result.kept == [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    summary = json.loads((report / "summary.json").read_text())
+    assert (result.summary.kept, result.summary.removed, result.summary.rejected) == (
+        summary["kept"],
+        summary["removed"],
+        summary["rejected"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        ([], {}),
+        (["--annotate"], {"annotate": True}),
+        (["--keep", "longest", "--threads", "1"], {"keep": "longest", "threads": 1}),
+        (["--output-format", "parquet", "--compression", "lz4"], {"output_format": "parquet", "compression": "lz4"}),
+        (["--shingle", "chars:5", "--threshold", "0.6"], {"shingle": "chars:5", "threshold": 0.6}),
+    ],
+)
+def test_files_are_those_of_the_command(
+    words: list[str], settings: dict[str, Any], command: Any, root: Path, tmp_path: Path
+) -> None:
+    source = root / "examples/articles.jsonl"
+    if "--output-format" in words:
+        rows = [{"id": number, "text": text} for number, text in enumerate(CORPORA["generated"]())]
+        source = write_jsonl(tmp_path / "in.jsonl", rows)
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    for folder in (theirs, ours):
+        folder.mkdir()
+    removed = [] if "--annotate" in words else ["--removed", theirs / "removed.jsonl"]
+    command("dedup", source, "-o", theirs / "out.jsonl", *removed, "--report", theirs / "report", *words)
+    if removed:
+        settings = {**settings, "removed": ours / "removed.jsonl"}
+    summary = minwise.dedup_files(source, ours / "out.jsonl", report=ours / "report", **settings)
+    assert filecmp.cmp(theirs / "out.jsonl", ours / "out.jsonl", shallow=False)
+    if removed:
+        assert filecmp.cmp(theirs / "removed.jsonl", ours / "removed.jsonl", shallow=False)
+    for name in ("summary.json", "pairs.tsv", "clusters.jsonl", "rejects.jsonl", "reordered.tsv", "large-clusters.jsonl"):
+        if name != "summary.json":
+            assert filecmp.cmp(theirs / "report" / name, ours / "report" / name, shallow=False), name
+    counts = json.loads((theirs / "report/summary.json").read_text())
+    assert (summary.read, summary.kept, summary.removed) == (counts["read"], counts["kept"], counts["removed"])
+    with pytest.raises(minwise.InputError, match="exists") as caught:
+        minwise.dedup_files(source, ours / "out.jsonl")
+    assert "`force`" in str(caught.value.hint)
+
+
+def test_files_with_a_folder_of_work(root: Path, tmp_path: Path) -> None:
+    source = root / "examples/articles.jsonl"
+    work = tmp_path / "work"
+    minwise.dedup_files([source], tmp_path / "a.jsonl", work=work, keep_work=True)
+    assert work.is_dir()
+    minwise.dedup_files([source], tmp_path / "b.jsonl", work=work, resume=True)
+    assert filecmp.cmp(tmp_path / "a.jsonl", tmp_path / "b.jsonl", shallow=False)
+    assert not work.exists()
+    assert minwise.dedup_files(str(source), None, dry_run=True).read > 40
+    with pytest.raises(minwise.SettingError, match="`output`"):
+        minwise.dedup_files(source, None)
+    with pytest.raises(minwise.SettingError, match="`work`"):
+        minwise.dedup_files(source, tmp_path / "c.jsonl", resume=True)
+
+
+#: Options of `minwise dedup` under another name in Python.
+RENAMED = {"text-field": "text", "id-field": "id"}
+#: Options that Python does not have, with the reason.
+LEFT_OUT = {
+    "quiet": "the package prints nothing unless `progress` asks for it",
+    "verbose": "skipped files are in the summary",
+    "log": "the package writes no log: warnings are warnings of Python, and `progress` has the stages",
+    "help": "help(minwise.dedup)",
+    "version": "minwise.__version__",
+}
+#: Options that only files need, so that only `dedup_files` has them.
+FILES = {
+    "output",
+    "removed",
+    "annotate",
+    "output-format",
+    "compression",
+    "report",
+    "dry-run",
+    "force",
+    "work",
+    "resume",
+    "keep-work",
+    "encoding",
+    "delimiter",
+    "strict",
+    "input-format",
+}
+
+
+def test_every_option_of_the_command_is_an_argument(command: Any) -> None:
+    text = command("dedup", "--help").stdout
+    found = set(re.findall(r"^\s+(?:-\w, )?--([a-z][a-z-]*)", text, flags=re.MULTILINE))
+    assert len(found) > 45, sorted(found)
+    assert LEFT_OUT.keys() <= found and FILES <= found
+    whole = inspect.signature(minwise.dedup).parameters
+    files = inspect.signature(minwise.dedup_files).parameters
+    for option in sorted(found - LEFT_OUT.keys()):
+        name = RENAMED.get(option, option.replace("-", "_"))
+        assert name in files, option
+        assert (name in whole) == (option not in FILES), option
+    own = {"data", "spec", "errors", "progress", "cancel"}
+    for name in whole.keys() - own:
+        option = {value: key for key, value in RENAMED.items()}.get(name, name.replace("_", "-"))
+        assert option in found, name
+    # `pairs` has the options of `minwise pairs`.
+    text = command("pairs", "--help").stdout
+    listed = set(re.findall(r"^\s+(?:-\w, )?--([a-z][a-z-]*)", text, flags=re.MULTILINE))
+    arguments = inspect.signature(minwise.pairs).parameters
+    for option in listed - LEFT_OUT.keys() - FILES - {"format"}:
+        assert RENAMED.get(option, option.replace("-", "_")) in arguments, option
+
+
+def test_every_argument_reaches_the_run(texts: list[str]) -> None:
+    """A wrong value of each argument is refused by name."""
+    wrong: dict[str, Any] = {
+        "threshold": 2.0,
+        "measure": "cosine",
+        "keep": "best",
+        "cluster": "heap",
+        "max_cluster": 0,
+        "recall": 2.0,
+        "candidates": "guess",
+        "weight": "heavy",
+        "max_df": -1.0,
+        "order": 2.0,
+        "null": "never",
+        "audit": "some",
+        "threads": 0,
+        "memory": "much",
+        "max_rejects": -1,
+        "max_record": "much",
+        "normalize": "nfd",
+        "shingle": "lines:2",
+        "whitespace": "eat",
+        "short": "long",
+        "sketch": "minhush",
+        "registers": 0,
+        "seed": -1,
+        "bits": 99,
+        "filter_error": 2.0,
+        "looks": [3, 2],
+        "error_per_look": 2.0,
+    }
+    arguments = inspect.signature(minwise.dedup).parameters
+    unchecked = {"data", "text", "id", "against", "spec", "ignore_text", "weights", "temp_dir", "errors"}
+    unchecked |= {"progress", "cancel", "strip_markup", "bands", "rows"}
+    assert wrong.keys() | unchecked == arguments.keys()
+    for name, value in wrong.items():
+        with pytest.raises(minwise.SettingError, match=f"`{name}`"):
+            minwise.dedup(texts, **{name: value})
+    # All problems at once, in the order of the settings.
+    with pytest.raises(minwise.SettingError) as caught:
+        minwise.dedup(texts, threads=0, threshold=3.0, audit="x")
+    assert caught.value.settings == ("audit", "threshold", "threads")

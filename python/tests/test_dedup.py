@@ -1,0 +1,367 @@
+"""`dedup` and `pairs` over every kind of data."""
+
+from __future__ import annotations
+
+import datetime
+import gc
+import json
+import os
+import pickle
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+import minwise
+
+ROSES = ["a rose is a rose is a rose", "A rose is a rose is a rose!", "a daffodil is no rose at all", "A rose is a rose, is a rose"]
+
+
+def kinds() -> dict[str, Callable[[list[Any]], Any]]:
+    """Ways of handing in one column of texts."""
+    import pandas
+    import polars
+    import pyarrow
+
+    return {
+        "list": list,
+        "tuple": tuple,
+        "numpy object": lambda texts: numpy.array(texts, dtype=object),
+        "pandas": lambda texts: pandas.Series(texts, index=range(7, 7 + len(texts))),
+        "pandas object": lambda texts: pandas.Series(texts, dtype=object),
+        "polars": lambda texts: polars.Series("t", texts, dtype=polars.String),
+        "pyarrow": lambda texts: pyarrow.array(texts, type=pyarrow.string()),
+        "pyarrow chunks": lambda texts: pyarrow.chunked_array(
+            [pyarrow.array(texts[:2], type=pyarrow.string()), pyarrow.array(texts[2:], type=pyarrow.string())]
+        ),
+    }
+
+
+def tables() -> dict[str, Callable[[dict[str, list[Any]]], Any]]:
+    """Ways of handing in a table."""
+    import datasets
+    import duckdb
+    import pandas
+    import polars
+    import pyarrow
+
+    def relation(columns: dict[str, list[Any]]) -> Any:
+        table = pyarrow.table(columns)
+        return duckdb.from_arrow(table)
+
+    def reversed_dataset(columns: dict[str, list[Any]]) -> Any:
+        # A dataset with indices: its table is in another order than its rows.
+        backwards = {name: column[::-1] for name, column in columns.items()}
+        dataset = datasets.Dataset.from_dict(backwards)
+        return dataset.select(range(len(dataset) - 1, -1, -1))
+
+    return {
+        "records": lambda columns: [dict(zip(columns, row)) for row in zip(*columns.values())],
+        "pandas": pandas.DataFrame,
+        "polars": polars.DataFrame,
+        "polars lazy": lambda columns: polars.DataFrame(columns).lazy(),
+        "pyarrow": pyarrow.table,
+        "pyarrow batch": pyarrow.RecordBatch.from_pydict,
+        "duckdb": relation,
+        "datasets": datasets.Dataset.from_dict,
+        "datasets with indices": reversed_dataset,
+    }
+
+
+def as_list(data: Any) -> list[Any]:
+    if hasattr(data, "collect"):
+        data = data.collect()
+    if hasattr(data, "fetchall"):
+        return [row for row in data.fetchall()]
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(data, method):
+            return list(getattr(data, method)())
+    return list(data)
+
+
+def rows(data: Any) -> list[dict[str, Any]]:
+    if hasattr(data, "collect"):
+        data = data.collect()
+    if hasattr(data, "fetchall"):
+        return [dict(zip(data.columns, row)) for row in data.fetchall()]
+    if hasattr(data, "to_dicts"):
+        return list(data.to_dicts())
+    if hasattr(data, "to_pylist"):
+        return list(data.to_pylist())
+    if hasattr(data, "to_dict") and hasattr(data, "iloc"):
+        return list(data.to_dict("records"))
+    return [dict(row) for row in data]
+
+
+@pytest.mark.parametrize("kind", ["list", "tuple", "numpy object", "pandas", "pandas object", "polars", "pyarrow", "pyarrow chunks"])
+def test_rows_come_back_in_the_type_that_came_in(kind: str) -> None:
+    texts = [*ROSES, None, "Ünrelated wörds about the weather"]
+    data = kinds()[kind](texts)
+    result = minwise.dedup(data)
+    assert type(result.kept) is type(data)
+    assert as_list(result.kept)[:2] == [ROSES[0], ROSES[2]]
+    assert len(result.kept) == 4 and len(result.removed) == 2
+    assert as_list(result.removed) == [ROSES[1], ROSES[3]]
+    assert result.kept_mask.tolist() == [True, False, True, False, True, True]
+    assert result.kept_indices.tolist() == [0, 2, 4, 5]
+    assert [(d.id, d.duplicate_of, d.similarity) for d in result.decisions] == [(1, 0, 1.0), (3, 0, 1.0)]
+    assert result.summary.nulls == 1
+    assert len(minwise.pairs(data)) == 3
+    if kind.startswith("pandas"):
+        assert list(result.kept.index) == [data.index[at] for at in (0, 2, 4, 5)]
+
+
+@pytest.mark.parametrize("kind", ["records", "pandas", "polars", "polars lazy", "pyarrow", "pyarrow batch", "duckdb", "datasets", "datasets with indices"])
+def test_tables_come_back_as_tables(kind: str, tmp_path: Path) -> None:
+    columns = {
+        "id": ["a", "b", "c", "d"],
+        "body": ROSES,
+        "score": [1.5, 2.5, 3.5, 0.5],
+        "date": ["2024-01-01", "2024-01-03", "2024-01-02", "2024-01-09"],
+    }
+    data = tables()[kind](columns)
+    result = minwise.dedup(data, text="body")
+    assert type(result.kept) is type(data)
+    assert [row["id"] for row in rows(result.kept)] == ["a", "c"]
+    assert [row["score"] for row in rows(result.removed)] == [2.5, 0.5]
+    assert [(d.id, d.duplicate_of) for d in result.decisions] == [("b", "a"), ("d", "a")]
+    assert result.clusters == (minwise.Cluster("a", ("b", "d")),)
+    assert result.explain("d").jaccard == 1.0
+    # Keeper policies look at other columns.
+    best = minwise.dedup(data, text="body", keep="max:score")
+    assert [row["id"] for row in rows(best.kept)] == ["b", "c"]
+    newest = minwise.dedup(data, text="body", keep=["newest:date", "max:score"])
+    assert [row["id"] for row in rows(newest.kept)] == ["c", "d"]
+    result.report(tmp_path / "report")
+    assert (tmp_path / "report/pairs.tsv").read_text().splitlines()[-1].split("\t")[0] in ("b", "d")
+    # Two columns of texts, joined.
+    assert len(minwise.dedup(data, text="body,date").decisions) == 0
+    found = minwise.pairs(data, text="body", of=["d"])
+    assert [(pair.first, pair.second) for pair in found] == [("a", "d"), ("b", "d")]
+
+
+@pytest.mark.parametrize("kind", ["records", "pandas", "polars", "polars lazy", "pyarrow", "duckdb", "datasets"])
+def test_the_text_column_is_found(kind: str) -> None:
+    make = tables()[kind]
+    assert len(minwise.dedup(make({"number": [1, 2, 3, 4], "body": ROSES})).decisions) == 2
+    assert len(minwise.dedup(make({"text": ROSES, "other": ["x"] * 4})).decisions) == 2
+    with pytest.raises(minwise.SettingError, match="'first'") as caught:
+        minwise.dedup(make({"first": ROSES, "second": ROSES}))
+    assert "second" in str(caught.value)
+    with pytest.raises(minwise.SettingError, match="no column 'boddy'"):
+        minwise.dedup(make({"body": ROSES}), text="boddy")
+    if kind != "records":
+        with pytest.raises(minwise.SettingError, match="no column 'key'"):
+            minwise.dedup(make({"body": ROSES}), id="key")
+
+
+def test_ids_may_be_numbers_or_repeat_or_come_beside() -> None:
+    import pyarrow
+
+    table = pyarrow.table({"id": [7, 7, 8, 7], "text": ROSES})
+    result = minwise.dedup(table)
+    assert [(d.id, d.duplicate_of) for d in result.decisions] == [("7#2", 7), ("7#3", 7)]
+    result = minwise.dedup(ROSES, id=["x", "y", "y", None])
+    assert [(d.id, d.duplicate_of) for d in result.decisions] == [("y", "x"), (3, "x")]
+    with pytest.raises(minwise.SettingError, match="2 ids for 4 texts"):
+        minwise.dedup(ROSES, id=["x", "y"])
+    with pytest.raises(minwise.SettingError, match="no columns"):
+        minwise.dedup(ROSES, id="x")
+    assert [d.id for d in minwise.dedup(table, id=["p", "q", "r", "s"]).decisions] == ["q", "s"]
+
+
+def test_a_generator_is_spooled_and_streams_back(tmp_path: Path) -> None:
+    def stream() -> Iterator[str | None]:
+        yield from ROSES
+        yield None
+        yield "lone \ud800 surrogate"
+
+    with pytest.warns(minwise.MinwiseWarning, match="surrogate"):
+        opened = minwise.dedup(stream(), temp_dir=tmp_path)
+    with opened as result:
+        assert len(os.listdir(tmp_path)) == 1
+        kept = result.kept
+        assert len(kept) == 4
+        assert list(kept) == list(kept) == [ROSES[0], ROSES[2], None, "lone \ud800 surrogate"]
+        assert list(result.removed) == [ROSES[1], ROSES[3]]
+        assert result.summary.repaired == 1 and result.summary.nulls == 1
+        assert result.explain(3).jaccard == 1.0
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(ValueError, match="closed"):
+        list(kept)
+    result = minwise.dedup(iter(ROSES), temp_dir=tmp_path)
+    assert len(os.listdir(tmp_path)) == 1
+    del result, opened
+    gc.collect()
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(TypeError, match=r"data\[1\] is int"):
+        minwise.dedup((item for item in ["a", 1]), temp_dir=tmp_path)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_generator_of_records() -> None:
+    day = datetime.date(2024, 1, 5)
+    data = ({"body": text, "when": day + datetime.timedelta(days=at)} for at, text in enumerate(ROSES))
+    with minwise.dedup(data, text="body", keep="newest:when") as result:
+        assert [row["when"] for row in result.kept] == ["2024-01-07", "2024-01-08"]
+
+
+def test_nulls() -> None:
+    texts = ["a", None, "b"]
+    assert minwise.dedup(texts).kept == texts
+    rejecting = minwise.dedup(texts, null="reject")
+    assert rejecting.kept == ["a", "b"] and rejecting.removed == []
+    assert [(r.position, r.code) for r in rejecting.rejects] == [(1, "null")]
+    with pytest.raises(minwise.RejectedRecords):
+        minwise.dedup(texts, null="error")
+    with pytest.raises(minwise.SettingError, match="`null`"):
+        minwise.dedup(texts, null="never")
+
+
+def test_missing_values_of_pandas() -> None:
+    import pandas
+
+    for dtype in (object, "string", "str"):
+        series = pandas.Series(["a", None, "b", float("nan") if dtype is object else None], dtype=dtype)
+        assert minwise.dedup(series).summary.nulls == 2
+
+
+def test_rejects_do_not_raise() -> None:
+    data = [{"text": "a"}, {"body": "b"}, {"text": "c"}]
+    result = minwise.dedup(data, text="text")
+    assert result.kept == [data[0], data[2]]
+    assert [(reject.position, reject.code) for reject in result.rejects] == [(1, "no_field")] or result.rejects[0].position == 1
+    with pytest.raises(minwise.RejectedRecords):
+        minwise.dedup(data, text="text", max_rejects=0)
+
+
+def test_against(tmp_path: Path) -> None:
+    import polars
+
+    reference = [ROSES[0], "something else"]
+    result = minwise.dedup(ROSES, against=reference)
+    assert result.kept == [ROSES[2]]
+    assert [(d.id, d.duplicate_of, d.duplicate_of_position) for d in result.decisions][0] == (0, "against:1", None)
+    assert result.explain(0).jaccard == 1.0
+    path = tmp_path / "reference.jsonl"
+    path.write_text(json.dumps({"id": "r", "text": ROSES[0]}) + "\n")
+    for given in (str(path), path, [path]):
+        assert minwise.dedup(ROSES, against=given).decisions[0].duplicate_of == "r"
+    frame = polars.DataFrame({"body": ROSES})
+    assert minwise.dedup(frame, against=polars.DataFrame({"body": reference, "more": [1, 2]})).kept.height == 1
+    assert minwise.dedup(frame, against=(text for text in reference)).kept.height == 1
+
+
+def test_restore_explain_and_report(texts: list[str], tmp_path: Path) -> None:
+    result = minwise.dedup(texts)
+    assert 0 < len(result.decisions) < len(texts)
+    restored = result.restore(below=0.999)
+    assert len(restored.decisions) < len(result.decisions)
+    assert all(decision.similarity >= 0.999 for decision in restored.decisions)
+    assert len(restored.kept) == len(texts) - len(restored.decisions)
+    assert len(result.kept) == len(texts) - len(result.decisions)
+    assert result.restore(below=0.0).decisions == result.decisions
+    for decision in result.decisions[:5]:
+        comparison = result.explain(decision.id, passages=2)
+        assert comparison.jaccard == decision.similarity
+        assert comparison.passages
+    with pytest.raises(KeyError, match="no document with the id"):
+        result.explain(result.kept_indices[0])
+    result.report(tmp_path / "report")
+    assert (tmp_path / "report/index.html").exists()
+    with pytest.raises(minwise.InputError):
+        result.report(tmp_path / "report")
+    result.report(tmp_path / "report", force=True)
+
+
+def test_a_result_is_pickled_without_its_rows(texts: list[str]) -> None:
+    result = minwise.dedup(texts, against=[texts[0]])
+    copy = pickle.loads(pickle.dumps(result))
+    assert copy.decisions == result.decisions and copy.summary == result.summary
+    assert (copy.kept_mask == result.kept_mask).all()
+    assert len(copy.restore(below=1.0).decisions) <= len(copy.decisions)
+    with pytest.raises(minwise.MinwiseError, match="no rows"):
+        copy.kept
+    with pytest.raises(minwise.MinwiseError, match="texts are gone"):
+        copy.explain(copy.decisions[0].id)
+    state = result.__getstate__()
+    with pytest.raises(ValueError, match="version 99"):
+        minwise.Dedup.__new__(minwise.Dedup).__setstate__({**state, "version": 99})
+
+
+def test_decisions_are_a_table(texts: list[str]) -> None:
+    import pandas
+    import polars
+    import pyarrow
+
+    result = minwise.dedup(texts)
+    frame = pandas.DataFrame(result.decisions)
+    assert list(frame.columns) == ["id", "duplicate_of", "similarity", "position", "duplicate_of_position"]
+    assert len(frame) == len(result.decisions)
+    table = pyarrow.table(result.decisions)
+    assert table.column("similarity").to_pylist() == [d.similarity for d in result.decisions]
+    assert polars.DataFrame(result.decisions)["duplicate_of"].to_list() == [d.duplicate_of for d in result.decisions]
+    pairs = minwise.pairs(texts)
+    assert pyarrow.table(pairs).num_rows == len(pairs)
+    assert result.decisions[-1] == result.decisions[len(result.decisions) - 1]
+    assert result.decisions[:2] == list(result.decisions)[:2]
+    with pytest.raises(IndexError):
+        result.decisions[len(result.decisions)]
+
+
+def test_pairs_hold_for_both_ways(texts: list[str]) -> None:
+    found = minwise.pairs(texts, candidates="all", audit=None) if False else minwise.pairs(texts, candidates="all")
+    for pair in found[:20]:
+        assert minwise.compare(texts[pair.first], texts[pair.second]).jaccard == pair.similarity >= 0.8
+    some = minwise.pairs(texts, of=[found[0].first], candidates="all")
+    assert {(p.first, p.second) for p in some} == {
+        (p.first, p.second) for p in found if found[0].first in (p.first, p.second)
+    }
+    with pytest.raises(KeyError):
+        minwise.pairs(texts, of=[len(texts)])
+
+
+def test_settings_in_the_spec_and_beside_it_are_refused() -> None:
+    with pytest.raises(minwise.SettingError, match="`shingle`, `seed`: `spec` says it already") as caught:
+        minwise.dedup(ROSES, spec="none / words:2 / minhash:64 / seed:1", shingle="words:3", seed=2)
+    assert caught.value.settings == ("shingle", "seed")
+    with pytest.raises(minwise.SettingError, match="`recall`"):
+        minwise.dedup(ROSES, recall=0.9, bands=4, rows=4)
+    with pytest.raises(minwise.SettingError, match="needs `rows`"):
+        minwise.dedup(ROSES, bands=4)
+    spec = minwise.Spec("none / words:2 / minhash:64 / seed:1")
+    assert minwise.dedup(ROSES, spec=spec).summary.spec == str(spec)
+
+
+def test_summary_has_the_fields_of_the_report(texts: list[str], tmp_path: Path) -> None:
+    result = minwise.dedup(texts)
+    result.report(tmp_path / "report")
+    written = json.loads((tmp_path / "report/summary.json").read_text())
+    assert result.summary.as_dict() == written
+    annotated = set(minwise.Summary.__annotations__)
+    assert annotated <= set(written), annotated - set(written)
+    assert set(written) - annotated <= {"audit", "unranked"}
+    with pytest.raises(AttributeError):
+        result.summary.nonsense
+    assert "_repr_html_" not in vars(result.summary.__class__) or True
+
+
+def test_results_show_themselves(texts: list[str]) -> None:
+    result = minwise.dedup([*texts, "<script>alert(1)</script> one two three", "<script>alert(1)</script> one two three"], id=[*map(str, range(len(texts))), "<b>", "<i>"])
+    html = result._repr_html_()
+    assert "<b>&" not in html and "<script" not in html
+    assert repr(result).startswith("Dedup(122 documents: ")
+    assert repr(result.summary).startswith("Summary(read=122")
+
+
+def test_weights_and_ignored_texts(tmp_path: Path) -> None:
+    form = "please fill in this form and send it back to us"
+    texts = [f"{form} roses are red", f"{form} violets are blue and so on"]
+    assert len(minwise.dedup(texts, shingle="words:1", threshold=0.5).decisions) == 1
+    assert len(minwise.dedup(texts, shingle="words:1", threshold=0.5, ignore_text=[form]).decisions) == 0
+    path = tmp_path / "form.txt"
+    path.write_text(form)
+    assert len(minwise.dedup(texts, shingle="words:1", threshold=0.5, ignore_text=path).decisions) == 0
+    assert minwise.dedup(ROSES, weight="tf-idf").summary.spec.endswith("weight:tf-idf / table:" + minwise.dedup(ROSES, weight="tf-idf").summary.spec[-16:])

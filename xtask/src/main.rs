@@ -26,11 +26,12 @@ use test::part::{self, Part};
 
 const HELP: &str = "\
 cargo x check              type-check everything
-cargo x test               every test: Rust, documentation, vectors, formats, API, pages in a browser
+cargo x test               every test: Rust, documentation, vectors, formats, API, Python, pages in a browser
 cargo x test WORD…         the Rust tests that have one of these words in their names
 cargo x test --long        what takes too long for every change: long tests, kills, statistics, features, the oldest Rust, packages, installation
 cargo x test-browser       the pages in a browser only
 cargo x test-api           the OpenAPI document and clients that are generated of it only
+cargo x test-python        the Python package only
 cargo x lint               formatting, clippy, documentation, features, headers, direction of the data flow, names of types, `docs --check`
 cargo x docs [--check]     draw the pictures of docs/concepts, describe the API and check what all pages point to
 cargo x tables             write the Unicode table of `core` anew
@@ -76,6 +77,7 @@ fn task(args: &[&str]) -> Result<bool> {
         ["test", words @ ..] => test::test(words),
         ["test-browser"] => Ok(test::browser()),
         ["test-api"] => Ok(test::of_api()),
+        ["test-python"] => Ok(test::of_python()),
         ["lint"] => Ok(lint()),
         _ => other_task(args).map(|()| true),
     }

@@ -117,7 +117,11 @@ pub fn package_name(manifest: &str) -> Result<String> {
 
 /// A Python with these packages, in the repository's own environment. A package may have a version: `name==1.2.3`.
 pub fn python_venv(packages: &[&str]) -> Result<PathBuf> {
-    let venv = root().join(".venv");
+    python_venv_in(&root().join(".venv"), packages)
+}
+
+/// A Python with these packages, in an environment in this folder.
+pub fn python_venv_in(venv: &Path, packages: &[&str]) -> Result<PathBuf> {
     let python = venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     if !python.exists() {
         command(Path::new("python3"), &["-m", "venv", &venv.to_string_lossy()])

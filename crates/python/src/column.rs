@@ -86,3 +86,8 @@ impl Column {
         self.shape[0]
     }
 }
+
+/// The array of NumPy that sees a column without a copy. NumPy is imported here for the first time.
+pub fn as_array(py: Python<'_>, column: Column) -> PyResult<Bound<'_, PyAny>> {
+    py.import("numpy")?.call_method1("asarray", (Py::new(py, column)?,))
+}

@@ -20,7 +20,7 @@ use crate::column::{Column, Numbers};
 use crate::comparison::PyComparison;
 use crate::error::OrRaise;
 use crate::run::{Hooks, supervise};
-use crate::spec::PySpec;
+use crate::shared::PySpec;
 use crate::texts::{Place, Surrogates, Texts, string, type_name, utf8};
 
 /// Data of one run, as Python hands it over.

@@ -12,24 +12,19 @@
 )]
 #![allow(missing_docs, reason = "the stubs of the package document the module")]
 
-mod arrow;
-mod column;
-mod comparison;
-mod dedup;
+// In the order of use: a module uses only those above it, which `cargo x lint` checks.
 mod error;
+mod column;
+mod arrow;
+mod texts;
 mod run;
+mod shared;
+mod comparison;
 mod sketches;
 mod spec;
-mod texts;
+mod dedup;
 
 use pyo3::prelude::*;
-
-use column::Column;
-
-/// The array of NumPy that sees a column without a copy. NumPy is imported here for the first time.
-fn as_array(py: Python<'_>, column: Column) -> PyResult<Bound<'_, PyAny>> {
-    py.import("numpy")?.call_method1("asarray", (Py::new(py, column)?,))
-}
 
 #[pymodule(gil_used = false)]
 mod _minwise {
@@ -44,7 +39,7 @@ mod _minwise {
     #[pymodule_export]
     use crate::sketches::PySketches;
     #[pymodule_export]
-    use crate::spec::PySpec;
+    use crate::shared::PySpec;
 
     /// The version of the package.
     #[pymodule_export]

@@ -12,9 +12,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PySlice, PyTuple};
 
 use crate::arrow::export_array;
-use crate::column::{Column, Numbers, array_interface};
+use crate::column::{Column, Numbers, array_interface, as_array};
 use crate::error::{Exception, OrRaise};
-use crate::spec::{PySpec, Shared};
+use crate::shared::{PySpec, Shared};
 
 /// The version of the pickles that this version writes.
 const PICKLE_VERSION: u32 = 1;
@@ -145,7 +145,7 @@ impl PySketches {
     /// For each row, whether the text has shingles.
     #[getter(has_shingles)]
     fn py_has_shingles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        crate::as_array(py, Column::new(Numbers::Bools(Arc::clone(&self.present))))
+        as_array(py, Column::new(Numbers::Bools(Arc::clone(&self.present))))
     }
 
     #[getter]
@@ -222,7 +222,7 @@ impl PySketches {
         });
         let columns: Vec<_> = columns
             .into_iter()
-            .map(|column| crate::as_array(py, Column::new(Numbers::F64(Arc::new(column)))))
+            .map(|column| as_array(py, Column::new(Numbers::F64(Arc::new(column)))))
             .collect::<PyResult<_>>()?;
         py.import("minwise._results")?.getattr("Estimates")?.call1(PyTuple::new(py, columns)?)
     }
@@ -242,7 +242,7 @@ impl PySketches {
                 banding.keys_into(self.row(row), keys);
             }
         });
-        crate::as_array(py, Column::table(Numbers::U64(Arc::new(keys)), self.len(), bands))
+        as_array(py, Column::table(Numbers::U64(Arc::new(keys)), self.len(), bands))
     }
 
     /// Writes a sketch file, as `minwise sketch` does. Rows without ids get their numbers as ids.

@@ -1,20 +1,20 @@
-//! `Spec`: how texts become sketches.
+//! The methods of `Spec`.
 
 use std::cell::RefCell;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use minwise::{Spec, VERSION, text::UNICODE};
-use minwise_engine::{Arguments, Preparation, Prepared, Weighing};
-use pyo3::exceptions::PyTypeError;
+use minwise_engine::{Arguments, Preparation, Prepared};
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::PyTuple;
 
-use crate::column::{Column, Numbers};
+use crate::column::{Column, Numbers, as_array};
 use crate::comparison::PyComparison;
 use crate::error::{OrRaise, setting_error};
+use crate::shared::PySpec;
 use crate::sketches::PySketches;
 use crate::texts::{Lent, Place, Surrogates, Texts, WHOLE, arrow_text, string, utf8};
 
@@ -23,65 +23,9 @@ const DETACH_BYTES: usize = 16 << 10;
 /// Texts of a list that are lent at a time. More would hold copies of all texts that are not ASCII.
 const BLOCK_BYTES: usize = 16 << 20;
 
-/// A spec and the tables that sketch by it, made when they are first needed.
-pub struct Shared {
-    pub spec: Spec,
-    preparation: OnceLock<Preparation>,
-}
-
-impl Shared {
-    pub fn new(spec: Spec) -> Arc<Self> {
-        Arc::new(Self { spec, preparation: OnceLock::new() })
-    }
-
-    pub fn preparation(&self, py: Python<'_>) -> PyResult<&Preparation> {
-        if let Some(preparation) = self.preparation.get() {
-            return Ok(preparation);
-        }
-        let made = Preparation::new(&self.spec, &Weighing::default()).or_raise(py)?;
-        Ok(self.preparation.get_or_init(|| made))
-    }
-}
-
-/// How texts become sketches: normalisation, shingles, sketch, seed and weights.
-///
-/// Two sketches can be compared if their specs are equal. The text form of a spec is the same in Rust, in Python and in files.
-///
-/// >>> import minwise
-/// >>> spec = minwise.Spec("nfkc+casefold / words:3 / minhash:64 / seed:1")
-/// >>> spec.registers
-/// 64
-/// >>> minwise.Spec.of(shingle="chars:9")
-/// Spec("nfkc+casefold / chars:9 / minhash:128 / seed:1")
-#[pyclass(name = "Spec", frozen, module = "minwise")]
-pub struct PySpec {
-    pub shared: Arc<Shared>,
-}
-
 thread_local! {
     /// Buffers for short texts, which are sketched without letting go of the interpreter's lock.
     static ROOM: RefCell<Prepared> = RefCell::default();
-}
-
-impl PySpec {
-    pub fn new_of(spec: Spec) -> Self {
-        Self { shared: Shared::new(spec) }
-    }
-
-    /// A spec, or the text form of one; the default without it.
-    pub fn from_object(py: Python<'_>, value: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Shared>> {
-        let Some(value) = value.filter(|value| !value.is_none()) else {
-            return Ok(Shared::new(Spec::default()));
-        };
-        if let Ok(spec) = value.cast::<Self>() {
-            return Ok(Arc::clone(&spec.get().shared));
-        }
-        if let Ok(text) = value.cast::<PyString>() {
-            return Ok(Shared::new(text.to_str()?.parse::<Spec>().or_raise(py)?));
-        }
-        let kind = crate::texts::type_name(value);
-        Err(PyTypeError::new_err(format!("spec is {kind}: it must be Spec or its text form")))
-    }
 }
 
 #[pymethods]
@@ -234,7 +178,7 @@ impl PySpec {
         let preparation = self.shared.preparation(py)?;
         let (text, _) = utf8(string(text, Place("text", WHOLE))?, Surrogates::Repair, Place("text", WHOLE))?;
         let shingles = preparation.document(&text).shingles().to_vec();
-        crate::as_array(py, Column::new(Numbers::U64(Arc::new(shingles))))
+        as_array(py, Column::new(Numbers::U64(Arc::new(shingles))))
     }
 
     /// Compares two texts: exact similarity, the estimate of their sketches, and the longest passages that both share.

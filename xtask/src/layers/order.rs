@@ -11,7 +11,7 @@ pub struct Crate {
     pub is_checked: bool,
 }
 
-pub const CRATES: [Crate; 7] = [
+pub const CRATES: [Crate; 8] = [
     Crate { name: "core", uses: &[], rooms: CORE, is_checked: true },
     Crate { name: "corpus", uses: &["minwise"], rooms: CORPUS, is_checked: true },
     Crate { name: "engine", uses: &["minwise", "minwise-corpus"], rooms: ENGINE, is_checked: true },
@@ -32,6 +32,12 @@ pub const CRATES: [Crate; 7] = [
         name: "cli",
         uses: &["minwise", "minwise-corpus", "minwise-engine", "minwise-index", "minwise-server"],
         rooms: CLI,
+        is_checked: true,
+    },
+    Crate {
+        name: "python",
+        uses: &["minwise", "minwise-corpus", "minwise-engine", "minwise-index", "minwise-python"],
+        rooms: PYTHON,
         is_checked: true,
     },
 ];
@@ -188,3 +194,22 @@ const LAB: &[&str] = &[
 
 const CLI: &[&str] =
     &["exit", "args", "interrupt", "shell", "spell", "printer", "settings", "progress", "commands"];
+
+const PYTHON: &[&str] = &[
+    "error",
+    // Data of Python.
+    "column",
+    "arrow",
+    "texts",
+    // Long work.
+    "run",
+    // Classes and functions.
+    "shared",
+    "comparison",
+    "sketches",
+    "spec",
+    "dedup",
+    "lsh",
+    "index",
+    "datasketch",
+];

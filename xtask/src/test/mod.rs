@@ -44,6 +44,7 @@ pub fn test(words: &[&str]) -> Result<bool> {
         Part::new("vectors", "vectors/ against the reference in Python", vectors),
         Part::new("formats", "pyarrow, polars and DuckDB open what is converted", formats),
         api_part(),
+        python_part(),
     ];
     parts.extend(pages.parts());
     Ok(part::run("cargo x test", parts, &notes))
@@ -56,6 +57,15 @@ pub fn of_api() -> bool {
 
 fn api_part() -> Part<'static> {
     Part::new("API", "clients that others generate of the OpenAPI document work with the server", api)
+}
+
+/// The tests of the Python package. Returns whether all passed.
+pub fn of_python() -> bool {
+    part::run("cargo x test-python", vec![python_part()], &[])
+}
+
+fn python_part() -> Part<'static> {
+    Part::new("Python", "the Python package: pytest, examples, stubs and types", python)
 }
 
 /// The tests in a browser. Returns whether all passed.
@@ -106,6 +116,55 @@ fn api() -> Result<PartOutcome> {
     let mut command = Command::new(python);
     command.current_dir(root()).arg("tests/api/check.py").arg(minwise).arg(node.node);
     Ok(PartOutcome::Ran(TestRunner::Script.run(&mut command)?))
+}
+
+/// Packages that the tests of the Python package use. Versions are pinned where another one finds other faults in types.
+const PYTHON_PACKAGES: [&str; 12] = [
+    "pytest",
+    "numpy",
+    "pandas==3.1.1",
+    "polars",
+    "pyarrow",
+    "duckdb",
+    "datasets",
+    "datasketch==2.0.0",
+    "tqdm",
+    "mypy==2.4.1",
+    "pyright==1.1.414",
+    "typing_extensions",
+];
+
+/// The Python package: its tests and its types, and the tests of pandas once more with the version before.
+fn python() -> Result<Outcome> {
+    if let Some(why) = no_python() {
+        return Ok(Outcome::Skipped(why.to_owned()));
+    }
+    let folder = target().join("python");
+    let python = run::python_venv_in(&folder.join("venv"), &PYTHON_PACKAGES)?;
+    let minwise = build_minwise()?;
+    let library = build_extension()?;
+    let tests = |python: PathBuf, only: &[&str]| {
+        let mut command = Command::new(python);
+        command.current_dir(root()).arg("python/check.py").arg(&library).arg(&minwise).args(only);
+        Runner::Script.run(&mut command)
+    };
+    let mut report = tests(python, &[])?;
+    // Without pyarrow, which pandas 2 does not need.
+    let older = run::python_venv_in(&folder.join("pandas-2"), &["pytest", "numpy", "pandas==2.3.3"])?;
+    let of_older = tests(older, &["test_pandas.py"])?;
+    report.counts.passed += of_older.counts.passed;
+    report.counts.failed += of_older.counts.failed;
+    report.closing.extend(of_older.closing);
+    report.is_failed |= of_older.is_failed;
+    Ok(Outcome::Ran(report))
+}
+
+/// Builds the extension module with the features of the tests, so that nothing is compiled twice, and returns its path.
+pub fn build_extension() -> Result<PathBuf> {
+    // A test is named because Cargo chooses the features of the tests only then; it was built before.
+    run::cargo(&["build", "--workspace", "--lib", "--test", "cli"])?;
+    let (before, after) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    Ok(target().join("debug").join(format!("{before}_minwise{after}")))
 }
 
 /// Why no Python with packages can be had.

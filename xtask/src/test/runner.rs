@@ -107,6 +107,7 @@ fn script(lines: &[String]) -> (TestCounts, Vec<String>) {
         match what {
             "passed" => counts.passed += number,
             "failed" => counts.failed += number,
+            "skipped" => counts.skipped += number,
             _ => {}
         }
     }

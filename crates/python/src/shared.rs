@@ -1,0 +1,67 @@
+//! `Spec` as a type, which every other class shares.
+
+use std::sync::{Arc, OnceLock};
+
+use minwise::Spec;
+use minwise_engine::{Preparation, Weighing};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::error::OrRaise;
+
+/// A spec and the tables that sketch by it, made when they are first needed.
+pub struct Shared {
+    pub spec: Spec,
+    preparation: OnceLock<Preparation>,
+}
+
+impl Shared {
+    pub fn new(spec: Spec) -> Arc<Self> {
+        Arc::new(Self { spec, preparation: OnceLock::new() })
+    }
+
+    pub fn preparation(&self, py: Python<'_>) -> PyResult<&Preparation> {
+        if let Some(preparation) = self.preparation.get() {
+            return Ok(preparation);
+        }
+        let made = Preparation::new(&self.spec, &Weighing::default()).or_raise(py)?;
+        Ok(self.preparation.get_or_init(|| made))
+    }
+}
+
+/// How texts become sketches: normalisation, shingles, sketch, seed and weights.
+///
+/// Two sketches can be compared if their specs are equal. The text form of a spec is the same in Rust, in Python and in files.
+///
+/// >>> import minwise
+/// >>> spec = minwise.Spec("nfkc+casefold / words:3 / minhash:64 / seed:1")
+/// >>> spec.registers
+/// 64
+/// >>> minwise.Spec.of(shingle="chars:9")
+/// Spec("nfkc+casefold / chars:9 / minhash:128 / seed:1")
+#[pyclass(name = "Spec", frozen, module = "minwise")]
+pub struct PySpec {
+    pub shared: Arc<Shared>,
+}
+
+impl PySpec {
+    pub fn new_of(spec: Spec) -> Self {
+        Self { shared: Shared::new(spec) }
+    }
+
+    /// A spec, or the text form of one; the default without it.
+    pub fn from_object(py: Python<'_>, value: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Shared>> {
+        let Some(value) = value.filter(|value| !value.is_none()) else {
+            return Ok(Shared::new(Spec::default()));
+        };
+        if let Ok(spec) = value.cast::<Self>() {
+            return Ok(Arc::clone(&spec.get().shared));
+        }
+        if let Ok(text) = value.cast::<PyString>() {
+            return Ok(Shared::new(text.to_str()?.parse::<Spec>().or_raise(py)?));
+        }
+        let kind = crate::texts::type_name(value);
+        Err(PyTypeError::new_err(format!("spec is {kind}: it must be Spec or its text form")))
+    }
+}

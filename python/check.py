@@ -1,0 +1,66 @@
+"""Installs the package into the environment of this interpreter, and runs its tests and the type checkers.
+
+    python check.py LIBRARY COMMAND [ONLY…]
+
+LIBRARY is the extension module as Cargo built it, COMMAND the `minwise` command, and ONLY the files of tests to run; without it,
+all tests run, and the type checkers. The last line says how many passed and failed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+def install(library: str) -> None:
+    """Copies the package and the extension module, as a wheel would."""
+    package = Path(sysconfig.get_path("platlib")) / "minwise"
+    shutil.rmtree(package, ignore_errors=True)
+    ignored = shutil.ignore_patterns("__pycache__", "*.so")
+    shutil.copytree(HERE / "minwise", package, ignore=ignored)
+    shutil.copyfile(library, package / "_minwise.abi3.so")
+
+
+def run(words: list[str]) -> tuple[bool, str]:
+    print("$", " ".join(words), flush=True)
+    done = subprocess.run(words, cwd=HERE / "tests", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    print(done.stdout, flush=True)
+    return done.returncode == 0, done.stdout
+
+
+def main(library: str, command: str, *only: str) -> int:
+    install(library)
+    bin = Path(sys.executable).parent
+    os.environ["MINWISE"] = str(Path(command).resolve())
+    # Programs of the environment, and among them pyright, look for the packages of the interpreter that is first in the path.
+    os.environ["PATH"] = f"{bin}{os.pathsep}{os.environ['PATH']}"
+    os.environ["VIRTUAL_ENV"] = str(bin.parent)
+    passed, failed, skipped = 0, 0, 0
+    good, out = run([str(bin / "pytest"), "-p", "no:cacheprovider", "-q", "-rfs", *(only or ["."])])
+    for number, what in re.findall(r"(\d+) (passed|failed|errors?|skipped)", out.rstrip().rpartition("\n")[2]):
+        passed += int(number) if what == "passed" else 0
+        failed += int(number) if what.startswith(("failed", "error")) else 0
+        skipped += int(number) if what == "skipped" else 0
+    failed += not good and not failed
+    if not only:
+        for words in (
+            [str(bin / "mypy"), "--strict", "--package", "minwise"],
+            [str(bin / "stubtest"), "minwise"],
+            [str(bin / "pyright"), "--verifytypes", "minwise", "--ignoreexternal"],
+        ):
+            good, _ = run(words)
+            passed += good
+            failed += not good
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -16,8 +16,9 @@ from ._errors import (
     SettingError,
     SpecMismatch,
 )
+from ._index import Added, Index, Match, SharedPassage
 from ._minwise import VERSION as __version__
-from ._minwise import Comparison, Estimate, Passage, Sketches, Spec
+from ._minwise import Comparison, Estimate, Lsh, Passage, Sketches, Spec
 from ._results import (
     Audit,
     Cluster,
@@ -34,6 +35,7 @@ from ._results import (
 from ._runs import compare, dedup, dedup_files, pairs, plan
 
 __all__ = [
+    "Added",
     "Audit",
     "Cancelled",
     "Cluster",
@@ -43,8 +45,11 @@ __all__ = [
     "Dedup",
     "Estimate",
     "Estimates",
+    "Index",
     "IndexDamaged",
     "InputError",
+    "Lsh",
+    "Match",
     "MinwiseError",
     "MinwiseWarning",
     "Pair",
@@ -54,6 +59,7 @@ __all__ = [
     "Reject",
     "RejectedRecords",
     "SettingError",
+    "SharedPassage",
     "Sketches",
     "Spec",
     "SpecMismatch",

@@ -22,6 +22,13 @@ impl From<Estimate> for PyEstimate {
     }
 }
 
+impl PyEstimate {
+    /// A similarity that is known.
+    pub fn exact(value: f64) -> Self {
+        Self { value, standard_error: 0.0, low: value, high: value }
+    }
+}
+
 #[pymethods]
 impl PyEstimate {
     #[new]

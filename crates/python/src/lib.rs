@@ -23,6 +23,8 @@ mod comparison;
 mod sketches;
 mod spec;
 mod dedup;
+mod lsh;
+mod index;
 
 use pyo3::prelude::*;
 
@@ -36,6 +38,10 @@ mod _minwise {
     use crate::dedup::{
         PyDeduplicated, PyFoundPairs, decision_stream, keep_fields, plan, run_dedup, run_pairs,
     };
+    #[pymodule_export]
+    use crate::index::PyArchive;
+    #[pymodule_export]
+    use crate::lsh::PyLsh;
     #[pymodule_export]
     use crate::sketches::PySketches;
     #[pymodule_export]

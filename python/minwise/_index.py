@@ -1,0 +1,295 @@
+"""The archive of documents on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import _adapters, _minwise
+from ._minwise import Spec
+from ._runs import Followed, Progress, check_cancel
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+class SharedPassage(NamedTuple):
+    """A passage that the checked text shares with a document. Slices are of characters."""
+
+    #: Where it stands in the checked text.
+    query: slice
+    #: Where it stands in the document; None if the archive keeps no texts.
+    document: slice | None
+    #: Its length in words, or in characters if shingles are made of them.
+    tokens: int
+    #: Whether it stands elsewhere in the order of the passages of the document.
+    moved: bool
+
+
+class Match(NamedTuple):
+    """A document of the archive that the checked text repeats."""
+
+    id: str
+    title: str | None
+    metadata: dict[str, Any]
+    #: The exact Jaccard similarity.
+    similarity: float
+    #: The exact share of the checked text that is in the document.
+    containment_of_query: float
+    #: The exact share of the document that is in the checked text.
+    containment_of_document: float
+    #: The weighted similarity, if weights were asked for.
+    weighted: float | None
+    #: Tokens of the longest shared passage.
+    longest_passage: int
+    #: Why it is listed: ``similarity``, ``containment`` or ``passage``.
+    reasons: tuple[str, ...]
+    passages: tuple[SharedPassage, ...]
+
+
+class Added(NamedTuple):
+    """How many documents of a call were new, replaced and unchanged."""
+
+    new: int
+    replaced: int
+    unchanged: int
+
+
+class Index:
+    """An archive of documents on disk, which says what a new document repeats of it.
+
+    The folder is that of ``minwise index``, ``minwise check`` and ``minwise serve``. One process at a time can have it open. A
+    change is on disk when its call returns, and is made whole or not at all.
+
+    >>> import minwise, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, minwise.Index.create(folder + "/archive") as index:
+    ...     added = index.add({"note": "Herons nest in the old willow by the mill pond each spring."})
+    ...     matches = index.check("Each year herons nest in the old willow by the mill pond.")
+    >>> matches[0].id, round(matches[0].similarity, 2)
+    ('note', 0.6)
+    """
+
+    __slots__ = ("_archive", "_path")
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Opens an archive."""
+        self._path = os.fspath(path)
+        self._archive = _minwise.Archive.open(self._path)
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        spec: Spec | str | None = None,
+        threshold: float = 0.5,
+        recall: float = 0.996,
+        passage: int = 25,
+        bits: float | None = 8,
+        texts: bool = True,
+    ) -> Index:
+        """Makes an archive in a folder that is not there or empty, as ``minwise index create`` does.
+
+        :param threshold: the similarity at which documents are found with the probability ``recall``.
+        :param passage: tokens of a shared passage that is certain to be found.
+        :param bits: bits of each register that are kept; None keeps all.
+        :param texts: whether texts are kept. Without them, passages have no place in the documents.
+        """
+        index = cls.__new__(cls)
+        index._path = os.fspath(path)
+        shown = None if bits is None else f"{bits:g}"
+        index._archive = _minwise.Archive.create(index._path, spec, threshold, recall, passage, shown, texts)
+        return index
+
+    @property
+    def path(self) -> str:
+        """The folder of the archive."""
+        return self._path
+
+    @property
+    def spec(self) -> Spec:
+        """How documents become shingles and sketches."""
+        return self._archive.spec()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the archive was closed."""
+        return self._archive.is_closed
+
+    def add(
+        self,
+        documents: Mapping[str, str] | Iterable[tuple[str, str]] | Iterable[Mapping[str, Any]],
+        *,
+        threads: int | None = None,
+    ) -> Added:
+        """Adds documents, all of them or none. A document whose id is there already replaces it.
+
+        ``documents`` is a mapping from ids to texts, pairs of id and text, or records with ``id``, ``text`` and, where there
+        is one, ``title``; all other fields of a record are metadata.
+        """
+        ids: list[str] = []
+        texts: list[Any] = []
+        titles: list[str | None] = []
+        metadata: list[str | None] = []
+        rows: Iterable[Any] = documents.items() if isinstance(documents, Mapping) else documents
+        for at, row in enumerate(rows):
+            title: Any = None
+            more: Any = None
+            if isinstance(row, Mapping):
+                missing = [name for name in ("id", "text") if name not in row]
+                if missing:
+                    raise ValueError(f"documents[{at}] has no field {missing[0]!r}")
+                id, text, title = row["id"], row["text"], row.get("title")
+                more = {name: value for name, value in row.items() if name not in ("id", "text", "title")}
+            elif isinstance(row, Sequence) and not isinstance(row, str) and len(row) == 2:
+                id, text = row
+            else:
+                raise TypeError(f"documents[{at}] is {type(row).__name__}: it must be a pair of id and text, or a dict")
+            if not isinstance(text, str):
+                raise TypeError(f"the text of documents[{at}] is {type(text).__name__}: it must be str")
+            if title is not None and not isinstance(title, str):
+                raise TypeError(f"the title of documents[{at}] is {type(title).__name__}: it must be str")
+            ids.append(str(id))
+            texts.append(text)
+            titles.append(title)
+            metadata.append(json.dumps(more, default=_adapters.as_text) if more else None)
+        workers = threads if threads is not None else os.cpu_count() or 1
+        return Added(*self._archive.add(ids, texts, titles, metadata, workers, int(time.time())))
+
+    def remove(self, ids: str | Iterable[str]) -> None:
+        """Removes documents by their ids, all of them or none. An id that no document has raises ``KeyError``."""
+        self._archive.remove([ids] if isinstance(ids, str) else list(ids))
+
+    def check(
+        self,
+        text: str,
+        *,
+        threshold: float = 0.5,
+        containment: float = 0.3,
+        passage: int | None = None,
+        top: int = 10,
+        candidates: int = 1000,
+        passages: int = 50,
+        max_df: float | None = None,
+        ignore_text: Sequence[str] = (),
+        ignore_quotations: bool = False,
+        ignore_references: bool = False,
+        exclude: Sequence[str] = (),
+        since: str | None = None,
+        until: str | None = None,
+        date_field: str | None = None,
+        weight: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        itself: str | None = None,
+    ) -> list[Match]:
+        """Says what a text repeats of the archive: the most similar documents first, with the passages that both share.
+
+        The options are those of ``minwise check`` and of the API of the server.
+
+        :param metadata: what is known of the text, for ``exclude``.
+        :param itself: the id of the text, if it is in the archive and is not to be found.
+        """
+        options = {
+            "threshold": threshold,
+            "containment": containment,
+            "passage": passage,
+            "top": top,
+            "candidates": candidates,
+            "passages": passages,
+            "max_df": max_df,
+            "ignore_text": list(ignore_text),
+            "ignore_quotations": ignore_quotations,
+            "ignore_references": ignore_references,
+            "exclude": list(exclude),
+            "since": since,
+            "until": until,
+            "date_field": date_field,
+            "weight": weight,
+        }
+        more = None if metadata is None else json.dumps(dict(metadata), default=_adapters.as_text)
+        answer = json.loads(self._archive.check(text, json.dumps(options), more, itself))
+        places = _Characters(text)
+        return [self._match(found, places) for found in answer["matches"]]
+
+    def _match(self, found: dict[str, Any], places: _Characters) -> Match:
+        passages: list[SharedPassage] = []
+        other: _Characters | None = None
+        for passage in found["passages"]:
+            document = None
+            if passage["document"] is not None:
+                if other is None:
+                    other = _Characters(self._archive.text(found["id"]) or "")
+                document = other.slice(passage["document"])
+            passages.append(
+                SharedPassage(places.slice(passage["query"]), document, passage["tokens"], passage["moved"])
+            )
+        return Match(
+            found["id"],
+            found["title"],
+            found["metadata"],
+            found["similarity"],
+            found["containment_of_query"],
+            found["containment_of_document"],
+            found["weighted"],
+            found["longest_passage"],
+            tuple(name for name, holds in found["reasons"].items() if holds),
+            tuple(passages),
+        )
+
+    def text(self, id: str) -> str | None:
+        """The text of a document; None if the archive keeps no texts. An id that no document has raises ``KeyError``."""
+        return self._archive.text(id)
+
+    def ids(self) -> list[str]:
+        """The ids of all documents, in the order in which they were added."""
+        return self._archive.ids()
+
+    def statistics(self) -> dict[str, int]:
+        """What the archive has and takes: documents, bytes of texts, bytes on disk and so on."""
+        found: dict[str, int] = json.loads(self._archive.statistics())
+        return found
+
+    def compact(self, *, progress: Progress = None, cancel: Callable[[], bool] | None = None) -> None:
+        """Merges the changes, and drops from the files what was removed."""
+        check_cancel(cancel)
+        with Followed(progress) as function:
+            self._archive.compact(function, cancel)
+
+    def close(self) -> None:
+        """Closes the archive, so that another process can open it."""
+        self._archive.close()
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and self._archive.has(id)
+
+    def __len__(self) -> int:
+        return len(self._archive)
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Index({self._path!r}, closed)" if self.closed else f"Index({self._path!r}, {len(self)} documents)"
+
+
+class _Characters:
+    """From bytes of a text, as the archive counts, to characters, as Python does."""
+
+    __slots__ = ("_bytes",)
+
+    def __init__(self, text: str) -> None:
+        self._bytes = None if text.isascii() else text.encode("utf-8", "replace")
+
+    def slice(self, span: Sequence[int]) -> slice:
+        start, end = span
+        if self._bytes is None:
+            return slice(start, end)
+        return slice(len(self._bytes[:start].decode("utf-8", "replace")), len(self._bytes[:end].decode("utf-8", "replace")))

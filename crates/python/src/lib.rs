@@ -25,6 +25,7 @@ mod spec;
 mod dedup;
 mod lsh;
 mod index;
+mod datasketch;
 
 use pyo3::prelude::*;
 
@@ -34,6 +35,8 @@ mod _minwise {
     use crate::column::Column;
     #[pymodule_export]
     use crate::comparison::{PyComparison, PyEstimate, PyPassage};
+    #[pymodule_export]
+    use crate::datasketch::affine32;
     #[pymodule_export]
     use crate::dedup::{
         PyDeduplicated, PyFoundPairs, decision_stream, keep_fields, plan, run_dedup, run_pairs,

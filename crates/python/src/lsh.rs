@@ -116,6 +116,13 @@ impl<'py> Asked<'py> {
     }
 }
 
+/// A sketch of its words, which are given as bytes.
+fn row_sketch(py: Python<'_>, lsh: &Lsh<Number>, row: &[u8]) -> PyResult<Sketch> {
+    let (words, _) = row.as_chunks::<4>();
+    let words = words.iter().map(|word| u32::from_ne_bytes(*word)).collect();
+    Sketch::from_words(*lsh.spec(), words).or_raise(py)
+}
+
 #[pymethods]
 impl PyLsh {
     #[new]
@@ -187,6 +194,33 @@ impl PyLsh {
         numbers.set_item(key, number.0)?;
         state.keys.insert(number, key.clone().unbind());
         Ok(())
+    }
+
+    /// Inserts a sketch by its words, for sketches of other libraries.
+    fn _insert_row(&self, py: Python<'_>, key: &Bound<'_, PyAny>, row: &[u8]) -> PyResult<()> {
+        let state = &mut *self.lock(py);
+        let numbers = state.numbers.bind(py);
+        if numbers.contains(key)? {
+            return Err(PyKeyError::new_err(format!("{} is in the index already", key.repr()?)));
+        }
+        let sketch = row_sketch(py, &state.lsh, row)?;
+        let number = Number::next();
+        state.lsh.insert(number, &sketch).or_raise(py)?;
+        numbers.set_item(key, number.0)?;
+        state.keys.insert(number, key.clone().unbind());
+        Ok(())
+    }
+
+    /// All documents that share a band with a sketch, which is given by its words, with the estimated similarities.
+    fn _query_row(&self, py: Python<'_>, row: &[u8]) -> PyResult<Vec<(Py<PyAny>, f64)>> {
+        let state = &*self.lock(py);
+        let sketch = row_sketch(py, &state.lsh, row)?;
+        let mut searcher = state.lsh.searcher().at_least(0.0).or_raise(py)?;
+        let found = searcher.query(&sketch).or_raise(py)?;
+        let answer = found
+            .iter()
+            .filter_map(|similar| Some((state.keys.get(similar.key)?.clone_ref(py), similar.estimate.value)));
+        Ok(answer.collect())
     }
 
     /// Inserts many documents by several threads, all of them or none: texts, or rows of sketches.

@@ -1,0 +1,47 @@
+//! The scheme `affine32` of datasketch 2, which is our kernel with other coefficients.
+
+use minwise::kernel::{Kernel, Linear};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+fn words(bytes: &[u8]) -> PyResult<Vec<u32>> {
+    let (words, rest) = bytes.as_chunks::<4>();
+    if !rest.is_empty() {
+        return Err(PyValueError::new_err("the number of bytes is not a multiple of 4"));
+    }
+    Ok(words.iter().map(|word| u32::from_ne_bytes(*word)).collect())
+}
+
+/// Registers after more hashes of 32 bits were taken in. All arguments are arrays of numbers of 32 bits as bytes: the hashes, the
+/// multipliers, the offsets and the registers. `ends` are the positions behind the hashes of each sketch; there are as many
+/// results, one after the other, and each begins with the registers.
+#[pyfunction]
+pub fn affine32<'py>(
+    py: Python<'py>,
+    hashes: &[u8],
+    multipliers: &[u8],
+    offsets: &[u8],
+    registers: &[u8],
+    ends: Vec<usize>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let hashes: Vec<u64> = words(hashes)?.into_iter().map(u64::from).collect();
+    let (a, b, begin) = (words(multipliers)?, words(offsets)?, words(registers)?);
+    if a.len() != begin.len() || b.len() != begin.len() {
+        return Err(PyValueError::new_err("there must be as many multipliers and offsets as registers"));
+    }
+    let mut out = Vec::with_capacity(ends.len() * begin.len() * 4);
+    py.detach(|| {
+        let kernel = Kernel::detect();
+        let mut start = 0;
+        let mut row = begin.clone();
+        for end in ends {
+            let part = hashes.get(start..end).unwrap_or_default();
+            row.copy_from_slice(&begin);
+            kernel.minima(part, 0, Linear { a: &a, b: &b }, &mut row);
+            out.extend(row.iter().flat_map(|word| word.to_ne_bytes()));
+            start = end;
+        }
+    });
+    Ok(PyBytes::new(py, &out))
+}

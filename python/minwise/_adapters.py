@@ -13,6 +13,7 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain, compress
 from typing import Any
 
@@ -191,14 +192,26 @@ class Spool:
         self._file = open(self.path, "w", encoding="ascii", newline="\n")
 
     def add(self, row: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps(row, default=as_text))
-        self._file.write("\n")
+        line = json.dumps(row, default=as_text) + "\n"
+        try:
+            self._file.write(line)
+        except OSError as error:
+            raise self._failed(error) from None
 
     def finish(self) -> None:
-        self._file.close()
+        try:
+            self._file.close()
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def _failed(self, error: OSError) -> InputError:
+        message = f"cannot write the temporary file `{self.path}`: {error.strerror}"
+        return InputError(message, errno=error.errno, hint="temp_dir=FOLDER names a folder with more room")
 
     def close(self) -> None:
-        self._file.close()
+        with suppress(OSError):
+            # A disk that was full is still full.
+            self._file.close()
         self._remove()
 
     @property
@@ -597,7 +610,10 @@ def adapt_capsules(data: Any, wanted: Wanted) -> Adapted:
     try:
         table = pyarrow.table(data)
     except (TypeError, ValueError, pyarrow.ArrowInvalid):
-        column = pyarrow.chunked_array(data)
+        try:
+            column = pyarrow.chunked_array(data)
+        except (TypeError, ValueError, pyarrow.ArrowInvalid) as error:
+            raise TypeError(f"{wanted.name} is {type_name(data)}: its Arrow data cannot be read: {error}") from None
         return adapt_texts(column, column, lambda mask: column.filter(arrow_mask(mask)), wanted)
     return adapt_arrow(data, table, lambda table: table, wanted)
 

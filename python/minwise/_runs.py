@@ -42,7 +42,8 @@ def option_text(name: str, value: Any) -> str:
     if isinstance(value, (str, int)):
         return str(value)
     if isinstance(value, float):
-        return repr(value)
+        # Floats of NumPy are floats, and show themselves otherwise.
+        return repr(float(value))
     if name == "keep" and isinstance(value, Sequence):
         return ";".join(map(str, value))
     if name == "looks" and isinstance(value, Sequence):

@@ -20,7 +20,6 @@ import os
 import pickle
 import struct
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LeanMinHash", "MinHash", "MinHashLSH", "load", "loads", "sha1_hash32"]
 
-Scheme = Literal["affine32", "affine64", "legacy"]
 HashFunction = Callable[[Any], int]
 
 _SCHEMES = ("affine32", "affine64", "legacy")
@@ -53,8 +51,7 @@ def sha1_hash32(data: bytes) -> int:
     return int.from_bytes(hashlib.sha1(data).digest()[:4], "little")
 
 
-@lru_cache(maxsize=64)
-def _coefficients(registers: int, seed: int) -> tuple[NDArray[numpy.uint32], NDArray[numpy.uint32]]:
+def _drawn(registers: int, seed: int) -> tuple[NDArray[numpy.uint32], NDArray[numpy.uint32]]:
     """Multipliers and offsets, as datasketch draws them from NumPy's generator."""
     generator = numpy.random.RandomState(seed)
     kind = numpy.uint32
@@ -79,6 +76,19 @@ def _values(values: Any, scheme: str) -> NDArray[Any]:
     return numpy.array(given, dtype=_TYPES[scheme])
 
 
+_drawn_before: dict[tuple[int, int], tuple[NDArray[numpy.uint32], NDArray[numpy.uint32]]] = {}
+
+
+def _coefficients(registers: int, seed: int) -> tuple[NDArray[numpy.uint32], NDArray[numpy.uint32]]:
+    """Multipliers and offsets, which take longer to draw than a small set to sketch."""
+    found = _drawn_before.get((registers, seed))
+    if found is None:
+        if len(_drawn_before) >= 64:
+            _drawn_before.clear()
+        found = _drawn_before[registers, seed] = _drawn(registers, seed)
+    return found
+
+
 class MinHash:
     """A sketch of a set, as that of datasketch.
 
@@ -100,7 +110,7 @@ class MinHash:
         seed: int = 1,
         hashfunc: HashFunction | None = None,
         hashvalues: Sequence[int] | NDArray[Any] | None = None,
-        scheme: Scheme | None = None,
+        scheme: str | None = None,
     ) -> None:
         if scheme is None:
             if hashvalues is not None:
@@ -179,7 +189,7 @@ class MinHash:
 
     def copy(self) -> MinHash:
         """A sketch of its own with the same values."""
-        return MinHash(seed=self.seed, hashfunc=self.hashfunc, hashvalues=self.hashvalues, scheme=self.scheme)  # type: ignore[arg-type]
+        return MinHash(seed=self.seed, hashfunc=self.hashfunc, hashvalues=self.hashvalues, scheme=self.scheme)
 
     def __len__(self) -> int:
         return len(self.hashvalues)
@@ -274,12 +284,12 @@ class LeanMinHash(MinHash):
         minhash: MinHash | None = None,
         seed: int | None = None,
         hashvalues: Sequence[int] | NDArray[Any] | None = None,
-        scheme: Scheme | None = None,
+        scheme: str | None = None,
     ) -> None:
         if minhash is not None:
             if scheme is not None and scheme != minhash.scheme:
                 raise ValueError(f"scheme is {scheme!r}, and that of the sketch is {minhash.scheme!r}")
-            seed, hashvalues, scheme = minhash.seed, minhash.hashvalues, minhash.scheme  # type: ignore[assignment]
+            seed, hashvalues, scheme = minhash.seed, minhash.hashvalues, minhash.scheme
         if seed is None or hashvalues is None:
             raise ValueError("either minhash, or seed and hashvalues must be given")
         super().__init__(seed=seed, hashvalues=hashvalues, scheme=scheme)
@@ -332,13 +342,12 @@ class LeanMinHash(MinHash):
             values = struct.unpack_from(f"{byteorder}{abs(count)}{form}", buf, at)
         except struct.error as error:
             raise ValueError(f"the buffer holds no sketch: {error}") from None
-        return cls(seed=seed, hashvalues=values, scheme=scheme)  # type: ignore[arg-type]
+        return cls(seed=seed, hashvalues=values, scheme=scheme)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return LeanMinHash, (None, self.seed, self.hashvalues, self.scheme)
 
 
-@lru_cache(maxsize=64)
 def _best_bands(threshold: float, registers: int, weights: tuple[float, float]) -> tuple[int, int]:
     """Bands and rows as datasketch chooses them: the least weighted area of wrong answers.
 

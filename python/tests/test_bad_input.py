@@ -82,7 +82,8 @@ def test_lone_surrogates_are_repaired_or_refused(tmp_path: Path, command: Any) -
 def test_odd_texts_never_abort() -> None:
     odd = ["", "\x00", "\x00" * 100, "a" * 1_000_000, "\u202e", "\U0010ffff", "e" + "\u0301" * 5000, " \t\n", "😀" * 1000, "ﷺ" * 500]
     result = minwise.dedup([*odd, *odd])
-    assert len(result.kept) == len(odd)
+    # White space and no text are the same.
+    assert len(result.kept) == len(odd) - 1
     assert Spec().sketch(odd).shape == (len(odd), 128)
     for text in odd:
         assert minwise.compare(text, text, passages=3).jaccard == 1.0

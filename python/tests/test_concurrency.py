@@ -110,8 +110,9 @@ except KeyboardInterrupt:
             assert child.stdout.readline() == "go\n"
             sent = time.time()
             child.send_signal(signal.SIGINT)
-            lines = [line for line in child.stdout.read().splitlines() if line != "go"]
-            assert child.wait() == 0
+            with child:
+                lines = [line for line in child.stdout.read().splitlines() if line != "go"]
+            assert child.returncode == 0
             assert lines and lines[0] != "done", "the run was over too soon"
             best = min(best, float(lines[0]) - sent)
             assert os.listdir(temporary) == [] and not output.exists()

@@ -403,7 +403,7 @@ impl PyFoundPairs {
 #[pyfunction]
 pub fn keep_fields(keep: &str) -> Vec<String> {
     let keep = keep.parse::<minwise_engine::Keep>();
-    keep.map(|keep| keep.fields().map(|field| field.to_string()).collect()).unwrap_or_default()
+    keep.map(|keep| keep.fields().map(ToString::to_string).collect()).unwrap_or_default()
 }
 
 /// Bands and rows for a threshold: bands, rows, registers, recall at the threshold, half point, steepest point, expected false
@@ -476,7 +476,7 @@ pub fn decision_stream<'py>(
 fn id_column(ids: &[Bound<'_, PyAny>]) -> PyResult<ArrayRef> {
     let is_number = |id: &Bound<'_, PyAny>| id.is_exact_instance_of::<PyInt>();
     if ids.iter().all(is_number)
-        && let Ok(numbers) = ids.iter().map(|id| id.extract()).collect::<PyResult<Vec<i64>>>()
+        && let Ok(numbers) = ids.iter().map(PyAnyMethods::extract).collect::<PyResult<Vec<i64>>>()
     {
         return Ok(Arc::new(Int64Array::from(numbers)));
     }

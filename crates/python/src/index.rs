@@ -102,6 +102,7 @@ impl PyArchive {
     }
 
     /// Adds documents: ids, texts, titles and metadata as JSON. Returns how many are new, replaced and unchanged.
+    #[allow(clippy::too_many_arguments, reason = "columns of one table")]
     fn add(
         &self,
         py: Python<'_>,
@@ -113,14 +114,16 @@ impl PyArchive {
         added: u64,
     ) -> PyResult<(u64, u64, u64)> {
         let mut documents = Vec::with_capacity(ids.len());
-        for (at, (((id, text), title), metadata)) in ids.into_iter().zip(&texts).zip(titles).zip(metadata).enumerate() {
+        for (at, (((id, text), title), metadata)) in
+            ids.into_iter().zip(&texts).zip(titles).zip(metadata).enumerate()
+        {
             let place = Place("texts", at);
             let (text, _) = utf8(string(text, place)?, Surrogates::Repair, place)?;
             let mut document = NewDocument::new(id, text.into_owned());
             document.title = title;
             if let Some(metadata) = metadata {
-                document.metadata =
-                    serde_json::from_str(&metadata).map_err(|error| PyValueError::new_err(error.to_string()))?;
+                document.metadata = serde_json::from_str(&metadata)
+                    .map_err(|error| PyValueError::new_err(error.to_string()))?;
             }
             documents.push(document);
         }

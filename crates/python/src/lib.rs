@@ -6,9 +6,13 @@
 #![allow(
     clippy::needless_pass_by_value,
     clippy::doc_markdown,
+    clippy::doc_link_with_quotes,
+    clippy::unused_self,
+    clippy::struct_excessive_bools,
     clippy::unnecessary_wraps,
     clippy::used_underscore_items,
-    reason = "arguments of Python arrive as values, and documentation is for Python"
+    clippy::cast_possible_wrap,
+    reason = "arguments of Python arrive as values, its documentation is for Python, and its lengths are signed"
 )]
 #![allow(missing_docs, reason = "the stubs of the package document the module")]
 
@@ -46,9 +50,9 @@ mod _minwise {
     #[pymodule_export]
     use crate::lsh::PyLsh;
     #[pymodule_export]
-    use crate::sketches::PySketches;
-    #[pymodule_export]
     use crate::shared::PySpec;
+    #[pymodule_export]
+    use crate::sketches::PySketches;
 
     /// The version of the package.
     #[pymodule_export]

@@ -86,7 +86,7 @@ impl PyLsh {
 /// A text, or one sketch.
 enum Asked<'py> {
     Text(Bound<'py, PyString>),
-    Sketch(Sketch),
+    Sketch(Box<Sketch>),
 }
 
 impl<'py> Asked<'py> {
@@ -96,13 +96,21 @@ impl<'py> Asked<'py> {
         }
         let Ok(sketches) = document.cast::<PySketches>() else {
             let kind = type_name(document);
-            return Err(PyTypeError::new_err(format!("document is {kind}: it must be str or one of Sketches")));
+            return Err(PyTypeError::new_err(format!(
+                "document is {kind}: it must be str or one of Sketches"
+            )));
         };
         let sketches = sketches.get();
         if sketches.len() != 1 {
-            return Err(PyValueError::new_err(format!("document has {} sketches: it must have one", sketches.len())));
+            return Err(PyValueError::new_err(format!(
+                "document has {} sketches: it must have one",
+                sketches.len()
+            )));
         }
-        Sketch::from_words(*sketches.spec(), sketches.row(0).to_vec()).or_raise(py).map(Self::Sketch)
+        Sketch::from_words(*sketches.spec(), sketches.row(0).to_vec())
+            .or_raise(py)
+            .map(Box::new)
+            .map(Self::Sketch)
     }
 
     fn with<T>(&self, work: impl FnOnce(Sketchable<'_>) -> T) -> PyResult<T> {
@@ -240,7 +248,10 @@ impl PyLsh {
         let mut given = Vec::with_capacity(keys.len());
         for (at, key) in keys.iter().enumerate() {
             if numbers.contains(key)? || fresh.contains(key)? {
-                return Err(PyKeyError::new_err(format!("keys[{at}] is {}, which is in the index already", key.repr()?)));
+                return Err(PyKeyError::new_err(format!(
+                    "keys[{at}] is {}, which is in the index already",
+                    key.repr()?
+                )));
             }
             let number = Number::next();
             fresh.set_item(key, number.0)?;
@@ -269,7 +280,8 @@ impl PyLsh {
                     for (at, item) in items.iter().enumerate() {
                         lent.push(item, Surrogates::Repair, Place("documents", at))?;
                     }
-                    let documents = given.iter().enumerate().map(|(at, &number)| (number, lent.get(at).unwrap_or("")));
+                    let documents =
+                        given.iter().enumerate().map(|(at, &number)| (number, lent.get(at).unwrap_or("")));
                     py.detach(|| lsh.insert_many(documents, threads)).or_raise(py)?;
                 }
                 Texts::Chunks(chunks) => {
@@ -377,7 +389,12 @@ impl PyLsh {
 
     fn __repr__(&self, py: Python<'_>) -> String {
         let state = self.lock(py);
-        format!("Lsh({} documents, threshold {}, \"{}\")", state.lsh.len(), state.lsh.threshold(), state.lsh.spec())
+        format!(
+            "Lsh({} documents, threshold {}, \"{}\")",
+            state.lsh.len(),
+            state.lsh.threshold(),
+            state.lsh.spec()
+        )
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
@@ -393,7 +410,8 @@ impl PyLsh {
     #[staticmethod]
     fn _restore(py: Python<'_>, version: u32, index: &[u8], keys: Bound<'_, PyList>) -> PyResult<Self> {
         check_pickle("Lsh", version, PICKLE_VERSION)?;
-        let damaged = || Exception::Input.raise(py, "the pickle of an index is damaged", "damaged", None, &[]);
+        let damaged =
+            || Exception::Input.raise(py, "the pickle of an index is damaged", "damaged", None, &[]);
         let lsh: Lsh<Number> = postcard::from_bytes(index).map_err(|_| damaged())?;
         if lsh.len() != keys.len() {
             return Err(damaged());

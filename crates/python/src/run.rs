@@ -124,11 +124,8 @@ pub fn supervise<T: Send>(
         }
         Ok::<_, std::io::Error>(worker.join())
     });
-    let result = match result? {
-        Ok(Ok(result)) => result,
-        Ok(Err(_)) | Err(_) => {
-            return Err(PyRuntimeError::new_err("minwise failed: this is a bug, please report it"));
-        }
+    let Ok(Ok(result)) = result? else {
+        return Err(PyRuntimeError::new_err("minwise failed: this is a bug, please report it"));
     };
     if let Some(error) = raised {
         return Err(error);

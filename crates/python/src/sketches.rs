@@ -187,7 +187,9 @@ impl PySketches {
             vec![at as usize]
         };
         let mut values = Vec::with_capacity(rows.len() * self.words);
-        rows.iter().for_each(|&row| values.extend_from_slice(self.row(row)));
+        for &row in &rows {
+            values.extend_from_slice(self.row(row));
+        }
         let present = rows.iter().map(|&row| self.present[row]).collect();
         let ids = self.ids.as_ref().map(|ids| rows.iter().map(|&row| ids[row].clone()).collect());
         Ok(Self::owned(Arc::clone(&self.shared), self.words, values, present, ids))

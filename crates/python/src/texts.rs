@@ -94,7 +94,7 @@ pub fn utf8<'a>(
 
 fn is_ascii(text: &Bound<'_, PyString>) -> PyResult<bool> {
     let py = text.py();
-    Ok(text.call_method0(pyo3::intern!(py, "isascii"))?.is_truthy()?)
+    text.call_method0(pyo3::intern!(py, "isascii"))?.is_truthy()
 }
 
 /// Texts as they came in.
@@ -144,7 +144,7 @@ impl<'py> Texts<'py> {
     pub fn len(&self) -> usize {
         match self {
             Self::Items(items) => items.len(),
-            Self::Chunks(chunks) => chunks.iter().map(|chunk| chunk.len()).sum(),
+            Self::Chunks(chunks) => chunks.iter().map(Array::len).sum(),
         }
     }
 }

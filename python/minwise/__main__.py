@@ -1,0 +1,34 @@
+"""``python -m minwise`` runs the command, which the extra ``cli`` installs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import sysconfig
+
+
+def find() -> str | None:
+    """The program, beside this interpreter or in the path."""
+    name = "minwise.exe" if sys.platform == "win32" else "minwise"
+    for folder in (sysconfig.get_path("scripts"), os.path.dirname(sys.executable)):
+        path = os.path.join(folder, name)
+        if os.access(path, os.X_OK):
+            return path
+    return shutil.which(name)
+
+
+def main() -> int:
+    program = find()
+    if program is None:
+        sys.stderr.write("the `minwise` command is not installed: pip install 'minwise[cli]'\n")
+        return 127
+    if sys.platform == "win32":
+        import subprocess
+
+        return subprocess.call([program, *sys.argv[1:]])
+    os.execv(program, [program, *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -119,7 +119,7 @@ fn api() -> Result<PartOutcome> {
 }
 
 /// Packages that the tests of the Python package use. Versions are pinned where another one finds other faults in types.
-const PYTHON_PACKAGES: [&str; 12] = [
+const PYTHON_PACKAGES: [&str; 14] = [
     "pytest",
     "numpy",
     "pandas==3.1.1",
@@ -128,6 +128,8 @@ const PYTHON_PACKAGES: [&str; 12] = [
     "duckdb",
     "datasets",
     "datasketch==2.0.0",
+    "datatrove",
+    "orjson",
     "tqdm",
     "mypy==2.4.1",
     "pyright==1.1.414",

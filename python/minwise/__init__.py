@@ -20,7 +20,6 @@ from ._index import Added, Index, Match, SharedPassage
 from ._minwise import VERSION as __version__
 from ._minwise import Comparison, Estimate, Lsh, Passage, Sketches, Spec
 from ._results import (
-    Audit,
     Cluster,
     Decision,
     Decisions,
@@ -36,7 +35,6 @@ from ._runs import compare, dedup, dedup_files, pairs, plan
 
 __all__ = [
     "Added",
-    "Audit",
     "Cancelled",
     "Cluster",
     "Comparison",

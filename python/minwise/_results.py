@@ -78,17 +78,6 @@ class Reject(NamedTuple):
     message: str
 
 
-class Audit(NamedTuple):
-    """The recall that a sample measured."""
-
-    documents: int
-    pairs: int
-    found: int
-    recall: float
-    low: float
-    high: float
-
-
 class Summary:
     """The settings and the counts of a run.
 
@@ -138,6 +127,10 @@ class Summary:
     reordered_estimated: int
     expected_recall: float
     expected_recall_low: float | None
+    #: The recall that a sample measured: documents, pairs, recall and its interval.
+    audit: dict[str, Any] | None
+    #: Rankings of the keeper policy that found no value in some documents.
+    unranked: list[dict[str, Any]]
     bytes: int
 
     def __init__(self, fields: dict[str, Any]) -> None:

@@ -232,7 +232,8 @@ def test_rejects_do_not_raise() -> None:
     data = [{"text": "a"}, {"body": "b"}, {"text": "c"}]
     result = minwise.dedup(data, text="text")
     assert result.kept == [data[0], data[2]]
-    assert [(reject.position, reject.code) for reject in result.rejects] == [(1, "no_field")] or result.rejects[0].position == 1
+    [reject] = result.rejects
+    assert reject.position == 1 and reject.code and "text" in reject.message
     with pytest.raises(minwise.RejectedRecords):
         minwise.dedup(data, text="text", max_rejects=0)
 
@@ -312,7 +313,7 @@ def test_decisions_are_a_table(texts: list[str]) -> None:
 
 
 def test_pairs_hold_for_both_ways(texts: list[str]) -> None:
-    found = minwise.pairs(texts, candidates="all", audit=None) if False else minwise.pairs(texts, candidates="all")
+    found = minwise.pairs(texts, candidates="all")
     for pair in found[:20]:
         assert minwise.compare(texts[pair.first], texts[pair.second]).jaccard == pair.similarity >= 0.8
     some = minwise.pairs(texts, of=[found[0].first], candidates="all")
@@ -341,11 +342,9 @@ def test_summary_has_the_fields_of_the_report(texts: list[str], tmp_path: Path) 
     written = json.loads((tmp_path / "report/summary.json").read_text())
     assert result.summary.as_dict() == written
     annotated = set(minwise.Summary.__annotations__)
-    assert annotated <= set(written), annotated - set(written)
-    assert set(written) - annotated <= {"audit", "unranked"}
+    assert annotated == set(written)
     with pytest.raises(AttributeError):
         result.summary.nonsense
-    assert "_repr_html_" not in vars(result.summary.__class__) or True
 
 
 def test_results_show_themselves(texts: list[str]) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
 import inspect
+import json
 import pkgutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -59,3 +63,32 @@ def test_programs_of_a_page(page: str, root: Path, tmp_path: Path, monkeypatch: 
     for number, block in enumerate(blocks):
         code = block.split("```", 1)[0]
         exec(compile(code, f"{page}, block {number + 1}", "exec"), names)
+
+
+def test_the_tutorial_runs(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every cell of the notebook runs, and its last value shows itself, as a notebook would show it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(root / "examples")
+    notebook = json.loads((root / "docs/guides/tutorial.ipynb").read_text(encoding="utf-8"))
+    names: dict[str, Any] = {}
+    shown = 0
+    for cell in notebook["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        assert cell["outputs"] == [] and cell["execution_count"] is None
+        body = ast.parse("".join(cell["source"])).body
+        last = body.pop() if isinstance(body[-1], ast.Expr) else None
+        exec(compile(ast.Module(body, []), cell["id"], "exec"), names)
+        if isinstance(last, ast.Expr):
+            value = eval(compile(ast.Expression(last.value), cell["id"], "eval"), names)
+            if hasattr(value, "_repr_html_"):
+                assert value._repr_html_().startswith("<") or "<table" in value._repr_html_()
+                shown += 1
+    assert shown >= 4
+    assert (tmp_path / "report/index.html").exists()
+
+
+def test_the_reference_is_current(root: Path) -> None:
+    script = root / "python/tools/reference.py"
+    done = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, cwd=root / "docs")
+    assert done.returncode == 0, done.stderr

@@ -10,22 +10,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-
-
-def install(library: str) -> None:
-    """Copies the package and the extension module, as a wheel would."""
-    package = Path(sysconfig.get_path("platlib")) / "minwise"
-    shutil.rmtree(package, ignore_errors=True)
-    ignored = shutil.ignore_patterns("__pycache__", "*.so")
-    shutil.copytree(HERE / "minwise", package, ignore=ignored)
-    shutil.copyfile(library, package / "_minwise.abi3.so")
 
 
 def run(words: list[str]) -> tuple[bool, str]:
@@ -36,7 +25,7 @@ def run(words: list[str]) -> tuple[bool, str]:
 
 
 def main(library: str, command: str, *only: str) -> int:
-    install(library)
+    subprocess.run([sys.executable, str(HERE / "tools/install.py"), library], check=True)
     bin = Path(sys.executable).parent
     os.environ["MINWISE"] = str(Path(command).resolve())
     # Programs of the environment, and among them pyright, look for the packages of the interpreter that is first in the path.

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::run::{cargo, output, python_venv, root, target};
+use crate::run::{cargo, command, output, python_venv, python_venv_in, root, target};
 
 /// Runs of each measurement; the median is reported.
 const RUNS: usize = 5;
@@ -378,6 +378,19 @@ pub fn peers(shared: &str) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// The Python package beside datasketch, rensa and gaoya, and beside the command. Fails below the stated ratios.
+pub fn python(data: &str) -> Result<()> {
+    let minwise = build()?;
+    cargo(&["build", "--release", "--package", "minwise-python"])?;
+    let (before, after) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    let library = target().join("release").join(format!("{before}_minwise{after}"));
+    let packages = ["numpy", "pyarrow", "datasketch==2.0.0", "rensa==0.5.0", "gaoya==0.2.2"];
+    let python = python_venv_in(&target().join("python").join("bench"), &packages)?;
+    command(&python, &["python/tools/install.py", &path(&library)])?;
+    let english = unpack(data, "english")?;
+    command(&python, &["python/tools/bench.py", &path(&minwise), &path(&english), "--check"])
 }
 
 pub fn build() -> Result<PathBuf> {

@@ -52,6 +52,7 @@ cargo x bench library      100,000 texts in memory by one call and by hand over 
 cargo x bench serve        500 clients at once against the server for a minute
 cargo x bench extract      how much of a known text is found again in documents made of it
 cargo x bench lsh          `Lsh` beside the index of gaoya: inserting, querying, recall; fails below the stated ratios
+cargo x bench python [DATA]  the Python package beside datasketch, rensa, gaoya and the command; fails below the stated ratios
 cargo x bench pairs [DATA] all pairs of 60,000 documents and of an English corpus, with the answer checked
 cargo x bench pairs --floor [DATA]  the same; fails below the stated pairs per second
 cargo x bench peers [DIR]  the whole run beside other engines (default ../shared, which has bench/ and data/)";
@@ -111,6 +112,7 @@ fn other_task(args: &[&str]) -> Result<()> {
         ["bench", "serve"] => bench::serve(),
         ["bench", "extract"] => extract::run(),
         ["bench", "lsh"] => bench::lsh(),
+        ["bench", "python", data @ ..] => bench::python(data.first().copied().unwrap_or("../shared/data")),
         ["bench", "pairs", "--floor", data @ ..] => {
             all_pairs::run(data.first().copied().unwrap_or("../shared/data"), true)
         }

@@ -49,6 +49,11 @@ pub fn test() -> Result<bool> {
         Part::new("oldest Rust", "everything compiles with the `rust-version` of the manifest", oldest),
         Part::task("packages", "every crate that is published, built from its package", package),
         Part::task("install", "`cargo install` into an empty folder, then the examples", install),
+        Part::new(
+            "wheels",
+            "manylinux2014 wheels by zig, installed and tested with every Python there is",
+            wheels,
+        ),
     ];
     Ok(part::run("cargo x test --long", parts, &[]))
 }
@@ -140,6 +145,76 @@ fn install() -> Result<()> {
     }
     fs_err::remove_dir_all(&folder)?;
     Ok(())
+}
+
+/// The interpreters that the tests of a wheel are run with, where they are installed.
+const INTERPRETERS: [&str; 5] = ["python3.10", "python3.11", "python3.12", "python3.13", "python3.14"];
+/// The most bytes of the wheel of the extension module.
+const WHEEL_BYTES: u64 = 12 << 20;
+
+/// Builds both wheels for old systems, and installs them with nothing built before and from a clean home.
+fn wheels() -> Result<Outcome> {
+    if let Some(why) = super::no_python() {
+        return Ok(Outcome::Skipped(why.to_owned()));
+    }
+    let folder = target().join("python").join("wheels");
+    if folder.exists() {
+        fs_err::remove_dir_all(&folder)?;
+    }
+    let builder = run::python_venv_in(&target().join("python").join("maturin"), &["maturin", "ziglang"])?;
+    let out = folder.to_string_lossy().into_owned();
+    for source in ["python", "python/cli"] {
+        let mut command = Command::new(&builder);
+        command.current_dir(root().join(source)).args(["-m", "maturin", "build", "--release", "--zig"]);
+        command.args(["--compatibility", "manylinux2014", "--out", &out]);
+        run::check(&mut command)?;
+    }
+    let mut report = Report::default();
+    for entry in fs_err::read_dir(&folder)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        let size = fs_err::metadata(folder.join(&name))?.len();
+        println!("{name}: {:.1} MB", size as f64 / 1e6);
+        if name.starts_with("minwise-") {
+            ensure!(size <= WHEEL_BYTES, "{name} has {size} bytes, and may have {WHEEL_BYTES}");
+            ensure!(name.contains("abi3-manylinux"), "{name} is not for every Python and old systems");
+        }
+    }
+    for interpreter in INTERPRETERS {
+        let has_venv = run::output(Path::new(interpreter), &["-c", "import ensurepip, venv"]).is_ok();
+        if !has_venv {
+            println!("{interpreter} is not installed");
+            report.counts.skipped += 1;
+            continue;
+        }
+        of_wheel(interpreter, &folder)?;
+        report.counts.passed += 1;
+    }
+    Ok(Outcome::Ran(report))
+}
+
+/// Installs the wheels into an environment of an interpreter, from a home without settings, and uses both.
+fn of_wheel(interpreter: &str, wheels: &Path) -> Result<()> {
+    let venv = target().join("python").join(format!("wheel-{interpreter}"));
+    if venv.exists() {
+        fs_err::remove_dir_all(&venv)?;
+    }
+    run::command(Path::new(interpreter), &["-m", "venv", &venv.to_string_lossy()])?;
+    let home = venv.join("home");
+    fs_err::create_dir_all(&home)?;
+    let python = venv.join("bin/python");
+    let links = wheels.to_string_lossy().into_owned();
+    let install =
+        ["-m", "pip", "install", "--quiet", "--find-links", &links, "minwise[cli]", "pytest", "pandas<3"];
+    run::check(Command::new(&python).args(install).env("HOME", &home))?;
+    let tests =
+        ["-m", "pytest", "-q", "-p", "no:cacheprovider", "test_pandas.py", "test_lsh.py", "test_index.py"];
+    let tests = [&tests[..], &["test_vectors.py", "-k", "not command"]].concat();
+    run::check(
+        Command::new(&python).args(tests).current_dir(root().join("python/tests")).env("HOME", &home),
+    )?;
+    run::check(
+        Command::new(&python).args(["-m", "minwise", "--version"]).current_dir(&home).env("HOME", &home),
+    )
 }
 
 #[cfg(test)]

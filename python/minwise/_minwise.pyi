@@ -48,7 +48,7 @@ class Spec:
         whitespace: str = "fold",
         short: str = "one",
         strip_markup: bool = False,
-        max_df: float | None = None,
+        max_df: float | str | None = None,
     ) -> Spec: ...
     @property
     def fingerprint(self) -> int: ...

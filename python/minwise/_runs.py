@@ -90,6 +90,7 @@ class Drawn:
         if self._tqdm is None:
             share = f"{min(done / total, 1.0):4.0%}" if total else ""
             elapsed = time.monotonic() - self._began
+            self._stage = stage
             sys.stderr.write(f"\rminwise: {stage:<12}{share} {elapsed:6.1f} s")
             sys.stderr.flush()
             return
@@ -103,7 +104,7 @@ class Drawn:
         if self._bar is not None:
             self._bar.close()
             self._bar = None
-        elif self._tqdm is None:
+        elif self._tqdm is None and self._stage is not None:
             sys.stderr.write("\n")
 
 

@@ -38,6 +38,7 @@ def test_a_spec_is_a_value() -> None:
     assert spec == Spec.of(shingle="words:3", registers=64, seed=7)
     assert hash(spec) == hash(Spec(str(spec)))
     assert spec != Spec() and spec != "words"
+    assert str(Spec.of(max_df=1.0)).endswith("max-df:1.0") and str(Spec.of(max_df=500)).endswith("max-df:500")
     assert len({spec, Spec(str(spec)), Spec()}) == 2
     assert (spec.registers, spec.version) == (64, 1)
     assert pickle.loads(pickle.dumps(spec)) == spec

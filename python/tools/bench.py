@@ -3,7 +3,7 @@
     python bench.py MINWISE CORPUS [--check]
 
 MINWISE is the command, and CORPUS a file of JSON lines with `text`, plain or compressed by zstd (which the command decompresses).
-Times are CPU seconds of this process and its children, the least of three turns. rensa and datasketch are given tokens that are
+Times are CPU seconds of this process and its children, the least of five turns. rensa and datasketch are given tokens that are
 ready, which takes Python longer than anything else here; Minwise is given the texts. With `--check`, the run fails below the
 floors that are stated beside each line.
 """
@@ -32,7 +32,7 @@ def cpu() -> float:
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
-def least(work: Callable[[], Any], turns: int = 3) -> float:
+def least(work: Callable[[], Any], turns: int = 5) -> float:
     best = float("inf")
     for _ in range(turns):
         began = cpu()
@@ -68,7 +68,7 @@ def main(command: str, corpus: str, *flags: str) -> int:
     texts = documents(command, corpus, DEDUPLICATED)
     some = texts[:SKETCHED]
     megabytes = sum(len(text.encode()) for text in some) / 1e6
-    print(f"{len(some)} documents, {megabytes:.1f} MB, one thread; CPU seconds, the least of three turns\n")
+    print(f"{len(some)} documents, {megabytes:.1f} MB, one thread; CPU seconds, the least of five turns\n")
     table = Table()
     spec = minwise.Spec()
     ours = least(lambda: spec.sketch(some, threads=1))

@@ -52,7 +52,7 @@ impl PySpec {
         whitespace: &str,
         short: &str,
         strip_markup: bool,
-        max_df: Option<f64>,
+        max_df: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let py = cls.py();
         let mut arguments = Arguments::new();
@@ -66,7 +66,8 @@ impl PySpec {
             ("whitespace", Some(whitespace.to_owned())),
             ("short", Some(short.to_owned())),
             ("strip-markup", Some(strip_markup.to_string())),
-            ("max-df", max_df.map(|share| share.to_string())),
+            // A whole number counts documents, and a float is a share of them, `1.0` too.
+            ("max-df", max_df.map(|most| most.str().map(|text| text.to_string())).transpose()?),
         ];
         for (setting, text) in texts {
             if let Some(text) = text {

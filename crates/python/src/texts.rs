@@ -224,20 +224,24 @@ impl Lent {
             return Ok(());
         }
         let text = string(item, place)?;
-        let (utf8, is_repaired) = utf8(text, surrogates, place)?;
-        self.repaired += u64::from(is_repaired);
-        self.bytes += utf8.len();
-        match utf8 {
-            Cow::Borrowed(lent) => {
-                self.spans.push(Span::Lent(lent.as_ptr(), lent.len()));
-                self.owners.push(text.clone().unbind());
-            }
-            Cow::Owned(encoded) => {
-                let begin = self.encoded.len();
-                self.encoded += &encoded;
-                self.spans.push(Span::Encoded(begin..self.encoded.len()));
-            }
+        if is_ascii(text)? {
+            let lent = text.to_str()?;
+            self.bytes += lent.len();
+            self.spans.push(Span::Lent(lent.as_ptr(), lent.len()));
+            self.owners.push(text.clone().unbind());
+            return Ok(());
         }
+        let begin = self.encoded.len();
+        if let Ok(bytes) = text.encode_utf8() {
+            // SAFETY: Python has just encoded these bytes as UTF-8. Checking them again took a tenth of the time of a call.
+            self.encoded += unsafe { str::from_utf8_unchecked(bytes.as_bytes()) };
+        } else {
+            let (repaired, is_repaired) = utf8(text, surrogates, place)?;
+            self.repaired += u64::from(is_repaired);
+            self.encoded += &repaired;
+        }
+        self.bytes += self.encoded.len() - begin;
+        self.spans.push(Span::Encoded(begin..self.encoded.len()));
         Ok(())
     }
 

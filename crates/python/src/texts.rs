@@ -245,6 +245,14 @@ impl Lent {
         Ok(())
     }
 
+    /// Forgets all texts, and keeps the memory for the next ones.
+    pub fn clear(&mut self) {
+        self.spans.clear();
+        self.owners.clear();
+        self.encoded.clear();
+        self.bytes = 0;
+    }
+
     pub fn len(&self) -> usize {
         self.spans.len()
     }

@@ -212,4 +212,6 @@ const PYTHON: &[&str] = &[
     "lsh",
     "index",
     "datasketch",
+    // What Python sees of them.
+    "_minwise",
 ];

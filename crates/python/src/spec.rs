@@ -21,7 +21,7 @@ use crate::texts::{Lent, Place, Surrogates, Texts, WHOLE, arrow_text, string, ut
 /// Below this much text, letting go of the interpreter's lock costs more than the work.
 const DETACH_BYTES: usize = 16 << 10;
 /// Text of a list that is lent at a time, per thread. Strings that are not ASCII are copied for it, and so little of them is still
-/// in the cache when they are sketched; with 16 MiB, a list took a tenth longer than an Arrow column.
+/// in the cache when they are sketched. One run each on a busy machine: 441 MB per CPU second with blocks of 16 MiB, 470 with 2 MiB.
 const BLOCK_BYTES: usize = 2 << 20;
 
 thread_local! {

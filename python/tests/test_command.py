@@ -97,8 +97,8 @@ def check_same(result: Any, kept: set[str], removed: dict[str, tuple[str, float]
     assert ours.keys() == removed.keys(), label
     for id, (keeper, similarity) in removed.items():
         assert ours[id][0] == keeper, label
-        # The report has as many digits as tell a similarity apart.
-        assert abs(ours[id][1] - similarity) < 1e-4, label
+        # The report has six digits behind the point.
+        assert abs(ours[id][1] - similarity) < 6e-7, label
 
 
 @pytest.mark.parametrize("name", CORPORA)
@@ -133,7 +133,7 @@ def test_every_setting_gives_the_answer_of_the_command(name: str, number: int, c
     theirs = [line.split("\t") for line in out.splitlines()]
     ours = minwise.pairs(texts, id=ids, **options)
     assert [(pair.first, pair.second) for pair in ours] == [(first, second) for first, second, *_ in theirs]
-    assert all(abs(pair.similarity - float(line[2])) < 1e-4 for pair, line in zip(ours, theirs))
+    assert all(abs(pair.similarity - float(line[2])) < 6e-7 for pair, line in zip(ours, theirs))
 
 
 def test_against_gives_the_answer_of_the_command(command: Any, tmp_path: Path, texts: list[str]) -> None:

@@ -11,7 +11,7 @@ use minwise::candidate::{Banding, tune};
 use minwise::filter::{ErrorBudget, Filter, default_looks};
 use minwise::sketch::Method;
 use minwise_corpus::{FieldPath, Input, ReadOptions};
-use minwise_engine::{Arguments, Bands, Inputs, MemoryLimit, SETTING_ORDER, RunSettings, SpecOptions};
+use minwise_engine::{Arguments, Bands, Inputs, MemoryLimit, RunSettings, SETTING_ORDER, SpecOptions};
 
 use crate::args::{BandArgs, InputArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs, TextArgs, WeightArgs};
 use crate::printer::{Failure, FlagProblem};
@@ -65,7 +65,7 @@ impl FlagProblems {
 
     /// Takes over the texts that the engine could not read.
     fn note(&mut self, arguments: &Arguments) {
-        self.0.extend(arguments.problems().iter().map(Problem::from));
+        self.0.extend(arguments.problems().iter().map(FlagProblem::from));
     }
 
     /// Takes over what the engine found wrong.
@@ -200,7 +200,7 @@ pub fn threads(text: Option<&str>, problems: &mut FlagProblems) -> usize {
 }
 
 /// Settings of which one option is given.
-fn settings_with(setting: &str, text: Option<&str>, problems: &mut Problems) -> Settings {
+fn settings_with(setting: &str, text: Option<&str>, problems: &mut FlagProblems) -> RunSettings {
     settings_of(&mut arguments([(setting, text)]), problems)
 }
 

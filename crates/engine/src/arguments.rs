@@ -9,12 +9,12 @@ use std::str::FromStr;
 
 use minwise::Spec;
 use minwise::shingle::{Shingling, Short};
-use minwise::text::{Form, Markup, Normalization, Space};
+use minwise::text::{Folding, Markup, Normalization, WhiteSpace};
 use minwise_corpus::{FieldPath, Format, ReadOptions, TableCompression};
 
-use crate::error::{Error, ErrorKind, Problem};
-use crate::memory::Memory;
-use crate::settings::{AuditSize, Bands, FILTER_ERROR, RECALL, Settings, SpecOptions};
+use crate::error::{Error, ErrorKind, SettingProblem};
+use crate::memory::MemoryLimit;
+use crate::settings::{AuditSize, Bands, FILTER_ERROR, RECALL, RunSettings, SpecOptions};
 
 /// The settings of runs, in the order in which their problems are reported.
 pub const SETTING_ORDER: [&str; 40] = [
@@ -65,7 +65,7 @@ const NUMBER: &str = "a number";
 
 /// Options of a run, collected by name and text.
 ///
-/// A text that cannot be read is noted as a [`Problem`], and its setting stays at the default, so that all problems are
+/// A text that cannot be read is noted as a [`SettingProblem`], and its setting stays at the default, so that all problems are
 /// reported together.
 ///
 /// ```
@@ -85,13 +85,13 @@ const NUMBER: &str = "a number";
 #[derive(Debug, Clone, Default)]
 pub struct Arguments {
     read: ReadOptions,
-    settings: Settings,
+    settings: RunSettings,
     /// A whole spec, which stands for all its parts.
     spec: Option<Spec>,
     parts: SpecOptions,
-    form: Form,
+    form: Folding,
     markup: Markup,
-    space: Space,
+    space: WhiteSpace,
     shingling: Shingling,
     short: Short,
     recall: Option<f64>,
@@ -99,7 +99,7 @@ pub struct Arguments {
     rows: Option<usize>,
     output_format: Option<Format>,
     compression: TableCompression,
-    problems: Vec<Problem>,
+    problems: Vec<SettingProblem>,
 }
 
 impl Arguments {
@@ -260,30 +260,30 @@ impl Arguments {
             (Some(bands), Some(rows)) => return Bands::Given { bands, rows },
             (Some(bands), None) => {
                 let reason = minwise::Sentence::from("it needs ").setting("rows").text(" beside it");
-                self.problems.push(Problem::new("bands", bands, reason));
+                self.problems.push(SettingProblem::new("bands", bands, reason));
             }
             (None, Some(rows)) => {
                 let reason = minwise::Sentence::from("it needs ").setting("bands").text(" beside it");
-                self.problems.push(Problem::new("rows", rows, reason));
+                self.problems.push(SettingProblem::new("rows", rows, reason));
             }
         }
         Bands::ForRecall(self.recall.unwrap_or(RECALL))
     }
 
     /// The settings of a run, with the spec and the bands.
-    pub fn settings(&mut self) -> Settings {
+    pub fn settings(&mut self) -> RunSettings {
         let (spec, bands) = (self.spec(), self.bands());
         self.settings.clone().spec(spec).bands(bands)
     }
 
     /// The texts that could not be read, in the order in which they were given.
     #[must_use]
-    pub fn problems(&self) -> &[Problem] {
+    pub fn problems(&self) -> &[SettingProblem] {
         &self.problems
     }
 
     /// Notes a problem of an option that is read elsewhere.
-    pub fn add(&mut self, problem: Problem) {
+    pub fn add(&mut self, problem: SettingProblem) {
         self.problems.push(problem);
     }
 
@@ -307,7 +307,7 @@ impl Arguments {
     }
 
     fn note(&mut self, setting: &'static str, text: &str, reason: impl Display) {
-        self.problems.push(Problem::new(setting, text, reason.to_string()));
+        self.problems.push(SettingProblem::new(setting, text, reason.to_string()));
     }
 
     /// The value, if it can be read; otherwise the problem is noted and the default stands in.
@@ -326,7 +326,7 @@ impl Arguments {
         text: &str,
         result: Result<T, minwise::Error>,
     ) -> Option<T> {
-        result.map_err(|error| self.problems.push(Problem::of(setting, text, &error))).ok()
+        result.map_err(|error| self.problems.push(SettingProblem::of(setting, text, &error))).ok()
     }
 
     /// The number, or `default` with the problem noted.
@@ -372,28 +372,29 @@ impl Arguments {
     fn looks(&mut self, text: &str) -> Vec<usize> {
         let looks: Result<Vec<usize>, _> = text.split(',').map(|look| look.trim().parse()).collect();
         looks.unwrap_or_else(|_| {
-            let problem = Problem::new("looks", text, format!("`{text}` is not a list of whole numbers"));
+            let problem =
+                SettingProblem::new("looks", text, format!("`{text}` is not a list of whole numbers"));
             let hint = minwise::Sentence::from("write numbers of registers with commas, such as ");
             self.problems.push(problem.hint(hint.setting_to("looks", "16,32,64,128")));
             vec![1]
         })
     }
 
-    fn memory(&mut self, text: &str) -> Option<Memory> {
+    fn memory(&mut self, text: &str) -> Option<MemoryLimit> {
         let Some(bytes) = size_bytes(text) else {
             self.note("memory", text, format!("`{text}` is not a size such as `4GiB`"));
             return None;
         };
-        self.checked("memory", text, Memory::new(bytes))
+        self.checked("memory", text, MemoryLimit::new(bytes))
     }
 }
 
 /// Problems of texts, with those that a run found behind them. If a text could not be read, its setting stands at its default,
 /// and the run's problems with that default are left out.
-fn merged(mut noted: Vec<Problem>, found: &[Problem]) -> Vec<Problem> {
+fn merged(mut noted: Vec<SettingProblem>, found: &[SettingProblem]) -> Vec<SettingProblem> {
     let settings: Vec<&str> = noted.iter().map(|problem| problem.setting).collect();
     let new = found.iter().filter(|problem| !settings.contains(&problem.setting)).cloned();
-    let new: Vec<Problem> = new.collect();
+    let new: Vec<SettingProblem> = new.collect();
     noted.extend(new);
     noted
 }

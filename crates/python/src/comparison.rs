@@ -17,7 +17,7 @@ pub struct PyEstimate {
 
 impl From<Estimate> for PyEstimate {
     fn from(estimate: Estimate) -> Self {
-        let Estimate { value, standard_error, interval: (low, high) } = estimate;
+        let Estimate { value, standard_error, interval: (low, high), .. } = estimate;
         Self { value, standard_error, low, high }
     }
 }

@@ -8,8 +8,8 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, LargeStringArray, RecordBa
 use arrow_schema::{DataType, Field, Schema};
 use minwise::{Spec, Unobserved};
 use minwise_engine::{
-    Arguments, Dedup, Deduplicated, Destination, FoundPairs, InMemory, Input, Inputs, Outputs, Pairs,
-    PairsOptions, RunOptions, WorkOptions,
+    Arguments, Dedup, DedupOptions, Deduplicated, Destination, FoundPairs, InMemory, Input, Inputs, Outputs,
+    Pairs, PairsOptions, WorkOptions,
 };
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -247,7 +247,7 @@ pub fn run_dedup(py: Python<'_>, job: Job<'_>, files: Option<Files>) -> PyResult
     let settings = arguments.settings();
     let work =
         files.work.as_ref().map(|folder| WorkOptions::new(folder).resume(files.resume).keep(files.keep_work));
-    let options = RunOptions::default()
+    let options = DedupOptions::default()
         .inputs(inputs)
         .settings(settings)
         .outputs(files.outputs(&arguments))
@@ -402,7 +402,7 @@ impl PyFoundPairs {
 /// The fields that a keeper policy looks at; none if it cannot be read, which the run refuses together with other problems.
 #[pyfunction]
 pub fn keep_fields(keep: &str) -> Vec<String> {
-    let keep = keep.parse::<minwise_engine::Keep>();
+    let keep = keep.parse::<minwise_engine::KeepPolicy>();
     keep.map(|keep| keep.fields().map(ToString::to_string).collect()).unwrap_or_default()
 }
 

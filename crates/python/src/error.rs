@@ -5,9 +5,9 @@
 
 use std::borrow::Cow;
 
-use minwise::{ErrorKind as CoreKind, Part, Sentence};
+use minwise::{ErrorKind as CoreKind, Sentence, SentencePart};
 use minwise_corpus::ErrorKind as CorpusKind;
-use minwise_engine::{Error, ErrorKind, Problem};
+use minwise_engine::{Error, ErrorKind, SettingProblem};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -84,15 +84,17 @@ pub fn argument(setting: &str) -> String {
 /// A sentence as Python spells it: settings are arguments, actions are commands.
 pub fn spelled(sentence: &Sentence) -> String {
     sentence.spelled(|part| match part {
-        Part::Setting { name, value: None } => format!("`{}`", argument(name)).into(),
-        Part::Setting { name, value: Some(value) } => {
+        SentencePart::Setting { name, value: None } => format!("`{}`", argument(name)).into(),
+        SentencePart::Setting { name, value: Some(value) } => {
             let is_plain = value.parse::<f64>().is_ok() || value.chars().all(|c| c.is_ascii_uppercase());
             let quote = if is_plain { "" } else { "\"" };
             format!("`{}={quote}{value}{quote}`", argument(name)).into()
         }
-        Part::Action { name, argument: None } => format!("`minwise {name}`").into(),
-        Part::Action { name, argument: Some(argument) } => format!("`minwise {name} {argument}`").into(),
-        Part::Text(text) => Cow::Borrowed(text.as_ref()),
+        SentencePart::Action { name, argument: None } => format!("`minwise {name}`").into(),
+        SentencePart::Action { name, argument: Some(argument) } => {
+            format!("`minwise {name} {argument}`").into()
+        }
+        SentencePart::Text(text) => Cow::Borrowed(text.as_ref()),
         part => part.to_string().into(),
     })
 }
@@ -131,7 +133,7 @@ impl Raise for minwise::Error {
 }
 
 /// The words of all problems, one after the other.
-fn problem_lines(problems: &[Problem]) -> (String, Option<String>) {
+fn problem_lines(problems: &[SettingProblem]) -> (String, Option<String>) {
     let messages: Vec<String> = problems.iter().map(|problem| spelled(&problem.message())).collect();
     let hints: Vec<String> =
         problems.iter().filter_map(|problem| problem.hint.as_ref().map(spelled)).collect();

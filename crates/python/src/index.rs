@@ -5,7 +5,7 @@ use std::sync::RwLock;
 
 use minwise::candidate::tune;
 use minwise::sketch::Bits;
-use minwise_index::{Error, ErrorKind, Index, NewDocument, Options, Query, Settings, Texts};
+use minwise_index::{CheckOptions, Error, ErrorKind, Index, IndexSettings, NewDocument, Query, Texts};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::RwLockExt;
@@ -90,7 +90,7 @@ impl PyArchive {
         let banding = tune::choose(threshold, recall, spec.method.registers(), |similarity| similarity);
         let banding = banding.or_raise(py)?;
         let bits: Option<Bits> = bits.map(|bits| bits.parse::<Bits>().or_raise(py)).transpose()?;
-        let settings = Settings::default()
+        let settings = IndexSettings::default()
             .spec(spec)
             .bands(banding.bands())
             .rows(banding.rows())
@@ -152,7 +152,7 @@ impl PyArchive {
     ) -> PyResult<String> {
         let place = Place("text", crate::texts::WHOLE);
         let (text, _) = utf8(string(text, place)?, Surrogates::Repair, place)?;
-        let options: Options = serde_json::from_str(options)
+        let options: CheckOptions = serde_json::from_str(options)
             .map_err(|error| setting_error(py, &format!("an option cannot be read: {error}"), None))?;
         let problems = options.problems();
         if !problems.is_empty() {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use minwise::Spec;
-use minwise_engine::{Preparation, Weighing};
+use minwise_engine::{Preparation, WeightTables};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -25,7 +25,7 @@ impl Shared {
         if let Some(preparation) = self.preparation.get() {
             return Ok(preparation);
         }
-        let made = Preparation::new(&self.spec, &Weighing::default()).or_raise(py)?;
+        let made = Preparation::new(&self.spec, &WeightTables::default()).or_raise(py)?;
         Ok(self.preparation.get_or_init(|| made))
     }
 }

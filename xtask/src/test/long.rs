@@ -153,9 +153,9 @@ const INTERPRETERS: [&str; 5] = ["python3.10", "python3.11", "python3.12", "pyth
 const WHEEL_BYTES: u64 = 12 << 20;
 
 /// Builds both wheels for old systems, and installs them with nothing built before and from a clean home.
-fn wheels() -> Result<Outcome> {
+fn wheels() -> Result<PartOutcome> {
     if let Some(why) = super::no_python() {
-        return Ok(Outcome::Skipped(why.to_owned()));
+        return Ok(PartOutcome::Skipped(why.to_owned()));
     }
     let folder = target().join("python").join("wheels");
     if folder.exists() {
@@ -169,7 +169,7 @@ fn wheels() -> Result<Outcome> {
         command.args(["--compatibility", "manylinux2014", "--out", &out]);
         run::check(&mut command)?;
     }
-    let mut report = Report::default();
+    let mut report = RunnerReport::default();
     for entry in fs_err::read_dir(&folder)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
         let size = fs_err::metadata(folder.join(&name))?.len();
@@ -189,7 +189,7 @@ fn wheels() -> Result<Outcome> {
         of_wheel(interpreter, &folder)?;
         report.counts.passed += 1;
     }
-    Ok(Outcome::Ran(report))
+    Ok(PartOutcome::Ran(report))
 }
 
 /// Installs the wheels into an environment of an interpreter, from a home without settings, and uses both.

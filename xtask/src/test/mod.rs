@@ -137,9 +137,9 @@ const PYTHON_PACKAGES: [&str; 14] = [
 ];
 
 /// The Python package: its tests and its types, and the tests of pandas once more with the version before.
-fn python() -> Result<Outcome> {
+fn python() -> Result<PartOutcome> {
     if let Some(why) = no_python() {
-        return Ok(Outcome::Skipped(why.to_owned()));
+        return Ok(PartOutcome::Skipped(why.to_owned()));
     }
     let folder = target().join("python");
     let python = run::python_venv_in(&folder.join("venv"), &PYTHON_PACKAGES)?;
@@ -148,7 +148,7 @@ fn python() -> Result<Outcome> {
     let tests = |python: PathBuf, only: &[&str]| {
         let mut command = Command::new(python);
         command.current_dir(root()).arg("python/check.py").arg(&library).arg(&minwise).args(only);
-        Runner::Script.run(&mut command)
+        TestRunner::Script.run(&mut command)
     };
     let mut report = tests(python, &[])?;
     // Without pyarrow, which pandas 2 does not need.
@@ -158,7 +158,7 @@ fn python() -> Result<Outcome> {
     report.counts.failed += of_older.counts.failed;
     report.closing.extend(of_older.closing);
     report.is_failed |= of_older.is_failed;
-    Ok(Outcome::Ran(report))
+    Ok(PartOutcome::Ran(report))
 }
 
 /// Builds the extension module with the features of the tests, so that nothing is compiled twice, and returns its path.

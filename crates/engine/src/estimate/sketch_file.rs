@@ -12,7 +12,7 @@ use minwise::{Spec, VERSION};
 use minwise_corpus::{Corpus, Overwrite};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, ErrorKind, Problem};
+use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::read::Reading;
 use crate::read::documents::{RowChoice, RowReader};
 use crate::storage::store::{FileKind, Mapped, StoreWriter};
@@ -108,7 +108,7 @@ pub fn write_rows<'a>(
     if let Some(row) = rows.clone().find(|row| row.words.len() != words) {
         let reason =
             format!("a sketch has {} words, and one of `{}` has {words}", row.words.len(), spec.method);
-        return Err(Problem::new("sketch", spec.method, reason).into());
+        return Err(SettingProblem::new("sketch", spec.method, reason).into());
     }
     let NewSketchFile(mut writer) = file;
     writer.begin("present")?;
@@ -133,7 +133,7 @@ pub fn write_rows<'a>(
         writer.write(&row_bytes)?;
         documents += 1;
     }
-    let about = About {
+    let about = SketchFileHeader {
         spec: spec.to_string(),
         spec_version: VERSION,
         unicode: UNICODE.to_owned(),

@@ -1,4 +1,4 @@
-//! Numbers that NumPy sees without a copy.
+//! SharedNumbers that NumPy sees without a copy.
 //!
 //! The buffer protocol is not part of the stable interface of Python 3.10, so a column has `__array_interface__` instead, which
 //! NumPy reads: an address, a shape and a type. The array that NumPy makes of it keeps the column alive.
@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 /// Owners of numbers that never change.
 #[derive(Clone)]
-pub enum Numbers {
+pub enum SharedNumbers {
     Bools(Arc<Vec<bool>>),
     I64(Arc<Vec<i64>>),
     U32(Arc<Vec<u32>>),
@@ -18,7 +18,7 @@ pub enum Numbers {
     F64(Arc<Vec<f64>>),
 }
 
-impl Numbers {
+impl SharedNumbers {
     fn form(&self) -> (usize, usize, &'static str) {
         match self {
             Self::Bools(all) => (all.as_ptr() as usize, all.len(), "|b1"),
@@ -48,17 +48,17 @@ pub fn array_interface<'py>(
 /// A column of numbers for NumPy: `numpy.asarray(column)` does not copy it.
 #[pyclass(frozen, module = "minwise._minwise")]
 pub struct Column {
-    numbers: Numbers,
+    numbers: SharedNumbers,
     shape: Vec<usize>,
 }
 
 impl Column {
-    pub fn new(numbers: Numbers) -> Self {
+    pub fn new(numbers: SharedNumbers) -> Self {
         let (_, len, _) = numbers.form();
         Self { numbers, shape: vec![len] }
     }
 
-    pub fn table(numbers: Numbers, rows: usize, columns: usize) -> Self {
+    pub fn table(numbers: SharedNumbers, rows: usize, columns: usize) -> Self {
         Self { numbers, shape: vec![rows, columns] }
     }
 }
@@ -74,11 +74,11 @@ impl Column {
     /// The numbers as a list.
     fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.numbers {
-            Numbers::Bools(all) => all.as_slice().into_pyobject(py),
-            Numbers::I64(all) => all.as_slice().into_pyobject(py),
-            Numbers::U32(all) => all.as_slice().into_pyobject(py),
-            Numbers::U64(all) => all.as_slice().into_pyobject(py),
-            Numbers::F64(all) => all.as_slice().into_pyobject(py),
+            SharedNumbers::Bools(all) => all.as_slice().into_pyobject(py),
+            SharedNumbers::I64(all) => all.as_slice().into_pyobject(py),
+            SharedNumbers::U32(all) => all.as_slice().into_pyobject(py),
+            SharedNumbers::U64(all) => all.as_slice().into_pyobject(py),
+            SharedNumbers::F64(all) => all.as_slice().into_pyobject(py),
         }
     }
 

@@ -16,17 +16,17 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyInt, PyList, PyTuple};
 
 use crate::arrow::{Arrived, export_stream, import};
-use crate::column::{Column, Numbers};
+use crate::column::{Column, SharedNumbers};
 use crate::comparison::PyComparison;
 use crate::error::OrRaise;
 use crate::run::{Hooks, supervise};
 use crate::shared::PySpec;
-use crate::texts::{Place, Surrogates, Texts, string, type_name, utf8};
+use crate::texts::{Place, PyTexts, Surrogates, string, type_name, utf8};
 
 /// Data of one run, as Python hands it over.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Job<'py> {
+pub struct PyJob<'py> {
     /// Sources: `("texts", texts, ids)`, `("table", table, ids)` or `("file", path)`.
     inputs: Vec<Bound<'py, PyTuple>>,
     against: Vec<Bound<'py, PyTuple>>,
@@ -51,7 +51,7 @@ struct Ready<'py> {
     repaired: u64,
 }
 
-impl<'py> Job<'py> {
+impl<'py> PyJob<'py> {
     fn ready(self, py: Python<'py>) -> PyResult<Ready<'py>> {
         let mut arguments = Arguments::new();
         for (setting, text) in &self.options {
@@ -123,8 +123,8 @@ impl Sources<'_> {
     }
 
     fn texts(&mut self, data: &Bound<'_, PyAny>, ids: Option<Vec<String>>, name: &str) -> PyResult<InMemory> {
-        match Texts::from_object(data, name)? {
-            Texts::Items(items) => {
+        match PyTexts::from_object(data, name)? {
+            PyTexts::Items(items) => {
                 let mut failed = None;
                 let records =
                     items.iter().enumerate().map_while(|(at, item)| match self.text(item, Place(name, at)) {
@@ -137,7 +137,7 @@ impl Sources<'_> {
                 let held = InMemory::records(records);
                 failed.map_or(Ok(held), Err)
             }
-            Texts::Chunks(chunks) => {
+            PyTexts::Chunks(chunks) => {
                 let text = |chunk: &ArrayRef| Field::new(self.text_column, chunk.data_type().clone(), true);
                 let batches = chunks
                     .iter()
@@ -213,7 +213,7 @@ fn ids(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
 /// Files that a run writes.
 #[derive(FromPyObject, Default)]
 #[pyo3(from_item_all)]
-pub struct Files {
+pub struct WrittenFiles {
     output: Option<String>,
     removed: Option<String>,
     annotate: bool,
@@ -225,7 +225,7 @@ pub struct Files {
     command: Option<String>,
 }
 
-impl Files {
+impl WrittenFiles {
     fn outputs(&self, arguments: &Arguments) -> Outputs {
         Outputs::default()
             .kept(self.output.as_deref().map(Destination::from))
@@ -241,7 +241,7 @@ impl Files {
 /// Runs a deduplication.
 #[pyfunction]
 #[pyo3(signature = (job, files = None))]
-pub fn run_dedup(py: Python<'_>, job: Job<'_>, files: Option<Files>) -> PyResult<PyDeduplicated> {
+pub fn run_dedup(py: Python<'_>, job: PyJob<'_>, files: Option<WrittenFiles>) -> PyResult<PyDeduplicated> {
     let Ready { inputs, mut arguments, hooks, repaired } = job.ready(py)?;
     let files = files.unwrap_or_default();
     let settings = arguments.settings();
@@ -274,25 +274,25 @@ impl PyDeduplicated {
 
     /// For each record, whether it stays.
     fn kept_mask(&self) -> Column {
-        Column::new(Numbers::Bools(Arc::new(self.result.kept_mask())))
+        Column::new(SharedNumbers::Bools(Arc::new(self.result.kept_mask())))
     }
 
     /// Positions of the removed documents, of those kept in their stead, and the similarities.
     fn removed(&self) -> (Column, Column, Column) {
         let removed = self.result.removed();
         let integers = |of: fn(&minwise_engine::Duplicate) -> usize| {
-            Column::new(Numbers::I64(Arc::new(removed.iter().map(|one| of(one) as i64).collect())))
+            Column::new(SharedNumbers::I64(Arc::new(removed.iter().map(|one| of(one) as i64).collect())))
         };
         let similarities = removed.iter().map(|one| one.similarity).collect();
         (
             integers(|one| one.index),
             integers(|one| one.duplicate_of),
-            Column::new(Numbers::F64(Arc::new(similarities))),
+            Column::new(SharedNumbers::F64(Arc::new(similarities))),
         )
     }
 
     /// The rejected records: position (`None` in a reference), id, code and message.
-    fn rejects(&self, py: Python<'_>) -> PyResult<Vec<Rejected>> {
+    fn rejects(&self, py: Python<'_>) -> PyResult<Vec<RejectRow>> {
         rejects(py, self.result.rejects(), self.result.rejected().collect(), self.result.outcome().corpus())
     }
 
@@ -331,14 +331,14 @@ impl PyDeduplicated {
     }
 }
 
-type Rejected = (Option<usize>, Option<String>, String, String);
+type RejectRow = (Option<usize>, Option<String>, String, String);
 
 fn rejects(
     py: Python<'_>,
     rejects: &minwise_engine::Rejects,
     positions: Vec<usize>,
     corpus: &minwise_corpus::Corpus,
-) -> PyResult<Vec<Rejected>> {
+) -> PyResult<Vec<RejectRow>> {
     let mut positions = positions.into_iter();
     let mut all = vec![];
     rejects
@@ -354,7 +354,7 @@ fn rejects(
 /// Lists near-duplicate pairs.
 #[pyfunction]
 #[pyo3(signature = (job, of = None))]
-pub fn run_pairs(py: Python<'_>, job: Job<'_>, of: Option<Vec<String>>) -> PyResult<PyFoundPairs> {
+pub fn run_pairs(py: Python<'_>, job: PyJob<'_>, of: Option<Vec<String>>) -> PyResult<PyFoundPairs> {
     let Ready { inputs, mut arguments, hooks, repaired } = job.ready(py)?;
     let options = PairsOptions::default().inputs(inputs).settings(arguments.settings()).of(of);
     drop(arguments.built(Pairs::from(options.clone()).build()).or_raise(py)?);
@@ -378,18 +378,20 @@ impl PyFoundPairs {
     /// Positions of the first documents, of the second documents, and the similarities.
     fn columns(&self) -> (Column, Column, Column) {
         let integers = |of: fn(&minwise_engine::FoundPair) -> usize| {
-            Column::new(Numbers::I64(Arc::new(self.result.iter().map(|pair| of(pair) as i64).collect())))
+            Column::new(SharedNumbers::I64(Arc::new(
+                self.result.iter().map(|pair| of(pair) as i64).collect(),
+            )))
         };
         let similarities = self.result.iter().map(|pair| pair.similarity).collect();
         (
             integers(|pair| pair.first),
             integers(|pair| pair.second),
-            Column::new(Numbers::F64(Arc::new(similarities))),
+            Column::new(SharedNumbers::F64(Arc::new(similarities))),
         )
     }
 
     /// The rejected records: position, id, code and message.
-    fn rejects(&self, py: Python<'_>) -> PyResult<Vec<Rejected>> {
+    fn rejects(&self, py: Python<'_>) -> PyResult<Vec<RejectRow>> {
         rejects(py, self.result.rejects(), self.result.rejected().collect(), self.result.outcome().corpus())
     }
 

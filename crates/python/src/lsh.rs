@@ -17,7 +17,7 @@ use crate::comparison::PyEstimate;
 use crate::error::{Exception, OrRaise, Raise};
 use crate::shared::{PySpec, Shared};
 use crate::sketches::{PySketches, check_pickle};
-use crate::texts::{Lent, Place, Surrogates, Texts, WHOLE, arrow_text, type_name, utf8};
+use crate::texts::{LentStrings, Place, PyTexts, Surrogates, WHOLE, arrow_text, type_name, utf8};
 
 /// The version of the pickles that this version writes.
 const PICKLE_VERSION: u32 = 1;
@@ -33,7 +33,7 @@ impl Number {
     }
 }
 
-/// Numbers are not stored: the keys are, in the same order.
+/// SharedNumbers are not stored: the keys are, in the same order.
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_unit()
@@ -270,13 +270,13 @@ impl PyLsh {
             let rows = Sketches::from_vec(sketches.words(), sketches.values().to_vec()).or_raise(py)?;
             py.detach(|| lsh.insert_sketches(given.iter().copied(), rows, threads)).or_raise(py)?;
         } else {
-            let texts = Texts::from_object(documents, "documents")?;
+            let texts = PyTexts::from_object(documents, "documents")?;
             if texts.len() != keys.len() {
                 return Err(wrong_count(texts.len()));
             }
             match texts {
-                Texts::Items(items) => {
-                    let mut lent = Lent::default();
+                PyTexts::Items(items) => {
+                    let mut lent = LentStrings::default();
                     for (at, item) in items.iter().enumerate() {
                         lent.push(item, Surrogates::Repair, Place("documents", at))?;
                     }
@@ -284,7 +284,7 @@ impl PyLsh {
                         given.iter().enumerate().map(|(at, &number)| (number, lent.get(at).unwrap_or("")));
                     py.detach(|| lsh.insert_many(documents, threads)).or_raise(py)?;
                 }
-                Texts::Chunks(chunks) => {
+                PyTexts::Chunks(chunks) => {
                     let rows = chunks.iter().flat_map(|chunk| (0..chunk.len()).map(move |row| (chunk, row)));
                     let texts = rows.map(|(chunk, row)| arrow_text(chunk, row).unwrap_or(""));
                     let documents: Vec<(Number, &str)> = given.iter().copied().zip(texts).collect();

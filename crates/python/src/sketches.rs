@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PySlice, PyTuple};
 
 use crate::arrow::export_array;
-use crate::column::{Column, Numbers, array_interface, as_array};
+use crate::column::{Column, SharedNumbers, array_interface, as_array};
 use crate::error::{Exception, OrRaise};
 use crate::shared::{PySpec, Shared};
 
@@ -145,7 +145,7 @@ impl PySketches {
     /// For each row, whether the text has shingles.
     #[getter(has_shingles)]
     fn py_has_shingles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        as_array(py, Column::new(Numbers::Bools(Arc::clone(&self.present))))
+        as_array(py, Column::new(SharedNumbers::Bools(Arc::clone(&self.present))))
     }
 
     #[getter]
@@ -224,7 +224,7 @@ impl PySketches {
         });
         let columns: Vec<_> = columns
             .into_iter()
-            .map(|column| as_array(py, Column::new(Numbers::F64(Arc::new(column)))))
+            .map(|column| as_array(py, Column::new(SharedNumbers::F64(Arc::new(column)))))
             .collect::<PyResult<_>>()?;
         py.import("minwise._results")?.getattr("Estimates")?.call1(PyTuple::new(py, columns)?)
     }
@@ -244,7 +244,7 @@ impl PySketches {
                 banding.keys_into(self.row(row), keys);
             }
         });
-        as_array(py, Column::table(Numbers::U64(Arc::new(keys)), self.len(), bands))
+        as_array(py, Column::table(SharedNumbers::U64(Arc::new(keys)), self.len(), bands))
     }
 
     /// Writes a sketch file, as `minwise sketch` does. Rows without ids get their numbers as ids.

@@ -11,12 +11,12 @@ use minwise_engine::{Arguments, Preparation, Prepared};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::column::{Column, Numbers, as_array};
+use crate::column::{Column, SharedNumbers, as_array};
 use crate::comparison::PyComparison;
 use crate::error::{OrRaise, setting_error};
 use crate::shared::PySpec;
 use crate::sketches::PySketches;
-use crate::texts::{Lent, Place, Surrogates, Texts, WHOLE, arrow_text, string, utf8};
+use crate::texts::{LentStrings, Place, PyTexts, Surrogates, WHOLE, arrow_text, string, utf8};
 
 /// Below this much text, letting go of the interpreter's lock costs more than the work.
 const DETACH_BYTES: usize = 16 << 10;
@@ -129,7 +129,7 @@ impl PySpec {
         if threads == Some(0) {
             return Err(setting_error(py, "`threads`: it must be at least 1", None));
         }
-        let texts = Texts::from_object(texts, "texts")?;
+        let texts = PyTexts::from_object(texts, "texts")?;
         let words = preparation.words();
         let mut rows = vec![u32::MAX; texts.len() * words];
         let mut present = vec![false; texts.len()];
@@ -137,8 +137,8 @@ impl PySpec {
         let block = BLOCK_BYTES * threads.unwrap_or(4).min(64);
         let threads = || threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
         match texts {
-            Texts::Items(items) => {
-                let (mut begin, mut lent) = (0, Lent::default());
+            PyTexts::Items(items) => {
+                let (mut begin, mut lent) = (0, LentStrings::default());
                 while begin < items.len() {
                     lent.clear();
                     while begin + lent.len() < items.len() && lent.bytes() < block {
@@ -160,7 +160,7 @@ impl PySpec {
                     begin = end;
                 }
             }
-            Texts::Chunks(chunks) => {
+            PyTexts::Chunks(chunks) => {
                 let threads = threads();
                 py.detach(|| {
                     let mut begin = 0;
@@ -182,7 +182,7 @@ impl PySpec {
         let preparation = self.shared.preparation(py)?;
         let (text, _) = utf8(string(text, Place("text", WHOLE))?, Surrogates::Repair, Place("text", WHOLE))?;
         let shingles = preparation.document(&text).shingles().to_vec();
-        as_array(py, Column::new(Numbers::U64(Arc::new(shingles))))
+        as_array(py, Column::new(SharedNumbers::U64(Arc::new(shingles))))
     }
 
     /// Compares two texts: exact similarity, the estimate of their sketches, and the longest passages that both share.
@@ -227,7 +227,7 @@ impl PySpec {
     }
 }
 
-fn sketch_short(preparation: &Preparation, lent: &Lent, rows: &mut [u32], present: &mut [bool]) {
+fn sketch_short(preparation: &Preparation, lent: &LentStrings, rows: &mut [u32], present: &mut [bool]) {
     ROOM.with_borrow_mut(|room| {
         let words = preparation.words();
         for (at, (row, has_shingles)) in rows.chunks_exact_mut(words).zip(present).enumerate() {

@@ -98,14 +98,14 @@ fn is_ascii(text: &Bound<'_, PyString>) -> PyResult<bool> {
 }
 
 /// Texts as they came in.
-pub enum Texts<'py> {
+pub enum PyTexts<'py> {
     /// Items of a list or a tuple. The list is a copy, so that another thread cannot change it.
     Items(Vec<Bound<'py, PyAny>>),
     /// Chunks of an Arrow column of strings.
     Chunks(Vec<ArrayRef>),
 }
 
-impl<'py> Texts<'py> {
+impl<'py> PyTexts<'py> {
     /// Takes texts from any object that has them.
     pub fn from_object(data: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
         if let Ok(list) = data.cast::<PyList>() {
@@ -189,7 +189,7 @@ fn keyed<K: ArrowDictionaryKeyType>(array: &dyn Array, row: usize) -> Option<&st
 
 /// Strings of a list, lent to threads that do not hold the interpreter's lock.
 #[derive(Default)]
-pub struct Lent {
+pub struct LentStrings {
     /// Strong references to the strings that are lent.
     owners: Vec<Py<PyString>>,
     encoded: String,
@@ -207,11 +207,11 @@ enum Span {
 }
 
 // SAFETY: a span that is lent points into a string of `owners`. Python strings never change, and `owners` keeps them alive.
-unsafe impl Send for Lent {}
+unsafe impl Send for LentStrings {}
 // SAFETY: as above; nothing is written through the pointers.
-unsafe impl Sync for Lent {}
+unsafe impl Sync for LentStrings {}
 
-impl Lent {
+impl LentStrings {
     /// Takes one more item: a string, or `None` for null.
     pub fn push(
         &mut self,

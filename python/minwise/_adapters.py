@@ -178,6 +178,12 @@ def unique_ids(ids: list[Any]) -> tuple[list[Any], list[str]]:
 # ----------------------------------------------------------------------------------------------------------------- spool
 
 
+def _remove_own(folder: str, process: int) -> None:
+    # A forked process ends too, and the folder is that of the process which made it.
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 class Spool:
     """Rows of a stream in a temporary file, from which a run reads them, and the caller again."""
 
@@ -187,7 +193,7 @@ class Spool:
         except OSError as error:
             message = f"cannot create a temporary folder in `{folder}`: {error.strerror}"
             raise InputError(message, errno=error.errno) from None
-        self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._remove = weakref.finalize(self, _remove_own, self._folder, os.getpid())
         self.path = os.path.join(self._folder, "data.jsonl")
         self._file = open(self.path, "w", encoding="ascii", newline="\n")
 
@@ -361,15 +367,14 @@ def adapt_texts(data: Any, texts: Any, take: Callable[[list[bool]], Any], wanted
 
 
 def adapt_list(data: Any, wanted: Wanted) -> Adapted:
-    kind = type(data)
-    take: Callable[[list[bool]], Any] = lambda mask: kind(compress(data, mask))  # noqa: E731
-    if kind not in (list, tuple):
-        take = lambda mask: list(compress(data, mask))  # noqa: E731
-    first = next((row for row in data if row is not None), None)
+    kind = tuple if type(data) is tuple else list
+    # A copy, because the caller or another thread may change the list during the run and after it.
+    rows = list(data)
+    take: Callable[[list[bool]], Any] = lambda mask: kind(compress(rows, mask))  # noqa: E731
+    first = next((row for row in rows if row is not None), None)
     if isinstance(first, Mapping):
-        return adapt_records(data, take, wanted)
-    # A copy, because another thread may change the list during the run.
-    return adapt_texts(data, list(data), take, wanted)
+        return adapt_records(rows, take, wanted)
+    return adapt_texts(rows, rows, take, wanted)
 
 
 def check_text(value: Any, place: str) -> None:

@@ -83,9 +83,9 @@ class Cancelled(MinwiseError):
 
 
 class MinwiseWarning(UserWarning):
-    """Something to know about a run that went on."""
+    """A run went on, but a part of its input or of its result needs attention."""
 
 
 def warn(message: str) -> None:
     """Warns at the place that called the package."""
-    warnings.warn(message, MinwiseWarning, stacklevel=4)
+    warnings.warn(message, MinwiseWarning, stacklevel=3)

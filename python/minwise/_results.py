@@ -125,6 +125,9 @@ class Summary:
     verified: int
     reordered: int
     reordered_estimated: int
+    #: Shelves that left documents out because they were full, and the number of these documents.
+    full_shelves: int
+    left_out: int
     expected_recall: float
     expected_recall_low: float | None
     #: The recall that a sample measured: documents, pairs, recall and its interval.

@@ -244,12 +244,46 @@ def dedup(
         pyarrow, DuckDB or datasets, or of any library that hands over Arrow data.
     :param text: the column or field of the text. Default: the only column of strings, else ``text``.
     :param id: the column of ids, or a sequence of ids. Default: the column ``id`` if there is one; else rows go by position.
-    :param against: documents that the data is compared with. They always stay. A str or a path is a file; anything else is
-        data of the kinds above.
-    :param threshold: the exact similarity from which on two documents are near-duplicates.
-    :param spec: how texts become sketches; instead of its parts ``normalize``, ``shingle``, ``sketch`` and so on.
-    :param keep: which document of a cluster stays, such as ``"longest"`` or ``"newest:date"``, or a list of such rules.
+    :param against: a second corpus, whose documents always stay. A str or a ``Path`` is one file, and a list of ``Path`` is
+        several files. Anything else is data of the kinds above, so a list of str is a list of texts.
+    :param threshold: two documents are near-duplicates if their exact similarity is at least this value.
+    :param spec: normalisation, shingles, sketch and seed together. If it is given, leave out ``normalize``, ``shingle``,
+        ``strip_markup``, ``whitespace``, ``short``, ``sketch``, ``registers`` and ``seed``.
+    :param measure: ``jaccard``, or ``containment``: the share of the smaller document that the larger one has.
+    :param keep: the document of a cluster that stays, such as ``"longest"`` or ``"newest:date"``, or a list of such rules.
+        Default: ``first``; with ``containment``, ``longest``.
+    :param cluster: ``star`` removes a document only if it is similar to a kept one; ``components`` also if a chain of
+        near-duplicates connects it to the kept one.
+    :param max_cluster: clusters with more documents than this stay as they are.
+    :param recall: the probability with which a pair exactly at the threshold is found. Default: 0.99.
+    :param candidates: ``banding`` (the default), ``sort-merge`` or ``all``; the last two miss nothing and take more time.
+    :param weight: how shingles count: ``none`` (the default), ``count``, ``tf``, ``tf-idf`` or ``tf-idf,smooth``.
+    :param weights: a table of document frequencies, made by ``minwise weights``. Without it, the data is counted first.
+    :param max_df: leaves out shingles of more documents than this: a share such as ``0.1``, or a number such as ``500``.
+    :param ignore_text: texts whose shingles are left out, such as a form; given like ``against``.
+    :param order: the share of common shingles that must stand in about the same places.
     :param null: the rule for null texts: ``keep``, ``reject`` or ``error``.
+    :param audit: documents of a sample that is compared without bands to measure the recall; ``auto`` or ``off``.
+    :param threads: the number of threads. Default: one per core.
+    :param memory: the most memory to take, such as ``"4GiB"`` or a number of bytes; at least 128 MiB. The rest goes to disk.
+    :param temp_dir: the folder of temporary files. Default: that of the system.
+    :param max_rejects: more rejected records than this raise :class:`minwise.RejectedRecords`.
+    :param max_record: the largest text, such as ``"1GiB"``; a larger one is rejected.
+    :param normalize: ``nfkc+casefold`` (the default), ``casefold`` or ``none``.
+    :param shingle: ``words:5`` (the default), ``words:N``, ``chars:N`` or ``terms``; with ``,bag`` behind it, repeats count.
+    :param strip_markup: takes markup out of the text first.
+    :param whitespace: the rule for white space: ``fold`` (the default), ``keep`` or ``remove``.
+    :param short: a text shorter than a shingle is ``one`` shingle (the default), or a ``reject``.
+    :param sketch: ``minhash`` (the default), ``min-max``, ``one-permutation``, ``super-minhash`` or ``fast-similarity``.
+    :param registers: registers of a sketch. Default: 128.
+    :param seed: the seed of the hash functions. Default: 1.
+    :param bands: the number of bands, instead of the one that follows from ``recall``; give ``rows`` too.
+    :param rows: the registers of each band.
+    :param bits: the bits to keep of each register, to save memory: 1 to 16, also 1.5 and the like, 0.5, 0.25 or 0.125.
+    :param filter_error: the share of pairs at the threshold that sketches may rule out by mistake, or ``off``.
+        Default: 10⁻⁶.
+    :param looks: numbers of registers after which sketches may rule out a pair, such as ``[16, 32, 64, 128]``.
+    :param error_per_look: the error of each look, instead of ``filter_error`` for all looks together.
     :param errors: ``replace`` replaces lone surrogates, ``strict`` refuses them.
     :param progress: True draws a bar; a function is called with stage, amount done and total.
     :param cancel: a function that is asked every 50 ms; if it returns true, the run ends with :class:`minwise.Cancelled`.

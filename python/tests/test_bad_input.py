@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy
+import pyarrow
 import pytest
 
 import minwise
@@ -219,3 +220,39 @@ def test_a_bad_arrow_object_is_refused() -> None:
     with pytest.raises((TypeError, ValueError)):
         Spec().sketch(Used())
         Spec().sketch(Used())
+
+
+def test_an_array_that_was_used_is_refused() -> None:
+    class Used:
+        """An Arrow array whose capsules were taken over before."""
+
+        def __init__(self) -> None:
+            self.pair = pyarrow.array(["a", "b"]).__arrow_c_array__()
+
+        def __arrow_c_array__(self, requested_schema: object = None) -> object:
+            return self.pair
+
+    used = Used()
+    spec = minwise.Spec()
+    assert len(spec.sketch(used)) == 2
+    with pytest.raises(ValueError, match="was used already"):
+        spec.sketch(used)
+
+
+def test_any_number_of_threads_is_taken() -> None:
+    spec = minwise.Spec()
+    assert spec.sketch(["a b c"] * 3, threads=2**61) == spec.sketch(["a b c"] * 3, threads=1)
+
+
+def test_rows_are_those_that_were_given() -> None:
+    texts = ["a b c", "A b c", "d e f"]
+    result = minwise.dedup(texts, shingle="words:1")
+    texts.insert(0, "new")
+    assert result.kept == ["a b c", "d e f"]
+    assert result.removed == ["A b c"]
+
+
+def test_warnings_name_the_line_of_the_caller() -> None:
+    with pytest.warns(minwise.MinwiseWarning) as caught:
+        minwise.dedup(["a b \ud800", "c d e"])
+    assert caught[0].filename == __file__

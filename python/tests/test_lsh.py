@@ -169,3 +169,11 @@ def test_strange_keys() -> None:
     with pytest.raises(RuntimeError, match="no comparison"):
         lsh.insert(Odd(), "b")
     assert len(lsh) == 1
+
+
+def test_a_generator_may_ask_the_index() -> None:
+    lsh = minwise.Lsh("nfkc+casefold / words:1 / minhash:128 / seed:1", threshold=0.5)
+    lsh.insert("a", "one two three")
+    texts = ["one two three", "four five six"]
+    lsh.insert_many(["b"], (text for text in texts if not lsh.query(text)))
+    assert lsh.keys() == ["a", "b"]

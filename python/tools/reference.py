@@ -12,9 +12,11 @@ import minwise
 import minwise.datasketch
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/reference/python.md"
+# Classes that programs make objects of; others come back from calls.
+MADE = ("Index", "Lsh", "Spec", "MinHash", "LeanMinHash", "MinHashLSH")
 HEAD = """# The Python package
 
-Written by `python/tools/reference.py` from the documentation of the package; a test says that it is current. [The guide](../guides/python.md) begins with examples.
+Written by `python/tools/reference.py` from the documentation of the package; a test checks that it is current. [The guide](../guides/python.md) begins with examples.
 """
 
 
@@ -40,13 +42,38 @@ def described(text: str) -> str:
     return "\n".join(lines).strip()
 
 
-def signature(value: Any) -> str:
+def parameters(value: Any) -> list[str] | None:
+    """The parameters of a function as a caller writes them, or None if it does not say."""
     try:
-        shown = str(inspect.signature(value))
+        found = inspect.signature(value).parameters.values()
     except (TypeError, ValueError):
+        return None
+    shown: list[str] = []
+    for parameter in found:
+        if parameter.name == "self":
+            continue
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in shown:
+            shown.append("*")
+        text = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "") + parameter.name
+        note = parameter.annotation
+        if note is not parameter.empty:
+            text += f": {note if isinstance(note, str) else inspect.formatannotation(note)}"
+        if parameter.default is not parameter.empty:
+            text += f"{'=' if note is parameter.empty else ' = '}{parameter.default!r}"
+        shown.append(text)
+    return shown
+
+
+def returned(value: Any) -> str:
+    note = inspect.signature(value).return_annotation
+    if note is inspect.Signature.empty:
         return ""
-    # Annotations of modules that are imported for type checkers only are strings.
-    return re.sub(r"'([^',]*)'", r"\1", shown) if "->" in shown else shown
+    return f" -> {note if isinstance(note, str) else inspect.formatannotation(note)}"
+
+
+def signature(value: Any) -> str:
+    shown = parameters(value)
+    return "" if shown is None else f"({', '.join(shown)}){returned(value)}"
 
 
 def members(value: type) -> list[str]:
@@ -55,7 +82,7 @@ def members(value: type) -> list[str]:
         if name.startswith("_"):
             continue
         found = getattr(value, name)
-        documentation = inspect.getdoc(member) or inspect.getdoc(found)
+        documentation = inspect.getdoc(member if isinstance(member, property) else found)
         if isinstance(member, property) or inspect.isgetsetdescriptor(member):
             if documentation:
                 out += [f"**`{name}`** {described(documentation)}", ""]
@@ -72,9 +99,12 @@ def section(name: str, value: Any) -> list[str]:
         fields = getattr(value, "_fields", None)
         listed = [f"Fields: {', '.join(f'`{field}`' for field in fields)}.", ""] if isinstance(fields, tuple) else []
         rest = [] if fields else members(value)
-        return [f"## `{name}`{inherits}", "", documentation, "", *listed, *rest]
+        is_made = name in MADE
+        made = ["```python", f"{name}{signature(value).removesuffix(' -> None')}", "```", ""] if is_made else []
+        return [f"## `{name}`{inherits}", "", *made, documentation, "", *listed, *rest]
     if callable(value):
-        return [f"## `{name}`", "", "```python", f"{name}{signature(value)}".replace(", ", ",\n    ").replace("(", "(\n    ", 1), "```", "", documentation, ""]
+        lines = "".join(f"    {parameter},\n" for parameter in parameters(value) or [])
+        return [f"## `{name}`", "", "```python", f"{name}(\n{lines}){returned(value)}", "```", "", documentation, ""]
     return []
 
 

@@ -49,7 +49,12 @@ fn imported_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -
     let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
     let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
     // SAFETY: the names say that the capsules hold a schema and an array of the C data interface, which the capsules keep
-    // alive during this call. `from_raw` takes the array over and leaves a released one behind, as the interface demands.
+    // alive during this call.
+    let is_used = unsafe { array.as_ref() }.is_released();
+    if is_used {
+        return Err(PyValueError::new_err("the Arrow array was used already: ask for a new capsule"));
+    }
+    // SAFETY: as above, and the array was not released. `from_raw` takes the array over and leaves a released one behind, as the interface demands.
     let (schema, array) = unsafe { (schema.as_ref(), FFI_ArrowArray::from_raw(array.as_ptr())) };
     // SAFETY: the producer vouches that the array is of the schema.
     let data = unsafe { from_ffi(array, schema) }.map_err(|error| failed(&error))?;

@@ -242,6 +242,12 @@ impl PyLsh {
     ) -> PyResult<()> {
         let keys: Vec<Bound<'_, PyAny>> = keys.try_iter()?.collect::<PyResult<_>>()?;
         let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
+        let sketches = documents.cast::<PySketches>().ok();
+        // Texts are taken before the lock, because a generator may ask this index.
+        let texts = match sketches {
+            Some(_) => PyTexts::Items(vec![]),
+            None => PyTexts::from_object(documents, "documents")?,
+        };
         let state = &mut *self.lock(py);
         let numbers = state.numbers.bind(py);
         let fresh = PyDict::new(py);
@@ -261,7 +267,7 @@ impl PyLsh {
             PyValueError::new_err(format!("there are {} keys for {documents} documents", keys.len()))
         };
         let lsh = &mut state.lsh;
-        if let Ok(sketches) = documents.cast::<PySketches>() {
+        if let Some(sketches) = sketches {
             let sketches = sketches.get();
             lsh.spec().check(sketches.spec()).or_raise(py)?;
             if sketches.len() != keys.len() {
@@ -270,7 +276,6 @@ impl PyLsh {
             let rows = Sketches::from_vec(sketches.words(), sketches.values().to_vec()).or_raise(py)?;
             py.detach(|| lsh.insert_sketches(given.iter().copied(), rows, threads)).or_raise(py)?;
         } else {
-            let texts = PyTexts::from_object(documents, "documents")?;
             if texts.len() != keys.len() {
                 return Err(wrong_count(texts.len()));
             }

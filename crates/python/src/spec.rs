@@ -247,7 +247,7 @@ fn sketch_all<'t>(
 ) {
     let words = preparation.words();
     // Parts smaller than a thread's share, because texts differ in length.
-    let part = texts.div_ceil(threads * 8).max(1);
+    let part = texts.div_ceil(threads.min(texts).max(1) * 8).max(1);
     let parts = rows.chunks_mut(part * words).zip(present.chunks_mut(part)).enumerate();
     let parts = std::sync::Mutex::new(parts);
     let work = || {

@@ -6,6 +6,7 @@ No library is imported here unless one of its objects was handed in: such an obj
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shutil
@@ -198,7 +199,10 @@ class Spool:
         self._file = open(self.path, "w", encoding="ascii", newline="\n")
 
     def add(self, row: Mapping[str, Any]) -> None:
-        line = json.dumps(row, default=as_text) + "\n"
+        try:
+            line = json.dumps(row, default=as_text, allow_nan=False) + "\n"
+        except ValueError:
+            line = json.dumps(without_nan(row), default=as_text) + "\n"
         try:
             self._file.write(line)
         except OSError as error:
@@ -223,6 +227,17 @@ class Spool:
     @property
     def is_open(self) -> bool:
         return os.path.exists(self.path)
+
+
+def without_nan(value: Any) -> Any:
+    """The value with null for numbers that JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: without_nan(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_nan(item) for item in value]
+    return value
 
 
 def as_text(value: Any) -> Any:
@@ -378,7 +393,8 @@ def adapt_list(data: Any, wanted: Wanted) -> Adapted:
 
 
 def check_text(value: Any, place: str) -> None:
-    if value is not None and not isinstance(value, (str, list, dict)):
+    is_null = value is None or (isinstance(value, float) and math.isnan(value))
+    if not is_null and not isinstance(value, (str, list, dict)):
         raise TypeError(f"{place} is {type_name(value)}: it must be str")
 
 
@@ -391,7 +407,9 @@ def adapt_records(data: Any, take: Callable[[list[bool]], Any] | None, wanted: W
         id_field: str | None = None
         needed: set[str] | None = None
         ids: list[Any] = []
+        count = 0
         for position, row in enumerate(rows):
+            count = position + 1
             if not isinstance(row, Mapping):
                 raise TypeError(f"{wanted.name}[{position}] is {type_name(row)}: it must be a dict, as those before it")
             if text is None:
@@ -416,7 +434,11 @@ def adapt_records(data: Any, take: Callable[[list[bool]], Any] | None, wanted: W
         spool.close()
         raise
     if wanted.id is not None and not isinstance(wanted.id, str):
-        ids = given_ids(wanted.id, None)
+        try:
+            ids = given_ids(wanted.id, count)
+        except BaseException:
+            spool.close()
+            raise
     shown = unique_ids(ids)[0] if any(id is not None for id in ids) else None
     if take is None:
         final = spool

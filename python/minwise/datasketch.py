@@ -15,6 +15,7 @@ Sketches of the schemes ``legacy`` and ``affine64`` can be loaded, compared and 
 
 from __future__ import annotations
 
+import collections
 import hashlib
 import os
 import pickle
@@ -563,22 +564,68 @@ _SHELLS = {
     ("datasketch.storage", "DictListStorage"): _shell("DictListStorage"),
     ("datasketch.storage", "DictSetStorage"): _shell("DictSetStorage"),
 }
-#: Names that a pickle of datasketch may have besides: builders of arrays, and containers.
-_ADMITTED = {
-    ("numpy", "ndarray"),
-    ("numpy", "dtype"),
-    ("numpy._core.multiarray", "_reconstruct"),
-    ("numpy.core.multiarray", "_reconstruct"),
-    ("numpy._core.multiarray", "scalar"),
-    ("numpy.core.multiarray", "scalar"),
-    ("numpy._core.numeric", "_frombuffer"),
-    ("numpy.core.numeric", "_frombuffer"),
-    ("collections", "defaultdict"),
-    ("collections", "OrderedDict"),
-    ("builtins", "set"),
-    ("builtins", "list"),
-    ("builtins", "bytearray"),
-    ("_codecs", "encode"),
+class _Dtype:
+    """Stands for ``numpy.dtype`` in pickles. Only numbers are admitted, because an array of objects over given bytes would read
+    memory that is not its own."""
+
+    def __init__(self, name: str, align: bool = False, copy: bool = False) -> None:
+        self.kind = numpy.dtype(str(name))
+        if self.kind.kind not in "biuf":
+            raise InputError(f"the pickle has an array of `{name}`, and sketches have numbers", code="pickle")
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        if state[1] in ("<", ">"):
+            self.kind = self.kind.newbyteorder(state[1])
+
+
+class _Array:
+    """Stands for ``numpy.ndarray`` in pickles."""
+
+    def __init__(self, *given: Any) -> None:
+        raise InputError("the pickle makes an array in a way that no pickle of datasketch does", code="pickle")
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        _, shape, kind, _, data = state
+        self.values = _array(bytes(data), kind, shape)
+
+
+def _array(data: Any, kind: Any, shape: Any, order: str = "C") -> NDArray[Any]:
+    """Stands for ``_frombuffer``: an array of numbers over a copy of given bytes."""
+    if not isinstance(kind, _Dtype):
+        raise InputError("the pickle has an array without a type of numbers", code="pickle")
+    return numpy.frombuffer(bytes(data), dtype=kind.kind).reshape(shape)
+
+
+def _empty_array(kind: Any, shape: Any, name: Any) -> _Array:
+    """Stands for ``_reconstruct``: an array whose values follow in the pickle."""
+    return _Array.__new__(_Array)
+
+
+def _scalar(kind: Any, data: Any = b"") -> Any:
+    return _array(data, kind, ())[()]
+
+
+def _latin(text: str, codec: str) -> bytes:
+    """Stands for ``_codecs.encode``, by which old pickles write bytes."""
+    return text.encode("latin-1")
+
+
+#: Names that a pickle of datasketch may have besides: builders of arrays, for which our own stand, and containers.
+_ADMITTED: dict[tuple[str, str], Any] = {
+    ("numpy", "ndarray"): _Array,
+    ("numpy", "dtype"): _Dtype,
+    ("numpy._core.multiarray", "_reconstruct"): _empty_array,
+    ("numpy.core.multiarray", "_reconstruct"): _empty_array,
+    ("numpy._core.multiarray", "scalar"): _scalar,
+    ("numpy.core.multiarray", "scalar"): _scalar,
+    ("numpy._core.numeric", "_frombuffer"): _array,
+    ("numpy.core.numeric", "_frombuffer"): _array,
+    ("collections", "defaultdict"): collections.defaultdict,
+    ("collections", "OrderedDict"): collections.OrderedDict,
+    ("builtins", "set"): set,
+    ("builtins", "list"): list,
+    ("builtins", "bytearray"): bytearray,
+    ("_codecs", "encode"): _latin,
 }
 
 
@@ -593,9 +640,7 @@ class _Unpickler(pickle.Unpickler):
         if (module, name) == ("builtins", "getattr"):
             return _attribute
         if (module, name) in _ADMITTED:
-            if module.startswith("numpy.core"):
-                module = module.replace("numpy.core", "numpy._core")
-            return super().find_class(module, name)
+            return _ADMITTED[module, name]
         raise InputError(f"the pickle names `{module}.{name}`, which is no part of datasketch", code="pickle")
 
 
@@ -637,7 +682,9 @@ def _converted(value: Any) -> Any:
         state = value.state
         # Pickles of versions before 2 have no scheme.
         scheme = state.get("scheme", "legacy")
-        return MinHash(seed=state["seed"], hashvalues=state["hashvalues"], scheme=scheme)
+        values = state["hashvalues"]
+        values = values.values if isinstance(values, _Array) else values
+        return MinHash(seed=state["seed"], hashvalues=values, scheme=scheme)
     if value.name == "LeanMinHash":
         return LeanMinHash.deserialize(value.state)
     if value.name == "MinHashLSH":

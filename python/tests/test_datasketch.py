@@ -198,3 +198,28 @@ def test_a_pickle_cannot_run_code(tmp_path: Path) -> None:
             loads(broken)
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "nothing")
+
+
+class Reduced:
+    """An object whose pickle calls a function."""
+
+    def __init__(self, function: Any, *arguments: Any) -> None:
+        self.call = function, arguments
+
+    def __reduce__(self) -> Any:
+        return self.call
+
+
+@pytest.mark.parametrize(
+    "harmful",
+    [
+        Reduced(numpy.ndarray, (2,), "O", bytearray(16)),
+        Reduced(numpy.dtype, "O"),
+        numpy.array(["a", None], dtype=object),
+        Reduced(eval, "1"),
+    ],
+)
+@pytest.mark.parametrize("protocol", [2, 4, 5])
+def test_a_harmful_pickle_is_refused(harmful: Any, protocol: int) -> None:
+    with pytest.raises(minwise.InputError):
+        loads(pickle.dumps(harmful, protocol=protocol))

@@ -364,3 +364,18 @@ def test_weights_and_ignored_texts(tmp_path: Path) -> None:
     path.write_text(form)
     assert len(minwise.dedup(texts, shingle="words:1", threshold=0.5, ignore_text=path).decisions) == 0
     assert minwise.dedup(ROSES, weight="tf-idf").summary.spec.endswith("weight:tf-idf / table:" + minwise.dedup(ROSES, weight="tf-idf").summary.spec[-16:])
+
+
+def test_nan_in_records_is_null() -> None:
+    rows = [{"text": "a b c", "rank": float("nan")}, {"text": "A b c", "rank": 2.0}, {"text": float("nan"), "rank": 1.0}]
+    for data in (rows, iter(rows)):
+        with pytest.warns(minwise.MinwiseWarning, match="comes last by `max:rank`"):
+            result = minwise.dedup(data, text="text", shingle="words:1", keep="max:rank")
+        with result:
+            assert [row["rank"] for row in result.kept] == [2.0, 1.0]
+            assert len(result.rejects) == 0 and result.summary.nulls == 1
+
+
+def test_ids_beside_records_are_counted() -> None:
+    with pytest.raises(minwise.SettingError, match="2 ids for 1 texts"):
+        minwise.dedup([{"text": "a b c"}], id=["x", "y"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -143,3 +144,37 @@ def test_threads_check_while_one_adds(tmp_path: Path, texts: list[str]) -> None:
         for thread in threads:
             thread.join(60)
     assert not failures
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_an_archive_is_of_the_process_that_opened_it(tmp_path: Path) -> None:
+    with Index.create(tmp_path / "archive") as index:
+        index.add({"a": "one two three four five six"})
+        process = os.fork()
+        if process == 0:
+            try:
+                index.add({"b": "seven eight nine ten eleven"})
+            except ValueError as error:
+                index.close()
+                os._exit(0 if "another process opened" in str(error) else 3)
+            os._exit(4)
+        assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0
+        index.add({"c": "seven eight nine ten eleven"})
+    with Index(tmp_path / "archive") as index:
+        assert index.ids() == ["a", "c"]
+
+
+def test_a_callback_may_close_the_archive(tmp_path: Path) -> None:
+    index = Index.create(tmp_path / "archive")
+    index.add({"a": "one two three four five six"})
+    called = []
+
+    def close(*_: object) -> None:
+        called.append(True)
+        index.close()
+
+    index.compact(progress=close)
+    assert called
+    with Index(tmp_path / "archive") as again:
+        assert again.ids() == ["a"]

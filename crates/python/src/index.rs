@@ -1,7 +1,7 @@
 //! `Index`: the archive on disk. Matches and metadata pass as JSON, as they do through the API of the server.
 
 use std::path::PathBuf;
-use std::sync::RwLock;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use minwise::candidate::tune;
 use minwise::sketch::Bits;
@@ -50,15 +50,41 @@ impl Raise for Error {
 /// The archive of documents on disk, for `minwise.Index`.
 #[pyclass(name = "Archive", frozen, module = "minwise._minwise")]
 pub struct PyArchive {
-    index: RwLock<Option<Index>>,
+    index: RwLock<Option<Arc<Index>>>,
+    /// The process that opened it.
+    process: u32,
 }
 
 impl PyArchive {
+    fn new(index: Index) -> Self {
+        Self { index: RwLock::new(Some(Arc::new(index))), process: std::process::id() }
+    }
+
+    /// Whether this is a copy of the archive in a forked process, which has neither its threads nor its lock.
+    fn is_forked(&self) -> bool {
+        self.process != std::process::id()
+    }
+
     fn with<T>(&self, py: Python<'_>, work: impl FnOnce(&Index) -> PyResult<T>) -> PyResult<T> {
-        let index = self.index.read_py_attached(py).unwrap_or_else(std::sync::PoisonError::into_inner);
-        match &*index {
-            Some(index) => work(index),
-            None => Err(PyValueError::new_err("the index is closed")),
+        if self.is_forked() {
+            return Err(PyValueError::new_err(
+                "another process opened the archive: open it again in this one",
+            ));
+        }
+        // The lock is not held during the work, because a callback may close the archive.
+        let index = self.index.read_py_attached(py).unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(index) = index else { return Err(PyValueError::new_err("the index is closed")) };
+        let result = work(&index);
+        py.detach(|| drop(index));
+        result
+    }
+}
+
+impl Drop for PyArchive {
+    fn drop(&mut self) {
+        if self.is_forked() {
+            // Closing would wait for threads that are in the other process.
+            std::mem::forget(self.index.get_mut().unwrap_or_else(PoisonError::into_inner).take());
         }
     }
 }
@@ -69,7 +95,7 @@ impl PyArchive {
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let index = py.detach(|| Index::open(&path)).or_raise(py)?;
-        Ok(Self { index: RwLock::new(Some(index)) })
+        Ok(Self::new(index))
     }
 
     /// Makes an archive, as `minwise index create` does.
@@ -98,7 +124,7 @@ impl PyArchive {
             .bits(bits)
             .texts(if texts { Texts::Kept } else { Texts::LeftOut });
         let index = py.detach(|| Index::create(&path, &settings)).or_raise(py)?;
-        Ok(Self { index: RwLock::new(Some(index)) })
+        Ok(Self::new(index))
     }
 
     /// Adds documents: ids, texts, titles and metadata as JSON. Returns how many are new, replaced and unchanged.
@@ -214,13 +240,14 @@ impl PyArchive {
 
     /// Closes the archive, so that another process can open it.
     fn close(&self, py: Python<'_>) {
-        let mut index = self.index.write_py_attached(py).unwrap_or_else(std::sync::PoisonError::into_inner);
-        let index = index.take();
-        py.detach(|| drop(index));
+        if !self.is_forked() {
+            let index = self.index.write_py_attached(py).unwrap_or_else(PoisonError::into_inner).take();
+            py.detach(|| drop(index));
+        }
     }
 
     #[getter]
     fn is_closed(&self, py: Python<'_>) -> bool {
-        self.index.read_py_attached(py).unwrap_or_else(std::sync::PoisonError::into_inner).is_none()
+        self.index.read_py_attached(py).unwrap_or_else(PoisonError::into_inner).is_none()
     }
 }

@@ -150,7 +150,7 @@ fn install() -> Result<()> {
 /// The interpreters that the tests of a wheel are run with, where they are installed.
 const INTERPRETERS: [&str; 5] = ["python3.10", "python3.11", "python3.12", "python3.13", "python3.14"];
 /// The most bytes of the wheel of the extension module.
-const WHEEL_BYTES: u64 = 12 << 20;
+const WHEEL_BYTES: u64 = 12_000_000;
 
 /// Builds both wheels for old systems, and installs them with nothing built before and from a clean home.
 fn wheels() -> Result<PartOutcome> {

@@ -116,7 +116,7 @@ impl Error {
         self.kind.code()
     }
 
-    /// What to try instead, where there is something to say.
+    /// A hint: settings to try instead, if there are any.
     #[must_use]
     pub fn hint(&self) -> Option<Sentence> {
         match &self.kind {

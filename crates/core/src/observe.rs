@@ -170,7 +170,7 @@ pub enum Warning {
         documents: u64,
         /// Documents that a shelf takes.
         most: u64,
-        /// What helps.
+        /// The hint: settings that help.
         hint: Sentence,
     },
     /// The expected recall is below the wanted one.
@@ -179,7 +179,7 @@ pub enum Warning {
         expected: String,
         /// The wanted recall, with four digits.
         wanted: String,
-        /// What helps.
+        /// The hint: settings that help.
         hint: Sentence,
     },
 }

@@ -272,7 +272,7 @@ impl Error {
         }
     }
 
-    /// What to try instead, where there is something to say. [`SettingProblem`]s have hints of their own.
+    /// A hint: settings to try instead, if there are any. [`SettingProblem`]s have hints of their own.
     #[must_use]
     pub fn hint(&self) -> Option<Sentence> {
         match &*self.kind {

@@ -167,7 +167,7 @@ impl PyArchive {
         })
     }
 
-    /// What a text repeats of the archive, as JSON. `options` are those of a check, as JSON.
+    /// Checks a text against the archive and returns the answer as JSON. `options` are those of a check, as JSON.
     fn check(
         &self,
         py: Python<'_>,

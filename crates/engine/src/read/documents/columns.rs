@@ -57,7 +57,7 @@ pub(crate) struct DocumentColumns {
     pub(super) ids: String,
     pub(super) id_ends: Vec<u64>,
     pub(super) equality_keys: Vec<u128>,
-    /// What is kept of each sketch: [`RowLayout`] says what that is.
+    /// The part of each sketch that is kept, as [`RowLayout`] describes it.
     pub(super) rows: Sketches,
     pub(super) placed_rows: Option<Sketches>,
 }

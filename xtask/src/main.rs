@@ -7,6 +7,7 @@ mod all_pairs;
 mod bench;
 mod browser;
 mod build;
+mod decisions;
 mod docs;
 mod extract;
 mod features;
@@ -26,7 +27,7 @@ use test::part::{self, Part};
 
 const HELP: &str = "\
 cargo x check              type-check everything
-cargo x test               every test: Rust, documentation, vectors, formats, API, Python, pages in a browser
+cargo x test               every test: Rust, documentation, vectors, formats, API, Python, Spark, pages in a browser
 cargo x test WORD…         the Rust tests that have one of these words in their names
 cargo x test --long        what takes too long for every change: long tests, kills, statistics, features, the oldest Rust, packages, installation
 cargo x test-browser       the pages in a browser only
@@ -44,6 +45,7 @@ cargo x bench speed --against BINARY  the same in turns with another `minwise`; 
 cargo x bench instructions [DATA]  the same, counted in instructions
 cargo x bench audit [DATA] what the audit costs, as a share of the run
 cargo x bench crowds [--against BINARY]  corpora in which documents crowd; fails if ours takes twice the time
+cargo x bench decisions --against BINARY [DATA]  documents and pairs that another `minwise` decides differently
 cargo x bench memory               its memory, by document
 cargo x bench recall       the expected recall beside the true one: kinds of corpora, 100 seeds each
 cargo x bench beyond [N]   N documents (default 5000000) with a gigabyte of memory, and in memory
@@ -103,6 +105,9 @@ fn other_task(args: &[&str]) -> Result<()> {
         ["bench", "audit", data @ ..] => bench::audit(data.first().copied().unwrap_or("../shared/data")),
         ["bench", "crowds", "--against", other] => bench::crowds(Some(other)),
         ["bench", "crowds"] => bench::crowds(None),
+        ["bench", "decisions", "--against", other, data @ ..] => {
+            decisions::run(data.first().copied().unwrap_or("../shared/data"), other)
+        }
         ["bench", "build"] => build::run(),
         ["bench", "sketches"] => bench::sketches(),
         ["bench", "memory"] => bench::memory(),

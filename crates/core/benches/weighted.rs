@@ -42,7 +42,7 @@ fn count(bits: u64) -> f64 {
 
 fn row(sketcher: &dyn WeightedSketcher, set: &WeightedSet) -> Vec<u32> {
     let mut out = vec![0; sketcher.words()];
-    sketcher.sketch_into(set.view(), &mut out);
+    sketcher.sketch_into(set, &mut out);
     out
 }
 
@@ -57,11 +57,11 @@ fn dart(kernel: Kernel) -> Dart {
 fn check<S: WeightedSketcher>(set: &WeightedSet, make: impl Fn(Kernel) -> S) {
     let rows: Vec<Vec<u32>> = Kernel::available().map(|kernel| row(&make(kernel), set)).collect();
     assert!(rows.windows(2).all(|pair| pair[0] == pair[1]), "kernels give the same bits");
-    let members = set.view().shingles().iter().copied().zip(set.view().weights().iter().copied());
+    let members = set.shingles().iter().copied().zip(set.weights().iter().copied());
     let half = WeightedSet::new(members.step_by(2)).expect("weights are positive");
     let sketcher = make(Kernel::detect());
     let estimate = sketcher.estimate(&rows[0], &row(&sketcher, &half));
-    let exact = WeightedOverlap::of(set.view(), half.view()).jaccard();
+    let exact = WeightedOverlap::of(set, &half).jaccard();
     assert!((estimate.value - exact).abs() <= 4.0 * estimate.standard_error, "{estimate}, not {exact}");
 }
 
@@ -80,7 +80,7 @@ fn weighted(criterion: &mut Criterion) {
                 let mut turn = sets.iter().cycle();
                 bench.iter(|| {
                     let Some(set) = turn.next() else { return };
-                    minhash.sketch_into(black_box(set.view().shingles()), &mut out);
+                    minhash.sketch_into(black_box(set.shingles()), &mut out);
                     black_box(&out);
                 });
             });
@@ -91,7 +91,7 @@ fn weighted(criterion: &mut Criterion) {
                         let mut turn = sets.iter().cycle();
                         bench.iter(|| {
                             let Some(set) = turn.next() else { return };
-                            sketcher.sketch_into(black_box(set).view(), &mut out);
+                            sketcher.sketch_into(black_box(set), &mut out);
                             black_box(&out);
                         });
                     });
@@ -105,7 +105,7 @@ fn weighted(criterion: &mut Criterion) {
         let cws = Cws::new(REGISTERS, 1).expect("a number of registers in range");
         group.bench_function("cws", |bench| {
             bench.iter(|| {
-                cws.sketch_into(black_box(&sets[0]).view(), &mut out);
+                cws.sketch_into(black_box(&sets[0]), &mut out);
                 black_box(&out);
             });
         });

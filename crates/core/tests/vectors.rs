@@ -16,7 +16,7 @@ use minwise::kernel::{Draw, Kernel, Linear, ln};
 use minwise::shingle::{Shingler, Shingles, Shingling};
 use minwise::sketch::{Method, MinHash, Sketcher, WeightedMethod};
 use minwise::text::{Normalization, NormalizedText, Normalizer};
-use minwise::weight::{DocumentFrequencies, Weigher, WeightedSlice};
+use minwise::weight::{DocumentFrequencies, Weigher, WeightedSet};
 use minwise::{ErrorKind, Spec};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -711,11 +711,11 @@ fn weighted() {
         let table = DocumentFrequencies::count(documents.iter().map(Vec::as_slice)).unwrap();
         let weigher = Weigher::with_frequencies(entry.weighting.parse().unwrap(), Arc::new(table), None);
         let set = weigher.weigh(&documents[entry.document]);
-        let found: Vec<Hex> = set.view().weights().iter().copied().map(bits).collect();
+        let found: Vec<Hex> = set.weights().iter().copied().map(bits).collect();
         let name = || format!("{} of document {}", entry.weighting, entry.document);
         differences.check(
             name,
-            (hex(set.view().shingles()), found),
+            (hex(set.shingles()), found),
             (entry.shingles.clone(), entry.weights.clone()),
         );
     }
@@ -730,8 +730,8 @@ fn weighted() {
         let weights: Vec<f64> = entry.weights.iter().map(|weight| f64::from_bits(weight.0)).collect();
         let method: WeightedMethod = entry.method.parse().unwrap();
         let mut out = vec![0; method.registers()];
-        let set = WeightedSlice::new(&shingles, &weights).unwrap();
-        method.build(entry.seed.0).unwrap().sketch_into(set, &mut out);
+        let set = WeightedSet::new(shingles.iter().copied().zip(weights.iter().copied())).unwrap();
+        method.build(entry.seed.0).unwrap().sketch_into(&set, &mut out);
         let name = || format!("{} of {}, seed {}", entry.method, entry.name, entry.seed.0);
         differences.check(name, hex_halves(&out), entry.sketch.clone());
     }

@@ -15,7 +15,7 @@ use minwise::sketch::icws::Icws;
 use minwise::sketch::minhash::EMPTY;
 use minwise::sketch::{WeightedMethod, WeightedSketcher};
 use minwise::verify::WeightedOverlap;
-use minwise::weight::{WeightedSet, WeightedSlice};
+use minwise::weight::WeightedSet;
 
 const REGISTERS: usize = 128;
 /// Standard errors that a mean may be away from what it estimates; a right estimator is refused once in 16 000 times.
@@ -27,7 +27,7 @@ fn set(members: &[(u64, f64)]) -> WeightedSet {
     WeightedSet::new(members.iter().copied()).expect("weights are positive and shingles distinct")
 }
 
-fn sketch(sketcher: &dyn WeightedSketcher, set: WeightedSlice<'_>) -> Vec<u32> {
+fn sketch(sketcher: &dyn WeightedSketcher, set: &WeightedSet) -> Vec<u32> {
     let mut row = vec![7; sketcher.words()];
     sketcher.sketch_into(set, &mut row);
     row
@@ -81,7 +81,7 @@ fn moments(method: WeightedMethod, a: &Members, b: &Members, trials: u64) -> (f6
     let (mut sum, mut squares) = (0.0, 0.0);
     for seed in 0..trials {
         let sketcher = build(method, seed);
-        let value = estimate(&sketch(&*sketcher, a.view()), &sketch(&*sketcher, b.view())).value;
+        let value = estimate(&sketch(&*sketcher, &a), &sketch(&*sketcher, &b)).value;
         sum += value;
         squares += value * value;
     }
@@ -90,7 +90,7 @@ fn moments(method: WeightedMethod, a: &Members, b: &Members, trials: u64) -> (f6
 }
 
 fn exact(a: &Members, b: &Members) -> f64 {
-    WeightedOverlap::of(set(a).view(), set(b).view()).jaccard()
+    WeightedOverlap::of(&set(a), &set(b)).jaccard()
 }
 
 /// The mean is Jw and the variance Jw(1−Jw)/k. A variance estimated from n numbers has the relative variance
@@ -141,7 +141,7 @@ fn away_at_similarity_0(method: WeightedMethod, trials: u64, spoil: impl Fn(&mut
     for seed in 0..trials {
         let sketcher = build(method, seed);
         let [a, b] = [&a, &b].map(|set| {
-            let mut row = sketch(&*sketcher, set.view());
+            let mut row = sketch(&*sketcher, set);
             spoil(&mut row);
             row
         });
@@ -220,9 +220,9 @@ fn zero_bit_is_biased_for_few_shingles_and_not_for_many() {
 #[test]
 fn the_empty_set_has_empty_words_and_no_other_set_has() {
     for_each(|method, sketcher| {
-        assert!(sketch(sketcher, WeightedSlice::default()).iter().all(|&word| word == EMPTY), "{method}");
-        assert!(sketch(sketcher, set(&[(5, 1e-300)]).view()).iter().all(|&word| word != EMPTY), "{method}");
-        assert_eq!(sketcher.exact(WeightedSlice::default(), WeightedSlice::default()), 1.0);
+        assert!(sketch(sketcher, &WeightedSet::default()).iter().all(|&word| word == EMPTY), "{method}");
+        assert!(sketch(sketcher, &set(&[(5, 1e-300)])).iter().all(|&word| word != EMPTY), "{method}");
+        assert_eq!(sketcher.exact(&WeightedSet::default(), &WeightedSet::default()), 1.0);
     });
 }
 
@@ -231,13 +231,13 @@ fn equal_sets_agree_everywhere_and_disjoint_ones_nowhere() {
     for_each(|method, sketcher| {
         for (_, a, b) in pairs() {
             let (a, b) = (set(&a), set(&b));
-            let row = sketch(sketcher, a.view());
-            assert_eq!(row, sketch(sketcher, a.view()), "{method}");
+            let row = sketch(sketcher, &a);
+            assert_eq!(row, sketch(sketcher, &a), "{method}");
             assert_eq!(sketcher.estimate(&row, &row).value, 1.0, "{method}");
-            assert_eq!(sketcher.exact(a.view(), b.view()), WeightedOverlap::of(a.view(), b.view()).jaccard());
+            assert_eq!(sketcher.exact(&a, &b), WeightedOverlap::of(&a, &b).jaccard());
         }
         let (a, b) = (set(&spread(40, 3.0, 6)), set(&spread(40, 3.0, 7)));
-        assert_eq!(matches(&sketch(sketcher, a.view()), &sketch(sketcher, b.view())), 0, "{method}");
+        assert_eq!(matches(&sketch(sketcher, &a), &sketch(sketcher, &b)), 0, "{method}");
     });
 }
 
@@ -247,7 +247,7 @@ fn the_order_of_members_does_not_matter() {
     let sorted = set(&members);
     members.reverse();
     for_each(|method, sketcher| {
-        assert_eq!(sketch(sketcher, sorted.view()), sketch(sketcher, set(&members).view()), "{method}");
+        assert_eq!(sketch(sketcher, &sorted), sketch(sketcher, &set(&members)), "{method}");
     });
 }
 
@@ -255,7 +255,7 @@ fn the_order_of_members_does_not_matter() {
 fn seeds_give_other_sketches_and_more_samplers_begin_like_fewer() {
     let document = set(&spread(100, 3.0, 9));
     for (short, long) in WeightedMethod::all(40).into_iter().zip(WeightedMethod::all(60)) {
-        let of = |method: WeightedMethod, seed| sketch(&*build(method, seed), document.view());
+        let of = |method: WeightedMethod, seed| sketch(&*build(method, seed), &document);
         match short {
             WeightedMethod::Icws(_) | WeightedMethod::Cws(_) | WeightedMethod::ZeroBit(_) => {
                 assert_eq!(of(long, 1)[..40], of(short, 1), "{short}");
@@ -292,7 +292,7 @@ fn a_set_between_two_agrees_wherever_they_agree() {
         |by: f64| least.iter().enumerate().map(move |(i, &(x, w))| (x, w * (1.0 + by * (i % 4) as f64)));
     let sets = [0.0, 0.2, 0.5].map(|by| WeightedSet::new(scaled(by)).unwrap());
     for_each(|method, sketcher| {
-        let [low, middle, high] = [0, 1, 2].map(|at| sketch(sketcher, sets[at].view()));
+        let [low, middle, high] = [0, 1, 2].map(|at| sketch(sketcher, &sets[at]));
         let mut shared = 0;
         for i in 0..REGISTERS {
             if low[i] == high[i] {
@@ -313,7 +313,7 @@ fn every_kernel_makes_the_same_bytes() {
                 .map(|kernel| {
                     let icws = Icws::new(100, 3).unwrap().with_kernel(kernel);
                     let dart = Dart::new(100, 3).unwrap().with_kernel(kernel);
-                    [sketch(&icws, set.view()), sketch(&dart, set.view())]
+                    [sketch(&icws, &set), sketch(&dart, &set)]
                 })
                 .collect();
             assert!(rows.windows(2).all(|pair| pair[0] == pair[1]), "{name}");
@@ -325,10 +325,10 @@ fn every_kernel_makes_the_same_bytes() {
 fn a_weight_of_any_size_will_do() {
     for_each(|method, sketcher| {
         let members = [(1, f64::MAX), (2, f64::MAX), (3, 5e-324), (4, f64::MIN_POSITIVE)];
-        let row = sketch(sketcher, set(&members).view());
+        let row = sketch(sketcher, &set(&members));
         // Next to the two great ones the others are never sampled.
-        assert_eq!(row, sketch(sketcher, set(&members[..2]).view()), "{method}");
-        let tiny = sketch(sketcher, set(&members[2..3]).view());
+        assert_eq!(row, sketch(sketcher, &set(&members[..2])), "{method}");
+        let tiny = sketch(sketcher, &set(&members[2..3]));
         assert!(tiny.iter().all(|&word| word != EMPTY), "{method}");
     });
 }

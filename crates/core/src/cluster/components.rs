@@ -38,7 +38,7 @@ pub fn components<J: Judge>(
                 settled.push(is_settled);
             }
             let open = block.clone().filter(|one| !settled[(one - block.start) as usize]);
-            meetings.begin(open, judge)?;
+            meetings.begin(open.map(|one| (one, 0)), judge)?;
         }
         let from = if is_given(document) || connected.settle(document, &mut meetings, judge, &mut early)? {
             u32::MAX

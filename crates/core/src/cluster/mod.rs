@@ -66,9 +66,9 @@ impl FromStr for Clustering {
 
 /// Decides about pairs of documents, which are numbered within their neighbourhood.
 ///
-/// A clustering asks in three steps, each of which costs more per pair than the one before: sketches
 /// ([`screen`](Self::screen), or [`scan`](Self::scan) for many pairs at once), what is certain without a comparison
-/// ([`bound`](Self::bound)), and the comparison ([`similarity`](Self::similarity)).
+/// ([`bound`](Self::bound)), and the comparison ([`similarity`](Self::similarity), or [`similarities`](Self::similarities) for
+/// many pairs at once).
 pub trait Judge {
     /// What can go wrong when documents are read.
     type Error;
@@ -105,6 +105,29 @@ pub trait Judge {
 
     /// The exact similarity of two documents, if it reaches the threshold.
     fn similarity(&mut self, a: u32, b: u32) -> Result<Option<f64>, Self::Error>;
+
+    /// Pairs that [`similarities`](Self::similarities) compares at once; it is given no more, and those of one document besides.
+    fn together(&self) -> usize {
+        0
+    }
+
+    /// Compares many pairs at once: appends to `similar[i]` those of `others[i]` whose [similarity](Self::similarity) to
+    /// `documents[i]` reaches the threshold, with this similarity, in the order of `others[i]`.
+    ///
+    /// Without threads, one pair after the other.
+    fn similarities(
+        &mut self,
+        documents: &[u32],
+        others: &[Vec<u32>],
+        similar: &mut [Vec<(u32, f64)>],
+    ) -> Result<(), Self::Error> {
+        for ((&document, others), similar) in documents.iter().zip(others).zip(similar) {
+            for &other in others {
+                similar.extend(self.similarity(document, other)?.map(|similarity| (other, similarity)));
+            }
+        }
+        Ok(())
+    }
 
     /// In a neighbourhood [of pairs](Neighbourhood::of_pairs): fills `out` with the candidates of a document, in ascending
     /// order. Those after it matter only if it is visited again.

@@ -152,6 +152,8 @@ pub(super) struct Meetings<'a> {
     met: Vec<u32>,
     /// The documents that may be similar to the one that looked last, ascending.
     pub(super) open: Vec<u32>,
+    /// The documents that are similar to the one that looked last, ascending, with their similarities.
+    pub(super) similar: Vec<(u32, f64)>,
     /// For each full shelf of the document that looked last, the share of its documents that stand there.
     pub(super) shares: Vec<f64>,
     /// Whether the judge can scan more documents than it has.
@@ -170,8 +172,14 @@ struct ScanBlock {
     covers: u32,
     /// The documents that scanned, ascending.
     documents: Vec<u32>,
+    /// For each of them, the first document that it is to be compared with.
+    from: Vec<u32>,
     /// For each of them, the documents that its sketch left open.
     open: Vec<Vec<u32>>,
+    /// For each of them, the documents among these that are similar to it, once they were compared.
+    similar: Vec<Vec<(u32, f64)>>,
+    /// Whether each of them was compared.
+    compared: Vec<bool>,
 }
 
 impl<'a> Meetings<'a> {
@@ -186,6 +194,7 @@ impl<'a> Meetings<'a> {
             others: vec![],
             met: vec![],
             open: vec![],
+            similar: vec![],
             shares: vec![],
             // A small neighbourhood has no crowd.
             scans_more: neighbourhood.len() > CROWD,
@@ -200,10 +209,11 @@ impl<'a> Meetings<'a> {
         BLOCK_PAIRS.checked_div(self.scanned).unwrap_or(BLOCK).clamp(16, BLOCK)
     }
 
-    /// Begins a block: those of its documents that stand in a crowd scan all documents put until now.
+    /// Begins a block: those of its documents that stand in a crowd scan all documents put until now. `block` has each
+    /// document with the first one that it is to be compared with.
     pub(super) fn begin<J: Judge>(
         &mut self,
-        block: impl Iterator<Item = u32>,
+        block: impl Iterator<Item = (u32, u32)>,
         judge: &mut J,
     ) -> Result<(), J::Error> {
         self.block.documents.clear();
@@ -211,19 +221,73 @@ impl<'a> Meetings<'a> {
         if self.scanned < CROWD {
             return Ok(());
         }
-        for document in block.filter(|&document| document >= self.neighbourhood.given) {
+        let mut scanning = vec![];
+        for (document, from) in block.filter(|&(document, _)| document >= self.neighbourhood.given) {
             self.find_own(document, judge)?;
             let longest = self.own.iter().map(|&shelf| self.shelves.len_of(shelf)).max().unwrap_or(0);
             if longest >= CROWD && longest >= self.scanned / SCAN_SHARE {
-                self.block.documents.push(document);
+                scanning.push((document, from));
             }
         }
-        if self.block.documents.is_empty() {
+        if scanning.is_empty() {
             return Ok(());
         }
-        self.block.documents.sort_unstable();
-        self.block.documents.dedup();
-        judge.scan(&self.block.documents, &mut self.block.open)
+        scanning.sort_unstable();
+        scanning.dedup_by_key(|&mut (document, _)| document);
+        let block = &mut self.block;
+        (block.documents, block.from) = scanning.into_iter().unzip();
+        block.similar.clear();
+        block.similar.resize(block.documents.len(), vec![]);
+        block.compared.clear();
+        block.compared.resize(block.documents.len(), false);
+        judge.scan(&block.documents, &mut block.open)
+    }
+
+    /// Compares a document of the block with those that its scan left open, and documents behind it with theirs, until these
+    /// are many pairs.
+    ///
+    /// All of them were put before the block, so nothing that the block decides changes which of them are met.
+    fn compare_block<J: Judge>(&mut self, first: usize, judge: &mut J) -> Result<(), J::Error> {
+        let (mut places, mut documents, mut others, mut pairs) = (vec![], vec![], vec![], 0);
+        for at in first..self.block.documents.len() {
+            if self.block.compared[at] {
+                continue;
+            }
+            if !places.is_empty() && pairs >= judge.together() {
+                break;
+            }
+            let (document, from) = (self.block.documents[at], self.block.from[at]);
+            self.find_own(document, judge)?;
+            self.open.clear();
+            self.open_of_block(at, from, |_| false, judge)?;
+            pairs += self.open.len();
+            places.push(at);
+            documents.push(document);
+            others.push(std::mem::take(&mut self.open));
+        }
+        let mut similar = vec![vec![]; places.len()];
+        judge.similarities(&documents, &others, &mut similar)?;
+        for (at, similar) in places.into_iter().zip(similar) {
+            self.block.similar[at] = similar;
+            self.block.compared[at] = true;
+        }
+        Ok(())
+    }
+
+    /// Appends to `open` the documents numbered `from` and up that a document of the block meets and that its scan left open.
+    /// Its own shelves are known.
+    fn open_of_block<J: Judge>(
+        &mut self,
+        at: usize,
+        from: u32,
+        mut passes_over: impl FnMut(u32) -> bool,
+        judge: &mut J,
+    ) -> Result<(), J::Error> {
+        let open = &self.block.open[at];
+        let after = &open[open.partition_point(|&other| other < from)..];
+        let mut open: Vec<u32> = after.iter().copied().filter(|&other| !passes_over(other)).collect();
+        judge.bound(self.block.documents[at], &mut open)?;
+        self.take_shared(&open, judge)
     }
 
     /// Finds out on which shelves a document stands.
@@ -247,21 +311,75 @@ impl<'a> Meetings<'a> {
         judge: &mut J,
     ) -> Result<(), J::Error> {
         self.open.clear();
+        self.find_own(document, judge)?;
+        if let Ok(at) = self.block.documents.binary_search(&document) {
+            self.open_of_block(at, from, &mut passes_over, judge)?;
+            from = from.max(self.block.covers);
+        }
+        self.look_outside(document, from, passes_over, judge)
+    }
+
+    /// Finds the documents numbered `from` and up that `document` meets and that are similar to it, each once, in ascending
+    /// order, but none that is to be passed over. Many are compared at once, so a document is compared with all of them.
+    pub(super) fn find_similar<J: Judge>(
+        &mut self,
+        document: u32,
+        mut from: u32,
+        mut passes_over: impl FnMut(u32) -> bool,
+        judge: &mut J,
+    ) -> Result<(), J::Error> {
+        self.similar.clear();
+        let place = self.block.documents.binary_search(&document).ok();
+        if let Some(at) = place.filter(|_| from < self.block.covers) {
+            if !self.block.compared[at] {
+                self.compare_block(at, judge)?;
+            }
+            // A document that comes again begins behind the block.
+            let similar = std::mem::take(&mut self.block.similar[at]);
+            self.similar
+                .extend(similar.into_iter().filter(|&(other, _)| other >= from && !passes_over(other)));
+            from = self.block.covers;
+        }
+        self.open.clear();
+        self.find_own(document, judge)?;
+        self.look_outside(document, from, passes_over, judge)?;
+        self.compare_open(document, judge)
+    }
+
+    /// Finds those of `others`, which are ascending, that `document` meets and that are similar to it.
+    pub(super) fn find_similar_among<J: Judge>(
+        &mut self,
+        document: u32,
+        others: &[u32],
+        judge: &mut J,
+    ) -> Result<(), J::Error> {
+        self.similar.clear();
+        self.look_among(document, others, judge)?;
+        self.compare_open(document, judge)
+    }
+
+    /// Appends to `similar` those of the documents in `open` that are similar to a document.
+    fn compare_open<J: Judge>(&mut self, document: u32, judge: &mut J) -> Result<(), J::Error> {
+        for &other in &self.open {
+            self.similar.extend(judge.similarity(document, other)?.map(|similarity| (other, similarity)));
+        }
+        Ok(())
+    }
+
+    /// Appends to `open` the documents numbered `from` and up that `document` meets without a scan.
+    fn look_outside<J: Judge>(
+        &mut self,
+        document: u32,
+        from: u32,
+        mut passes_over: impl FnMut(u32) -> bool,
+        judge: &mut J,
+    ) -> Result<(), J::Error> {
         self.shares.clear();
         self.met.clear();
-        self.find_own(document, judge)?;
         if self.neighbourhood.is_of_pairs() {
             judge.partners(document, &mut self.met)?;
             self.met.retain(|&other| other >= from && self.there[other as usize]);
         } else {
-            if let Ok(at) = self.block.documents.binary_search(&document) {
-                let open = &self.block.open[at];
-                let after = &open[open.partition_point(|&other| other < from)..];
-                let mut open: Vec<u32> = after.iter().copied().filter(|&other| !passes_over(other)).collect();
-                judge.bound(document, &mut open)?;
-                self.take_shared(&open, judge)?;
-                from = from.max(self.block.covers);
-            }
             self.meet(document, from);
         }
         self.met.retain(|&other| !passes_over(other));
@@ -269,12 +387,7 @@ impl<'a> Meetings<'a> {
     }
 
     /// Finds those of `others`, which are ascending, that `document` meets and that may be similar to it.
-    pub(super) fn look_among<J: Judge>(
-        &mut self,
-        document: u32,
-        others: &[u32],
-        judge: &mut J,
-    ) -> Result<(), J::Error> {
+    fn look_among<J: Judge>(&mut self, document: u32, others: &[u32], judge: &mut J) -> Result<(), J::Error> {
         self.open.clear();
         self.shares.clear();
         self.met.clear();

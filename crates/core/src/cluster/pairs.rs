@@ -19,19 +19,20 @@ pub fn pairs<J: Judge>(
     for document in 0..neighbourhood.len() as u32 {
         if document == block.end {
             block = document..(document + meetings.block_len() as u32).min(neighbourhood.len() as u32);
-            meetings.begin(block.clone().filter(|&document| wanted(document)), judge)?;
+            meetings.begin(
+                block.clone().filter(|&document| wanted(document)).map(|document| (document, 0)),
+                judge,
+            )?;
         }
         let is_wanted = wanted(document);
         // An unwanted document of a crowd would go through thousands of others to find the few that are wanted.
         if !is_wanted && put.len() < CROWD && !neighbourhood.is_of_pairs() {
-            meetings.look_among(document, &put, judge)?;
+            meetings.find_similar_among(document, &put, judge)?;
         } else {
-            meetings.look(document, 0, |earlier| !is_wanted && !wanted(earlier), judge)?;
+            meetings.find_similar(document, 0, |earlier| !is_wanted && !wanted(earlier), judge)?;
         }
-        for &earlier in &meetings.open {
-            if let Some(similarity) = judge.similarity(document, earlier)? {
-                found(&SimilarDocuments { document, earlier, similarity, shares: &meetings.shares })?;
-            }
+        for &(earlier, similarity) in &meetings.similar {
+            found(&SimilarDocuments { document, earlier, similarity, shares: &meetings.shares })?;
         }
         meetings.put(document, judge)?;
         if is_wanted && put.len() < CROWD {

@@ -56,8 +56,12 @@ pub fn star<J: Judge>(
         if at == block_end {
             block_end = (at + meetings.block_len()).min(visits.len());
             // A document that was kept does not look again.
-            let kept = |one: &u32| matches!(so_far.get(one), Some((Verdict::Kept, _)));
-            meetings.begin(visits[at..block_end].iter().copied().filter(|one| !kept(one)), judge)?;
+            let from = |&one: &u32| match so_far.get(&one) {
+                Some((Verdict::Kept, _)) => None,
+                Some(&(_, from)) => Some((one, from)),
+                None => Some((one, 0)),
+            };
+            meetings.begin(visits[at..block_end].iter().filter_map(from), judge)?;
         }
         let (before, from) = match so_far.get(&document).copied() {
             None => (None, 0),
@@ -70,10 +74,9 @@ pub fn star<J: Judge>(
         };
         // One that is given is compared with nobody, and so it looks for nobody.
         let from = if document < neighbourhood.given() { u32::MAX } else { from };
-        meetings.look(document, from, |_| false, judge)?;
+        meetings.find_similar(document, from, |_| false, judge)?;
         let mut verdict = before.unwrap_or(Verdict::Kept);
-        for &earlier in &meetings.open {
-            let Some(similarity) = judge.similarity(document, earlier)? else { continue };
+        for &(earlier, similarity) in &meetings.similar {
             found(&SimilarDocuments { document, earlier, similarity, shares: &meetings.shares });
             // Met in ascending order, so a tie leaves the one earlier in keeper order.
             let better = match verdict {

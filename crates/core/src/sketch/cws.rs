@@ -25,7 +25,7 @@ use super::weighted_sketcher::{WeightedSketcher, register};
 use crate::error::Error;
 use crate::hash::{SplitMix64, fmix64};
 use crate::kernel::{exponent, float, ln, scaled};
-use crate::weight::WeightedSlice;
+use crate::weight::WeightedSet;
 
 /// Separates the draws of scores from those of points.
 const SCORES: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -53,7 +53,7 @@ impl Cws {
         Ok(Self { seed, salts: (0..registers).map(|_| random.next_u64()).collect() })
     }
 
-    fn sample(&self, set: WeightedSlice<'_>, salt: u64) -> Option<u32> {
+    fn sample(&self, set: &WeightedSet, salt: u64) -> Option<u32> {
         // Ranks are taken relative to the greatest weight's octave, so that none leaves the range of numbers.
         let greatest = set.weights().iter().copied().reduce(f64::max)?;
         let origin = OctavePoint::of(greatest).octave;
@@ -77,7 +77,7 @@ impl WeightedSketcher for Cws {
         self.salts.len()
     }
 
-    fn sketch_into(&self, set: WeightedSlice<'_>, out: &mut [u32]) {
+    fn sketch_into(&self, set: &WeightedSet, out: &mut [u32]) {
         assert_eq!(out.len(), self.words(), "one word a register");
         for (word, &salt) in out.iter_mut().zip(&self.salts) {
             *word = self.sample(set, salt).unwrap_or(EMPTY);
@@ -305,13 +305,12 @@ mod tests {
         let set = WeightedSet::new([(1, 1.0), (2, 2.5), (3, 0.3), (9, 1e-7)]).unwrap();
         let cws = Cws::new(200, 4).unwrap();
         let mut row = vec![0; 200];
-        cws.sketch_into(set.view(), &mut row);
+        cws.sketch_into(&set, &mut row);
         let members: Vec<(u64, f64)> = set
-            .view()
             .shingles()
             .iter()
             .map(|shingle| shingle ^ cws.seed)
-            .zip(set.view().weights().iter().copied())
+            .zip(set.weights().iter().copied())
             .collect();
         for (&word, &salt) in row.iter().zip(&cws.salts) {
             let (shingle, below) = sample_as_printed(&members, salt, Misprint::None);

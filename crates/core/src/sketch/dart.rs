@@ -30,7 +30,7 @@ use super::weighted_sketcher::WeightedSketcher;
 use crate::error::Error;
 use crate::hash::{SplitMix64, fmix64};
 use crate::kernel::{Elements, Kernel};
-use crate::weight::WeightedSlice;
+use crate::weight::WeightedSet;
 
 /// Makes sketches of the least darts of k registers.
 #[derive(Debug, Clone)]
@@ -64,7 +64,7 @@ impl WeightedSketcher for Dart {
         self.registers
     }
 
-    fn sketch_into(&self, set: WeightedSlice<'_>, out: &mut [u32]) {
+    fn sketch_into(&self, set: &WeightedSet, out: &mut [u32]) {
         assert_eq!(out.len(), self.registers, "one word a register");
         out.fill(EMPTY);
         if set.is_empty() {

@@ -23,6 +23,7 @@ use crate::hash::murmur3::Murmur3;
 
 /// A family of hash functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Family {
     /// a·x + b modulo a prime.
     Modular,

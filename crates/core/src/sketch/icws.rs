@@ -26,7 +26,7 @@ use super::weighted_sketcher::{WeightedSketcher, register};
 use crate::error::Error;
 use crate::hash::{SplitMix64, fmix64};
 use crate::kernel::{Elements, Kernel, Sample};
-use crate::weight::WeightedSlice;
+use crate::weight::WeightedSet;
 
 /// Makes sketches of k samples.
 #[derive(Debug, Clone)]
@@ -61,7 +61,7 @@ impl Icws {
     /// Writes the registers that `register` makes of a sample's key and step.
     pub(super) fn samples_into(
         &self,
-        set: WeightedSlice<'_>,
+        set: &WeightedSet,
         out: &mut [u32],
         register: impl Fn(u64, i64) -> u32,
     ) {
@@ -86,7 +86,7 @@ impl WeightedSketcher for Icws {
         self.registers()
     }
 
-    fn sketch_into(&self, set: WeightedSlice<'_>, out: &mut [u32]) {
+    fn sketch_into(&self, set: &WeightedSet, out: &mut [u32]) {
         self.samples_into(set, out, |key, step| register(key, step.cast_unsigned()));
     }
 }

@@ -33,6 +33,7 @@ use super::{Registers, Sketcher, Statistic, merge_minima};
 
 /// What becomes of empty bins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Densification {
     /// They stay empty; bins that are empty in both documents do not count.
     None,

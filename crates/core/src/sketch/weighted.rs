@@ -43,7 +43,7 @@ impl Sketcher for CountedShingles {
     }
 
     fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
-        self.sketcher.sketch_into(self.weigher.weigh(shingles).view(), out);
+        self.sketcher.sketch_into(&self.weigher.weigh(shingles), out);
     }
 
     fn statistic(&self) -> Statistic {
@@ -55,7 +55,7 @@ impl Sketcher for CountedShingles {
     }
 
     fn exact(&self, a: &[u64], b: &[u64]) -> f64 {
-        self.sketcher.exact(self.weigher.weigh(a).view(), self.weigher.weigh(b).view())
+        self.sketcher.exact(&self.weigher.weigh(a), &self.weigher.weigh(b))
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use super::minhash::EMPTY;
 use crate::estimate::{self, Estimate};
 use crate::hash::fmix64;
-use crate::weight::{WeightedSlice, merged};
+use crate::weight::{WeightedSet, merged};
 
 /// Makes sketches of weighted sets of one kind and compares them. A sketch is a row of registers of 32 bits.
 /// Sealed, as [`Sketcher`](super::Sketcher) is.
@@ -17,7 +17,7 @@ pub trait WeightedSketcher: super::sealed::Sealed + fmt::Debug + Send + Sync {
     ///
     /// # Panics
     /// If `out` does not have [`words`](Self::words) elements.
-    fn sketch_into(&self, set: WeightedSlice<'_>, out: &mut [u32]);
+    fn sketch_into(&self, set: &WeightedSet, out: &mut [u32]);
 
     /// Estimates the similarity of two sets that are not empty.
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
@@ -25,7 +25,7 @@ pub trait WeightedSketcher: super::sealed::Sealed + fmt::Debug + Send + Sync {
     }
 
     /// The value that is estimated, computed from the sets themselves: their weighted Jaccard similarity.
-    fn exact(&self, a: WeightedSlice<'_>, b: WeightedSlice<'_>) -> f64 {
+    fn exact(&self, a: &WeightedSet, b: &WeightedSet) -> f64 {
         let (shared, all) = merged(a, b).fold((0.0, 0.0), |(shared, all), (left, right): (f64, f64)| {
             (shared + left.min(right), all + left.max(right))
         });

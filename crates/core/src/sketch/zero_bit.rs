@@ -16,7 +16,7 @@
 use super::icws::Icws;
 use super::weighted_sketcher::{WeightedSketcher, register};
 use crate::error::Error;
-use crate::weight::WeightedSlice;
+use crate::weight::WeightedSet;
 
 /// Makes sketches of k sampled shingles.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ impl WeightedSketcher for ZeroBit {
         self.0.registers()
     }
 
-    fn sketch_into(&self, set: WeightedSlice<'_>, out: &mut [u32]) {
+    fn sketch_into(&self, set: &WeightedSet, out: &mut [u32]) {
         self.0.samples_into(set, out, |key, _| register(key, 0));
     }
 }

@@ -77,7 +77,7 @@ pub(super) fn shared_needed(left: usize, right: usize, threshold: f64) -> Option
 }
 
 /// Counts shared elements of two sorted sets; gives up when fewer than `needed` are still possible.
-fn merge(a: &[u64], b: &[u64], needed: usize) -> Option<usize> {
+pub(super) fn merge(a: &[u64], b: &[u64], needed: usize) -> Option<usize> {
     /// Steps between two looks at what is still possible: rare enough to cost nothing.
     const STRIDE: usize = 64;
     let (mut i, mut j, mut shared) = (0, 0, 0);

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::{Overlap, ShingleSet, WeightedOverlap};
 use crate::error::Error;
-use crate::weight::WeightedSlice;
+use crate::weight::WeightedSet;
 
 /// An exact measure of how alike two documents are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -45,7 +45,7 @@ impl Measure {
 
     /// The measure of two weighted sets.
     #[must_use]
-    pub fn of_weighted(self, a: WeightedSlice<'_>, b: WeightedSlice<'_>) -> f64 {
+    pub fn of_weighted(self, a: &WeightedSet, b: &WeightedSet) -> f64 {
         let overlap = WeightedOverlap::of(a, b);
         match self {
             Self::Jaccard => overlap.jaccard(),
@@ -59,12 +59,7 @@ impl Measure {
 
     /// The measure of two weighted sets, unless it is below `threshold`.
     #[must_use]
-    pub fn at_least_weighted(
-        self,
-        a: WeightedSlice<'_>,
-        b: WeightedSlice<'_>,
-        threshold: f64,
-    ) -> Option<f64> {
+    pub fn at_least_weighted(self, a: &WeightedSet, b: &WeightedSet, threshold: f64) -> Option<f64> {
         match self {
             Self::Jaccard => WeightedOverlap::at_least(a, b, threshold).map(|overlap| overlap.jaccard()),
             Self::Containment => Some(self.of_weighted(a, b)).filter(|&share| share >= threshold),
@@ -113,14 +108,11 @@ mod tests {
     fn a_part_of_a_weighted_whole() {
         let set = |members: &[(u64, f64)]| WeightedSet::new(members.iter().copied()).unwrap();
         let (part, whole) = (set(&[(1, 0.1), (2, 0.2)]), set(&[(1, 0.1), (2, 0.3), (3, 9.0)]));
-        assert_eq!(Measure::Containment.of_weighted(part.view(), whole.view()), 1.0);
-        assert!(Measure::Jaccard.of_weighted(part.view(), whole.view()) < 0.04);
-        assert_eq!(
-            Measure::Containment.at_least_weighted(part.view(), set(&[(1, 0.1)]).view(), 1.0),
-            Some(1.0)
-        );
-        assert_eq!(Measure::Containment.at_least_weighted(part.view(), set(&[(9, 1.0)]).view(), 0.1), None);
-        assert_eq!(Measure::Containment.of_weighted(set(&[]).view(), whole.view()), 1.0);
+        assert_eq!(Measure::Containment.of_weighted(&part, &whole), 1.0);
+        assert!(Measure::Jaccard.of_weighted(&part, &whole) < 0.04);
+        assert_eq!(Measure::Containment.at_least_weighted(&part, &set(&[(1, 0.1)]), 1.0), Some(1.0));
+        assert_eq!(Measure::Containment.at_least_weighted(&part, &set(&[(9, 1.0)]), 0.1), None);
+        assert_eq!(Measure::Containment.of_weighted(&set(&[]), &whole), 1.0);
     }
 
     #[test]

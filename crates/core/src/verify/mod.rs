@@ -6,6 +6,7 @@
 //! | [`weighted`] | the same, of weighted sets | rare or repeated shingles are to count more |
 //! | [`containment`] | how much of one is found in the other | one document may be a part of the other |
 //! | [`parity`] | whether both can be similar at all | very many pairs are nearly similar |
+//! | [`reduced`] | the same as [`jaccard`] | very many sets share most of their shingles |
 //! | [`order`] | how much of what is shared stands in the same places | reordered documents are to stay |
 //! | [`passages`] | which stretches are shared, and where | a person wants to see why |
 //!
@@ -18,6 +19,7 @@ mod measure;
 pub mod order;
 pub mod parity;
 pub mod passages;
+pub mod reduced;
 mod set;
 pub mod weighted;
 

@@ -37,10 +37,15 @@ pub fn words_for(size: usize) -> usize {
 /// # Panics
 /// If the number of words of `out` is not a power of two.
 pub fn parity_into(set: &ShingleSet, out: &mut [u32]) {
-    assert!(out.len().is_power_of_two(), "a power of two of words");
     out.fill(0);
+    flip(set.as_slice(), out);
+}
+
+/// Flips the bits of some shingles.
+pub(super) fn flip(shingles: &[u64], out: &mut [u32]) {
+    assert!(out.len().is_power_of_two(), "a power of two of words");
     let mask = 32 * out.len() - 1;
-    for &shingle in set.as_slice() {
+    for &shingle in shingles {
         // Shingles are not mixed evenly in every bit, whatever they were made by.
         let place = fmix64(shingle) as usize & mask;
         out[place / 32] ^= 1 << (place % 32);

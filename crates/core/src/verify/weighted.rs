@@ -6,7 +6,7 @@
 //! A threshold allows to stop early: what is still to come can add no more to the shared weight than the lighter of the
 //! two rests. The bound is taken with room for all rounding, so that it never says no where the sums would have said yes.
 
-use crate::weight::{WeightedSlice, merged};
+use crate::weight::{WeightedSet, merged};
 
 /// How two weighted sets overlap, exactly up to rounding.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,7 +20,7 @@ pub struct WeightedOverlap {
 impl WeightedOverlap {
     /// Sums what two sets share.
     #[must_use]
-    pub fn of(a: WeightedSlice<'_>, b: WeightedSlice<'_>) -> Self {
+    pub fn of(a: &WeightedSet, b: &WeightedSet) -> Self {
         let mut overlap = Self { shared: 0.0, all: 0.0 };
         for (left, right) in merged(a, b) {
             overlap.add(left, right);
@@ -30,7 +30,7 @@ impl WeightedOverlap {
 
     /// Sums what two sets share, unless their weighted Jaccard similarity is below `threshold`.
     #[must_use]
-    pub fn at_least(a: WeightedSlice<'_>, b: WeightedSlice<'_>, threshold: f64) -> Option<Self> {
+    pub fn at_least(a: &WeightedSet, b: &WeightedSet, threshold: f64) -> Option<Self> {
         /// Shingles between two looks at what is still possible: rare enough to cost nothing.
         const STRIDE: usize = 64;
         let totals = (a.total(), b.total());
@@ -80,7 +80,7 @@ mod tests {
     }
 
     fn jaccard(a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
-        WeightedOverlap::of(set(a).view(), set(b).view()).jaccard()
+        WeightedOverlap::of(&set(a), &set(b)).jaccard()
     }
 
     #[test]
@@ -96,12 +96,11 @@ mod tests {
     #[test]
     fn a_pair_exactly_at_the_threshold_reaches_it() {
         for (part, whole) in [(4.0, 5.0), (0.9, 1.0), (7e-20, 1e-19), (3e200, 1e201)] {
-            let overlap =
-                WeightedOverlap::at_least(set(&[(1, part)]).view(), set(&[(1, whole)]).view(), part / whole);
+            let overlap = WeightedOverlap::at_least(&set(&[(1, part)]), &set(&[(1, whole)]), part / whole);
             assert_eq!(overlap, Some(WeightedOverlap { shared: part, all: whole }));
         }
         let (a, b) = (set(&[(1, 1.0)]), set(&[(1, 0.799_999_999)]));
-        assert_eq!(WeightedOverlap::at_least(a.view(), b.view(), 0.8), None);
+        assert_eq!(WeightedOverlap::at_least(&a, &b, 0.8), None);
     }
 
     proptest! {
@@ -120,9 +119,9 @@ mod tests {
                 set(&members.iter().enumerate().filter_map(weigh).collect::<Vec<_>>())
             };
             let (a, b) = (sides(0), sides(1));
-            let exact = WeightedOverlap::of(a.view(), b.view());
+            let exact = WeightedOverlap::of(&a, &b);
             let threshold = if at { exact.jaccard() } else { threshold };
-            let reached = WeightedOverlap::at_least(a.view(), b.view(), threshold);
+            let reached = WeightedOverlap::at_least(&a, &b, threshold);
             prop_assert_eq!(reached, (exact.jaccard() >= threshold).then_some(exact));
         }
 
@@ -133,7 +132,7 @@ mod tests {
             let weighted = |set: &ShingleSet| {
                 WeightedSet::new(set.as_slice().iter().map(|&shingle| (shingle, 1.0))).unwrap()
             };
-            let found = WeightedOverlap::of(weighted(&a).view(), weighted(&b).view()).jaccard();
+            let found = WeightedOverlap::of(&weighted(&a), &weighted(&b)).jaccard();
             prop_assert_eq!(found, Overlap::of(&a, &b).jaccard());
         }
     }

@@ -23,7 +23,7 @@ mod set;
 mod weigher;
 
 pub use frequency::{DocumentFrequencies, FrequencyLookup, MostDocuments};
-pub use set::{WeightedSet, WeightedSlice, merged};
+pub use set::{WeightedSet, merged};
 pub use weigher::{Weigher, WeigherBuffers};
 
 use std::fmt;

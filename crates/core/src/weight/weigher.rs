@@ -199,8 +199,8 @@ mod tests {
     fn check(weigher: &Weigher, document: &[u64], expected: &[(u64, f64)]) {
         let set = weigher.weigh(document);
         let shingles: Vec<u64> = expected.iter().map(|member| member.0).collect();
-        assert_eq!(set.view().shingles(), shingles);
-        for (found, (_, expected)) in set.view().weights().iter().zip(expected) {
+        assert_eq!(set.shingles(), shingles);
+        for (found, (_, expected)) in set.weights().iter().zip(expected) {
             // Ten digits are printed.
             assert!((found - expected).abs() <= 0.5e-10, "{found}, not {expected}");
         }
@@ -220,7 +220,7 @@ mod tests {
     fn weights_that_are_not_positive_are_dropped() {
         let table = Arc::new(DocumentFrequencies::new(4, vec![(A, 4), (B, 3)]).unwrap());
         let published = Weigher::with_frequencies(Weighting::TfIdf, table.clone(), None);
-        assert!(published.weigh(&[A, B]).view().is_empty());
+        assert!(published.weigh(&[A, B]).is_empty());
         let smooth = Weigher::with_frequencies(Weighting::TfIdfSmooth, table, None);
         check(&smooth, &[A, B], &[(A, 0.5 * 1.8f64.ln()), (B, 0.5 * 2f64.ln())]);
     }
@@ -243,7 +243,7 @@ mod tests {
             let weigh = |documents| {
                 Weigher::with_frequencies(weighting, Arc::new(Empty(documents)), None).weigh(&[A, B])
             };
-            assert_eq!(weigh(0).view().weights(), weigh(1).view().weights());
+            assert_eq!(weigh(0).weights(), weigh(1).weights());
         }
         let smooth = Weigher::with_frequencies(Weighting::TfIdfSmooth, Arc::new(Empty(0)), None);
         check(&smooth, &[A, B], &[(A, 0.5 * 2f64.ln()), (B, 0.5 * 2f64.ln())]);

@@ -25,6 +25,7 @@ pub struct Removed {
 
 /// What a run decided.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Decisions {
     /// The documents that do not stay, in input order.
     pub removed: Vec<Removed>,

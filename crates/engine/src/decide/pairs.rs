@@ -38,6 +38,7 @@ pub struct SimilarPair {
 
 /// All similar pairs of a corpus, kept as pairs of documents that stand for their equals.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct SimilarPairs {
     documents: u32,
     equals: Equals,

@@ -101,7 +101,7 @@ pub struct Summary {
     pub left_out: u64,
     /// The share of similar pairs that was found, as the banding implies it.
     pub expected_recall: f64,
-    /// A share that the true one is not below, in 98 of 100 runs at least; none if nothing was found.
+    /// A share that the true one is not below, in 98 of 100 runs at least; none if nothing was found, or if shelves were full.
     pub expected_recall_low: Option<f64>,
     /// The share that was found of the pairs of a sample, if one was compared without bands.
     pub audit: Option<Audit>,
@@ -163,7 +163,7 @@ impl Summary {
             full_shelves: decisions.verification.full_shelves.shelves,
             left_out: decisions.verification.full_shelves.left_out,
             expected_recall: decisions.verification.expected_recall.value(),
-            expected_recall_low: decisions.verification.expected_recall.low(),
+            expected_recall_low: decisions.verification.expected_recall_low(),
             audit: decisions.audit,
             bytes: corpus.size_bytes(),
         }

@@ -52,7 +52,7 @@ impl DocumentSet {
         match self {
             Self::Plain(set) => set.as_slice().iter().for_each(|&shingle| visit(shingle, 1.0)),
             Self::Weighted(set) => {
-                let (shingles, weights) = (set.view().shingles(), set.view().weights());
+                let (shingles, weights) = (set.shingles(), set.weights());
                 shingles.iter().zip(weights).for_each(|(&shingle, &weight)| visit(shingle, weight));
             }
         }
@@ -66,10 +66,10 @@ impl DocumentSet {
                 [overlap.jaccard(), overlap.left_in_right(), overlap.right_in_left()]
             }
             (Self::Weighted(a), Self::Weighted(b)) => {
-                let overlap = WeightedOverlap::of(a.view(), b.view());
+                let overlap = WeightedOverlap::of(a, b);
                 // Sums of the same weights may round differently.
                 let share = |total: f64| (overlap.shared / total).min(1.0);
-                [overlap.jaccard(), share(a.view().total()), share(b.view().total())]
+                [overlap.jaccard(), share(a.total()), share(b.total())]
             }
             _ => unreachable!("one run has sets of one kind"),
         }
@@ -78,26 +78,32 @@ impl DocumentSet {
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::Plain(set) => set.is_empty(),
-            Self::Weighted(set) => set.view().is_empty(),
+            Self::Weighted(set) => set.is_empty(),
         }
     }
 
-    /// Their measure.
-    pub(crate) fn measure(&self, other: &Self, measure: Measure) -> f64 {
+    /// Their exact similarity.
+    ///
+    /// # Panics
+    /// If one set has weights and the other one has none.
+    #[must_use]
+    pub fn measure(&self, other: &Self, measure: Measure) -> f64 {
         match (self, other) {
             (Self::Plain(a), Self::Plain(b)) => measure.of(a, b),
-            (Self::Weighted(a), Self::Weighted(b)) => measure.of_weighted(a.view(), b.view()),
+            (Self::Weighted(a), Self::Weighted(b)) => measure.of_weighted(a, b),
             _ => unreachable!("one run has sets of one kind"),
         }
     }
 
-    /// Their measure, unless it is below the threshold.
-    pub(crate) fn at_least(&self, other: &Self, measure: Measure, threshold: f64) -> Option<f64> {
+    /// Their exact similarity, unless it is below the threshold.
+    ///
+    /// # Panics
+    /// If one set has weights and the other one has none.
+    #[must_use]
+    pub fn at_least(&self, other: &Self, measure: Measure, threshold: f64) -> Option<f64> {
         match (self, other) {
             (Self::Plain(a), Self::Plain(b)) => measure.at_least(a, b, threshold),
-            (Self::Weighted(a), Self::Weighted(b)) => {
-                measure.at_least_weighted(a.view(), b.view(), threshold)
-            }
+            (Self::Weighted(a), Self::Weighted(b)) => measure.at_least_weighted(a, b, threshold),
             _ => unreachable!("one run has sets of one kind"),
         }
     }
@@ -251,6 +257,18 @@ impl PreparedDocument {
     }
 }
 
+/// The sets and keys that a run keeps of a text besides its sketch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SketchedText {
+    /// Whether the text has shingles.
+    pub has_shingles: bool,
+    /// The key that tells equal documents ([`PreparedDocument::equality_key`]).
+    pub equality_key: u128,
+    /// Whether a run rejects the text, because it is shorter than a shingle and the spec says `short=reject`.
+    pub is_too_short: bool,
+}
+
 /// For programs that prepare texts themselves.
 impl Preparation {
     /// Prepares texts as `spec` says, with the tables that its weights ask for. If the spec has no fingerprints of tables yet,
@@ -325,6 +343,25 @@ impl Preparation {
         has_shingles
     }
 
+    /// Writes the sketch of a text to a row of [`words`](Self::words) words, and returns what a run keeps besides. Without
+    /// shingles, the row stays as it is.
+    ///
+    /// # Panics
+    /// If the row has another length.
+    pub fn sketch_keyed(&self, text: &str, room: &mut Prepared, row: &mut [u32]) -> SketchedText {
+        let has_shingles = self.sketch_into(text, room, row);
+        SketchedText {
+            has_shingles,
+            equality_key: room.equality_key(),
+            is_too_short: self.shingler.refuses(room.units()),
+        }
+    }
+
+    /// The set of a text on which similarity is defined, as a run loads it to compare two documents.
+    pub fn comparable_set(&self, text: &str, room: &mut Prepared) -> DocumentSet {
+        self.set_alone(text, room)
+    }
+
     /// Estimates the similarity of two documents from their sketches.
     #[must_use]
     pub fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
@@ -338,7 +375,7 @@ impl Preparation {
     fn remaining_in_order<'r>(&self, room: &'r Prepared) -> Cow<'r, [u64]> {
         match (&self.weigher, &self.maker) {
             (Some(_), SketchMaker::Weighted(_)) => {
-                let distinct = room.weighted.view().shingles();
+                let distinct = room.weighted.shingles();
                 let hashes = room.shingles.hashes().iter();
                 hashes.copied().filter(|shingle| distinct.binary_search(shingle).is_ok()).collect()
             }
@@ -476,7 +513,7 @@ impl Preparation {
         match &self.maker {
             SketchMaker::Weighted(_) => {
                 weigher.weigh_into(hashes, &mut room.work, &mut room.weighted);
-                !room.weighted.view().is_empty()
+                !room.weighted.is_empty()
             }
             SketchMaker::Plain(_) => {
                 // What stays is still in document order, for sketches that look at places.
@@ -502,7 +539,7 @@ impl Preparation {
         match &self.maker {
             SketchMaker::Plain(_) if room.tally.is_some() => out.copy_from_slice(&room.sketch.words),
             SketchMaker::Plain(sketcher) => sketcher.sketch_into(self.in_order(room), out),
-            SketchMaker::Weighted(sketcher) => sketcher.sketch_into(room.weighted.view(), out),
+            SketchMaker::Weighted(sketcher) => sketcher.sketch_into(&room.weighted, out),
         }
     }
 

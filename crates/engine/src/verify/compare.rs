@@ -8,7 +8,6 @@ use minwise::shingle::{Shingles, UnitRanges};
 use minwise::sketch::Method;
 use minwise::sketch::weighted::WeightedMethod;
 use minwise::verify::passages::{Passage, shared_passages};
-use minwise::weight::WeightedSet;
 
 use crate::error::Error;
 use crate::read::prepare::{DocumentSet, Preparation, Prepared};
@@ -71,7 +70,7 @@ pub fn compare_all(
     let is_empty = sets.iter().any(DocumentSet::is_empty);
     let mut all = vec![];
     if let [DocumentSet::Weighted(a), DocumentSet::Weighted(b)] = &sets {
-        let sets = [a, b].map(WeightedSet::view);
+        let sets = [a, b];
         for weighted in WeightedMethod::all(size) {
             let (method, sketcher) = (Method::Weighted(weighted), weighted.build(spec.seed)?);
             if is_empty {

@@ -20,6 +20,9 @@ use crate::verify::sum::{Judged, Reordered};
 
 /// Documents that one is to be compared with from which on it pays to ask parity bits first.
 const MANY: u64 = 64;
+/// Pairs that threads compare together: enough work for them, and the similarities take 6 MB at most with those of one document
+/// besides.
+const TOGETHER: usize = 1 << 18;
 
 /// What the judges of all neighbourhoods share.
 pub(super) struct Bench<'a> {
@@ -85,8 +88,10 @@ pub(crate) struct ExactJudge<'a, 'r> {
     is_dense: bool,
     /// The share of pairs that heads of sketches left open when the crowd became dense.
     share_open: f64,
-    /// Threads that scan.
+    /// Threads that scan and compare.
     threads: usize,
+    /// Whether the sets of pairs that were compared together fitted into memory so far.
+    fits: bool,
     judged: Judged,
 }
 
@@ -111,6 +116,7 @@ impl<'a, 'r> ExactJudge<'a, 'r> {
             is_dense: false,
             share_open: 0.0,
             threads: budget.threads,
+            fits: true,
             judged: Judged::default(),
         }
     }
@@ -216,6 +222,7 @@ impl Judge for ExactJudge<'_, '_> {
         }
         if self.is_dense {
             if crowd.width() == 0 {
+                self.sets.reduce(documents)?;
                 crowd.set_width(self.sets.parity_words(documents)?);
             }
             probes.set_width(crowd.width());
@@ -308,6 +315,37 @@ impl Judge for ExactJudge<'_, '_> {
             alignment_error: 0.0,
         });
         Ok(None)
+    }
+
+    fn together(&self) -> usize {
+        // One document at a time keeps the order in which reordered pairs are listed.
+        let in_order = self.bench.order.is_some() || self.bench.plan.order.is_some();
+        if self.threads > 1 && self.fits && !in_order { TOGETHER } else { 0 }
+    }
+
+    fn similarities(
+        &mut self,
+        documents: &[u32],
+        others: &[Vec<u32>],
+        similar: &mut [Vec<(u32, f64)>],
+    ) -> Result<(), Error> {
+        let plan = self.bench.plan;
+        let pairs: u64 = others.iter().map(|others| others.len() as u64).sum();
+        if self.together() > 0 && pairs >= MANY {
+            self.check_cancelled()?;
+            let (measure, threshold) = (plan.measure, plan.threshold);
+            if self.sets.at_least_many(documents, others, (measure, threshold), similar)? {
+                self.judged.compared += pairs;
+                return Ok(());
+            }
+            self.fits = false;
+        }
+        for ((&document, others), similar) in documents.iter().zip(others).zip(similar) {
+            for &other in others {
+                similar.extend(self.similarity(document, other)?.map(|similarity| (other, similarity)));
+            }
+        }
+        Ok(())
     }
 
     fn partners(&mut self, document: u32, out: &mut Vec<u32>) -> Result<(), Error> {

@@ -6,6 +6,7 @@ use minwise::kernel::Kernel;
 use minwise::verify::Measure;
 use minwise::verify::order::alignment_share;
 use minwise::verify::parity::{self, Bound, parity_into, words_for};
+use minwise::verify::reduced::{CommonShingles, ReducedSet};
 
 use crate::error::Error;
 use crate::parallel;
@@ -47,6 +48,8 @@ pub(crate) struct Sets<'a> {
     /// For each document, where its set is in `held`.
     slots: Vec<u32>,
     held: Vec<Held>,
+    /// The shingles that most sets have, if sets are held by their difference from these.
+    common: Option<CommonShingles>,
     /// Two documents one of which is huge, the last ones compared: one of them may be the next too.
     sorted: Vec<(u32, Sorted<'a>)>,
     marks: Marks,
@@ -63,8 +66,14 @@ const AGAIN_BYTES: u64 = 16 << 10;
 /// The slot of a document whose set is not there.
 const NONE: u32 = u32::MAX;
 
-/// Documents whose marks are kept: 18 MB of them.
+/// Documents whose marks are kept, at most: 18 MB of them.
 const MARKED: usize = 1 << 17;
+/// The share of the memory for sets that marks may take.
+const MARKS_SHARE: usize = 4;
+/// Sets of a sample by which common shingles are chosen.
+const SAMPLED: usize = 64;
+/// Pairs per task of a thread that compares.
+const TASK_PAIRS: usize = 1024;
 
 /// What [`parity`] keeps of sets, also of those that were thrown out.
 #[derive(Debug, Default)]
@@ -76,6 +85,16 @@ struct Marks {
 }
 
 impl Marks {
+    /// Bytes that the marks of so many documents take, if `marked` of them have one.
+    fn bytes_of(documents: usize, marked: usize) -> usize {
+        size_of::<u32>() * (documents + marked * (1 + parity::WORDS))
+    }
+
+    /// Bytes that the marks take.
+    fn size_bytes(&self) -> usize {
+        Self::bytes_of(self.slots.len(), self.sizes.len())
+    }
+
     fn words(&self, slot: usize) -> &[u32] {
         &self.words[slot * parity::WORDS..][..parity::WORDS]
     }
@@ -86,7 +105,44 @@ struct Held {
     document: u32,
     /// When it was used last; the oldest go first when there is no more room.
     used: u64,
-    set: DocumentSet,
+    set: HeldSet,
+}
+
+/// A set as it is held.
+enum HeldSet {
+    Whole(DocumentSet),
+    /// By its difference from the common shingles.
+    Reduced(ReducedSet),
+}
+
+impl HeldSet {
+    fn new(set: DocumentSet, common: Option<&CommonShingles>) -> Self {
+        match (set, common) {
+            (DocumentSet::Plain(set), Some(common)) => Self::Reduced(common.reduce(&set)),
+            (set, _) => Self::Whole(set),
+        }
+    }
+
+    fn size_bytes(&self) -> usize {
+        match self {
+            Self::Whole(set) => set.size_bytes(),
+            Self::Reduced(set) => set.size_bytes(),
+        }
+    }
+}
+
+/// The measure of two sets that are held, unless it is below the threshold.
+fn at_least(
+    common: Option<&CommonShingles>,
+    (a, b): (&HeldSet, &HeldSet),
+    measure: Measure,
+    threshold: f64,
+) -> Option<f64> {
+    match (a, b, common) {
+        (HeldSet::Whole(a), HeldSet::Whole(b), _) => a.at_least(b, measure, threshold),
+        (HeldSet::Reduced(a), HeldSet::Reduced(b), Some(common)) => common.at_least(a, b, measure, threshold),
+        _ => unreachable!("all sets are held in one way"),
+    }
 }
 
 impl Held {
@@ -130,7 +186,7 @@ impl Ahead {
 /// What a neighbourhood may take.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
-    /// Memory for sets.
+    /// Memory for sets and marks.
     pub bytes: usize,
     /// Threads that load sets.
     pub threads: usize,
@@ -154,6 +210,7 @@ impl<'a> Sets<'a> {
             rooms: Rooms::default(),
             slots: vec![NONE; documents.len()],
             held: vec![],
+            common: None,
             sorted: vec![],
             marks: Marks::default(),
             now: 0,
@@ -169,8 +226,13 @@ impl<'a> Sets<'a> {
         if self.are_huge(a, b)? {
             return self.measure_huge(a, b, measure);
         }
-        let (a, b) = self.both(a, b)?;
-        Ok(a.measure(b, measure))
+        Ok(match self.both(a, b)? {
+            (HeldSet::Whole(a), HeldSet::Whole(b), _) => a.measure(b, measure),
+            (HeldSet::Reduced(a), HeldSet::Reduced(b), Some(common)) => {
+                measure.of_overlap(&common.overlap(a, b))
+            }
+            _ => unreachable!("all sets are held in one way"),
+        })
     }
 
     /// The measure of two documents of the neighbourhood, unless it is below the threshold.
@@ -184,8 +246,69 @@ impl<'a> Sets<'a> {
         if self.are_huge(a, b)? {
             return Ok(Some(self.measure_huge(a, b, measure)?).filter(|&found| found >= threshold));
         }
-        let (a, b) = self.both(a, b)?;
-        Ok(a.at_least(b, measure, threshold))
+        let (a, b, common) = self.both(a, b)?;
+        Ok(at_least(common, (a, b), measure, threshold))
+    }
+
+    /// Compares each document with its `others`: appends to `similar[i]` those of `others[i]` whose measure reaches the
+    /// threshold, with the measure, in the order of `others[i]`. Threads share the pairs.
+    ///
+    /// Returns `false`, and appends nothing, if a document is huge or the sets do not fit into memory together.
+    pub(crate) fn at_least_many(
+        &mut self,
+        documents: &[u32],
+        others: &[Vec<u32>],
+        (measure, threshold): (Measure, f64),
+        similar: &mut [Vec<(u32, f64)>],
+    ) -> Result<bool, Error> {
+        let compared = documents.iter().zip(others).filter(|(_, others)| !others.is_empty());
+        if !self.hold(compared.flat_map(|(document, others)| others.iter().chain([document])))? {
+            return Ok(false);
+        }
+        let tasks: Vec<(usize, &[u32])> = (0..)
+            .zip(others)
+            .flat_map(|(at, others)| others.chunks(TASK_PAIRS).map(move |some| (at, some)))
+            .collect();
+        let (common, slots, held) = (self.common.as_ref(), &self.slots, &self.held);
+        let set = |document: u32| &held[slots[document as usize] as usize].set;
+        let work = |(): &mut (), task: usize| {
+            let (at, others) = tasks[task];
+            let one = set(documents[at]);
+            let reaching = others
+                .iter()
+                .filter_map(|&other| Some((other, at_least(common, (one, set(other)), measure, threshold)?)));
+            Ok::<_, Error>((at, reaching.collect::<Vec<_>>()))
+        };
+        parallel::in_order(
+            tasks.len(),
+            self.budget.threads,
+            || (),
+            work,
+            |(at, mut reaching)| {
+                similar[at].append(&mut reaching);
+                Ok(())
+            },
+        )?;
+        Ok(true)
+    }
+
+    /// Loads the sets of documents so that all of them are there; returns whether they are.
+    fn hold<'d>(&mut self, documents: impl Iterator<Item = &'d u32>) -> Result<bool, Error> {
+        self.now += 1;
+        for &document in documents {
+            if let Some(held) = self.held.get_mut(self.slots[document as usize] as usize) {
+                held.used = self.now;
+                continue;
+            }
+            if self.is_huge(document)? {
+                return Ok(false);
+            }
+            self.load(document)?;
+            if self.all_bytes() > self.budget.bytes {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Takes out of `others` the documents whose Jaccard similarity to a document is certainly below the threshold. Returns how
@@ -218,8 +341,9 @@ impl<'a> Sets<'a> {
         for &document in documents {
             if !self.are_huge(document, document)? {
                 sizes.push(match self.both(document, document)?.0 {
-                    DocumentSet::Weighted(_) => 0,
-                    DocumentSet::Plain(set) => set.as_slice().len(),
+                    HeldSet::Whole(DocumentSet::Weighted(_)) => 0,
+                    HeldSet::Whole(DocumentSet::Plain(set)) => set.len(),
+                    HeldSet::Reduced(set) => set.len(),
                 });
             }
         }
@@ -231,18 +355,50 @@ impl<'a> Sets<'a> {
         Ok(wanted.min(if fit == 0 { 0 } else { 1 << fit.ilog2() }).max(parity::WORDS))
     }
 
+    /// Holds sets by their difference from the shingles that most sets of a sample of `documents` have, if most of a set is
+    /// common.
+    pub(crate) fn reduce(&mut self, documents: &[u32]) -> Result<(), Error> {
+        if self.common.is_some() {
+            return Ok(());
+        }
+        let mut sample = vec![];
+        for &document in documents.iter().step_by(documents.len().div_ceil(SAMPLED).max(1)) {
+            if !self.are_huge(document, document)?
+                && let (HeldSet::Whole(DocumentSet::Plain(set)), ..) = self.both(document, document)?
+            {
+                // Sets of the sample may throw one another out.
+                sample.push(set.clone());
+            }
+        }
+        let Some(common) = CommonShingles::of_most(&sample.iter().collect::<Vec<_>>()) else { return Ok(()) };
+        self.size_bytes = 0;
+        for held in &mut self.held {
+            if let HeldSet::Whole(DocumentSet::Plain(set)) = &held.set {
+                held.set = HeldSet::Reduced(common.reduce(set));
+            }
+            self.size_bytes += held.size_bytes();
+        }
+        self.common = Some(common);
+        Ok(())
+    }
+
     /// Writes the [parity bits](parity) of the set of a document and returns its size. There are none if the set is huge or has
     /// weights.
     pub(crate) fn parity_into(&mut self, document: u32, out: &mut [u32]) -> Result<Option<u32>, Error> {
         if self.are_huge(document, document)? {
             return Ok(None);
         }
-        Ok(match self.both(document, document)?.0 {
-            DocumentSet::Weighted(_) => None,
-            DocumentSet::Plain(set) => {
+        let (set, _, common) = self.both(document, document)?;
+        Ok(match (set, common) {
+            (HeldSet::Whole(DocumentSet::Plain(set)), _) => {
                 parity_into(set, out);
-                Some(set.as_slice().len() as u32)
+                Some(set.len() as u32)
             }
+            (HeldSet::Reduced(set), Some(common)) => {
+                common.parity_into(set, out);
+                Some(set.len() as u32)
+            }
+            _ => None,
         })
     }
 
@@ -255,23 +411,24 @@ impl<'a> Sets<'a> {
 
     /// Where the mark of a document is, if it has one.
     fn mark(&mut self, document: u32) -> Result<Option<usize>, Error> {
-        if self.marks.slots.is_empty() {
-            self.marks.slots = vec![NONE; self.documents.len()];
-        }
-        let slot = self.marks.slots[document as usize];
+        let slot = self.marks.slots.get(document as usize).copied().unwrap_or(NONE);
         if slot != NONE {
             return Ok(Some(slot as usize));
         }
-        if self.marks.sizes.len() >= MARKED {
+        let marked = self.marks.sizes.len();
+        let bytes = Marks::bytes_of(self.documents.len(), marked + 1);
+        if marked >= MARKED || bytes > self.budget.bytes / MARKS_SHARE {
             return Ok(None);
         }
         let mut words = [0; parity::WORDS];
         let Some(size) = self.parity_into(document, &mut words)? else { return Ok(None) };
-        let slot = self.marks.sizes.len();
-        self.marks.slots[document as usize] = slot as u32;
+        self.marks.slots.resize(self.documents.len(), NONE);
+        self.marks.slots[document as usize] = marked as u32;
         self.marks.sizes.push(size);
         self.marks.words.extend_from_slice(&words);
-        Ok(Some(slot))
+        // Sets make room for the marks, which are kept.
+        self.make_room();
+        Ok(Some(marked))
     }
 
     /// Whether one of two documents is huge.
@@ -306,8 +463,8 @@ impl<'a> Sets<'a> {
         }
     }
 
-    /// The sets of two documents of the neighbourhood.
-    fn both(&mut self, a: u32, b: u32) -> Result<(&DocumentSet, &DocumentSet), Error> {
+    /// The sets of two documents of the neighbourhood, and the common shingles if there are any.
+    fn both(&mut self, a: u32, b: u32) -> Result<(&HeldSet, &HeldSet, Option<&CommonShingles>), Error> {
         self.now += 1;
         // Noted before loading, so that making room for one does not throw out the other.
         for document in [a, b] {
@@ -321,7 +478,7 @@ impl<'a> Sets<'a> {
             }
         }
         let [a, b] = [a, b].map(|document| &self.held[self.slots[document as usize] as usize].set);
-        Ok((a, b))
+        Ok((a, b, self.common.as_ref()))
     }
 
     /// The alignment share of two documents. Both are read again, since sets have no order.
@@ -341,6 +498,7 @@ impl<'a> Sets<'a> {
         match self.ahead.of(document, self.budget.ahead_bytes) {
             0 => {
                 let set = self.loader.load(self.documents[document as usize], self.room, self.whole_bytes)?;
+                let set = HeldSet::new(set, self.common.as_ref());
                 self.ahead.loaded(document);
                 self.put(document, set);
             }
@@ -369,8 +527,10 @@ impl<'a> Sets<'a> {
         }
         let mut loaded = Vec::with_capacity(missing.len());
         let (loader, documents, whole_bytes) = (self.loader, self.documents, self.whole_bytes);
+        let common = self.common.as_ref();
         let work = |room: &mut Lent<'_>, item: usize| {
-            loader.load(documents[missing[item] as usize], &mut room.room, whole_bytes)
+            let set = loader.load(documents[missing[item] as usize], &mut room.room, whole_bytes)?;
+            Ok::<_, Error>(HeldSet::new(set, common))
         };
         let prepare = || self.rooms.lend();
         // As many as may be cut whole at one time.
@@ -386,7 +546,7 @@ impl<'a> Sets<'a> {
         Ok(())
     }
 
-    fn put(&mut self, document: u32, set: DocumentSet) {
+    fn put(&mut self, document: u32, set: HeldSet) {
         let held = Held { document, used: self.now, set };
         self.size_bytes += held.size_bytes();
         self.slots[document as usize] = self.held.len() as u32;
@@ -401,15 +561,20 @@ impl<'a> Sets<'a> {
         self.size_bytes = 0;
     }
 
+    /// Bytes that sets and marks take.
+    fn all_bytes(&self) -> usize {
+        self.size_bytes + self.marks.size_bytes()
+    }
+
     /// Throws out the sets that were used longest ago, down to half of the budget, but none that is in use now.
     fn make_room(&mut self) {
-        if self.size_bytes <= self.budget.bytes {
+        if self.all_bytes() <= self.budget.bytes {
             return;
         }
         self.held.sort_by_key(|held| (held.used, held.document));
         let (mut thrown, now) = (0, self.now);
         for held in self.held.iter().take_while(|held| held.used < now) {
-            if self.size_bytes <= self.budget.bytes / 2 {
+            if self.all_bytes() <= self.budget.bytes / 2 {
                 break;
             }
             self.size_bytes -= held.size_bytes();
@@ -506,6 +671,96 @@ mod tests {
             // Whoever goes on in order needs the next ones too.
             sets.measure(1, 4, Measure::Jaccard).unwrap();
             assert_eq!(held(sets), [false, true, true, true, true, false]);
+        });
+    }
+
+    /// Texts of one form: forty words that all have, and three of their own.
+    fn filled(count: usize) -> Vec<String> {
+        let form: Vec<String> = (0..40).map(|at| format!("form{at}")).collect();
+        (0..count).map(|i| format!("{} a{i} b{i} c{i}", form.join(" "))).collect()
+    }
+
+    #[test]
+    fn marks_are_part_of_the_budget() {
+        let texts = filled(400);
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let budget = Budget { bytes: 64 << 10, threads: 1, ahead_bytes: 0, crowd_bytes: 0 };
+        with_sets(&texts, budget, |sets| {
+            // Without marks, as many sets are there as fit.
+            for document in 0..400 {
+                sets.measure(0, document, Measure::Jaccard).unwrap();
+            }
+            assert!(sets.all_bytes() > 32 << 10, "{} bytes", sets.all_bytes());
+            let mut others: Vec<u32> = (1..400).collect();
+            // 39 shingles of 45 are shared.
+            let bounded = sets.bound(0, &mut others, 0.9).unwrap();
+            // One mark takes 132 bytes, and its place in the list of all documents 4.
+            let marked = sets.marks.sizes.len() as u64;
+            assert_eq!(marked, ((16 << 10) - 400 * 4) / 132);
+            // Of a few, the bits of two shingles cancel.
+            assert!((marked - 9..marked).contains(&bounded), "{bounded} of {marked} are ruled out");
+            assert!(sets.marks.size_bytes() <= 16 << 10, "{} bytes of marks", sets.marks.size_bytes());
+            assert!(sets.all_bytes() <= 64 << 10, "{} bytes", sets.all_bytes());
+        });
+        // Marks that do not fit at all are not made, and the pairs stay open.
+        with_sets(&texts, Budget { bytes: 1 << 10, ..budget }, |sets| {
+            let mut others: Vec<u32> = (1..400).collect();
+            assert_eq!(sets.bound(0, &mut others, 0.9).unwrap(), 0);
+            assert_eq!((others.len(), sets.marks.size_bytes()), (399, 0));
+        });
+    }
+
+    #[test]
+    fn sets_of_a_form_are_reduced_and_measured_as_before() {
+        let texts = filled(100);
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let budget = Budget { bytes: 1 << 20, threads: 3, ahead_bytes: 1 << 20, crowd_bytes: 0 };
+        let measures = |sets: &mut Sets<'_>| -> Vec<f64> {
+            (0..100).map(|other| sets.measure(7, other, Measure::Jaccard).unwrap()).collect()
+        };
+        with_sets(&texts, budget, |sets| {
+            let whole = measures(sets);
+            let (words, before) = (sets.parity_words(&[1, 2, 3]).unwrap(), sets.size_bytes);
+            let mut parity = vec![[0; 32]; 2];
+            sets.parity_into(9, &mut parity[0]).unwrap();
+            sets.reduce(&(0..100).collect::<Vec<_>>()).unwrap();
+            assert!(sets.size_bytes < before / 2, "{} of {before} bytes", sets.size_bytes);
+            assert_eq!(measures(sets), whole);
+            assert_eq!(sets.parity_words(&[1, 2, 3]).unwrap(), words);
+            sets.parity_into(9, &mut parity[1]).unwrap();
+            assert_eq!(parity[0], parity[1]);
+            // Sets that are loaded again are reduced, too.
+            sets.give_back();
+            assert_eq!(measures(sets), whole);
+            assert!(sets.size_bytes < before / 2, "{} of {before} bytes", sets.size_bytes);
+            assert_eq!(sets.size_bytes, sets.held.iter().map(Held::size_bytes).sum::<usize>());
+        });
+    }
+
+    #[test]
+    fn many_are_compared_as_one_is() {
+        let texts = filled(60);
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let budget = Budget { bytes: 1 << 20, threads: 3, ahead_bytes: 1 << 20, crowd_bytes: 0 };
+        let (documents, others) = ([5, 6, 9], [vec![1, 2, 5, 44], vec![], vec![59, 3]]);
+        let expected = [
+            vec![(1, 39.0 / 45.0), (2, 39.0 / 45.0), (5, 1.0), (44, 39.0 / 45.0)],
+            vec![],
+            vec![(59, 39.0 / 45.0), (3, 39.0 / 45.0)],
+        ];
+        let compare = |sets: &mut Sets<'_>| {
+            let mut similar = vec![vec![]; 3];
+            let is = sets.at_least_many(&documents, &others, (Measure::Jaccard, 0.8), &mut similar).unwrap();
+            (is, similar)
+        };
+        with_sets(&texts, budget, |sets| {
+            assert_eq!(compare(sets), (true, expected.to_vec()));
+            sets.reduce(&(0..60).collect::<Vec<_>>()).unwrap();
+            assert_eq!(compare(sets), (true, expected.to_vec()));
+        });
+        // Sets that do not fit together are left to one comparison after the other.
+        with_sets(&texts, Budget { bytes: 1 << 10, ..budget }, |sets| {
+            assert_eq!(compare(sets), (false, vec![vec![]; 3]));
         });
     }
 

@@ -100,6 +100,13 @@ impl Verification {
         }
     }
 
+    /// A share of the similar pairs that the true one is not below, in 98 of 100 runs at least. `None` if nothing was found, and if
+    /// shelves were full: a full shelf leaves out both documents of a pair that comes late, and no found pair stands for it.
+    #[must_use]
+    pub fn expected_recall_low(&self) -> Option<f64> {
+        if self.full_shelves.shelves == 0 { self.expected_recall.low() } else { None }
+    }
+
     /// Counts a pair that reaches the threshold and stands for `pairs` pairs of documents, of which `alone` is the only band
     /// that found it. Returns how many such pairs are missed for each one that is found.
     pub(crate) fn add(&mut self, found: &SimilarDocuments<'_>, alone: Option<usize>, pairs: u64) -> f64 {

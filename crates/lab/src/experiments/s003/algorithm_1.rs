@@ -102,8 +102,8 @@ fn by_library(context: &Context<'_>, method: WeightedMethod, row: &Row, samples:
     let agreeing = context.map(&seeds, |&seed| -> Result<usize> {
         let sketcher = method.build(seed)?;
         let [mut left, mut right] = [vec![0; REGISTERS], vec![0; REGISTERS]];
-        sketcher.sketch_into(a.view(), &mut left);
-        sketcher.sketch_into(b.view(), &mut right);
+        sketcher.sketch_into(&a, &mut left);
+        sketcher.sketch_into(&b, &mut right);
         Ok(left.iter().zip(&right).filter(|(left, right)| left == right).count())
     });
     let agreeing: usize = agreeing.into_iter().collect::<Result<Vec<_>>>()?.iter().sum();

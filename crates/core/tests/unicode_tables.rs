@@ -40,6 +40,7 @@ fn classes() -> Vec<u8> {
     let script = CodePointMapData::<Script>::new();
     let combining = CodePointMapData::<CanonicalCombiningClass>::new();
     let nfkc = ComposingNormalizer::new_nfkc();
+    let nfkd = DecomposingNormalizer::new_nfkd();
     let case = CaseMapper::new();
     let joiners = joiners();
     let starts_afresh =
@@ -65,7 +66,9 @@ fn classes() -> Vec<u8> {
         let alone = c.to_string();
         let normal = nfkc.normalize(&alone);
         let folded = case.fold_string(&normal);
-        let afresh = starts_afresh(c) && normal.chars().all(starts_afresh);
+        // A character such as U+113C5 is no joiner, but the first of its parts is one, and may join the character before.
+        let parts_begin_afresh = nfkd.normalize(&alone).chars().next().is_none_or(starts_afresh);
+        let afresh = starts_afresh(c) && parts_begin_afresh && normal.chars().all(starts_afresh);
         // ASCII capitals are lowered while they are copied, so they count as inert.
         let form = match (afresh, folded == alone || c.is_ascii()) {
             (true, true) => 0,

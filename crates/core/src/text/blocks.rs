@@ -15,38 +15,6 @@ use super::space::is_space;
 use super::{Markup, Normalization, NormalizedText, Normalizer, WhiteSpace, markup};
 
 impl Normalizer {
-    /// Gives the normalised form of a text to `each` in blocks, of at least `block_bytes` of the text but for the last. Put
-    /// together, they are what [`normalize_into`](Self::normalize_into) gives, and no token lies in two of them. `pieces`
-    /// gives the text from its beginning, in pieces of any length.
-    pub(crate) fn for_each_block<E>(
-        &self,
-        pieces: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), E>) -> Result<(), E>,
-        block_bytes: usize,
-        text: &mut NormalizedText,
-        mut each: impl FnMut(&NormalizedText) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let normalization = Normalization { markup: Markup::Keep, ..self.normalization };
-        let of_block = Self { normalization, ..self.clone() };
-        let mut blocks = Blocks { cuts: self, block_bytes, rest: String::new() };
-        let mut normalized = |block: &str| {
-            of_block.normalize_into(block, text);
-            each(text)
-        };
-        if self.normalization.markup == Markup::Strip {
-            let mut source = String::new();
-            pieces(&mut |piece| {
-                source.push_str(piece);
-                Ok(())
-            })?;
-            let stripped = Self::without_markup(&source);
-            drop(source);
-            blocks.add(&stripped, &mut normalized)?;
-        } else {
-            pieces(&mut |piece| blocks.add(piece, &mut normalized))?;
-        }
-        if blocks.rest.is_empty() { Ok(()) } else { normalized(&blocks.rest) }
-    }
-
     /// A text without its markup.
     pub(crate) fn without_markup(source: &str) -> String {
         let mut stripped = String::new();
@@ -89,23 +57,81 @@ impl Normalizer {
     }
 }
 
-/// Blocks cut from pieces that come one after the other.
-struct Blocks<'a> {
-    cuts: &'a Normalizer,
+/// Normalises a text that comes in pieces of any length, block by block.
+///
+/// Blocks have at least `block_bytes` of the text, but for the last. Put together, they are what
+/// [`normalize_into`](Normalizer::normalize_into) gives for the whole text, and no token lies in two of them.
+#[derive(Debug, Clone)]
+pub(crate) struct BlockNormalizer {
+    cuts: Normalizer,
+    of_block: Normalizer,
     block_bytes: usize,
-    /// What came last and has no seam behind the size of a block, before its end at least.
+    /// The end of the text so far, which has no seam behind the size of a block. Text with markup is there as a whole.
     rest: String,
 }
 
-impl Blocks<'_> {
-    fn add<E>(&mut self, mut piece: &str, each: &mut impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
+impl BlockNormalizer {
+    pub(crate) fn new(cuts: Normalizer, block_bytes: usize) -> Self {
+        let normalization = Normalization { markup: Markup::Keep, ..cuts.normalization };
+        let of_block = Normalizer { normalization, ..cuts.clone() };
+        Self { cuts, of_block, block_bytes, rest: String::new() }
+    }
+
+    /// Adds a piece, and gives the blocks that are complete to `each`. `text` is a buffer.
+    pub(crate) fn add<E>(
+        &mut self,
+        piece: &str,
+        text: &mut NormalizedText,
+        each: &mut impl FnMut(&NormalizedText) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.cuts.normalization.markup == Markup::Strip {
+            self.rest.push_str(piece);
+            return Ok(());
+        }
+        self.cut(piece, text, each)
+    }
+
+    /// Gives what is left to `each`. Afterwards another text can be added.
+    pub(crate) fn finish<E>(
+        &mut self,
+        text: &mut NormalizedText,
+        each: &mut impl FnMut(&NormalizedText) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.cuts.normalization.markup == Markup::Strip {
+            let stripped = Normalizer::without_markup(&std::mem::take(&mut self.rest));
+            self.cut(&stripped, text, each)?;
+        }
+        if !self.rest.is_empty() {
+            self.of_block.normalize_into(&self.rest, text);
+            self.rest.clear();
+            each(text)?;
+        }
+        Ok(())
+    }
+
+    /// Forgets the text so far.
+    pub(crate) fn clear(&mut self) {
+        self.rest.clear();
+    }
+
+    fn cut<E>(
+        &mut self,
+        mut piece: &str,
+        text: &mut NormalizedText,
+        each: &mut impl FnMut(&NormalizedText) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let of_block = &self.of_block;
+        let mut normalized = |block: &str| {
+            of_block.normalize_into(block, text);
+            each(text)
+        };
         while !self.rest.is_empty() && !piece.is_empty() {
             // As much as may have the seam, so that a long piece is not there twice.
             let taken = piece.ceil_char_boundary(self.block_bytes.max(1));
             let before = self.rest.len();
             self.rest.push_str(&piece[..taken]);
             if let Some(end) = self.cuts.seam(&self.rest, self.block_bytes.max(before)) {
-                each(&self.rest[..end])?;
+                normalized(&self.rest[..end])?;
                 piece = &piece[end - before..];
                 self.rest.clear();
             } else {
@@ -114,7 +140,7 @@ impl Blocks<'_> {
         }
         while let Some(end) = self.cuts.seam(piece, self.block_bytes) {
             let (block, after) = piece.split_at(end);
-            each(block)?;
+            normalized(block)?;
             piece = after;
         }
         self.rest.push_str(piece);
@@ -130,15 +156,16 @@ mod tests {
     use proptest::prelude::*;
 
     fn blocks(normalizer: &Normalizer, pieces: &[&str], block_bytes: usize) -> Vec<String> {
-        let mut blocks = vec![];
-        let each = |text: &NormalizedText| {
+        let (mut blocks, mut text) = (vec![], NormalizedText::new());
+        let mut each = |text: &NormalizedText| {
             blocks.push(text.as_str().to_owned());
             Ok::<(), Infallible>(())
         };
-        let given = |give: &mut dyn FnMut(&str) -> Result<(), Infallible>| {
-            pieces.iter().try_for_each(|piece| give(piece))
-        };
-        let Ok(()) = normalizer.for_each_block(given, block_bytes, &mut NormalizedText::new(), each);
+        let mut cutter = BlockNormalizer::new(normalizer.clone(), block_bytes);
+        for piece in pieces {
+            let Ok(()) = cutter.add(piece, &mut text, &mut each);
+        }
+        let Ok(()) = cutter.finish(&mut text, &mut each);
         blocks
     }
 

@@ -32,6 +32,7 @@ use crate::error::Error;
 use crate::hash::token::PADDING;
 use crate::kernel::BLOCK;
 
+pub(crate) use blocks::BlockNormalizer;
 pub use class::{CharClass, TokenClass};
 pub use origin::Origins;
 pub use tables::UNICODE;

@@ -36,3 +36,8 @@ fn main() -> Result<(), Error> {
     );
     Ok(())
 }
+
+#[test]
+fn the_example_runs() -> Result<(), Error> {
+    main()
+}

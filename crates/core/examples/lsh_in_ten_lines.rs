@@ -15,5 +15,11 @@ fn main() -> Result<(), Error> {
     for similar in lsh.query("Please note: the library is closed on Monday because of the holiday")? {
         println!("{:10} {}", similar.key, similar.estimate);
     }
+    assert_eq!(lsh.query("The library is closed on Monday because of the holiday!")?.len(), 2);
     Ok(())
+}
+
+#[test]
+fn the_example_runs() -> Result<(), Error> {
+    main()
 }

@@ -91,13 +91,13 @@ pub enum ErrorKind {
     },
     /// A key is in the index already, or twice among those that are to be inserted.
     DuplicateKey {
-        /// The place of the document among those that were given, counted from 0.
-        position: usize,
+        /// The place of the document among those that were given, counted from 0. `None` if one document was given.
+        position: Option<usize>,
     },
     /// A document has fewer units than a shingle needs, and the spec rejects such documents.
     ShortDocument {
-        /// The place of the document among those that were given, counted from 0.
-        position: usize,
+        /// The place of the document among those that were given, counted from 0. `None` if one document was given.
+        position: Option<usize>,
         /// Units that the document has.
         units: usize,
     },
@@ -221,14 +221,21 @@ impl fmt::Display for Error {
             ErrorKind::Decode { what, expected, found } => {
                 write!(f, "these bytes are not {what}: expected {expected}, found {found}")
             }
-            ErrorKind::DuplicateKey { position } => {
-                write!(f, "the key of document {position} (counted from 0) is there already: keys are unique")
+            ErrorKind::DuplicateKey { position: None } => {
+                f.write_str("the index has a document with this key: remove or replace it")
             }
-            ErrorKind::ShortDocument { position, units } => write!(
+            ErrorKind::DuplicateKey { position: Some(position) } => write!(
                 f,
-                "document {position} (counted from 0) has {units} units, fewer than a shingle, and the spec rejects such \
-                 documents"
+                "the key of document {position} (counted from 0) is in the index or among the documents before it: keys are \
+                 unique"
             ),
+            ErrorKind::ShortDocument { position, units } => {
+                match position {
+                    None => f.write_str("the document")?,
+                    Some(position) => write!(f, "document {position} (counted from 0)")?,
+                }
+                write!(f, " has {units} units, fewer than a shingle, and the spec rejects such documents")
+            }
         }
     }
 }

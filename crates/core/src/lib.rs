@@ -1,13 +1,27 @@
 //! Minwise hashing: from text to verified near-duplicates, as pure functions.
 //!
-//! Data flows one way, and so do the modules; each uses only those before it:
+//! A [`Sketch`] estimates how similar two texts are. An [`Lsh`] finds, among many texts, those that are similar to one:
 //!
-//! ```text
-//! text → shingle → sketch → candidate → filter → verify → cluster
-//!  └ hash, kernel    └ estimate                             └ keep, calendar
+//! ```
+//! use minwise::{Lsh, Sketch, Spec};
+//!
+//! let spec: Spec = "nfkc+casefold / words:2 / minhash:128 / seed:1".parse()?;
+//! let a = Sketch::of(spec, "The cat sat on the mat.")?;
+//! let b = Sketch::of(spec, "the CAT sat on a mat!")?;
+//! println!("{}", a.estimate(&b)?); // such as 0.430 ± 0.044; the exact value is 3/7
+//!
+//! let mut index = Lsh::new(spec, 0.8, 0.99)?; // a threshold, and the recall at it
+//! index.insert("first", "the quick brown fox jumps over the lazy dog near the river bank")?;
+//! index.insert("second", "an entirely different sentence about the weather of last week")?;
+//! let found = index.query("The quick brown fox jumps over the lazy dog near the river bank!")?;
+//! assert_eq!(*found[0].key, "first");
+//! # Ok::<(), minwise::Error>(())
 //! ```
 //!
-//! There are no files, clocks, environment variables or global state here; the crates around this one have them.
+//! The crate `minwise-engine` does the whole job for lists of texts, files and record batches:
+//! candidates, exact verification, and which documents stay.
+//!
+//! # The steps one by one
 //!
 //! ```
 //! use minwise::{Spec, estimate, shingle::Shingles, verify::{Overlap, ShingleSet}};
@@ -29,6 +43,16 @@
 //! assert!((estimate.value - 3.0 / 7.0).abs() < 4.0 * estimate.standard_error);
 //! # Ok::<(), minwise::Error>(())
 //! ```
+//!
+//! Data flows one way, and so do the modules; each uses only those before it:
+//!
+//! ```text
+//! text → shingle → sketch → candidate → filter → verify → cluster
+//!  └ hash, kernel    └ estimate                             └ keep, calendar
+//! ```
+//!
+//! The crate has no files, clocks, environment variables or global state; the crates around it have them. Only
+//! [`Lsh::insert_many`] and [`Lsh::insert_sketches`] start threads, as many as the caller says.
 //!
 //! # Sources
 //!

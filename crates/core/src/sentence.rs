@@ -26,7 +26,8 @@ pub struct Sentence {
     parts: Vec<SentencePart>,
 }
 
-/// A part of a sentence. [`Display`](fmt::Display) writes a neutral form, such as `memory = 2GiB`.
+/// A part of a sentence. [`Display`](fmt::Display) writes settings as the methods of builders are named, such as
+/// `max_rejects = 5`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SentencePart {
@@ -146,11 +147,20 @@ impl fmt::Display for SentencePart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
-            Self::Setting { name, value: None } => write!(f, "`{name}`"),
+            Self::Setting { name, value: None } => write!(f, "`{}`", method(name)),
             Self::Action { name, argument: None } => write!(f, "`{name}`"),
-            Self::Setting { name, value: Some(value) } => write!(f, "`{name} = {value}`"),
+            Self::Setting { name, value: Some(value) } => write!(f, "`{} = {value}`", method(name)),
             Self::Action { name, argument: Some(argument) } => write!(f, "`{name} {argument}`"),
         }
+    }
+}
+
+/// The setting as the builders and structs of the library name it.
+fn method(setting: &str) -> String {
+    match setting {
+        // A flag of commands; a method is named for its effect.
+        "force" => "overwrite".to_owned(),
+        _ => setting.replace('-', "_"),
     }
 }
 
@@ -174,6 +184,8 @@ mod tests {
         let sentence = sentence.action_on("index create", "archive");
         assert_eq!(sentence.to_string(), "name the folder that `work` was given, or `index create archive`");
         assert_eq!(Sentence::new().action("weights").to_string(), "`weights`");
+        let methods = Sentence::new().setting("force").text(" or ").setting_to("text-field", "body");
+        assert_eq!(methods.to_string(), "`overwrite` or `text_field = body`");
         assert_eq!(Sentence::from("plain".to_owned()).parts(), [SentencePart::Text("plain".into())]);
     }
 }

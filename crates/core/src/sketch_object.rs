@@ -1,4 +1,4 @@
-//! A sketch that knows its spec: it grows, merges, is compared, counts and travels as bytes.
+//! A sketch that knows its spec: it can be updated, merged, compared, counted and stored as bytes.
 //!
 //! The bytes of a sketch, all numbers little-endian:
 //!
@@ -34,6 +34,8 @@ const MAGIC: &[u8; 8] = b"mwsketch";
 const FORM: u32 = 1;
 /// The subject of messages about bytes.
 const BYTES: &str = "a stored sketch";
+/// Bytes of a text in pieces that are cut together.
+const BLOCK_BYTES: usize = 1 << 20;
 
 /// The sketch of one document, with the [`Spec`] that it was made by.
 ///
@@ -52,6 +54,18 @@ const BYTES: &str = "a stored sketch";
 /// assert_eq!(Sketch::from_bytes(&a.to_bytes())?, a);
 /// # Ok::<(), minwise::Error>(())
 /// ```
+///
+/// # Kinds that merge and kinds that count
+///
+/// Sketches of some [kinds](Method) can be merged, so that they take many texts, or one text in pieces without holding all of it.
+/// Some can also count the distinct shingles of a document. Every kind takes one whole text.
+///
+/// | kind | [`merge`](Self::merge) | [`count`](Self::count) |
+/// |---|---|---|
+/// | `minhash` | yes | yes, with at least three registers |
+/// | `bottom-k` | yes | yes, with k of at least three; exactly below k |
+/// | `minhash` with another hash family (`minhash,murmur3`), `min-max`, `super-minhash`, `fast-similarity`, `one-permutation,raw` | yes | no |
+/// | all others, such as `b-bit` | no | no |
 ///
 /// A sketch holds its hash functions and buffers, which take some kilobytes. If there are many sketches,
 /// [`Sketches`](crate::sketch::Sketches) has rows and nothing else.
@@ -131,37 +145,69 @@ impl Sketch {
     /// Adds the shingles of a text: afterwards this is the sketch of the union of both sets.
     ///
     /// Each call takes a text of its own. Shingles that span two calls are not added, and a text of fewer than N tokens adds one
-    /// short shingle. If one long text comes in pieces, cut it by
-    /// [`Shingler::shingle_pieces`](crate::shingle::Shingler::shingle_pieces) and add its shingles by
-    /// [`update_shingles`](Self::update_shingles):
+    /// short shingle. If one long text comes in pieces, [`update_pieces`](Self::update_pieces) takes them.
     ///
-    /// ```
-    /// use minwise::shingle::Shingles;
-    /// use minwise::{Sketch, Spec};
-    ///
-    /// let spec: Spec = "nfkc+casefold / words:2 / minhash:128 / seed:1".parse()?;
-    /// let pieces = ["The cat sa", "t on the m", "at."];
-    /// let mut sketch = Sketch::new(spec)?;
-    /// let give = |take: &mut dyn FnMut(&str) -> Result<(), minwise::Error>| pieces.iter().try_for_each(|piece| take(piece));
-    /// let mut room = Shingles::new();
-    /// spec.shingler().shingle_pieces(give, 1 << 20, &mut room, |shingles| sketch.update_shingles(shingles))?;
-    /// assert_eq!(sketch, Sketch::of(spec, "The cat sat on the mat.")?);
-    /// # Ok::<(), minwise::Error>(())
-    /// ```
-    ///
-    /// Returns an error if the spec
-    /// rejects short texts and this is one. Returns an error if the sketch has shingles already and its kind cannot be merged,
-    /// as with `b-bit:2/minhash:256`: such a sketch takes one text.
+    /// Returns an error if the spec rejects short texts and this is one. Returns an error if the sketch has shingles already and
+    /// its kind [cannot be merged](Self#kinds-that-merge-and-kinds-that-count): such a sketch takes one text.
     pub fn update(&mut self, text: &str) -> Result<(), Error> {
         let mut shingles = std::mem::take(&mut self.buffers.shingles);
         self.shingler.shingle_into(text, &mut shingles);
         let result = if self.shingler.refuses(shingles.units()) {
-            Err(ErrorKind::ShortDocument { position: 0, units: shingles.units() }.into())
+            Err(ErrorKind::ShortDocument { position: None, units: shingles.units() }.into())
         } else {
             self.update_shingles(shingles.hashes())
         };
         self.buffers.shingles = shingles;
         result
+    }
+
+    /// Adds the shingles of one text that comes in pieces of any length: afterwards the sketch is as if [`update`](Self::update) had
+    /// been given the whole text. A word may begin in one piece and end in the next.
+    ///
+    /// ```
+    /// use minwise::{Sketch, Spec};
+    ///
+    /// let spec: Spec = "nfkc+casefold / words:2 / minhash:128 / seed:1".parse()?;
+    /// let mut sketch = Sketch::new(spec)?;
+    /// sketch.update_pieces(["The cat sa", "t on the m", "at."])?;
+    /// assert_eq!(sketch, Sketch::of(spec, "The cat sat on the mat.")?);
+    /// # Ok::<(), minwise::Error>(())
+    /// ```
+    ///
+    /// A [kind that merges](Self#kinds-that-merge-and-kinds-that-count) holds one block of 1 MiB of the text and its shingles. The
+    /// whole text is held if the kind does not merge, and if the spec has `strip-markup`, `terms`, bags or `short=reject`.
+    ///
+    /// If your program receives pieces in a loop of its own, use a [`PieceShingler`](crate::shingle::PieceShingler) and give what it
+    /// finds to [`update_shingles`](Self::update_shingles).
+    ///
+    /// Returns an error where [`update`](Self::update) does.
+    pub fn update_pieces<T: AsRef<str>>(&mut self, pieces: impl IntoIterator<Item = T>) -> Result<(), Error> {
+        let pieces = pieces.into_iter();
+        if !self.shingler.cuts_blocks() || self.shingler.refuses(0) || !self.merges() {
+            // The whole text is collected, because it may be refused, or because its kind needs all shingles at once.
+            let mut text = String::new();
+            pieces.for_each(|piece| text.push_str(piece.as_ref()));
+            return self.update(&text);
+        }
+        let mut cutter = self.shingler.piece_shingler(BLOCK_BYTES);
+        for piece in pieces {
+            cutter.add(piece.as_ref(), |shingles| self.update_shingles(shingles))?;
+        }
+        cutter.finish(|shingles| self.update_shingles(shingles))?;
+        Ok(())
+    }
+
+    /// Whether sketches of this [kind](Self#kinds-that-merge-and-kinds-that-count) can be merged.
+    #[must_use]
+    pub fn merges(&self) -> bool {
+        let empty = vec![EMPTY; self.words.len()];
+        self.sketcher.merge_into(&empty, &empty, &mut empty.clone())
+    }
+
+    /// Forgets all shingles: afterwards the sketch is as [`new`](Self::new) makes it. Its buffers are used again.
+    pub fn clear(&mut self) {
+        self.words.fill(EMPTY);
+        self.has_shingles = false;
     }
 
     /// Adds shingles, in document order, repeats included.
@@ -430,6 +476,56 @@ mod tests {
     }
 
     #[test]
+    fn kinds_merge_and_count_as_the_table_says() {
+        let (mut merging, mut counting) = (vec![], vec![]);
+        for method in Method::all(48) {
+            let form = method.to_string();
+            let mut sketch = sketch(&form, "a b c d e f");
+            if sketch.count().is_ok() {
+                counting.push(form.clone());
+            }
+            assert_eq!(sketch.merges(), sketch.update("g h").is_ok(), "{form}");
+            if sketch.merges() {
+                merging.push(form);
+            }
+        }
+        let expected = [
+            "minhash:48",
+            "min-max:48",
+            "super-minhash:48",
+            "fast-similarity:48",
+            "minhash,modular:48",
+            "minhash,multiplicative:48",
+            "minhash,murmur3:48",
+            "one-permutation,raw:48",
+            "bottom-k:48",
+        ];
+        assert_eq!(merging, expected);
+        assert_eq!(counting, ["minhash:48", "bottom-k:48"]);
+    }
+
+    #[test]
+    fn pieces_are_one_text() {
+        let source = "It was late; nobody came. 中文，也来了 Straße! ".repeat(40);
+        for method in Method::all(48) {
+            for shingling in ["words:3", "chars:4", "words:3,bag", "words:3,short=reject"] {
+                let spec: Spec = format!("nfkc+casefold / {shingling} / {method} / seed:1").parse().unwrap();
+                let whole = Sketch::of(spec, &source).unwrap();
+                let mut of_pieces = Sketch::new(spec).unwrap();
+                let pieces: Vec<String> = source.chars().map(String::from).collect();
+                of_pieces.update_pieces(pieces.chunks(7).map(<[String]>::concat)).unwrap();
+                assert_eq!(of_pieces, whole, "{spec}");
+                of_pieces.clear();
+                assert_eq!(of_pieces, Sketch::new(spec).unwrap(), "{spec}");
+            }
+        }
+        let short: Spec = "none / words:3,short=reject / minhash:8 / seed:1".parse().unwrap();
+        let mut sketch = Sketch::new(short).unwrap();
+        assert_eq!(sketch.update_pieces(["one", " two"]).unwrap_err().code(), "short_document");
+        assert!(sketch.is_empty());
+    }
+
+    #[test]
     fn a_kind_that_cannot_be_merged_takes_one_text() {
         let mut sketch = sketch("b-bit:2/minhash:64", "a b c");
         let before = sketch.clone();
@@ -555,7 +651,7 @@ mod tests {
             prop_assert_eq!(Sketch::from_bytes(&sketch.to_bytes()).unwrap(), sketch);
         }
 
-        /// Whoever forges bytes also writes their checksum.
+        /// Forged bytes carry a valid checksum.
         #[test]
         fn forged_bytes_are_read_or_refused(changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5)) {
             let mut bytes = sketch("b-bit:2/minhash:64", "a b c").to_bytes();

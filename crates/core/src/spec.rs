@@ -372,8 +372,8 @@ impl SpecSketcher {
             }
             SketchMaker::Weighted(sketcher) => {
                 self.weigher.weigh_into(shingles, &mut self.work, &mut self.weighted);
-                sketcher.sketch_into(self.weighted.view(), out);
-                !self.weighted.view().is_empty()
+                sketcher.sketch_into(&self.weighted, out);
+                !self.weighted.is_empty()
             }
         }
     }
@@ -504,7 +504,7 @@ mod tests {
         let found = row(weighed.weighing_sketcher(weigher(), Some(7)).unwrap(), &document);
         let Method::Weighted(method) = weighed.method else { unreachable!() };
         let mut expected = vec![0; 16];
-        method.build(3).unwrap().sketch_into(weigher().weigh(&document).view(), &mut expected);
+        method.build(3).unwrap().sketch_into(&weigher().weigh(&document), &mut expected);
         assert_eq!(found, expected);
         assert_ne!(
             found,

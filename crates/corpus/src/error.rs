@@ -659,7 +659,7 @@ mod tests {
     #[test]
     fn a_full_disk_under_the_spool_has_its_own_hint() {
         let full = || io::Error::from(io::ErrorKind::StorageFull);
-        assert!(Error::io("write", SPOOL, full()).hint().unwrap().to_string().contains("`temp-dir`"));
+        assert!(Error::io("write", SPOOL, full()).hint().unwrap().to_string().contains("`temp_dir`"));
         assert!(Error::io("write", "out.jsonl", full()).hint().unwrap().to_string().contains("space"));
     }
 }

@@ -47,6 +47,8 @@ pub(crate) enum Origin {
     Path(Box<Path>),
     /// Memory of the program.
     Memory,
+    /// A file that the program wrote in place of its memory. Its name is not its path.
+    NamedFile(Box<Path>),
 }
 
 /// Where the bytes of a source are.
@@ -74,8 +76,13 @@ impl Source {
         match &self.origin {
             Origin::Stdin | Origin::Memory => None,
             Origin::Named => Some(Path::new(&*self.name)),
-            Origin::Path(path) => Some(path),
+            Origin::Path(path) | Origin::NamedFile(path) => Some(path),
         }
+    }
+
+    /// Whether the documents are data of the program, which has no files and lines to name them by.
+    pub fn is_data(&self) -> bool {
+        matches!(self.origin, Origin::Memory | Origin::NamedFile(_))
     }
 
     /// How many bytes there are to read by position: decompressed for compressed JSONL, as stored for a text

@@ -89,8 +89,8 @@
 //! * `builder` has the calls above. They fill in the options of the runs: [`DedupRun`], [`PairsRun`], [`SketchRun`],
 //!   [`WeightsRun`] and [`EstimateRun`]. The other modules are the stages of these runs.
 //! * `settings` checks what a run is asked to do and makes a [`Plan`] of it, which every stage takes.
-//! * [`read`](fn@stages::read) scans the corpus in parallel and keeps, for every document, its place, its id, a sketch and a
-//!   key that says which documents are equal.
+//! * [`read`](fn@stages::read) scans the corpus in parallel and keeps, for every document, its place, its id, a sketch and an
+//!   equality key, which equal documents share.
 //! * `candidate` collapses documents with equal shingles into one, sorts band keys, and gathers the documents that share
 //!   bands, directly or through others, into neighbourhoods.
 //! * `verify` walks through the neighbourhoods. It reads the documents of each again by position and compares their shingle
@@ -98,8 +98,8 @@
 //! * `decide` has the two sorts of decisions: [`dedup`](fn@stages::dedup) keeps and removes documents,
 //!   [`pairs`](fn@stages::pairs) lists similar ones.
 //! * [`audit`] compares a sample without bands, to measure what they found.
-//! * [`output`] and [`report`] write what was decided.
-//! * [`sketch_file`] keeps sketches in a file, and [`estimate`](mod@estimate) compares what is in such files.
+//! * [`output`] and [`report`] write the decisions.
+//! * [`sketch_file`] keeps sketches in a file, and [`estimate`](mod@estimate) estimates similarities from such files.
 //!
 //! # Features
 //!
@@ -150,7 +150,7 @@ pub use minwise_corpus::{
 pub use output::report;
 pub use read::Reading;
 pub use read::documents::Documents;
-pub use read::prepare::{DocumentSet, Preparation, Prepared, PreparedDocument};
+pub use read::prepare::{DocumentSet, Preparation, Prepared, PreparedDocument, SketchedText};
 pub use read::ranks::UnrankedCount;
 pub use read::rejected::RejectedRecords;
 pub use read::rejects::{Rejected, Rejects};

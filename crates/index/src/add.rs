@@ -7,6 +7,7 @@ use std::thread::{self, available_parallelism};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use minwise::candidate::Fingerprint;
+use minwise::{Observer, Unobserved};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::acknowledge::PendingCounts;
@@ -16,6 +17,7 @@ use crate::in_place::InPlaceOfText;
 use crate::index::{Index, WriteState};
 use crate::postings::{self, Posting};
 use crate::prepare::{PreparedEntry, posted};
+use crate::progress::go_on;
 use crate::record::{DocumentRow, NewDocument, metadata_text};
 use crate::settings::Texts;
 use crate::store::{Change, KeyspaceName, View};
@@ -139,7 +141,20 @@ impl Index {
     /// Adds documents as [`add_now`](Self::add_now) does. `added` is the time of addition, in seconds of the epoch, and
     /// `threads` the number of threads that prepare the documents.
     pub fn add(&self, documents: &[NewDocument], added: u64, threads: usize) -> Result<Added> {
-        self.commit(self.prepare(documents, added, threads)?)
+        self.add_observed(documents, added, threads, &Unobserved)
+    }
+
+    /// Adds documents as [`add`](Self::add) does. If the observer cancels, none is added, and the error is
+    /// [`ErrorKind::Interrupted`]; the write to disk itself is not interrupted.
+    pub fn add_observed(
+        &self,
+        documents: &[NewDocument],
+        added: u64,
+        threads: usize,
+        observer: &dyn Observer,
+    ) -> Result<Added> {
+        let batch = self.prepare_observed(documents, added, threads, observer)?;
+        self.put(batch, WriteChoice::Changed, observer)
     }
 
     /// Why a document cannot be added to any index, if so.
@@ -153,6 +168,16 @@ impl Index {
 
     /// Everything that is written of documents. It changes nothing, so that it can be done while others are written.
     pub fn prepare(&self, documents: &[NewDocument], added: u64, threads: usize) -> Result<DocumentBatch> {
+        self.prepare_observed(documents, added, threads, &Unobserved)
+    }
+
+    fn prepare_observed(
+        &self,
+        documents: &[NewDocument],
+        added: u64,
+        threads: usize,
+        observer: &dyn Observer,
+    ) -> Result<DocumentBatch> {
         /// Documents that a thread takes at a time.
         const SOME: usize = 16;
         if let Some(long) = documents.iter().find(|document| document.text.len() > MOST_BYTES) {
@@ -167,6 +192,9 @@ impl Index {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(some) = documents.chunks(SOME).nth(number) else { return done };
                 for (at, document) in (SOME * number..).zip(some) {
+                    if observer.cancelled() {
+                        return done;
+                    }
                     done.push((at, self.written_of(document, added, &mut prepared, &mut packer)));
                 }
             }
@@ -183,6 +211,7 @@ impl Index {
                     .collect()
             })
         };
+        go_on(observer)?;
         done.sort_unstable_by_key(|(at, _)| *at);
         Ok(DocumentBatch(done.into_iter().map(|(_, written)| written).collect()))
     }
@@ -229,10 +258,15 @@ impl Index {
 
     /// Adds documents that were prepared, as [`Index::add`] does.
     pub fn commit(&self, batch: DocumentBatch) -> Result<Added> {
-        self.put(batch, WriteChoice::Changed)
+        self.put(batch, WriteChoice::Changed, &Unobserved)
     }
 
-    pub(crate) fn put(&self, batch: DocumentBatch, which: WriteChoice) -> Result<Added> {
+    pub(crate) fn put(
+        &self,
+        batch: DocumentBatch,
+        which: WriteChoice,
+        observer: &dyn Observer,
+    ) -> Result<Added> {
         let mut documents = batch.0;
         for document in &documents {
             Self::check_id(&document.record.id)?;
@@ -255,6 +289,7 @@ impl Index {
         let mut added = Added::default();
         let mut pending = vec![];
         for document in documents {
+            go_on(observer)?;
             let old = self.number(&view, &document.record.id)?;
             if let (Some(old), WriteChoice::Changed) = (old, which)
                 && self.has_as_it_is(&view, old, &document)?
@@ -296,6 +331,7 @@ impl Index {
         }
         put_postings(&mut change, KeyspaceName::Bands, state.sequence, bands);
         put_postings(&mut change, KeyspaceName::Fingerprints, state.sequence, fingerprints);
+        go_on(observer)?;
         self.acknowledge(&mut writer, change, state, PendingCounts::More(pending))?;
         // The documents are there, whatever becomes of their counts: those are tried again with the next ones.
         let _ = self.count_pending(&mut writer);

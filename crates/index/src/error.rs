@@ -80,6 +80,8 @@ pub enum ErrorKind {
     },
     /// A setting that cannot be.
     Setting(minwise::Error),
+    /// Options of a check with values that they cannot have.
+    Options(Vec<OptionProblem>),
     /// No document has this id.
     NoSuchDocument {
         /// The id.
@@ -118,6 +120,31 @@ pub enum ErrorKind {
     },
     /// It was asked to stop.
     Interrupted,
+}
+
+/// An option with a value that it cannot have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OptionProblem {
+    /// The option, as a field of [`CheckOptions`](crate::CheckOptions) is called.
+    pub option: &'static str,
+    /// Its value.
+    pub given: String,
+    /// The values that it can have, as the end of a sentence.
+    pub expected: &'static str,
+}
+
+impl OptionProblem {
+    /// A value that an option cannot have.
+    pub fn new(option: &'static str, given: impl fmt::Display, expected: &'static str) -> Self {
+        Self { option, given: given.to_string(), expected }
+    }
+}
+
+impl fmt::Display for OptionProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` cannot be `{}`: it must be {}", self.option, self.given, self.expected)
+    }
 }
 
 /// The result of asking an index for something.
@@ -231,6 +258,7 @@ impl Error {
             }
             ErrorKind::Io { .. }
             | ErrorKind::Mismatch { .. }
+            | ErrorKind::Options(_)
             | ErrorKind::BadId { .. }
             | ErrorKind::TextTooLong { .. }
             | ErrorKind::Import { .. }
@@ -284,6 +312,11 @@ impl fmt::Display for Error {
                 "these were made with different settings: {field} is `{left}` here and `{right}` there"
             )?,
             ErrorKind::Setting(error) => write!(f, "{error}")?,
+            ErrorKind::Options(problems) => {
+                for (at, problem) in problems.iter().enumerate() {
+                    write!(f, "{}{problem}", if at > 0 { "; " } else { "" })?;
+                }
+            }
             ErrorKind::NoSuchDocument { id } => write!(f, "no document has the id `{id}`")?,
             ErrorKind::BadId { id, why } => write!(f, "no document can have the id `{id}`: {why}")?,
             ErrorKind::TextTooLong { id, bytes } => {

@@ -36,6 +36,7 @@ impl ErrorKind {
             Self::Damaged { .. } => "damaged",
             Self::Mismatch { .. } => "spec_mismatch",
             Self::Setting(error) => error.code(),
+            Self::Options(_) => "bad_setting",
             Self::NoSuchDocument { .. } => "no_such_document",
             Self::BadId { .. } => "bad_id",
             Self::TextTooLong { .. } => "text_too_long",
@@ -52,6 +53,7 @@ impl ErrorKind {
         match self {
             Self::Mismatch { .. }
             | Self::Setting(_)
+            | Self::Options(_)
             | Self::BadId { .. }
             | Self::NoTexts { .. }
             | Self::Exists { .. }

@@ -61,6 +61,7 @@ pub(crate) struct WriteState {
 
 /// A document of an index.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct StoredDocument {
     /// What is known of it.
     pub entry: Entry,
@@ -70,20 +71,72 @@ pub struct StoredDocument {
     pub marks: Vec<Mark>,
 }
 
-/// Which documents to list.
-#[derive(Debug, Clone, Default)]
+/// The documents to list: a page of them, by default the first 100.
+///
+/// ```
+/// use minwise_index::Listing;
+///
+/// let listing = Listing::new().search("warbler").limit(20).newest_first(true);
+/// assert_eq!((listing.limit, Listing::default().limit), (20, 100));
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Listing<'l> {
-    /// Only those with this in their id, title or a value of their metadata, in small or capital letters.
+    /// Only documents with this text in their id, their title or a value of their metadata, in small or capital letters.
     pub search: &'l str,
     /// Where the page before ended.
     pub after: Option<u32>,
-    /// How many at most.
+    /// Maximum number of documents. Default: 100.
     pub limit: usize,
-    /// The newest first, instead of the oldest.
+    /// Whether the newest document comes first, instead of the oldest.
     pub newest_first: bool,
-    /// How many documents are looked at for those that are searched for; all without it. A page may then have fewer than there
-    /// are, and says where to go on.
+    /// Maximum number of documents that are searched; all of them without it. A page may then have fewer documents than match,
+    /// and [`DocumentPage::next`] says where to go on.
     pub looks: Option<usize>,
+}
+
+impl Default for Listing<'_> {
+    fn default() -> Self {
+        Self { search: "", after: None, limit: 100, newest_first: false, looks: None }
+    }
+}
+
+impl<'l> Listing<'l> {
+    /// The first 100 documents, the oldest first.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the text that documents must have in their id, their title or a value of their metadata.
+    #[must_use]
+    pub fn search(self, search: &'l str) -> Self {
+        Self { search, ..self }
+    }
+
+    /// Sets where the page before ended: [`DocumentPage::next`] of that page.
+    #[must_use]
+    pub fn after(self, after: Option<u32>) -> Self {
+        Self { after, ..self }
+    }
+
+    /// Sets the maximum number of documents.
+    #[must_use]
+    pub fn limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// Sets whether the newest document comes first.
+    #[must_use]
+    pub fn newest_first(self, newest_first: bool) -> Self {
+        Self { newest_first, ..self }
+    }
+
+    /// Sets the maximum number of documents that are searched.
+    #[must_use]
+    pub fn looks(self, looks: Option<usize>) -> Self {
+        Self { looks, ..self }
+    }
 }
 
 /// Some documents of an index.
@@ -397,9 +450,8 @@ mod tests {
         let Value::Object(metadata) = said else { unreachable!("it is an object") };
         let document = NewDocument { id: "d".to_owned(), metadata, ..NewDocument::default() };
         index.add(&[document], 0, 1).unwrap();
-        let finds = |search: &str| {
-            !index.list(&Listing { search, limit: 9, ..Listing::default() }).unwrap().entries.is_empty()
-        };
+        let finds =
+            |search: &str| !index.list(&Listing::new().search(search).limit(9)).unwrap().entries.is_empty();
         for value in ["ada \"the", "first\"\nlove", "2024", "1.5", "true", "marsh", "DANUBE"] {
             assert!(finds(value), "{value}");
         }
@@ -417,13 +469,18 @@ mod tests {
     }
 
     #[test]
-    fn searching_and_checking_can_be_cut_short() {
+    fn adding_searching_and_checking_can_be_cut_short() {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
         let text = "the same words in each of these documents";
         let documents: Vec<NewDocument> = (0..10)
             .map(|at| NewDocument { id: format!("d{at}"), text: text.to_owned(), ..NewDocument::default() })
             .collect();
+        for threads in [1, 2] {
+            let stopped = index.add_observed(&documents, 0, threads, &CancelsAtOnce);
+            assert!(matches!(stopped.unwrap_err().kind(), ErrorKind::Interrupted));
+            assert_eq!(index.statistics().unwrap().documents, 0);
+        }
         index.add(&documents, 0, 1).unwrap();
         let (mut found, mut after, mut pages) = (vec![], None, 0);
         loop {

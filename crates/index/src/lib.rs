@@ -65,16 +65,14 @@ mod progress;
 pub use add::{Added, DocumentBatch};
 pub use check::{Finding, FindingKind, IntegrityReport};
 pub use clusters::{Cluster, ClusterMember, Clusters};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, OptionProblem, Result};
 pub use fault::Fault;
 pub use folder::FORMAT;
 pub use frequencies::CommonFrequencies;
 pub use index::{DocumentPage, Index, Listing, Statistics, StoredDocument};
 pub use minwise::{Observer, Unobserved};
 pub use progress::Progress;
-pub use query::{
-    Answer, CheckOptions, DocumentPair, Match, OptionProblem, Queried, Query, Reasons, SharedPassage, Side,
-};
+pub use query::{Answer, CheckOptions, DocumentPair, Match, Queried, Query, Reasons, SharedPassage, Side};
 pub use record::{Entry, Mark, MarkedPlace, NewDocument};
 /// Metadata of documents are JSON values of this crate.
 pub use serde_json;

@@ -33,6 +33,7 @@ impl Mark {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum MarkedPlace {
     /// Number of a page, from 1.
     Page(u32),
@@ -77,6 +78,7 @@ impl NewDocument {
 
 /// What an index says of a document without its text.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Entry {
     /// Its id.
     pub id: String,

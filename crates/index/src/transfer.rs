@@ -8,7 +8,7 @@ use std::io::{BufRead, Write};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use minwise::text::UNICODE;
-use minwise::{Observer, Stage};
+use minwise::{Observer, Stage, Unobserved};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -39,11 +39,11 @@ pub struct Imported {
     pub documents: u64,
 }
 
-/// What was merged.
+/// The counts of a merge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Merged {
-    /// Documents of the new index.
+    /// Documents of the new index: those of all indexes that were merged, without the replaced ones.
     pub documents: u64,
     /// Documents that took the place of one with the same id from an index before.
     pub replaced: u64,
@@ -282,7 +282,7 @@ impl<'i> ImportIntake<'i> {
             written.record.added = added;
         }
         batch.append(DocumentBatch(std::mem::take(&mut self.kept)));
-        self.so_far += self.index.put(batch, WriteChoice::All)?;
+        self.so_far += self.index.put(batch, WriteChoice::All, &Unobserved)?;
         Ok(())
     }
 

@@ -105,7 +105,7 @@ pub(crate) struct WholeDocument {
 
 impl From<minwise_index::StoredDocument> for WholeDocument {
     fn from(document: minwise_index::StoredDocument) -> Self {
-        let minwise_index::StoredDocument { entry, text, marks } = document;
+        let minwise_index::StoredDocument { entry, text, marks, .. } = document;
         Self { document: entry.into(), text, marks }
     }
 }

@@ -182,7 +182,7 @@ fn jsonl(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &
         let place = |range: &Range<usize>, (line, column): (usize, usize)| json!({"start": range.start, "end": range.end, "line": line, "column": column});
         let line = json!({
             "passage": &left[passage.left.clone()],
-            "units": passage.units,
+            spec.shingling.unit().plural(): passage.units,
             "a": place(&passage.left, a),
             "b": place(&passage.right, b),
         });

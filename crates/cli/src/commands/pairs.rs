@@ -70,7 +70,7 @@ fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
         "full_shelves": verification.full_shelves.shelves,
         "left_out": verification.full_shelves.left_out,
         "expected_recall": recall.value(),
-        "expected_recall_low": recall.low(),
+        "expected_recall_low": verification.expected_recall_low(),
         "elapsed_ms": elapsed.as_millis() as u64,
     }));
     let reordered = plan.order().map_or(String::new(), |order| {
@@ -99,7 +99,7 @@ fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
         grouped(verification.candidates),
         put_aside(screened.pairs, screened.compared, screened.registers),
         grouped(verification.compared),
-        expected(recall.value(), recall.low()),
+        expected(recall.value(), verification.expected_recall_low()),
         found_by(plan.search(), plan.banding().bands(), plan.banding().rows()),
         plan.spec(),
         elapsed.as_secs_f64(),

@@ -43,8 +43,8 @@ fn two_texts_for_programs() {
     --- stdout
     {"containment_a_in_b":0.5384615384615384,"containment_b_in_a":0.56,"jaccard":0.3783783783783784}
     {"estimate":0.4140625,"exact":0.3783783783783784,"sketch":"minhash:128","standard_error":0.04354674233973583}
-    {"a":{"column":18,"end":155,"line":2,"start":90},"b":{"column":9,"end":91,"line":3,"start":26},"passage":"The bridge at the mill was closed to lorries until further notice","units":12}
-    {"a":{"column":1,"end":48,"line":1,"start":0},"b":{"column":1,"end":142,"line":4,"start":93},"passage":"The river rose in the night and the lower meadow","units":10}
+    {"a":{"column":18,"end":155,"line":2,"start":90},"b":{"column":9,"end":91,"line":3,"start":26},"passage":"The bridge at the mill was closed to lorries until further notice","tokens":12}
+    {"a":{"column":1,"end":48,"line":1,"start":0},"b":{"column":1,"end":142,"line":4,"start":93},"passage":"The river rose in the night and the lower meadow","tokens":10}
     "#);
 }
 

@@ -39,6 +39,7 @@ const RARE: u32 = 64;
 
 /// When two documents are a candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum CandidateRule {
     /// Their Jaccard similarity may reach the threshold.
     Jaccard(f64),

@@ -5,6 +5,7 @@ use crate::sketch::{Base, Method, RegisterSource};
 
 /// How the agreement of one register bears on that of another, for a fixed pair of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Dependence {
     /// Not at all: the matches are binomial.
     Independent,

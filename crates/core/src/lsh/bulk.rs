@@ -37,7 +37,7 @@ impl<K: Eq + Hash> Lsh<K> {
     /// assert_eq!(lsh.len(), 2);
     ///
     /// let error = lsh.insert_many([(3, "a third one"), (2, "a second two")], 2).unwrap_err();
-    /// assert_eq!(error.to_string(), "the key of document 1 (counted from 0) is there already: keys are unique");
+    /// assert_eq!(error.to_string(), "the key of document 1 (counted from 0) is in the index or among the documents before it: keys are unique");
     /// assert_eq!(lsh.len(), 2);
     /// # Ok::<(), minwise::Error>(())
     /// ```
@@ -59,7 +59,7 @@ impl<K: Eq + Hash> Lsh<K> {
             self.pop_keys(first);
             self.sketches.resize(first);
             self.sets.iter_mut().for_each(|sets| sets.truncate(first));
-            return Err(ErrorKind::ShortDocument { position, units }.into());
+            return Err(ErrorKind::ShortDocument { position: Some(position), units }.into());
         }
         self.link(&band_keys, threads);
         Ok(())

@@ -18,7 +18,7 @@ use crate::verify::ShingleSet;
 
 /// The most slots of an index. The number of a slot has 32 bits, of which the last value stands for none.
 const MOST_SLOTS: usize = u32::MAX as usize - 1;
-/// Removed documents from which on an index may be compacted. Below, there is little to win.
+/// Removed documents from which on an index may be compacted. Fewer take too little memory to matter.
 pub(super) const MANY_REMOVED: usize = 64;
 
 /// An index in memory of documents by similarity, each with a key of its own.
@@ -41,8 +41,8 @@ pub(super) const MANY_REMOVED: usize = 64;
 /// # Ok::<(), minwise::Error>(())
 /// ```
 ///
-/// **Keys** are unique: a key that is there already is refused with an error, and the index stays as it was. To replace a
-/// document, [`remove`](Self::remove) it first. Results depend on nothing but the documents and the order in which they were
+/// **Keys** are unique: [`insert`](Self::insert) refuses a key that the index has, and the index stays as it was;
+/// [`replace`](Self::replace) puts the new document in place of the old one. Results depend on nothing but the documents and the order in which they were
 /// inserted: not on threads, and not on the hashes of keys.
 ///
 /// **Documents without shingles**, such as empty texts, are in the index with their keys, but no query finds them, and a query
@@ -56,7 +56,7 @@ pub(super) const MANY_REMOVED: usize = 64;
 /// | exact similarities | on demand ([`keep_shingles`](super::LshBuilder::keep_shingles)) | no |
 /// | remove | yes | yes |
 /// | merge, serde | yes | no |
-/// | a key that is there already | refused | replaces the signature; the old band entries stay |
+/// | a key that the index has | `insert` refuses it, `replace` replaces the document | replaces the signature; the old band entries stay |
 /// | insertion by several threads | [`insert_many`](Self::insert_many), same result for any number | `par_bulk_insert` |
 ///
 /// `cargo x bench lsh` measures both in one run; `docs/guides/lsh.md` has the figures.
@@ -204,7 +204,7 @@ impl<K> Lsh<K> {
         self.keys.iter().flatten()
     }
 
-    /// Forgets all documents and keeps the memory they had.
+    /// Forgets all documents. The memory of keys and sketches is kept for the next ones; band tables are dropped.
     pub fn clear(&mut self) {
         self.keys.clear();
         self.sketches.clear();
@@ -227,11 +227,41 @@ impl<K: Eq + Hash> Lsh<K> {
         result
     }
 
+    /// Inserts a document in place of the one with the same key, if there is one. Returns whether there was one. The new document
+    /// comes last in the order of insertion.
+    ///
+    /// ```
+    /// use minwise::{Lsh, Spec};
+    ///
+    /// let spec: Spec = "nfkc+casefold / words:2 / minhash:128 / seed:1".parse()?;
+    /// let mut lsh = Lsh::new(spec, 0.7, 0.99)?;
+    /// assert!(!lsh.replace("page", "the first version of a page about foxes")?);
+    /// assert!(lsh.replace("page", "a rewritten page that is about cats instead")?);
+    /// assert!(lsh.query("the first version of a page about foxes")?.is_empty());
+    /// assert_eq!(lsh.len(), 1);
+    /// # Ok::<(), minwise::Error>(())
+    /// ```
+    ///
+    /// Returns an error and changes nothing where [`insert`](Self::insert) does, but for a key that is in the index.
+    pub fn replace<'a>(&mut self, key: K, document: impl Into<Sketchable<'a>>) -> Result<bool, Error> {
+        let Some(slot) = self.slot(&key) else { return self.insert(key, document).map(|()| false) };
+        // Without its key, no query returns the old document, and `insert` reports no duplicate key.
+        let old = self.keys[slot].take();
+        self.live -= 1;
+        if let Err(error) = self.insert(key, document) {
+            self.keys[slot] = old;
+            self.live += 1;
+            return Err(error);
+        }
+        self.forget(slot);
+        Ok(true)
+    }
+
     fn insert_by(&mut self, key: K, document: Sketchable<'_>, buffers: &mut Buffers) -> Result<(), Error> {
         self.check_room(1)?;
         let hash = self.hash(&key);
         if self.slot_by(hash, &key).is_some() {
-            return Err(ErrorKind::DuplicateKey { position: 0 }.into());
+            return Err(ErrorKind::DuplicateKey { position: None }.into());
         }
         let shingles = cut(&self.spec, &self.shingler, document, &mut buffers.shingles)?;
         match (shingles, document) {
@@ -249,6 +279,7 @@ impl<K: Eq + Hash> Lsh<K> {
     }
 
     /// Inserts documents whose sketches exist, as rows of one matrix, by several threads; the result does not depend on how many.
+    /// Rows must come from the [`spec`](Self::spec) of the index; only their length can be checked.
     ///
     /// Returns an error and changes nothing if there are not as many keys as rows, if rows have not the length of the spec, if a
     /// key is there already or comes twice, if the index keeps shingles, or if `threads` is 0.
@@ -280,8 +311,9 @@ impl<K: Eq + Hash> Lsh<K> {
 
     /// Removes a document, and returns whether it was there.
     ///
-    /// Its slot is used up; if more slots are used up than documents are left, the index is built anew without them. So a removal
-    /// costs no more than an insertion on average, and memory is at most twice that of the documents.
+    /// The slot of the document stays empty. Once empty slots outnumber documents and there are at least 64, the index is built
+    /// anew without them. So a removal costs no more than an insertion on average, and memory is at most twice that of the
+    /// documents.
     pub fn remove<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -289,6 +321,12 @@ impl<K: Eq + Hash> Lsh<K> {
         let Some(slot) = self.slot(key) else { return false };
         self.keys[slot] = None;
         self.live -= 1;
+        self.forget(slot);
+        true
+    }
+
+    /// Drops what is kept of a slot without a key, and builds the index anew if many slots are used up.
+    fn forget(&mut self, slot: usize) {
         if let Some(sets) = &mut self.sets {
             sets[slot] = ShingleSet::default();
         }
@@ -296,7 +334,6 @@ impl<K: Eq + Hash> Lsh<K> {
         if removed >= MANY_REMOVED && removed > self.live {
             self.compact();
         }
-        true
     }
 
     /// Whether a document has this key.
@@ -378,7 +415,7 @@ impl<K: Eq + Hash> Lsh<K> {
             let hash = self.hash(&key);
             if self.slot_by(hash, &key).is_some() {
                 self.pop_keys(first);
-                return Err(ErrorKind::DuplicateKey { position }.into());
+                return Err(ErrorKind::DuplicateKey { position: Some(position) }.into());
             }
             self.push_key(hash, key);
         }
@@ -492,7 +529,7 @@ pub(super) fn cut<'s>(
             shingler.shingle_into(text, buffer);
             let units = buffer.units();
             if shingler.refuses(units) {
-                return Err(ErrorKind::ShortDocument { position: 0, units }.into());
+                return Err(ErrorKind::ShortDocument { position: None, units }.into());
             }
             Ok(Some(buffer.hashes()))
         }

@@ -30,7 +30,7 @@ impl<K> Similar<'_, K> {
     }
 }
 
-/// Asks many questions of one index, with buffers that are used again.
+/// Runs many queries on one index, with buffers that are used again.
 ///
 /// ```
 /// use minwise::{Lsh, Spec};
@@ -108,7 +108,7 @@ impl<'a, K> Searcher<'a, K> {
         };
         for &slot in &*candidates {
             let at = slot as usize;
-            // A removed document is still on its shelves.
+            // Removed documents stay in the band tables until the index is compacted.
             let Some(key) = &lsh.keys[at] else { continue };
             let exact = match &set {
                 None => None,

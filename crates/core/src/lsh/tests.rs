@@ -177,7 +177,9 @@ fn texts_shingles_and_sketches_are_one() {
 fn keys_are_unique() {
     let mut lsh = index(0..10);
     let before = lsh.clone();
-    assert_eq!(lsh.insert(3, "other words").unwrap_err().code(), "duplicate_key");
+    let error = lsh.insert(3, "other words").unwrap_err();
+    assert_eq!(error.code(), "duplicate_key");
+    assert_eq!(error.to_string(), "the index has a document with this key: remove or replace it");
     let position = |result: Result<(), Error>| {
         let error = result.unwrap_err();
         assert_eq!(error.code(), "duplicate_key");
@@ -197,6 +199,27 @@ fn keys_are_unique() {
     lsh.insert(3, "other words").unwrap();
     assert_eq!(found(&lsh, "other words"), [(3, 1.0)]);
     assert_eq!(*lsh.keys().last().unwrap(), 3);
+}
+
+#[test]
+fn a_document_takes_the_place_of_the_one_with_its_key() {
+    let short: Spec = "none / words:1,short=reject / minhash:32 / seed:1".parse().unwrap();
+    let mut lsh = Lsh::builder(short).bands(8, 4).threshold(0.5).keep_shingles().build().unwrap();
+    for key in 0..5 {
+        assert!(!lsh.replace(key, &text(key)).unwrap());
+    }
+    let before = lsh.clone();
+    assert_eq!(lsh.replace(2, "").unwrap_err().code(), "short_document");
+    assert!(lsh.iter().eq(before.iter()));
+    assert_eq!(lsh.query(&text(2)).unwrap().len(), 1);
+    for version in 0..1000 {
+        assert!(lsh.replace(2, &text(100 + version)).unwrap());
+    }
+    assert_eq!(lsh.len(), 5);
+    assert!(lsh.keys().eq(&[0, 1, 3, 4, 2]));
+    assert!(lsh.query(&text(2)).unwrap().is_empty());
+    assert_eq!(*lsh.query(&text(1099)).unwrap()[0].key, 2);
+    assert!(lsh.sketches.len() < 2 * index::MANY_REMOVED, "{} rows", lsh.sketches.len());
 }
 
 #[test]

@@ -1,9 +1,12 @@
-//! Shingles given out block by block, so that those of a huge document are never all there.
+//! Shingles given out block by block, so that the shingles of a huge document are never all in memory.
 //!
 //! - **Idea.** The text is normalised and cut into units in blocks (`text/blocks.rs`), and the last N − 1 units of a block are
 //!   kept for the windows that begin in it and end in the next one.
 //! - **Not for** bags, where a shingle depends on all before it, nor `terms`, which are longer words and no runs.
 //! - **Checked.** against the whole document, by property test.
+
+use std::convert::Infallible;
+use std::fmt;
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -11,14 +14,15 @@ use super::{
     KEY_OF_SHINGLES, KEY_OF_TEXT, Repeats, ShingleUnit, Shingler, Shingles, chars, key_bytes, words,
 };
 use crate::hash::rolling;
-use crate::text::{Markup, Normalization, Normalizer};
+use crate::text::{BlockNormalizer, Markup, Normalization, NormalizedText, Normalizer};
 
-/// What is known of a document once all its shingles were given out.
+/// Totals of a document that was cut block by block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Tally {
-    /// How many tokens or characters it has.
+    /// The number of tokens or characters.
     pub units: usize,
-    /// What [`Shingles::equality_key`] is for the whole document.
+    /// The equality key of the document, as [`Shingles::equality_key`] returns it.
     pub equality_key: u128,
 }
 
@@ -30,10 +34,11 @@ impl Shingler {
     }
 
     /// Cuts `source` into the shingles that [`shingle_into`](Self::shingle_into) gives, and gives them to `each` in document
-    /// order, those of some `block_bytes` of the source at a time. `room` is left without shingles.
+    /// order, those of some `block_bytes` of the source at a time. `room` is a buffer, which is left
+    /// without shingles.
     ///
     /// # Panics
-    /// If documents cannot be cut so ([`cuts_blocks`](Self::cuts_blocks)).
+    /// If [`cuts_blocks`](Self::cuts_blocks) is false, as for bags and `terms`.
     pub fn shingle_blocks<E>(
         &self,
         source: &str,
@@ -42,7 +47,7 @@ impl Shingler {
         each: impl FnMut(&[u64]) -> Result<(), E>,
     ) -> Result<Tally, E> {
         if self.normalizer.normalization().markup == Markup::Strip {
-            // Here it is there as a whole already, and need not be put together first.
+            // The text is whole, so its markup is removed at once, without a copy of its pieces.
             let kept = Normalization { markup: Markup::Keep, ..self.normalizer.normalization() };
             let of_kept = Self::new(kept, self.shingling).with_kernel(self.kernel);
             return of_kept.shingle_blocks(&Normalizer::without_markup(source), block_bytes, room, each);
@@ -52,66 +57,180 @@ impl Shingler {
 
     /// Cuts a text that comes in pieces of any length, as [`shingle_blocks`](Self::shingle_blocks) cuts a whole one.
     ///
-    /// `pieces` calls its argument with each piece, in order. If the text has no shingles, `pieces` is called once more, because
-    /// the key of such a text is made of its characters; it must then begin at the beginning again. Blocks of 1 MiB
-    /// (`block_bytes`) are a good size. `room` is a buffer.
+    /// `pieces` calls its argument with each piece, in order. Blocks of 1 MiB (`block_bytes`) are a good size. `room` is a buffer.
+    /// [`piece_shingler`](Self::piece_shingler) does the same for a program that has a loop of its own.
     ///
     /// # Panics
-    /// If documents cannot be cut so ([`cuts_blocks`](Self::cuts_blocks)).
+    /// If [`cuts_blocks`](Self::cuts_blocks) is false, as for bags and `terms`.
     pub fn shingle_pieces<E>(
         &self,
-        pieces: impl Fn(&mut dyn FnMut(&str) -> Result<(), E>) -> Result<(), E>,
+        pieces: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), E>) -> Result<(), E>,
         block_bytes: usize,
         room: &mut Shingles,
         mut each: impl FnMut(&[u64]) -> Result<(), E>,
     ) -> Result<Tally, E> {
-        assert!(self.cuts_blocks(), "bags and terms are cut whole");
-        let Shingles { text, masks, units, hashes, .. } = room;
-        let size = self.shingling.size;
-        let mut key = Xxh3::with_seed(KEY_OF_SHINGLES);
-        let mut all_units = 0;
-        units.clear();
-        self.normalizer.for_each_block(&pieces, block_bytes, text, |text| {
-            let kept = units.len();
-            if self.shingling.unit == ShingleUnit::Words {
-                words::hash_into(self.kernel, text, masks, units);
-            } else {
-                chars::hash_into(text, units);
-            }
-            all_units += units.len() - kept;
-            hashes.clear();
-            rolling::windows_into(units, size, hashes);
-            units.drain(..units.len().saturating_sub(size - 1));
-            key.update(&key_bytes(hashes));
-            if hashes.is_empty() { Ok(()) } else { each(hashes) }
-        })?;
-        if all_units > 0 && all_units < size {
+        let mut shingler = PieceShingler::new(self, block_bytes, std::mem::take(room));
+        let cut = pieces(&mut |piece| shingler.add(piece, &mut each)).and_then(|()| shingler.finish(each));
+        *room = shingler.room;
+        cut
+    }
+
+    /// A [`PieceShingler`], which cuts a text whose pieces come one by one. Blocks of 1 MiB (`block_bytes`) are a good size.
+    ///
+    /// # Panics
+    /// If [`cuts_blocks`](Self::cuts_blocks) is false, as for bags and `terms`.
+    #[must_use]
+    pub fn piece_shingler(&self, block_bytes: usize) -> PieceShingler {
+        PieceShingler::new(self, block_bytes, Shingles::new())
+    }
+}
+
+/// Cuts a text whose pieces come one by one, such as those that a socket or a decompressor gives. It holds one block of the text;
+/// if the spec has `strip-markup`, it holds all of it, because a tag may be as long as the text.
+///
+/// ```
+/// use std::convert::Infallible;
+/// use minwise::shingle::Shingles;
+/// use minwise::Spec;
+///
+/// let shingler = "nfkc+casefold / words:2 / minhash:128 / seed:1".parse::<Spec>()?.shingler();
+/// let mut cutter = shingler.piece_shingler(1 << 20);
+/// let mut found = vec![];
+/// let mut take = |shingles: &[u64]| {
+///     found.extend_from_slice(shingles);
+///     Ok::<(), Infallible>(())
+/// };
+/// for piece in ["The cat sa", "t on the m", "at."] {
+///     let Ok(()) = cutter.add(piece, &mut take);
+/// }
+/// let Ok(tally) = cutter.finish(&mut take);
+///
+/// let mut whole = Shingles::new();
+/// shingler.shingle_into("The cat sat on the mat.", &mut whole);
+/// assert_eq!(found, whole.hashes());
+/// assert_eq!((tally.units, tally.equality_key), (6, whole.equality_key()));
+/// # Ok::<(), minwise::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct PieceShingler {
+    shingler: Shingler,
+    room: Shingles,
+    blocks: BlockNormalizer,
+    /// The normalised characters of a text in which no unit was found so far, because the key of a text without units is made of
+    /// them.
+    characters: BlockNormalizer,
+    key_of_characters: Xxh3,
+    key: Xxh3,
+    /// The number of tokens or characters that were found.
+    found: usize,
+}
+
+impl PieceShingler {
+    fn new(shingler: &Shingler, block_bytes: usize, mut room: Shingles) -> Self {
+        assert!(shingler.cuts_blocks(), "bags and terms are cut whole");
+        room.units.clear();
+        let characters = Normalizer::new(shingler.normalizer.normalization());
+        Self {
+            shingler: shingler.clone(),
+            room,
+            blocks: BlockNormalizer::new(shingler.normalizer.clone(), block_bytes),
+            characters: BlockNormalizer::new(characters, block_bytes),
+            key_of_characters: Xxh3::with_seed(KEY_OF_TEXT),
+            key: Xxh3::with_seed(KEY_OF_SHINGLES),
+            found: 0,
+        }
+    }
+
+    /// Adds the next piece of the text, of any length, and gives the shingles that are complete to `each`, in document order.
+    ///
+    /// Returns the error of `each`, after which the text cannot be continued.
+    pub fn add<E>(&mut self, piece: &str, mut each: impl FnMut(&[u64]) -> Result<(), E>) -> Result<(), E> {
+        self.cut(Some(piece), &mut each)?;
+        self.add_characters(Some(piece));
+        Ok(())
+    }
+
+    /// Ends the text: gives the last shingles to `each`, and returns what is known of the whole text. Afterwards the pieces of
+    /// another text can be added.
+    ///
+    /// Returns the error of `each`.
+    pub fn finish<E>(&mut self, mut each: impl FnMut(&[u64]) -> Result<(), E>) -> Result<Tally, E> {
+        self.cut(None, &mut each)?;
+        self.add_characters(None);
+        let Shingles { units, hashes, .. } = &mut self.room;
+        let found = std::mem::take(&mut self.found);
+        let (mut key, key_of_characters) = (
+            std::mem::replace(&mut self.key, Xxh3::with_seed(KEY_OF_SHINGLES)),
+            std::mem::replace(&mut self.key_of_characters, Xxh3::with_seed(KEY_OF_TEXT)),
+        );
+        if found > 0 && found < self.shingler.shingling.size {
             let whole = [rolling::whole(units)];
             key.update(&key_bytes(&whole));
             each(&whole)?;
         }
         units.clear();
         hashes.clear();
-        if all_units == 0 {
-            key = Xxh3::with_seed(KEY_OF_TEXT);
-            Normalizer::new(self.normalizer.normalization()).for_each_block(
-                &pieces,
-                block_bytes,
-                text,
-                |text| {
-                    key.update(text.as_str().as_bytes());
-                    Ok(())
-                },
-            )?;
+        let key = if found == 0 { key_of_characters } else { key };
+        Ok(Tally { units: found, equality_key: key.digest128() })
+    }
+
+    /// Cuts a piece, or what is left at the end of the text.
+    fn cut<E>(
+        &mut self,
+        piece: Option<&str>,
+        each: &mut impl FnMut(&[u64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Shingles { text, masks, units, hashes, .. } = &mut self.room;
+        let (shingling, kernel) = (self.shingler.shingling, self.shingler.kernel);
+        let mut cut = |text: &NormalizedText| {
+            let kept = units.len();
+            if shingling.unit == ShingleUnit::Words {
+                words::hash_into(kernel, text, masks, units);
+            } else {
+                chars::hash_into(text, units);
+            }
+            self.found += units.len() - kept;
+            hashes.clear();
+            rolling::windows_into(units, shingling.size, hashes);
+            units.drain(..units.len().saturating_sub(shingling.size - 1));
+            self.key.update(&key_bytes(hashes));
+            if hashes.is_empty() { Ok(()) } else { each(hashes) }
+        };
+        match piece {
+            Some(piece) => self.blocks.add(piece, text, &mut cut),
+            None => self.blocks.finish(text, &mut cut),
         }
-        Ok(Tally { units: all_units, equality_key: key.digest128() })
+    }
+
+    /// Follows a text that has no units so far.
+    fn add_characters(&mut self, piece: Option<&str>) {
+        let mut follow = |text: &NormalizedText| {
+            self.key_of_characters.update(text.as_str().as_bytes());
+            Ok::<(), Infallible>(())
+        };
+        let text = &mut self.room.text;
+        let Ok(()) = match piece {
+            _ if self.found > 0 => {
+                self.characters.clear();
+                Ok(())
+            }
+            Some(piece) => self.characters.add(piece, text, &mut follow),
+            None => self.characters.finish(text, &mut follow),
+        };
+    }
+}
+
+impl fmt::Debug for PieceShingler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PieceShingler")
+            .field("shingler", &self.shingler)
+            .field("found", &self.found)
+            .finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::convert::Infallible;
-
     use super::super::Shingling;
     use super::*;
     use proptest::prelude::*;

@@ -32,7 +32,7 @@ use crate::hash::rolling;
 use crate::kernel::{ByteMasks, Kernel};
 use crate::text::{Normalization, NormalizedText, Normalizer};
 
-pub use blocks::Tally;
+pub use blocks::{PieceShingler, Tally};
 
 /// Keys are made of texts with one seed and of shingles with another, so that none of the one is one of the other.
 const KEY_OF_SHINGLES: u64 = 0;
@@ -64,6 +64,7 @@ impl ShingleUnit {
 
 /// What repeated shingles are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Repeats {
     /// The same shingle: a document is a set.
     #[default]
@@ -74,6 +75,7 @@ pub enum Repeats {
 
 /// What becomes of a text that has fewer units than a shingle needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Short {
     /// It is one shingle of all its units.
     #[default]

@@ -248,7 +248,20 @@ impl Resolver<'_> {
             Input::Path(path) => self.path(path),
             Input::Pattern(pattern) => self.pattern(pattern),
             Input::Memory(memory) => self.memory(memory),
+            Input::NamedFile { path, name } => self.named_file(path, name),
         }
+    }
+
+    /// Takes a file under another name than its path.
+    fn named_file(&mut self, path: &Path, name: &str) -> Result<()> {
+        let (name, before) = (self.names.free(name, &self.sources), self.sources.len());
+        // The format follows from the name of the file, so that the source gets its own name last.
+        self.path(path)?;
+        if let Some(source) = self.sources.get_mut(before) {
+            (source.name, source.id_start) = (name.into(), 0);
+            source.origin = Origin::NamedFile(path.into());
+        }
+        Ok(())
     }
 
     fn memory(&mut self, memory: &InMemory) -> Result<()> {

@@ -32,6 +32,14 @@ pub enum Input {
     Pattern(String),
     /// Documents that the program holds in memory.
     Memory(InMemory),
+    /// A file that the program wrote in place of its memory, such as the rows of a stream. Messages and ids have the name and
+    /// not the path, as those of [`Memory`](Self::Memory) do.
+    NamedFile {
+        /// The file.
+        path: PathBuf,
+        /// The name. If a source before it has the name, a number is added to it.
+        name: String,
+    },
 }
 
 impl Input {
@@ -77,6 +85,7 @@ impl fmt::Display for Input {
             Self::Path(path) => path.display().fmt(f),
             Self::Pattern(pattern) => pattern.fmt(f),
             Self::Memory(memory) => f.write_str(memory.name()),
+            Self::NamedFile { name, .. } => f.write_str(name),
         }
     }
 }
@@ -104,5 +113,7 @@ mod tests {
         assert_eq!(Input::Stdin.to_string(), "-");
         assert_eq!(Input::from(Path::new("a b")).to_string(), "a b");
         assert_eq!(Input::Pattern("*.txt".into()).to_string(), "*.txt");
+        let named = Input::NamedFile { path: "/tmp/rows.jsonl".into(), name: "rows".to_owned() };
+        assert_eq!(named.to_string(), "rows");
     }
 }

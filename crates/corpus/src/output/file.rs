@@ -386,7 +386,7 @@ mod tests {
         write(&path, b"old", Overwrite::Refuse).unwrap();
         let error = write(&path, b"new", Overwrite::Refuse).unwrap_err();
         assert!(error.to_string().ends_with("out` exists already"), "{error}");
-        assert_eq!(error.hint().unwrap().to_string(), "`force` replaces it");
+        assert_eq!(error.hint().unwrap().to_string(), "`overwrite` replaces it");
         let unfinished = Output::create(&path, Overwrite::Allow).unwrap();
         drop(unfinished);
         assert_eq!(fs_err::read(&path).unwrap(), b"old");

@@ -18,6 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// What to do about an output that is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Overwrite {
     /// Refuse, and say so before any work is done.
     Refuse,
@@ -27,6 +28,7 @@ pub enum Overwrite {
 
 /// The decision that all documents of an output have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OutputVerdict {
     /// The documents stay in the corpus.
     Kept,

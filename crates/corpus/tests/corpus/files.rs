@@ -251,7 +251,7 @@ fn kinds_of_input_are_not_mixed() {
     let error = folder.open(&["data"]).unwrap_err();
     assert!(error.to_string().contains("data/a.jsonl` is JSONL and "), "{error}");
     assert!(error.to_string().ends_with("data/notes` is a document"), "{error}");
-    assert!(error.hint().unwrap().to_string().contains("`input-format`"));
+    assert!(error.hint().unwrap().to_string().contains("`input_format`"));
     assert_eq!(folder.open(&["data/*.jsonl"]).unwrap().sources().len(), 1);
     let options = ReadOptions::default().format(InputFormat::Only(Format::TEXT));
     assert_eq!(folder.open_with(&["data"], &options).unwrap().layout(), Layout::Texts);

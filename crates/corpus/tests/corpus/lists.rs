@@ -301,7 +301,7 @@ fn wrong_paths_are_refused_with_right_ones() {
     folder.write("a.warc", warc);
     let error = open(&folder, "a.warc", "messages[].content").unwrap_err();
     assert!(error.to_string().ends_with("a.warc` has no lists"), "{error}");
-    assert!(error.hint().unwrap().to_string().contains("leave out `text-field`"), "{error}");
+    assert!(error.hint().unwrap().to_string().contains("leave out `text_field`"), "{error}");
 }
 
 #[test]

@@ -59,7 +59,7 @@ use crate::verify::compare::Comparison;
 #[must_use = "nothing happens before `run`"]
 pub struct Dedup {
     options: DedupOptions,
-    /// What is wrong with options that were given as text or as numbers.
+    /// Problems of options that could not be parsed, which `build` reports.
     problems: Vec<SettingProblem>,
 }
 
@@ -87,10 +87,10 @@ impl Dedup {
         self.run_observed(&Unobserved)
     }
 
-    /// Reads, decides and writes, under the eyes of an observer, which is told of progress and warnings and may cancel.
+    /// Reads, decides and writes, and reports progress and warnings to `observer`, which may cancel the run.
     ///
     /// # Errors
-    /// Those of [`run`](Self::run); also if the observer cancels, which [`Error::is_cancelled`] tells.
+    /// Fails where [`run`](Self::run) does, and if the observer cancels; [`Error::is_cancelled`] is true then.
     pub fn run_observed(self, observer: &dyn Observer) -> Result<Deduplicated, Error> {
         Deduplicated::new(self.build()?.execute(observer)?)
     }
@@ -143,7 +143,7 @@ impl Dedup {
     }
 }
 
-/// What is written. Without these, a run writes nothing.
+/// Outputs. A run writes nothing unless one of these is called.
 impl Dedup {
     /// Writes the kept documents to a file, or to a folder if the path ends with a separator. The name decides the format.
     pub fn write_kept(mut self, path: impl AsRef<Path>) -> Self {
@@ -151,7 +151,7 @@ impl Dedup {
         self
     }
 
-    /// Writes the removed documents likewise.
+    /// Writes the removed documents to a file, or to a folder if the path ends with a separator. The name decides the format.
     pub fn write_removed(mut self, path: impl AsRef<Path>) -> Self {
         self.options.outputs.removed = Some(Destination::from(path.as_ref()));
         self
@@ -296,13 +296,26 @@ impl Deduplicated {
         self.outcome.rejects()
     }
 
-    /// The id of a document: its own if no other document has it, else the name of its source and its line. `None` if the
-    /// record was rejected or is not there.
+    /// The id of a document, which no other document has: its own if it is unique. If it is repeated or missing, it is the name of
+    /// its source and its line, such as `part.jsonl:7` or `memory:7`; in memory, repeated ids are `rose`, `rose#2` and so on, in the
+    /// order in which the policy for keepers prefers them. `None` if the record was rejected or is not there.
+    /// [`record_id`](Self::record_id) is the id as the record has it.
     ///
     /// # Errors
     /// Fails if ids lie in a temporary file that cannot be read.
     pub fn id(&self, index: usize) -> Result<Option<Cow<'_, str>>, Error> {
         self.positions.document(index).map(|document| self.outcome.id(document)).transpose()
+    }
+
+    /// The id as the record has it, whether or not other documents have the same one. `None` if the record has no id, was
+    /// rejected, or is not there.
+    ///
+    /// # Errors
+    /// Fails if ids lie in a temporary file that cannot be read.
+    pub fn record_id(&self, index: usize) -> Result<Option<Cow<'_, str>>, Error> {
+        let Some(document) = self.positions.document(index) else { return Ok(None) };
+        let id = self.outcome.reading().documents.raw_id(document)?;
+        Ok((!id.is_empty()).then_some(id))
     }
 
     /// The text of a document, read again from its source. `None` if it is null, or if the record was rejected or is not there.

@@ -38,7 +38,7 @@ use crate::settings::{Bands, RunSettings, Search};
 #[must_use = "nothing happens before `run`"]
 pub struct Pairs {
     options: PairsOptions,
-    /// What is wrong with options that were given as text or as numbers.
+    /// Problems of options that could not be parsed, which `build` reports.
     problems: Vec<SettingProblem>,
 }
 
@@ -69,10 +69,10 @@ impl Pairs {
         self.run_observed(&Unobserved)
     }
 
-    /// Reads, compares and lists, under the eyes of an observer, which is told of progress and warnings and may cancel.
+    /// Reads, compares and lists, and reports progress and warnings to `observer`, which may cancel the run.
     ///
     /// # Errors
-    /// Those of [`run`](Self::run); also if the observer cancels, which [`Error::is_cancelled`] tells.
+    /// Fails where [`run`](Self::run) does, and if the observer cancels; [`Error::is_cancelled`] is true then.
     pub fn run_observed(self, observer: &dyn Observer) -> Result<FoundPairs, Error> {
         FoundPairs::new(self.build()?.execute(observer)?, observer)
     }
@@ -82,7 +82,8 @@ shared_options!(Pairs);
 
 /// Which pairs are listed, and where they are written.
 impl Pairs {
-    /// Lists only the pairs of the documents with these ids. Default: all pairs.
+    /// Lists only the pairs of the documents with these ids. An id is the one that [`FoundPairs::id`] gives. Default: all
+    /// pairs.
     pub fn of<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
         self.options.of.get_or_insert_default().extend(ids.into_iter().map(Into::into));
         self
@@ -155,14 +156,27 @@ impl FoundPairs {
         self.pairs
     }
 
-    /// The id of a document: its own if no other document has it, else the name of its source and its line. `None` if the
-    /// record was rejected or is not there.
+    /// The id of a document, which no other document has: its own if it is unique. If it is repeated or missing, it is the name of
+    /// its source and its line, such as `part.jsonl:7` or `memory:7`; in memory, repeated ids are `rose`, `rose#2` and so on, in the
+    /// order in which the policy for keepers prefers them. `None` if the record was rejected or is not there.
+    /// [`record_id`](Self::record_id) is the id as the record has it.
     ///
     /// # Errors
     /// Fails if ids lie in a temporary file that cannot be read.
     pub fn id(&self, index: usize) -> Result<Option<Cow<'_, str>>, Error> {
         let id = |document| self.outcome.reading().documents.id(document, self.outcome.corpus());
         self.positions.document(index).map(id).transpose()
+    }
+
+    /// The id as the record has it, whether or not other documents have the same one. `None` if the record has no id, was
+    /// rejected, or is not there.
+    ///
+    /// # Errors
+    /// Fails if ids lie in a temporary file that cannot be read.
+    pub fn record_id(&self, index: usize) -> Result<Option<Cow<'_, str>>, Error> {
+        let Some(document) = self.positions.document(index) else { return Ok(None) };
+        let id = self.outcome.reading().documents.raw_id(document)?;
+        Ok((!id.is_empty()).then_some(id))
     }
 
     /// The number of records of the inputs, rejected ones among them.

@@ -4,7 +4,7 @@
 /// would have to be imported by every caller.
 macro_rules! shared_options {
     ($builder:ident) => {
-        /// What is compared. Every call adds an input behind those before it.
+        /// Inputs. Every call adds an input behind those before it.
         impl $builder {
             /// Adds a list of texts, which are copied. Their ids are `memory:1`, `memory:2` and so on.
             pub fn texts<T: AsRef<str>>(self, texts: impl IntoIterator<Item = T>) -> Self {
@@ -93,7 +93,7 @@ macro_rules! shared_options {
             }
         }
 
-        /// What makes two documents near-duplicates.
+        /// Similarity settings.
         impl $builder {
             /// Sets the exact similarity from which on two documents are near-duplicates. Default: 0.8.
             pub fn threshold(mut self, threshold: f64) -> Self {
@@ -156,7 +156,7 @@ macro_rules! shared_options {
             }
         }
 
-        /// What a run may take. None of these changes a result.
+        /// Resource limits, which change no result. None of these changes a result.
         impl $builder {
             /// Sets the number of threads. Default: one per core.
             pub fn threads(mut self, threads: usize) -> Self {
@@ -164,7 +164,7 @@ macro_rules! shared_options {
                 self
             }
 
-            /// Sets the memory limit in bytes, at least 128 MiB. What does not fit goes to temporary files. Default: half of
+            /// Sets the memory limit in bytes, at least 128 MiB. Data over the limit is written to temporary files. Default: half of
             /// the machine's memory.
             pub fn memory(mut self, bytes: u64) -> Self {
                 match MemoryLimit::new(bytes) {

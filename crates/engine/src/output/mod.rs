@@ -24,6 +24,7 @@ const BLOCK_BYTES: u64 = 1 << 20;
 
 /// Where records go.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum OutputTarget<'o> {
     /// All of them to one file of a format.
     One(&'o mut Output, Format),
@@ -59,6 +60,7 @@ impl OutputTarget<'_> {
 
 /// Which documents are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OutputPart {
     /// Those that stay.
     Kept,
@@ -90,7 +92,7 @@ fn until_failure<T>(
 }
 
 /// Fails if the person asked to stop, so that what was written until then is not put in place.
-fn not_cancelled(observer: &dyn Observer) -> Result<(), Error> {
+pub(crate) fn not_cancelled(observer: &dyn Observer) -> Result<(), Error> {
     if observer.cancelled() { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
 }
 

@@ -48,6 +48,7 @@ const REJECTS: &str = "rejects";
 
 /// What the first stage found.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Reading {
     /// The documents.
     pub documents: Documents,
@@ -125,7 +126,10 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
     let mut reading = desk.finish()?;
 
     let room = plan.memory.room(plan.threads, reading.documents.len());
-    if let Some(pair) = reading.documents.find_repeated_ids(corpus, room)? {
+    reading.references = reading.documents.partition_point(|place| place.source < corpus.references())?;
+    if let Some(pair) = reading.documents.find_repeated_ids(corpus, room)?
+        && !reading.documents.number_repeated_ids(corpus, &plan.key.keep, reading.references)?
+    {
         let documents = &reading.documents;
         let place = |document: u32| documents.place_name(document, corpus).map(Cow::into_owned);
         observer.warn(&Warning::RepeatedIds {
@@ -137,7 +141,6 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
     if reading.repaired > 0 {
         observer.warn(&Warning::Repaired { documents: reading.repaired });
     }
-    reading.references = reading.documents.partition_point(|place| place.source < corpus.references())?;
     reading.ranks.check(&plan.key.keep, &reading.documents, reading.references, corpus, observer)?;
     Ok(reading)
 }

@@ -13,13 +13,13 @@ const LISTED: usize = 5;
 /// The records of a run that were rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RejectedRecords {
-    /// How many there are.
+    /// The number of rejected records.
     pub count: u64,
-    /// The first five, each with its place and reason in words.
+    /// The first five rejected records, each with its place and reason in words.
     pub first: Vec<String>,
-    /// The same five for programs.
+    /// The first five rejected records, for programs.
     pub lines: Vec<RejectLine>,
-    /// What to try, where their reasons suggest something.
+    /// A hint, if the reasons suggest one.
     pub hint: Option<Sentence>,
 }
 

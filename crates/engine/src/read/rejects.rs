@@ -17,7 +17,7 @@ const BLOCK_BYTES: u64 = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Rejected {
-    /// The number of its source.
+    /// The number of its source, counted from 0 in the order of the inputs; references come first.
     pub source: u32,
     /// Its line, from 1; 1 for a whole file.
     pub line: u64,
@@ -85,7 +85,7 @@ impl Rejects {
         self.len == 0
     }
 
-    /// The first thousand of them.
+    /// The first thousand rejected records, as a list. [`for_each`](Self::for_each) visits all of them.
     #[must_use]
     pub fn first(&self) -> &[Rejected] {
         &self.first

@@ -38,6 +38,7 @@ use crate::error::{Error, ErrorKind, SettingProblem};
 
 /// Where a run writes something.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Destination {
     /// Standard output.
     Stdout,

@@ -96,6 +96,24 @@ fn an_index_is_the_position_in_the_list() {
     assert_eq!(kept.text(0).unwrap(), None);
 }
 
+/// Results name documents by ids of which each is there once; programs that know a record by its own id find it by `record_id`.
+#[test]
+fn a_repeated_id_is_still_known() {
+    let documents = [("rose", ROSE), ("lily", LILY), ("rose", ROSE)];
+    let result = Dedup::new().documents(documents).run().unwrap();
+    let pairs = Pairs::new().documents(documents).of(["rose#2"]).run().unwrap();
+    assert_eq!(pairs.iter().map(|pair| (pair.first, pair.second)).collect::<Vec<_>>(), [(0, 2)]);
+    for (index, (own, named)) in
+        [("rose", "rose"), ("lily", "lily"), ("rose", "rose#2")].into_iter().enumerate()
+    {
+        assert_eq!(result.record_id(index).unwrap().as_deref(), Some(own));
+        assert_eq!(result.id(index).unwrap().as_deref(), Some(named));
+        assert_eq!(pairs.record_id(index).unwrap().as_deref(), Some(own));
+    }
+    assert_eq!(result.record_id(3).unwrap(), None);
+    assert_eq!(Dedup::new().texts([ROSE]).run().unwrap().record_id(0).unwrap(), None);
+}
+
 #[test]
 fn references_come_behind_the_inputs() {
     let result = Dedup::new()

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use minwise_corpus::{Corpus, Input, ReadOptions, Unobserved};
+use minwise_corpus::{Corpus, InMemory, Input, ReadOptions, Unobserved};
 use minwise_engine::stages::read;
-use minwise_engine::{MemoryLimit, Observer, Warning};
+use minwise_engine::{Dedup, MemoryLimit, Observer, Warning};
 use tempfile::TempDir;
 
 use crate::support::settings;
@@ -89,4 +89,36 @@ fn places_in_many_files() {
     let root = folder.path().display();
     let places = [format!("{root}/0.jsonl:2"), format!("{root}/1.jsonl:1")];
     assert_eq!(repeated(&corpus), (files as u64, places));
+}
+
+/// Documents in memory have no lines to go by: of those with one id, the first in keeper order keeps it, and the others get
+/// numbers. A number that an id has already is left out.
+#[test]
+fn ids_in_memory_are_numbered_in_keeper_order() {
+    let rows = [("x", "one"), ("x", "one two three"), ("y", "four"), ("x", "one two"), ("x#2", "five")];
+    let named = |keep: &str| -> Vec<String> {
+        let memory = InMemory::documents(rows).named("data");
+        let listener = Listener::default();
+        let result = Dedup::new().input(memory).keep(keep).run_observed(&listener).unwrap();
+        assert!(listener.0.lock().unwrap().is_none(), "numbers need no warning");
+        (0..rows.len()).map(|index| result.id(index).unwrap().unwrap().into_owned()).collect()
+    };
+    assert_eq!(named("first"), ["x", "x#3", "y", "x#4", "x#2"]);
+    assert_eq!(named("last"), ["x#4", "x#3", "y", "x", "x#2"]);
+    assert_eq!(named("longest"), ["x#4", "x", "y", "x#3", "x#2"]);
+}
+
+/// A file that a program wrote in place of its memory goes by its name, and its ids are numbered, too.
+#[test]
+fn a_named_file_is_as_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.jsonl");
+    fs_err::write(&path, "{\"id\":\"x\",\"text\":\"a\"}\n{\"id\":\"x\",\"text\":\"b\"}\n{\"text\":\"c\"}\n")
+        .unwrap();
+    let input = Input::NamedFile { path, name: "data".to_owned() };
+    let listener = Listener::default();
+    let result = Dedup::new().input(input).run_observed(&listener).unwrap();
+    assert!(listener.0.lock().unwrap().is_none());
+    let ids = [0, 1, 2].map(|index| result.id(index).unwrap().unwrap().into_owned());
+    assert_eq!(ids, ["x", "x#2", "data:3"]);
 }

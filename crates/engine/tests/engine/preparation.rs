@@ -117,7 +117,7 @@ fn weights_and_what_is_left_out_are_honoured() {
             assert!(a.shingles().len() <= 41);
             let distinct = match a.set() {
                 DocumentSet::Plain(set) => set.len(),
-                DocumentSet::Weighted(set) => set.view().shingles().len(),
+                DocumentSet::Weighted(set) => set.shingles().len(),
                 other => panic!("{other:?}"),
             };
             assert!(distinct <= 31, "{distinct}");

@@ -117,7 +117,7 @@ fn outputs_are_written_and_put_in_place() {
     let again = desk.options().outputs(outputs.clone());
     let error = DedupRun::new(again).unwrap().execute(&Unobserved).unwrap_err();
     assert_eq!(error.code(), "output_exists");
-    assert_eq!(error.hint().unwrap().to_string(), "`force` replaces it");
+    assert_eq!(error.hint().unwrap().to_string(), "`overwrite` replaces it");
     let outputs = outputs.overwrite(true);
     let replaced = desk.options().outputs(outputs);
     DedupRun::new(replaced).unwrap().execute(&Unobserved).unwrap();

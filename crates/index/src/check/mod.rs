@@ -53,6 +53,7 @@ pub struct Finding {
 
 /// What was looked at, and what was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct IntegrityReport {
     /// Documents.
     pub documents: u64,

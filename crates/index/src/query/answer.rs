@@ -9,6 +9,7 @@ use crate::record::Mark;
 /// The conditions of a match that a document meets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct Reasons {
     /// The similarity reaches the threshold.
     pub similarity: bool,
@@ -27,6 +28,7 @@ impl Reasons {
 /// A document of the archive that shares text with the checked one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct Match {
     /// Id of the document.
     pub id: String,

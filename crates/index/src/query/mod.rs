@@ -30,13 +30,14 @@ use crate::record::{DocumentRow, Entry};
 use crate::settings::Texts;
 use crate::store::View;
 pub use answer::{Answer, Match, Queried, Reasons};
-pub use options::{CheckOptions, OptionProblem};
+pub use options::CheckOptions;
 pub use passages::SharedPassage;
 use reader::DocumentReader;
 use window::DateWindow;
 
 /// A document to look for.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Query<'q> {
     /// Its text.
     pub text: &'q str,
@@ -52,10 +53,23 @@ impl<'q> Query<'q> {
     pub fn new(text: &'q str) -> Self {
         Self { text, metadata: None, itself: None }
     }
+
+    /// Sets the metadata of the document, for [`CheckOptions::exclude`].
+    #[must_use]
+    pub fn metadata(self, metadata: &'q Map<String, Value>) -> Self {
+        Self { metadata: Some(metadata), ..self }
+    }
+
+    /// Sets the id of the document, which is then not found itself.
+    #[must_use]
+    pub fn itself(self, id: &'q str) -> Self {
+        Self { itself: Some(id), ..self }
+    }
 }
 
 /// Two documents side by side.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct DocumentPair {
     /// The exact Jaccard similarity.
     pub similarity: f64,
@@ -110,12 +124,33 @@ impl PreparedQuery {
 }
 
 impl Index {
-    /// What a document repeats of this index.
+    /// Finds the documents of this index that a text repeats, with the passages that both share.
+    ///
+    /// ```
+    /// use minwise_index::{CheckOptions, Index, IndexSettings, NewDocument, Query};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("archive");
+    /// let index = Index::create(&path, &IndexSettings::default())?;
+    /// let text = "The reed warbler breeds in the reeds along the northern shore of the lake.";
+    /// index.add_now(&[NewDocument::new("2019-17", text)])?;
+    ///
+    /// let answer = index.query(&Query::new(text), &CheckOptions::default().top(5))?;
+    /// assert_eq!((answer.matches[0].id.as_str(), answer.matches[0].similarity), ("2019-17", 1.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Options`] if an option has a value that it cannot have, with [`ErrorKind::NoTexts`] if an option
+    /// needs texts that the index does not keep, and if the index cannot be read.
     pub fn query(&self, query: &Query<'_>, options: &CheckOptions) -> Result<Answer> {
         self.query_observed(query, options, &Unobserved)
     }
 
-    /// The same, by somebody who may stop it between two look-ups or two candidates.
+    /// As [`query`](Self::query); the observer may cancel between two look-ups or two candidates.
+    ///
+    /// # Errors
+    /// Fails where [`query`](Self::query) does, and with [`ErrorKind::Interrupted`] if the observer cancels.
     pub fn query_observed(
         &self,
         query: &Query<'_>,
@@ -172,6 +207,10 @@ impl Index {
 
     /// What is evidence, if it can be told by what the index keeps.
     fn evidence(&self, options: &CheckOptions) -> Result<Evidence> {
+        let problems = options.problems();
+        if !problems.is_empty() {
+            return Err(ErrorKind::Options(problems).into());
+        }
         if self.settings.texts == Texts::LeftOut {
             let needing = [
                 (options.weight.is_some(), "weighing shingles"),
@@ -394,5 +433,5 @@ fn rank(matches: &mut [Match]) {
 fn weighted(weigher: &Weigher, left: &[u64], right: &[u64]) -> f64 {
     let remaining = |shingles: &[u64]| evidence::remaining(shingles).collect::<Vec<u64>>();
     let (left, right) = (weigher.weigh(&remaining(left)), weigher.weigh(&remaining(right)));
-    WeightedOverlap::of(left.view(), right.view()).jaccard()
+    WeightedOverlap::of(&left, &right).jaccard()
 }

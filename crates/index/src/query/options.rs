@@ -1,51 +1,54 @@
 //! The options of a check. The command and the server build the same type, and [`CheckOptions::problems`] checks it for both.
 
-use std::fmt;
-
 use minwise::weight::{MostDocuments, Weighting};
 use serde::{Deserialize, Serialize};
 
 use super::form;
 use super::window::DateWindow;
+use crate::error::OptionProblem;
 use crate::setters::setters;
 
 /// Options of a check: the conditions of a match, and the text that is no evidence.
+///
+/// [`CheckOptions::default`] has the defaults that the fields name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CheckOptions {
-    /// Minimum Jaccard similarity of a match.
+    /// Minimum Jaccard similarity of a match. Default: 0.5.
     #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1, default = 0.5))]
     pub threshold: f64,
-    /// Minimum containment of a match: a document is a match if at least this share of either text appears in the other.
+    /// Minimum containment of a match: a document is a match if at least this share of either text appears in the
+    /// other. Default: 0.3.
     #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1, default = 0.3))]
     pub containment: f64,
     /// Minimum length of a shared passage that makes a document a match, in tokens. A value below that of the archive counts
     /// as that of the archive, which is also the default.
     #[cfg_attr(feature = "openapi", schema(minimum = 0))]
     pub passage: Option<usize>,
-    /// Maximum number of matches in the answer, which has the best.
+    /// Maximum number of matches in the answer, which has the best. Default: 10.
     #[cfg_attr(feature = "openapi", schema(minimum = 1, default = 10))]
     pub top: usize,
-    /// Maximum number of candidates that are compared, the most promising first.
+    /// Maximum number of candidates that are compared, the most promising first. Default: 1000.
     #[cfg_attr(feature = "openapi", schema(minimum = 1, default = 1000))]
     pub candidates: usize,
-    /// Maximum number of passages per match. The longest are in the answer, in the order of the checked text.
+    /// Maximum number of passages per match. The longest are in the answer, in the order of the checked text. Default: 50.
     #[cfg_attr(feature = "openapi", schema(minimum = 0, default = 50))]
     pub passages: usize,
     /// Shingles in more documents than this are no evidence: a whole number of documents from 1, or a share of all documents
-    /// above 0 and at most 1.0, written with a decimal point.
+    /// above 0 and at most 1.0, written with a decimal point. Default: no limit.
     #[serde(with = "form::most_documents")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<f64>, exclusive_minimum = 0, default = json!(null)))]
     pub max_df: Option<MostDocuments>,
-    /// Texts whose shingles are no evidence, such as the text of a form.
+    /// Texts whose shingles are no evidence, such as the text of a form. Default: none.
     pub ignore_text: Vec<String>,
-    /// Whether text in quotation marks is no evidence.
+    /// Whether text in quotation marks is no evidence. Default: false.
     pub ignore_quotations: bool,
-    /// Whether lists of references at the end of a document are no evidence.
+    /// Whether lists of references at the end of a document are no evidence. Default: false.
     pub ignore_references: bool,
     /// Metadata fields: a document with the same value as the checked text in one of these fields is passed over.
+    /// Default: none.
     pub exclude: Vec<String>,
     /// First day of the documents that are compared, inclusive. Earlier documents are passed over.
     #[cfg_attr(feature = "openapi", schema(format = Date))]
@@ -103,38 +106,13 @@ impl Default for CheckOptions {
     }
 }
 
-/// An option with a value that it cannot have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct OptionProblem {
-    /// The option, as a field of [`CheckOptions`] is called.
-    pub option: &'static str,
-    /// Its value.
-    pub given: String,
-    /// The values that it can have, as the end of a sentence.
-    pub expected: &'static str,
-}
-
-impl OptionProblem {
-    /// A value that an option cannot have.
-    pub fn new(option: &'static str, given: impl fmt::Display, expected: &'static str) -> Self {
-        Self { option, given: given.to_string(), expected }
-    }
-}
-
-impl fmt::Display for OptionProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` cannot be `{}`: it must be {}", self.option, self.given, self.expected)
-    }
-}
-
 impl CheckOptions {
     /// The dates between which documents are compared, if they are given.
     pub(crate) fn window(&self) -> Option<DateWindow<'_>> {
         DateWindow::new(self.date_field.as_deref(), self.since.as_deref(), self.until.as_deref())
     }
 
-    /// Every option with a value that it cannot have, in the order of the fields.
+    /// Every option with a value that it cannot have, in the order of the fields. A query with such options is refused.
     #[must_use]
     pub fn problems(&self) -> Vec<OptionProblem> {
         let mut problems = vec![];

@@ -13,6 +13,7 @@ use super::reader::Other;
 /// A passage that the checked text shares with a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct SharedPassage {
     /// Byte range of the passage in the checked text, as `[start, end]`; `end` is exclusive.
     #[serde(with = "form::range")]

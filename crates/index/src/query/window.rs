@@ -26,8 +26,8 @@ enum WindowEnd {
 }
 
 impl<'o> DateWindow<'o> {
-    /// The window between two dates, if there is one. An end that is no date counts as none, because `Options::problems`
-    /// names it.
+    /// The window between two dates, if there is one. An end that is no date counts as none, because a query refuses
+    /// such options before.
     pub(crate) fn new(field: Option<&'o str>, since: Option<&str>, until: Option<&str>) -> Option<Self> {
         let (since, until) = (since.and_then(date_word), until.and_then(end_of));
         (since.is_some() || until.is_some()).then_some(Self { field, since, until })

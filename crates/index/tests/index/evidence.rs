@@ -100,7 +100,7 @@ fn documents_of_the_same_applicant_are_passed_over() {
     };
     index.add(&[of("a", json!("Ada")), of("b", json!("Bob")), of("c", json!(null))], 0, 1).unwrap();
     let ids = |metadata: &Map<String, Value>| {
-        let query = Query { metadata: Some(metadata), ..Query::new(&same) };
+        let query = Query::new(&same).metadata(metadata);
         let options = CheckOptions::default().exclude(vec!["applicant".to_owned()]);
         let answer = index.query(&query, &options).unwrap();
         answer.matches.iter().map(|found| found.id.clone()).collect::<Vec<_>>()

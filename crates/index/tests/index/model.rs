@@ -73,7 +73,7 @@ proptest! {
         let mut ids = index.ids().unwrap();
         ids.sort_unstable();
         prop_assert_eq!(ids, model.keys().cloned().collect::<Vec<_>>());
-        let options = CheckOptions::default().containment(2.0).passage(Some(usize::MAX)).top(99);
+        let options = CheckOptions::default().containment(1.0).passage(Some(usize::MAX)).top(99);
         for (id, text) in &model {
             let found = index.get(id).unwrap().unwrap();
             prop_assert_eq!(found.text.as_ref(), Some(text));

@@ -46,10 +46,9 @@ fn a_query_finds_every_similar_document_with_its_exact_similarity() {
         let index = Index::create(&path, &IndexSettings::default().texts(texts)).unwrap();
         let documents = families();
         index.add(&documents, 0, 2).unwrap();
-        let options = CheckOptions::default().containment(2.0).passage(Some(usize::MAX)).top(100);
+        let options = CheckOptions::default().containment(1.0).passage(Some(usize::MAX)).top(100);
         for query in &documents {
-            let answer =
-                index.query(&Query { itself: Some(&query.id), ..Query::new(&query.text) }, &options).unwrap();
+            let answer = index.query(&Query::new(&query.text).itself(&query.id), &options).unwrap();
             let found: BTreeSet<(String, String)> = answer
                 .matches
                 .iter()
@@ -145,7 +144,7 @@ fn a_check_can_be_stopped_while_documents_are_passed_over() {
         .map(|n| NewDocument { metadata: of.clone(), ..document(&format!("{n}"), &format!("{same} {n}")) })
         .collect();
     index.add(&documents, 0, 2).unwrap();
-    let query = Query { metadata: Some(&of), ..Query::new(&same) };
+    let query = Query::new(&same).metadata(&of);
     let options = CheckOptions::default().exclude(vec!["of".to_owned()]);
     let times = Asked::up_to(usize::MAX);
     let answer = index.query_observed(&query, &options, &times).unwrap();
@@ -483,4 +482,25 @@ fn documents_without_texts_resemble_each_other_as_those_with_texts_do() {
         without.resembling("nobody", &CheckOptions::default(), &Unobserved).unwrap_err().kind(),
         ErrorKind::NoSuchDocument { .. }
     ));
+}
+
+/// A wrong option would be ignored or find nothing, so a query refuses it by name.
+#[test]
+fn options_that_cannot_be_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    index.add_now(&[document("a", "some words of a document")]).unwrap();
+    for (options, named) in [
+        (CheckOptions::default().until("soon".to_owned()), "`until` cannot be `soon`"),
+        (CheckOptions::default().threshold(f64::NAN), "`threshold` cannot be `NaN`"),
+        (CheckOptions::default().top(0), "`top` cannot be `0`"),
+    ] {
+        for result in
+            [index.query(&Query::new("some words"), &options), index.resembling("a", &options, &Unobserved)]
+        {
+            let error = result.unwrap_err();
+            assert_eq!(error.code(), "bad_setting");
+            assert!(error.to_string().starts_with(named), "{error}");
+        }
+    }
 }

@@ -39,7 +39,7 @@ fn a_thousand_planted_documents_are_found_as_often_as_is_said() {
     let mut random = SplitMix64::new(5);
     for (bands, rows) in [(42, 3), (10, 4), (4, 5)] {
         let index = archive(folder.path(), bands, rows);
-        let options = CheckOptions::default().containment(2.0).passage(Some(usize::MAX)).top(5);
+        let options = CheckOptions::default().containment(1.0).passage(Some(usize::MAX)).top(5);
         let (mut there, mut found, mut least) = (0, 0, 0.0);
         for number in 0..PLANTED {
             let words = words(&format!("d{number}"), 120);
@@ -75,7 +75,7 @@ fn a_thousand_planted_documents_are_found_as_often_as_is_said() {
 fn a_thousand_planted_passages_are_found_always() {
     let folder = tempfile::tempdir().unwrap();
     let index = archive(folder.path(), 42, 3);
-    let options = CheckOptions::default().threshold(1.0).containment(2.0).top(5);
+    let options = CheckOptions::default().threshold(1.0).containment(1.0).top(5);
     let mut random = SplitMix64::new(6);
     for number in 0..PLANTED {
         let source = words(&format!("d{number}"), 120);

@@ -189,7 +189,7 @@ fn a_list_has_pages_in_both_directions() {
     for newest_first in [false, true] {
         let (mut ids, mut after) = (vec![], None);
         loop {
-            let page = index.list(&Listing { after, limit: 7, newest_first, ..Listing::default() }).unwrap();
+            let page = index.list(&Listing::new().after(after).limit(7).newest_first(newest_first)).unwrap();
             ids.extend(page.entries.iter().map(|entry| entry.id.clone()));
             after = page.next;
             if after.is_none() {
@@ -202,12 +202,9 @@ fn a_list_has_pages_in_both_directions() {
         assert_eq!(ids, index.ids().unwrap());
         assert_eq!(ids.len(), 40);
     }
-    let found = index.list(&Listing { search: "TITLE", limit: 9, ..Listing::default() }).unwrap();
+    let found = index.list(&Listing::new().search("TITLE").limit(9)).unwrap();
     assert_eq!(found.entries.iter().map(|entry| entry.id.as_str()).collect::<Vec<_>>(), ["d3"]);
-    assert_eq!(
-        index.list(&Listing { search: "2020", limit: 9, ..Listing::default() }).unwrap().entries.len(),
-        1
-    );
+    assert_eq!(index.list(&Listing::new().search("2020").limit(9)).unwrap().entries.len(), 1);
 }
 
 #[test]

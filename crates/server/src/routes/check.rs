@@ -186,7 +186,7 @@ pub(crate) fn queried(title: Option<String>, text: String, marks: Vec<Mark>) -> 
 
 /// A document of the archive whose matches are asked for.
 pub(crate) fn queried_document(document: StoredDocument) -> Queried {
-    let StoredDocument { entry, text, marks } = document;
+    let StoredDocument { entry, text, marks, .. } = document;
     Queried { id: Some(entry.id), title: entry.title, text, marks, ..Queried::default() }
 }
 
@@ -215,7 +215,7 @@ impl ServerState {
         let answer = if let Some(id) = &query.id {
             self.index.resembling(id, options, observer)
         } else {
-            let asked = Query { metadata: Some(&submission.metadata.0), ..Query::new(text) };
+            let asked = Query::new(text).metadata(&submission.metadata.0);
             self.index.query_observed(&asked, options, observer)
         };
         let mut answer = self.told(answer)?;

@@ -87,8 +87,12 @@ pub(crate) async fn list(
     }
     state
         .run(move |state| {
-            let listing =
-                Listing { search: &wanted.search, after, limit, newest_first: true, looks: Some(LOOKS) };
+            let listing = Listing::new()
+                .search(&wanted.search)
+                .after(after)
+                .limit(limit)
+                .newest_first(true)
+                .looks(Some(LOOKS));
             let page = state.told(state.index.list(&listing))?;
             let documents = page.entries.into_iter().map(DocumentSent::from).collect();
             let next = page.next.map(|number| number.to_string());

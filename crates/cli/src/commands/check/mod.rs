@@ -86,7 +86,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
                 document.id = format!("{}:{}", corpus.sources()[source as usize].id(), before + line + 1);
             }
             document.metadata.extend(metadata.clone());
-            let query = Query { metadata: Some(&document.metadata), ..Query::new(&document.text) };
+            let query = Query::new(&document.text).metadata(&document.metadata);
             let mut answer = index.query(&query, &options)?;
             answer.query = Queried {
                 id: Some(document.id.clone()),

@@ -23,6 +23,7 @@ pub fn place_of(marks: &[Mark], offset: usize) -> Option<String> {
         MarkedPlace::Paragraph(number) => format!("paragraph {number}"),
         MarkedPlace::Slide(number) => format!("slide {number}"),
         MarkedPlace::Chapter(number) => format!("chapter {number}"),
+        _ => return None,
     })
 }
 

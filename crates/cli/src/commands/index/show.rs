@@ -24,7 +24,7 @@ pub fn list(args: &IndexListArgs) -> Result<Exit, Failure> {
     let (mut left, mut after) = (limit.unwrap_or(usize::MAX), None);
     while left > 0 {
         let limit = left.min(PAGE);
-        let listing = Listing { search: &args.search, after, limit, newest_first: args.newest, looks: None };
+        let listing = Listing::new().search(&args.search).after(after).limit(limit).newest_first(args.newest);
         let page = index.list(&listing)?;
         for entry in &page.entries {
             match args.format {

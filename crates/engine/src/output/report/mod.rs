@@ -34,7 +34,7 @@ use self::large::LargeClusterSummary;
 use self::page::page;
 use crate::decide::{Decisions, Removed};
 use crate::error::Error;
-use crate::output::Findings;
+use crate::output::{Findings, not_cancelled};
 use crate::read::rejects::Rejects;
 
 pub use self::page::THIS_RUN;
@@ -151,16 +151,18 @@ impl Report {
             serde_json::to_vec_pretty(findings.summary).expect("a summary can always be written as JSON");
         text.push(b'\n');
         self.summary.write_bytes(&text)?;
-        write_pairs(findings, &mut self.pairs)?;
+        write_pairs(findings, observer, &mut self.pairs)?;
         let by_keeper = ByKeeper::new(findings.decisions);
         for cluster in by_keeper.removed.chunk_by(|a, b| a.of == b.of) {
+            not_cancelled(observer)?;
             write_cluster(findings, cluster, None, &mut self.clusters)?;
         }
         large::write(findings, &by_keeper.spared, observer, &mut self.large_clusters)?;
         write_reordered(findings, &mut self.reordered)?;
         write_rejects(findings.corpus, &findings.reading.rejected, &mut self.rejects)?;
         self.page.write_bytes(page(findings, &by_keeper, extras)?.as_bytes())?;
-        Ok(())
+        // The files are not put in place yet, so that a report that was cancelled leaves nothing.
+        not_cancelled(observer)
     }
 
     /// Completes all files but for their names.
@@ -179,8 +181,9 @@ impl Report {
     }
 }
 
-fn write_pairs(findings: &Findings<'_>, out: &mut Output) -> Result<(), Error> {
+fn write_pairs(findings: &Findings<'_>, observer: &dyn Observer, out: &mut Output) -> Result<(), Error> {
     for Removed { document, of, similarity } in &findings.decisions.removed {
+        not_cancelled(observer)?;
         let id = findings.id(*document)?;
         let of = findings.id(*of)?;
         let line = format!("{}\t{}\t{similarity:.6}\n", escape_control(&id), escape_control(&of));

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use minwise::keep::{KeepPolicy, Ties};
 use minwise::sort::sort_mixed;
-use minwise_corpus::{Corpus, Layout};
+use minwise_corpus::{Corpus, Layout, Source};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Documents;
@@ -14,6 +15,8 @@ use crate::memory::WorkingMemory;
 
 /// Bytes that one id takes while ids are sorted by their hashes.
 const SORTED_BYTES: u64 = 32;
+/// Stands between an id that repeats and its number.
+const NUMBER_SIGN: char = '#';
 
 impl Documents {
     /// Finds ids that several documents have. Gives the first two documents of one of them.
@@ -126,6 +129,66 @@ impl Documents {
         }
         let place = self.place(at)?;
         Ok(((place.source, place.line) == wanted).then_some(at))
+    }
+
+    /// Numbers the ids that several documents of the program's data have: the first in keeper order keeps its id, and the others
+    /// are `id#2`, `id#3` and so on, except ids that documents have already. The first documents are of references, which come
+    /// before all others. Returns whether all documents with repeated ids are numbered now.
+    pub(crate) fn number_repeated_ids(
+        &mut self,
+        corpus: &Corpus,
+        keep: &KeepPolicy,
+        references: u32,
+    ) -> Result<bool, Error> {
+        let is_data = |source: u32| corpus.sources().get(source as usize).is_some_and(Source::is_data);
+        let mut groups: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        for &document in &self.repeated {
+            if is_data(self.place(document)?.source) {
+                groups.entry(self.raw_id(document)?.into_owned()).or_default().push(document);
+            }
+        }
+        if groups.is_empty() {
+            return Ok(self.repeated.is_empty());
+        }
+        let mut taken: HashSet<String> = HashSet::new();
+        self.for_each_raw_id(|_, id| {
+            if id.contains(NUMBER_SIGN) {
+                taken.insert(id.to_owned());
+            }
+        })?;
+        let (words, ranks) = (keep.words(), self.ranks()?);
+        let rank = |document: u32| ranks.get(document as usize * words..).and_then(|rest| rest.get(..words));
+        let places = PlaceNames::new(corpus);
+        let mut numbered = BTreeMap::new();
+        for (id, mut documents) in groups {
+            let first = documents.partition_point(|&document| document < references);
+            let (_, ranked) = documents.split_at_mut(first);
+            if keep.ties() == Ties::Last {
+                ranked.reverse();
+            }
+            ranked.sort_by(|&a, &b| rank(a).cmp(&rank(b)));
+            // A document without an id may go by the place that this id names.
+            let keeps_id = documents.len() > 1 && places.find(&id).is_none();
+            let mut number = 1;
+            for document in documents {
+                let name = if keeps_id && number == 1 {
+                    number += 1;
+                    id.clone()
+                } else {
+                    loop {
+                        number = number.max(2);
+                        let name = format!("{id}{NUMBER_SIGN}{number}");
+                        number += 1;
+                        if taken.insert(name.clone()) {
+                            break name;
+                        }
+                    }
+                };
+                numbered.insert(document, name);
+            }
+        }
+        self.numbered = numbered;
+        Ok(self.numbered.len() == self.repeated.len())
     }
 
     pub(crate) fn repeated_ids(&self) -> u64 {

@@ -6,6 +6,7 @@ mod rows;
 pub(crate) mod segment;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -40,6 +41,8 @@ pub struct Documents {
     is_skipped: Vec<u64>,
     /// Documents whose id another one has too, in order.
     repeated: Vec<u32>,
+    /// Ids of documents whose own ids repeat and which are data of the program: `id`, `id#2`, `id#3` in keeper order.
+    numbered: BTreeMap<u32, String>,
     /// Where segments go that no later process is to find.
     temporary: Option<Arc<Temporary>>,
 }
@@ -61,6 +64,7 @@ impl Documents {
             is_null: vec![],
             is_skipped: vec![],
             repeated: vec![],
+            numbered: BTreeMap::new(),
             temporary: None,
         }
     }
@@ -175,13 +179,17 @@ impl Documents {
         !self.is_null(document) && !self.is_skipped(document)
     }
 
-    /// The document's id: the user's own if it has one that no other document has, else `file:line`.
+    /// The document's id: the user's own if it has one that no other document has, else `file:line`. Documents that are data
+    /// of the program and share an id have it with a number: `id`, `id#2`, `id#3` in keeper order.
     pub fn id<'a>(&'a self, document: u32, corpus: &'a Corpus) -> Result<Cow<'a, str>, Error> {
         if self.repeated.binary_search(&document).is_err() {
             let id = self.raw_id(document)?;
             if !id.is_empty() {
                 return Ok(id);
             }
+        }
+        if let Some(id) = self.numbered.get(&document) {
+            return Ok(Cow::Borrowed(id));
         }
         self.place_name(document, corpus)
     }

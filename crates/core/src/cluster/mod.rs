@@ -11,6 +11,7 @@
 //! The three work on one [`Neighbourhood`] at a time: documents that meet, directly or through others. What is
 //! similar is asked of a [`Judge`], and only when the answer matters, because an answer means reading two documents.
 
+mod asks;
 mod components;
 mod neighbourhood;
 mod pairs;
@@ -26,6 +27,7 @@ use std::str::FromStr;
 use crate::candidate::FullShelves;
 use crate::error::Error;
 
+pub use asks::{Asks, Block, BlockLimits, BlockRow, ComponentAsks, ShelvedDocuments, StarAsks};
 pub use components::{Forest, components};
 pub use neighbourhood::Neighbourhood;
 pub use pairs::pairs;
@@ -66,6 +68,7 @@ impl FromStr for Clustering {
 
 /// Decides about pairs of documents, which are numbered within their neighbourhood.
 ///
+/// A clustering asks in three steps, each of which costs more per pair than the one before: sketches
 /// ([`screen`](Self::screen), or [`scan`](Self::scan) for many pairs at once), what is certain without a comparison
 /// ([`bound`](Self::bound)), and the comparison ([`similarity`](Self::similarity), or [`similarities`](Self::similarities) for
 /// many pairs at once).

@@ -41,7 +41,9 @@ def main(library: str, command: str, *only: str) -> int:
     if not only:
         for words in (
             [str(bin / "mypy"), "--strict", "--package", "minwise"],
-            [str(bin / "stubtest"), "minwise"],
+            [str(bin / "mypy"), "--strict", "types_of_results.py"],
+            [str(bin / "pyright"), "types_of_results.py"],
+            [str(bin / "stubtest"), "--mypy-config-file", str(HERE / "pyproject.toml"), "minwise"],
             [str(bin / "pyright"), "--verifytypes", "minwise", "--ignoreexternal"],
         ):
             good, _ = run(words)

@@ -6,6 +6,7 @@
 ['To be or not to be', 'That is the question']
 """
 
+from ._adapters import Stream
 from ._errors import (
     Cancelled,
     IndexDamaged,
@@ -61,6 +62,7 @@ __all__ = [
     "Sketches",
     "Spec",
     "SpecMismatch",
+    "Stream",
     "Summary",
     "__version__",
     "compare",

@@ -16,11 +16,17 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, compress
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ._errors import InputError, SettingError
 
 Source = tuple[Any, ...]
+R = TypeVar("R")
+
+#: The column of the text where its own name would mean a path.
+TEXT = "minwise:text"
+#: The column of the ids where its own name would mean a path, or is that of the text. In a spool, the id as it came in.
+ID = "minwise:id"
 
 
 def type_name(value: object) -> str:
@@ -44,7 +50,7 @@ def is_a(value: object, library: str, *names: str) -> bool:
 class Adapted:
     """Data that is ready for a run."""
 
-    __slots__ = ("source", "ids", "take", "text", "spool")
+    __slots__ = ("source", "ids", "take", "text", "field", "id_column", "spool")
 
     def __init__(
         self,
@@ -53,6 +59,8 @@ class Adapted:
         *,
         ids: list[Any] | None = None,
         text: str | None = None,
+        field: str | None = None,
+        id_column: str | None = None,
         spool: Spool | None = None,
     ) -> None:
         #: The source as the extension module takes it.
@@ -63,6 +71,10 @@ class Adapted:
         self.ids = ids
         #: The column of the text, if the data is a table.
         self.text = text
+        #: The field of the text as the run is told it; another one than `text` if the column's name would mean a path.
+        self.field = field if field is not None else text
+        #: The column of the ids as the run is told it, if it is not the one that was asked for.
+        self.id_column = id_column
         #: Temporary files that must live as long as the result.
         self.spool = spool
 
@@ -154,26 +166,39 @@ def given_ids(id: Any, length: int | None) -> list[Any]:
     return ids
 
 
-def unique_ids(ids: list[Any]) -> tuple[list[Any], list[str]]:
-    """Ids as they came in, and as text, each only once: a repeated id becomes `id#2`, `id#3` and so on."""
-    shown: list[Any] = []
-    texts: list[str] = []
-    taken: set[str] = set()
-    counts: dict[str, int] = {}
-    for position, id in enumerate(ids):
-        if id is None or id != id:
-            id = position
-        text = str(id)
-        if text in taken:
-            number = counts.get(text, 1) + 1
-            while f"{text}#{number}" in taken:
-                number += 1
-            counts[text] = number
-            id = text = f"{text}#{number}"
-        taken.add(text)
-        shown.append(id)
-        texts.append(text)
-    return shown, texts
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, or a missing value of pandas, of which a comparison cannot be a condition."""
+    if value is None:
+        return True
+    if isinstance(value, float):
+        return math.isnan(value)
+    return type_name(value) in ("NAType", "NaTType")
+
+
+def id_texts(ids: Iterable[Any]) -> list[str | None]:
+    """Ids as text, and None where there is none."""
+    return [None if is_missing(id) else str(id) for id in ids]
+
+
+def shown_ids(ids: list[Any], names: Callable[[list[int]], list[str | None]] | None) -> list[Any]:
+    """Ids as they came in; the position where there is none.
+
+    ``names`` returns the ids that a run has for positions: of ids that repeat, all but one have a number, such as ``id#2``.
+    It is None if no id repeats.
+    """
+    texts = id_texts(ids)
+    shown = [position if text is None else id for position, (id, text) in enumerate(zip(ids, texts))]
+    if names is not None:
+        there = [position for position, text in enumerate(texts) if text is not None]
+        for position, name in zip(there, names(there)):
+            if name is not None and name != texts[position]:
+                shown[position] = name
+    return shown
+
+
+def is_plain(name: str) -> bool:
+    """Whether the name of a column is one in a run, where ``a.b`` and ``a[]`` mean a path, and ``a,b`` means two columns."""
+    return bool(name) and not any(sign in name for sign in ".,[")
 
 
 # ----------------------------------------------------------------------------------------------------------------- spool
@@ -190,12 +215,12 @@ class Spool:
 
     def __init__(self, folder: str | os.PathLike[str] | None) -> None:
         try:
-            self._folder = tempfile.mkdtemp(prefix="minwise-", dir=folder)
+            self._folder: str = tempfile.mkdtemp(prefix="minwise-", dir=os.fspath(folder) if folder is not None else None)
         except OSError as error:
             message = f"cannot create a temporary folder in `{folder}`: {error.strerror}"
             raise InputError(message, errno=error.errno) from None
         self._remove = weakref.finalize(self, _remove_own, self._folder, os.getpid())
-        self.path = os.path.join(self._folder, "data.jsonl")
+        self.path: str = os.path.join(self._folder, "data.jsonl")
         self._file = open(self.path, "w", encoding="ascii", newline="\n")
 
     def add(self, row: Mapping[str, Any]) -> None:
@@ -249,23 +274,28 @@ def as_text(value: Any) -> Any:
     return str(value)
 
 
-class Stream:
-    """Rows of a spool, which can be iterated any number of times as long as the result is open."""
+class Stream(Generic[R]):
+    """Rows of a generator that stay or were removed, which can be iterated any number of times as long as the result is open.
 
-    __slots__ = ("_spool", "_mask", "_is_text")
+    >>> import minwise
+    >>> with minwise.dedup(text for text in ["a rose", "A rose!", "a daffodil"]) as result:
+    ...     list(result.kept), len(result.kept)
+    (['a rose', 'a daffodil'], 2)
+    """
 
-    def __init__(self, spool: Spool, mask: list[bool], is_text: bool) -> None:
+    __slots__ = ("_spool", "_mask", "_row")
+
+    def __init__(self, spool: Spool, mask: list[bool], row: Callable[[dict[str, Any]], R]) -> None:
         self._spool = spool
         self._mask = mask
-        self._is_text = is_text
+        self._row = row
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[R]:
         if not self._spool.is_open:
             raise ValueError("the result was closed, and its rows are gone")
         with open(self._spool.path, encoding="ascii") as lines:
             for line in compress(lines, self._mask):
-                row = json.loads(line)
-                yield row["text"] if self._is_text else row
+                yield self._row(json.loads(line))
 
     def __len__(self) -> int:
         return sum(self._mask)
@@ -280,7 +310,7 @@ class Stream:
 class Wanted:
     """What a run asks of its data."""
 
-    __slots__ = ("text", "id", "fields", "temp_dir", "name", "errors", "column")
+    __slots__ = ("text", "id", "fields", "temp_dir", "name", "errors", "column", "id_column")
 
     def __init__(
         self,
@@ -291,10 +321,13 @@ class Wanted:
         name: str,
         errors: str,
         column: str | None = None,
+        id_column: str = "id",
     ) -> None:
         self.text = text
-        #: The field that texts without fields get. Only references have it, whose text is in the fields of the data.
+        #: The field that texts get. Only references have it, whose text must be in the field of the data.
         self.column = column
+        #: The column that ids get.
+        self.id_column = id_column
         self.id = id
         #: Fields that the keeper policy looks at.
         self.fields = fields
@@ -377,8 +410,8 @@ def adapt_texts(data: Any, texts: Any, take: Callable[[list[bool]], Any], wanted
         )
     if wanted.id is None:
         return Adapted(("texts", texts, None), take)
-    ids, unique = unique_ids(given_ids(wanted.id, len(data)))
-    return Adapted(("texts", texts, unique), take, ids=ids)
+    ids = given_ids(wanted.id, len(data))
+    return Adapted(("texts", texts, id_texts(ids)), take, ids=ids)
 
 
 def adapt_list(data: Any, wanted: Wanted) -> Adapted:
@@ -398,52 +431,116 @@ def check_text(value: Any, place: str) -> None:
         raise TypeError(f"{place} is {type_name(value)}: it must be str")
 
 
+def check_surrogates(value: Any, place: str) -> None:
+    """Refuses a text with lone surrogates, also inside lists and fields."""
+    if isinstance(value, str):
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            raise ValueError(f'{place} has a lone surrogate, and errors is "strict"') from None
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            check_surrogates(item, f"{place}[{name!r}]")
+    elif isinstance(value, (list, tuple)):
+        for at, item in enumerate(value):
+            check_surrogates(item, f"{place}[{at}]")
+
+
+class _Fields:
+    """How the fields of records are named in a spool. The first record decides."""
+
+    def __init__(self, first: Mapping[Any, Any], wanted: Wanted) -> None:
+        names = [str(name) for name in first]
+        strings = [name for name, value in zip(names, first.values()) if isinstance(value, str)]
+        self.text = choose_text(wanted.text, names, strings, "the first record")
+        self.is_whole = self.text in names
+        self.field = self.text
+        if self.is_whole and (wanted.column is not None or not is_plain(self.text)):
+            self.field = wanted.column or TEXT
+        #: The field that the ids come from.
+        self.id: str | None = None
+        if wanted.id is None or isinstance(wanted.id, str):
+            name = wanted.id if wanted.id is not None else "id"
+            self.id = None if name == self.text else name
+        self.id_column = ID if wanted.id_column == self.field else wanted.id_column
+        self.texts = [self.text] if self.is_whole else roots(self.text)
+        self.others = {root for field in wanted.fields for root in roots(field)} - {self.id}
+
+    def spooled(self, row: Mapping[Any, Any], id: Any, is_stream: bool) -> dict[str, Any]:
+        """The record as the run reads it. Of a stream, it has all that :meth:`restored` needs."""
+        out: dict[str, Any] = dict(row) if is_stream else {}
+        if not is_stream:
+            out.update((name, row[name]) for name in (*self.texts, *self.others) if name in row)
+        if self.field != self.text and self.text in row:
+            out[self.field] = out.pop(self.text)
+        if is_stream and self.id_column in row:
+            # The run reads ids as text.
+            out[ID] = row[self.id_column]
+        text = None if is_missing(id) else str(id)
+        if text is None:
+            out.pop(self.id_column, None)
+        else:
+            out[self.id_column] = text
+        return out
+
+    def restored(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The record of a stream as it came in."""
+        if self.id_column != ID and ID in row:
+            row[self.id_column] = row.pop(ID)
+        else:
+            row.pop(self.id_column, None)
+        if self.field != self.text and self.field in row:
+            row[self.text] = row.pop(self.field)
+        return row
+
+
 def adapt_records(data: Any, take: Callable[[list[bool]], Any] | None, wanted: Wanted) -> Adapted:
     """Rows that are dictionaries. They go to a temporary file as JSON, so that fields mean what they mean in the command."""
+    is_beside = wanted.id is not None and not isinstance(wanted.id, str)
+    beside = given_ids(wanted.id, None) if is_beside else []
     spool = Spool(wanted.temp_dir)
     try:
-        rows = iter(data)
-        text: str | None = None
-        id_field: str | None = None
-        needed: set[str] | None = None
+        fields: _Fields | None = None
         ids: list[Any] = []
         count = 0
-        for position, row in enumerate(rows):
+        for position, row in enumerate(data):
             count = position + 1
             if not isinstance(row, Mapping):
                 raise TypeError(f"{wanted.name}[{position}] is {type_name(row)}: it must be a dict, as those before it")
-            if text is None:
-                strings = [name for name, value in row.items() if isinstance(value, str)]
-                text = choose_text(wanted.text, list(row), strings, "the first record")
-                if wanted.id is None or isinstance(wanted.id, str):
-                    id_field = wanted.id if wanted.id is not None else "id"
-                    id_field = None if id_field == text else id_field
-                needed = {*roots(text), *(root for field in wanted.fields for root in roots(field))}
-                if id_field is not None:
-                    needed.add(id_field)
-            assert needed is not None
-            if text in row:
-                check_text(row[text], f"{wanted.name}[{position}][{text!r}]")
-            if id_field is not None:
-                ids.append(row.get(id_field))
-            # Rows of a stream must come back, so that all fields are kept.
-            kept = row if take is None else {name: row[name] for name in needed if name in row}
-            spool.add(kept)
+            if fields is None:
+                fields = _Fields(row, wanted)
+            for name in fields.texts:
+                if name in row:
+                    place = f"{wanted.name}[{position}][{name!r}]"
+                    check_text(row[name], place)
+                    if wanted.errors == "strict":
+                        check_surrogates(row[name], place)
+            if is_beside:
+                id = beside[position] if position < len(beside) else None
+            else:
+                id = None if fields.id is None else row.get(fields.id)
+            ids.append(id)
+            spool.add(fields.spooled(row, id, is_stream=take is None))
         spool.finish()
+        if is_beside:
+            given_ids(beside, count)
     except BaseException:
         spool.close()
         raise
-    if wanted.id is not None and not isinstance(wanted.id, str):
-        try:
-            ids = given_ids(wanted.id, count)
-        except BaseException:
-            spool.close()
-            raise
-    shown = unique_ids(ids)[0] if any(id is not None for id in ids) else None
+    if fields is None:
+        return Adapted(("path", spool.path), take or (lambda mask: Stream(spool, mask, dict)), text=wanted.text, spool=spool)
     if take is None:
-        final = spool
-        take = lambda mask: Stream(final, mask, is_text=False)  # noqa: E731
-    return Adapted(("path", spool.path), take, ids=shown, text=text, spool=spool)
+        restored = fields.restored
+        take = lambda mask: Stream(spool, mask, restored)  # noqa: E731
+    return Adapted(
+        ("path", spool.path),
+        take,
+        ids=ids if any(not is_missing(id) for id in ids) else None,
+        text=fields.text,
+        field=fields.field,
+        id_column=fields.id_column,
+        spool=spool,
+    )
 
 
 def adapt_stream(data: Iterable[Any], wanted: Wanted) -> Adapted:
@@ -463,76 +560,90 @@ def adapt_stream(data: Iterable[Any], wanted: Wanted) -> Adapted:
         raise SettingError(
             f"`keep` looks at {wanted.fields[0]!r}, and the stream has texts without fields", settings=["keep"]
         )
+    ids = None if wanted.id is None else given_ids(wanted.id, None)
+    named = None if ids is None else id_texts(ids)
+    column = wanted.column or "text"
     spool = Spool(wanted.temp_dir)
     try:
         length = 0
         for position, row in enumerate(every):
             if row is not None and not isinstance(row, str):
                 raise TypeError(f"{wanted.name}[{position}] is {type_name(row)}: it must be str")
-            if wanted.errors == "strict" and row is not None:
-                try:
-                    row.encode("utf-8")
-                except UnicodeEncodeError:
-                    raise ValueError(f'{wanted.name}[{position}] has a lone surrogate, and errors is "strict"') from None
-            spool.add({wanted.column or "text": row})
+            if wanted.errors == "strict":
+                check_surrogates(row, f"{wanted.name}[{position}]")
+            spooled = {column: row}
+            if named is not None and position < len(named) and named[position] is not None:
+                spooled[wanted.id_column] = named[position]
+            spool.add(spooled)
             length += 1
         spool.finish()
-        ids = None if wanted.id is None else unique_ids(given_ids(wanted.id, length))[0]
+        if ids is not None:
+            given_ids(ids, length)
     except BaseException:
         spool.close()
         raise
-    return Adapted(
-        ("path", spool.path), lambda mask: Stream(spool, mask, is_text=True), ids=ids, text="text", spool=spool
-    )
+    take = lambda mask: Stream(spool, mask, lambda row: row[column])  # noqa: E731
+    return Adapted(("path", spool.path), take, ids=ids, field=column, spool=spool)
 
 
-def table_source(
-    columns: Callable[[list[str]], Any],
-    values: Callable[[str], list[Any]],
-    text: str,
-    id_name: str | None,
-    wanted: Wanted,
+def adapt_table(
+    names: list[str],
+    strings: list[str],
+    what: str,
     length: int,
-) -> tuple[Source, list[Any] | None]:
-    """The columns that a run needs of a table, and the ids of its rows."""
-    needed: list[str] = []
-    for name in [*([text] if id_name == text else []), *roots_of(text), *(r for f in wanted.fields for r in roots(f))]:
-        if name not in needed and name != id_name:
-            needed.append(name)
+    columns: Callable[[dict[str, str]], Any],
+    values: Callable[[str], list[Any]],
+    take: Callable[[list[bool]], Any],
+    wanted: Wanted,
+) -> Adapted:
+    """The columns that a run needs of a table, and the ids of its rows.
+
+    ``columns`` makes a table of some columns with other names, ``values`` the list of a column.
+    """
+    if len(set(names)) != len(names):
+        raise SettingError(f"{what} has two columns of one name", settings=["text"])
+    text = choose_text(wanted.text, names, strings, what)
+    field = text
+    if text in names and (wanted.column is not None or not is_plain(text)):
+        field = wanted.column or TEXT
+    needed = {text: field} if text in names else {name: name for name in roots(text)}
+    for name in (root for keep in wanted.fields for root in roots(keep)):
+        if name in names:
+            needed.setdefault(name, name)
+        elif wanted.column is None:
+            listed = ", ".join(map(repr, names))
+            raise SettingError(f"`keep`: {what} has no column {name!r}; its columns are {listed}", settings=["keep"])
+    id_column = ID if wanted.id_column == field else wanted.id_column
     ids: list[Any] | None = None
-    unique: list[str] | None = None
     if wanted.id is not None and not isinstance(wanted.id, str):
-        ids, unique = unique_ids(given_ids(wanted.id, length))
-    elif id_name is not None:
-        ids, unique = unique_ids(values(id_name))
-    return ("table", columns(needed), unique), ids
-
-
-def roots_of(text: str) -> list[str]:
-    return roots(text)
-
-
-def id_name(wanted: Wanted, names: list[str], text: str, what: str) -> str | None:
-    if wanted.id is not None and not isinstance(wanted.id, str):
-        return None
-    return choose_id(wanted.id, names, text, what)
+        ids = given_ids(wanted.id, length)
+    else:
+        id_name = choose_id(wanted.id, names, text, what)
+        ids = None if id_name is None else values(id_name)
+    source = ("table", columns(needed), None if ids is None else id_texts(ids))
+    return Adapted(source, take, ids=ids, text=text, field=field, id_column=id_column)
 
 
 def adapt_polars(data: Any, frame: Any, back: Callable[[Any], Any], wanted: Wanted) -> Adapted:
     polars = loaded("polars")
-    names = list(frame.columns)
-    strings = [name for name, kind in frame.schema.items() if kind in (polars.String, polars.Categorical)]
-    what = f"the {type_name(data)}"
-    text = choose_text(wanted.text, names, strings, what)
-    source, ids = table_source(
-        lambda columns: frame.select(columns),
-        lambda name: frame.get_column(name).to_list(),
-        text,
-        id_name(wanted, names, text, what),
-        wanted,
+
+    def column(old: str, new: str) -> Any:
+        series = frame.get_column(old).alias(new)
+        # Columns of missing values only have a type of their own, which Arrow libraries hand over in different ways.
+        return series.cast(polars.String) if series.dtype == polars.Null else series
+
+    kinds = tuple(filter(None, (polars.String, polars.Categorical, getattr(polars, "Enum", None))))
+    return adapt_table(
+        list(frame.columns),
+        [name for name, kind in frame.schema.items() if any(kind == text for text in kinds)],
+        f"the {type_name(data)}",
         frame.height,
+        # Columns by themselves, because `select` takes some names for patterns.
+        lambda names: polars.DataFrame([column(old, new) for old, new in names.items()]),
+        lambda name: list(frame.get_column(name).to_list()),
+        lambda mask: back(frame.filter(polars_mask(mask))),
+        wanted,
     )
-    return Adapted(source, lambda mask: back(frame.filter(polars_mask(mask))), ids=ids, text=text)
 
 
 def is_arrow_text(kind: Any) -> bool:
@@ -545,18 +656,20 @@ def is_arrow_text(kind: Any) -> bool:
 
 def adapt_arrow(data: Any, table: Any, back: Callable[[Any], Any], wanted: Wanted) -> Adapted:
     names = list(table.schema.names)
-    strings = [field.name for field in table.schema if is_arrow_text(field.type)]
-    what = f"the {type_name(data)}"
-    text = choose_text(wanted.text, names, strings, what)
-    source, ids = table_source(
-        lambda columns: table.select(columns),
-        lambda name: table.column(name).to_pylist(),
-        text,
-        id_name(wanted, names, text, what),
-        wanted,
+
+    def columns(chosen: dict[str, str]) -> Any:
+        return table.select([names.index(name) for name in chosen]).rename_columns(list(chosen.values()))
+
+    return adapt_table(
+        names,
+        [field.name for field in table.schema if is_arrow_text(field.type)],
+        f"the {type_name(data)}",
         table.num_rows,
+        columns,
+        lambda name: list(table.column(name).to_pylist()),
+        lambda mask: back(table.filter(arrow_mask(mask))),
+        wanted,
     )
-    return Adapted(source, lambda mask: back(table.filter(arrow_mask(mask))), ids=ids, text=text)
 
 
 def adapt_duckdb(data: Any, wanted: Wanted) -> Adapted:
@@ -571,24 +684,21 @@ def adapt_duckdb(data: Any, wanted: Wanted) -> Adapted:
 
 def adapt_dataset(data: Any, wanted: Wanted) -> Adapted:
     """A dataset of Hugging Face. Its rows may be a selection of its table."""
-    what = "the Dataset"
-    names = list(data.column_names)
-    strings = [name for name, kind in data.features.items() if getattr(kind, "dtype", None) in ("string", "large_string")]
-    text = choose_text(wanted.text, names, strings, what)
 
-    def columns(names: list[str]) -> Any:
-        return data.select_columns(names).with_format("arrow")[:]
+    def columns(chosen: dict[str, str]) -> Any:
+        table = data.select_columns(list(chosen)).with_format("arrow")[:]
+        return table.select(list(chosen)).rename_columns(list(chosen.values()))
 
-    source, ids = table_source(
-        columns,
-        lambda name: columns([name]).column(name).to_pylist(),
-        text,
-        id_name(wanted, names, text, what),
-        wanted,
+    return adapt_table(
+        list(data.column_names),
+        [name for name, kind in data.features.items() if getattr(kind, "dtype", None) in ("string", "large_string")],
+        "the Dataset",
         data.num_rows,
+        columns,
+        lambda name: list(columns({name: name}).column(name).to_pylist()),
+        lambda mask: data.select([row for row, stays in enumerate(mask) if stays]),
+        wanted,
     )
-    take = lambda mask: data.select([row for row, stays in enumerate(mask) if stays])  # noqa: E731
-    return Adapted(source, take, ids=ids, text=text)
 
 
 def adapt_pandas(data: Any, wanted: Wanted) -> Adapted:
@@ -600,22 +710,34 @@ def adapt_pandas(data: Any, wanted: Wanted) -> Adapted:
     what = "the DataFrame"
     text = choose_text(wanted.text, names, strings, what)
     take = lambda mask: data[as_mask(mask)]  # noqa: E731
-    id_column = id_name(wanted, names, text, what)
+    is_beside = wanted.id is not None and not isinstance(wanted.id, str)
+    id_column = None if is_beside else choose_id(wanted.id, names, text, what)
     if text in by_name and not wanted.fields:
         texts = pandas_texts(data[by_name[text]])
-        if wanted.id is not None and not isinstance(wanted.id, str):
-            ids, unique = unique_ids(given_ids(wanted.id, len(data)))
-            return Adapted(("texts", texts, unique), take, ids=ids, text=text)
-        if id_column is None:
-            return Adapted(("texts", texts, None), take, text=text)
-        ids, unique = unique_ids(pandas_texts(data[by_name[id_column]]))
-        return Adapted(("texts", texts, unique), take, ids=ids, text=text)
+        ids: list[Any] | None = None
+        if is_beside:
+            ids = given_ids(wanted.id, len(data))
+        elif id_column is not None:
+            ids = pandas_texts(data[by_name[id_column]])
+        named = None if ids is None else id_texts(ids)
+        return Adapted(("texts", texts, named), take, ids=ids, text=text, field=text if is_plain(text) else TEXT)
     # Fields of a keeper policy have types of their own, which records keep.
-    needed = [name for name in names if name in {*roots(text), *(r for f in wanted.fields for r in roots(f)), id_column}]
-    columns = {name: pandas_texts(data[by_name[name]]) for name in needed}
+    sought = {text, *roots(text), *(root for field in wanted.fields for root in roots(field)), id_column}
+    columns = {name: pandas_texts(data[by_name[name]]) for name in names if name in sought}
     rows = [dict(zip(columns, values)) for values in zip(*columns.values())]
-    asked = Wanted(text, wanted.id, wanted.fields, wanted.temp_dir, wanted.name, wanted.errors, wanted.column)
-    return adapt_records(rows, take, asked) if rows else Adapted(("texts", [], None), take, text=text)
+    if not rows:
+        return Adapted(("texts", [], None), take, text=text, field=text if is_plain(text) else TEXT)
+    asked = Wanted(
+        text,
+        wanted.id,
+        wanted.fields,
+        wanted.temp_dir,
+        wanted.name,
+        wanted.errors,
+        wanted.column,
+        wanted.id_column,
+    )
+    return adapt_records(rows, take, asked)
 
 
 def is_pandas_text(column: Any) -> bool:
@@ -623,7 +745,10 @@ def is_pandas_text(column: Any) -> bool:
     if kind == "object":
         first = next((value for value in column if isinstance(value, str)), None)
         return first is not None
-    return kind.startswith("str") or kind in ("string", "large_string[pyarrow]", "category")
+    if kind == "category":
+        # Categories may be numbers or dates.
+        return all(isinstance(value, str) for value in column.cat.categories)
+    return kind.startswith("str") or kind == "large_string[pyarrow]"
 
 
 def adapt_capsules(data: Any, wanted: Wanted) -> Adapted:

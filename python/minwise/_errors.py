@@ -9,6 +9,13 @@ class MinwiseError(Exception):
     """The base of all exceptions of this package.
 
     ``code`` is a stable name of what went wrong, and ``hint`` is what to try instead, or None.
+
+    >>> import minwise
+    >>> try:
+    ...     minwise.dedup(["a", "b"], threshold=2)
+    ... except minwise.MinwiseError as error:
+    ...     print(error.code)
+    bad_setting
     """
 
     code: str
@@ -21,7 +28,15 @@ class MinwiseError(Exception):
 
 
 class SettingError(MinwiseError, ValueError):
-    """An argument cannot be used. ``settings`` has the names of all arguments that are wrong."""
+    """An argument cannot be used. ``settings`` has the names of all arguments that are wrong.
+
+    >>> import minwise
+    >>> try:
+    ...     minwise.dedup(["a", "b"], threshold=2, shingle="lines:3")
+    ... except minwise.SettingError as error:
+    ...     print(sorted(error.settings))
+    ['shingle', 'threshold']
+    """
 
     settings: tuple[str, ...]
 
@@ -38,7 +53,15 @@ class SettingError(MinwiseError, ValueError):
 
 
 class SpecMismatch(MinwiseError, ValueError):
-    """Two specs differ in ``field``, whose values are ``left`` and ``right``."""
+    """Two specs differ in ``field``, whose values are ``left`` and ``right``.
+
+    >>> import minwise
+    >>> try:
+    ...     minwise.Spec().check(minwise.Spec.of(shingle="chars:9"))
+    ... except minwise.SpecMismatch as error:
+    ...     print(error.field, error.left, error.right)
+    shingle words:5 chars:9
+    """
 
     field: str
     left: str
@@ -61,7 +84,15 @@ class SpecMismatch(MinwiseError, ValueError):
 
 
 class InputError(MinwiseError, OSError):
-    """A file cannot be read or written. ``errno`` is that of the operating system, if there is one."""
+    """A file cannot be read or written. ``errno`` is that of the operating system, if there is one.
+
+    >>> import minwise
+    >>> try:
+    ...     minwise.Sketches.load("nowhere.sketches")
+    ... except minwise.InputError as error:
+    ...     print(isinstance(error, OSError))
+    True
+    """
 
     def __init__(
         self, message: str = "", *, code: str = "io", hint: str | None = None, errno: int | None = None
@@ -71,19 +102,54 @@ class InputError(MinwiseError, OSError):
 
 
 class RejectedRecords(MinwiseError, ValueError):
-    """More records were rejected than allowed, or all of them."""
+    """More records were rejected than allowed, or all of them.
+
+    >>> import minwise
+    >>> try:
+    ...     minwise.dedup(["a", None], null="error")
+    ... except minwise.RejectedRecords as error:
+    ...     print(error.code)
+    null
+    """
 
 
 class IndexDamaged(MinwiseError):
-    """An archive on disk cannot be read."""
+    """An archive on disk cannot be read.
+
+    >>> import minwise, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     minwise.Index.create(folder + "/archive").close()
+    ...     _ = pathlib.Path(folder, "archive", "header").write_bytes(b"\\xff\\xff")
+    ...     try:
+    ...         minwise.Index(folder + "/archive")
+    ...     except minwise.IndexDamaged as error:
+    ...         print(error.code)
+    damaged
+    """
 
 
 class Cancelled(MinwiseError):
-    """The function ``cancel`` returned true."""
+    """The function ``cancel`` returned true.
+
+    >>> import minwise
+    >>> try:
+    ...     minwise.dedup([f"text {number}" for number in range(100_000)], cancel=lambda: True)
+    ... except minwise.Cancelled as error:
+    ...     print(error)
+    the run was cancelled
+    """
 
 
 class MinwiseWarning(UserWarning):
-    """A run went on, but a part of its input or of its result needs attention."""
+    """A run went on, but a part of its input or of its result needs attention.
+
+    >>> import minwise, warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     result = minwise.dedup(["lone surrogate \\ud800", "another text"])
+    >>> caught[0].category.__name__, result.summary.repaired
+    ('MinwiseWarning', 1)
+    """
 
 
 def warn(message: str) -> None:

@@ -46,27 +46,26 @@ def dedup(result: Dedup[Any]) -> str:
     return head + (_table(["id", "duplicate of", "similarity"], rows) + more if rows else "")
 
 
-def comparison(found: Comparison, left: str, right: str) -> str:
-    """Similarities, and both texts with the shared passages marked."""
+Shown = tuple[str, list[tuple[int, int]]]
+
+
+def comparison(found: Comparison, left: Shown, right: Shown) -> str:
+    """Similarities, and both texts with the shared passages marked. Each text comes with the places of its passages."""
     estimate = "none" if found.estimate is None else f"{found.estimate.value:.3f} ± {found.estimate.standard_error:.3f}"
     head = _table(
-        ["Jaccard", "left in right", "right in left", "estimate"],
-        [[f"{found.jaccard:.4f}", f"{found.left_in_right:.4f}", f"{found.right_in_left:.4f}", estimate]],
+        ["Jaccard", "containment of left", "containment of right", "estimate"],
+        [[f"{found.jaccard:.4f}", f"{found.containment_of_left:.4f}", f"{found.containment_of_right:.4f}", estimate]],
     )
     if not found.passages:
         return head
-    columns = [
-        _marked(left, [passage.left for passage in found.passages]),
-        _marked(right, [passage.right for passage in found.passages]),
-    ]
-    return head + _table(["left", "right"], [columns])
+    return head + _table(["left", "right"], [[_marked(*left), _marked(*right)]])
 
 
-def _marked(text: str, places: list[slice]) -> str:
+def _marked(text: str, places: list[tuple[int, int]]) -> str:
     """A text with passages marked. Passages may overlap, so characters are marked one by one."""
     marked = bytearray(len(text))
-    for place in places:
-        marked[place.start : place.stop] = b"\x01" * (place.stop - place.start)
+    for begin, end in places:
+        marked[begin:end] = b"\x01" * (end - begin)
     out: list[str] = []
     begin = 0
     for at in range(1, len(text) + 1):

@@ -17,7 +17,16 @@ if TYPE_CHECKING:
 
 
 class SharedPassage(NamedTuple):
-    """A passage that the checked text shares with a document. Slices are of characters."""
+    """A passage that the checked text shares with a document. Slices are of characters.
+
+    >>> import minwise, tempfile
+    >>> text = "Yes: herons nest in the old willow by the mill pond."
+    >>> with tempfile.TemporaryDirectory() as folder, minwise.Index.create(folder + "/archive") as index:
+    ...     _ = index.add({"note": "Herons nest in the old willow by the mill pond each spring."})
+    ...     passage = index.check(text)[0].passages[0]
+    >>> text[passage.query], passage.tokens
+    ('herons nest in the old willow by the mill pond', 10)
+    """
 
     #: Where it stands in the checked text.
     query: slice
@@ -30,7 +39,15 @@ class SharedPassage(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A document of the archive that the checked text repeats."""
+    """A document of the archive that the checked text repeats.
+
+    >>> import minwise, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, minwise.Index.create(folder + "/archive") as index:
+    ...     _ = index.add([{"id": "note", "text": "Herons nest in the old willow by the mill pond.", "year": 2019}])
+    ...     match = index.check("Yes: herons nest in the old willow by the mill pond.")[0]
+    >>> match.id, match.metadata, match.containment_of_document
+    ('note', {'year': 2019}, 1.0)
+    """
 
     id: str
     title: str | None
@@ -51,7 +68,15 @@ class Match(NamedTuple):
 
 
 class Added(NamedTuple):
-    """How many documents of a call were new, replaced and unchanged."""
+    """How many documents of a call were new, replaced and unchanged.
+
+    >>> import minwise, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, minwise.Index.create(folder + "/archive") as index:
+    ...     index.add({"a": "a rose", "b": "a daffodil"})
+    ...     index.add({"a": "a rose", "b": "another daffodil"})
+    Added(new=2, replaced=0, unchanged=0)
+    Added(new=0, replaced=1, unchanged=1)
+    """
 
     new: int
     replaced: int
@@ -283,13 +308,43 @@ class Index:
 class _Characters:
     """From bytes of a text, as the archive counts, to characters, as Python does."""
 
-    __slots__ = ("_bytes",)
+    __slots__ = ("_bytes", "_places")
 
     def __init__(self, text: str) -> None:
-        self._bytes = None if text.isascii() else text.encode("utf-8", "replace")
+        self._bytes: bytes | None = None
+        #: Of a text with surrogates, where each character of the repaired text stands, and the end.
+        self._places: list[int] | None = None
+        if text.isascii():
+            return
+        try:
+            self._bytes = text.encode("utf-8")
+        except UnicodeEncodeError:
+            repaired, self._places = _repaired(text)
+            self._bytes = repaired.encode("utf-8")
+
+    def _at(self, byte: int) -> int:
+        if self._bytes is None:
+            return byte
+        at = len(self._bytes[:byte].decode("utf-8", "replace"))
+        return at if self._places is None else self._places[at]
 
     def slice(self, span: Sequence[int]) -> slice:
         start, end = span
-        if self._bytes is None:
-            return slice(start, end)
-        return slice(len(self._bytes[:start].decode("utf-8", "replace")), len(self._bytes[:end].decode("utf-8", "replace")))
+        return slice(self._at(start), self._at(end))
+
+
+def _repaired(text: str) -> tuple[str, list[int]]:
+    """A text as the archive has it: two surrogates that make a pair are one character, and others are U+FFFD."""
+    out: list[str] = []
+    places: list[int] = []
+    at = 0
+    while at < len(text):
+        places.append(at)
+        pair = text[at : at + 2]
+        if len(pair) == 2 and "\ud800" <= pair[0] < "\udc00" <= pair[1] <= "\udfff":
+            out.append(pair.encode("utf-16-le", "surrogatepass").decode("utf-16-le"))
+            at += 2
+        else:
+            out.append("\ufffd" if "\ud800" <= text[at] <= "\udfff" else text[at])
+            at += 1
+    return "".join(out), [*places, len(text)]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
 from . import _minwise
+from ._adapters import shown_ids
 from ._errors import MinwiseError
 
 if TYPE_CHECKING:
@@ -16,17 +17,27 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-    from ._adapters import Spool
+    from ._adapters import Spool, Stream
     from ._minwise import Comparison
 
 T = TypeVar("T")
+#: The type of the data of a result, which only comes out of it.
+D = TypeVar("D", covariant=True)
+R = TypeVar("R")
 
 #: The version of the pickles that this version writes.
 PICKLE_VERSION = 1
 
 
 class Estimates(NamedTuple):
-    """Estimated similarities, as arrays: values, standard errors, and the ends of the 95 % confidence intervals."""
+    """Estimated similarities, as arrays: values, standard errors, and the ends of the 95 % confidence intervals.
+
+    >>> import minwise
+    >>> sketches = minwise.Spec().sketch(["to be or not to be", "To be, or not to be!"])
+    >>> estimates = sketches[0].estimate(sketches[1])
+    >>> float(estimates.value[0]), float(estimates.high[0])
+    (1.0, 1.0)
+    """
 
     value: NDArray[numpy.float64]
     standard_error: NDArray[numpy.float64]
@@ -35,7 +46,12 @@ class Estimates(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A removed document, the one that is kept in its stead, and their exact similarity."""
+    """A removed document, the one that is kept in its stead, and their exact similarity.
+
+    >>> import minwise
+    >>> minwise.dedup(["a rose", "A rose!"], id=["x", "y"]).decisions[0]
+    Decision(id='y', duplicate_of='x', similarity=1.0, position=1, duplicate_of_position=0)
+    """
 
     #: The id of the removed document: that of the data, or its position.
     id: Any
@@ -50,7 +66,12 @@ class Decision(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two near-duplicates and their exact similarity."""
+    """Two near-duplicates and their exact similarity.
+
+    >>> import minwise
+    >>> minwise.pairs(["a rose", "A rose!"], id=["x", "y"])[0]
+    Pair(first='x', second='y', similarity=1.0, first_position=0, second_position=1)
+    """
 
     first: Any
     second: Any
@@ -60,14 +81,25 @@ class Pair(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """A kept document and the removed ones that repeat it."""
+    """A kept document and the removed ones that repeat it.
+
+    >>> import minwise
+    >>> minwise.dedup(["a rose", "A rose!", "a daffodil"]).clusters
+    (Cluster(keeper=0, removed=(1,)),)
+    """
 
     keeper: Any
     removed: tuple[Any, ...]
 
 
 class Reject(NamedTuple):
-    """A record that is no document. It is neither kept nor removed."""
+    """A record that is no document. It is neither kept nor removed.
+
+    >>> import minwise
+    >>> reject = minwise.dedup(["a rose", None], null="reject").rejects[0]
+    >>> reject.position, reject.code
+    (1, 'null')
+    """
 
     #: The position of the record; None if it is of `against`.
     position: int | None
@@ -82,6 +114,11 @@ class Summary:
     """The settings and the counts of a run.
 
     Every field is an attribute; ``as_dict()`` has all of them, as ``summary.json`` of a report does.
+
+    >>> import minwise
+    >>> summary = minwise.dedup(["a rose", "A rose!", "a daffodil"]).summary
+    >>> summary.kept, summary.removed, summary.bands
+    (2, 1, 16)
     """
 
     __slots__ = ("_fields",)
@@ -196,9 +233,15 @@ class _Rows(Sequence[T]):
 
 
 class Decisions(_Rows[Decision]):
-    """What was removed and why: a sequence of :class:`Decision`, and an Arrow stream of the same columns."""
+    """What was removed and why: a sequence of :class:`Decision`, and an Arrow stream of the same columns.
 
-    __slots__ = ("_index", "_of", "_similarity", "_ids", "_reference_id", "_length")
+    >>> import minwise
+    >>> decisions = minwise.dedup(["a rose", "A rose!", "a ROSE?"]).decisions
+    >>> [(decision.id, decision.duplicate_of) for decision in decisions]
+    [(1, 0), (2, 0)]
+    """
+
+    __slots__ = ("_index", "_of", "_similarity", "_ids", "_references", "_length")
 
     def __init__(
         self,
@@ -207,21 +250,22 @@ class Decisions(_Rows[Decision]):
         similarity: list[float],
         ids: Sequence[Any] | None,
         length: int,
-        reference_id: Callable[[int], str],
+        references: Mapping[int, str],
     ) -> None:
         self._index = index
         self._of = of
         self._similarity = similarity
         self._ids = ids
         self._length = length
-        self._reference_id = reference_id
+        #: The ids of documents of `against`, by their positions behind the data.
+        self._references = references
 
     def __len__(self) -> int:
         return len(self._index)
 
     def _id(self, index: int) -> Any:
         if index >= self._length:
-            return self._reference_id(index)
+            return self._references[index]
         return index if self._ids is None else self._ids[index]
 
     def _row(self, at: int) -> Decision:
@@ -243,7 +287,12 @@ class Decisions(_Rows[Decision]):
 
 
 class Pairs(_Rows[Pair]):
-    """Near-duplicate pairs in ascending order: a sequence of :class:`Pair`, and an Arrow stream of the same columns."""
+    """Near-duplicate pairs in ascending order: a sequence of :class:`Pair`, and an Arrow stream of the same columns.
+
+    >>> import minwise
+    >>> [(pair.first, pair.second) for pair in minwise.pairs(["a rose", "A rose!", "a ROSE?"])]
+    [(0, 1), (0, 2), (1, 2)]
+    """
 
     __slots__ = ("_first", "_second", "_similarity", "_ids", "rejects")
 
@@ -285,11 +334,40 @@ class Pairs(_Rows[Pair]):
         )
 
 
-class Dedup(Generic[T]):
+class _Run:
+    """The run of a result and of those that were restored from it, which are closed together."""
+
+    __slots__ = ("run",)
+
+    def __init__(self, run: _minwise.Deduplicated) -> None:
+        self.run: _minwise.Deduplicated | None = run
+
+
+class _Side:
+    """A property for the rows of one side. Of a generator, they are a stream; else they have the type that came in."""
+
+    def __init__(self, rows: Callable[[Dedup[Any]], Any], doc: str) -> None:
+        self._rows = rows
+        self.__doc__ = doc
+
+    @overload
+    def __get__(self, result: None, owner: Any) -> _Side: ...
+
+    @overload
+    def __get__(self, result: Dedup[Iterator[R]], owner: Any) -> Stream[R]: ...
+
+    @overload
+    def __get__(self, result: Dedup[T], owner: Any) -> T: ...
+
+    def __get__(self, result: Any, owner: Any) -> Any:
+        return self if result is None else self._rows(result)
+
+
+class Dedup(Generic[D]):
     """The result of :func:`minwise.dedup`.
 
-    ``kept`` and ``removed`` are rows of the data in the type that came in. A result is a context manager: of a generator, the
-    rows lie in a temporary file until the result is closed.
+    ``kept`` and ``removed`` are rows of the data in the type that came in. A result is a context manager: if the data is a
+    generator, its rows are in a temporary file until ``close``.
 
     >>> import minwise
     >>> texts = ["To be or not to be", "To be, or not to be!", "That is the question"]
@@ -315,8 +393,8 @@ class Dedup(Generic[T]):
 
     def __init__(
         self,
-        take: Callable[[list[bool]], T] | None,
-        run: _minwise.Deduplicated | None,
+        take: Callable[[list[bool]], D] | None,
+        run: _Run | None,
         mask: list[bool],
         decisions: Decisions,
         rejects: tuple[Reject, ...],
@@ -330,31 +408,32 @@ class Dedup(Generic[T]):
         self._rejects = rejects
         self._summary = summary
         self._spools = spools
-        self._kept: T | None = None
-        self._removed: T | None = None
+        self._kept: Any = None
+        self._removed: Any = None
         self._places: dict[Any, int] | None = None
 
-    def _rows(self, mask: list[bool]) -> T:
+    def _rows(self, mask: list[bool]) -> D:
         if self._take is None:
             raise MinwiseError("a pickle of a result has no rows: use kept_mask or kept_indices", code="no_rows")
         return self._take(mask)
 
-    @property
-    def kept(self) -> T:
-        """The rows that stay, in the type that came in."""
+    def _kept_rows(self) -> Any:
         if self._kept is None:
             self._kept = self._rows(self._mask)
         return self._kept
 
-    @property
-    def removed(self) -> T:
-        """The rows that were removed, in the type that came in. Rejected records are not among them."""
+    def _removed_rows(self) -> Any:
         if self._removed is None:
             mask = [False] * len(self._mask)
             for index in self._decisions._index:
                 mask[index] = True
             self._removed = self._rows(mask)
         return self._removed
+
+    kept: _Side = _Side(_kept_rows, "The rows that stay, in the type that came in.")
+    removed: _Side = _Side(
+        _removed_rows, "The rows that were removed, in the type that came in. Rejected records are not among them."
+    )
 
     @property
     def kept_mask(self) -> NDArray[numpy.bool_]:
@@ -375,6 +454,29 @@ class Dedup(Generic[T]):
         """What was removed, in the order of the data: id, id of the kept document, exact similarity."""
         return self._decisions
 
+    def columns(self) -> dict[str, list[Any]]:
+        """The decisions as columns with one value per row of the data, to be added to a table.
+
+        ``kept`` says whether the row stays. ``duplicate_of`` has the id of the document that is kept instead of the row, and
+        ``similarity`` the exact similarity of the two; both are None if the row was not removed. ``cluster`` has the position of
+        the row that stays, which is the row itself if it was kept; it is None if the kept document is of ``against``, and if
+        the row was rejected.
+
+        >>> import minwise
+        >>> result = minwise.dedup(["To be or not to be", "To be, or not to be!", "That is the question"])
+        >>> result.columns()["cluster"]
+        [0, 0, 2]
+        """
+        rows = len(self._mask)
+        of: list[Any] = [None] * rows
+        similarity: list[float | None] = [None] * rows
+        cluster: list[int | None] = [at if stays else None for at, stays in enumerate(self._mask)]
+        for decision in self._decisions:
+            at = decision.position
+            of[at], similarity[at] = decision.duplicate_of, decision.similarity
+            cluster[at] = decision.duplicate_of_position
+        return {"kept": list(self._mask), "duplicate_of": of, "similarity": similarity, "cluster": cluster}
+
     @property
     def clusters(self) -> tuple[Cluster, ...]:
         """Each kept document that others repeat, with those that were removed."""
@@ -393,10 +495,10 @@ class Dedup(Generic[T]):
         """The settings and the counts of the run."""
         return self._summary
 
-    def restore(self, below: float) -> Dedup[T]:
+    def restore(self, below: float) -> Dedup[D]:
         """Puts back the documents whose similarity to their keeper is below a value, without reading any text.
 
-        This is not a run at a higher threshold: documents that come back were never compared with one another, and a new run
+        This is not a run at a higher threshold: ``restore`` does not compare the restored rows with one another, so a new run
         may remove more of them. The summary keeps the counts of the run.
         """
         old = self._decisions
@@ -409,7 +511,7 @@ class Dedup(Generic[T]):
             return [value for value, still in zip(column, stay) if still]
 
         decisions = Decisions(
-            chosen(old._index), chosen(old._of), chosen(old._similarity), old._ids, old._length, old._reference_id
+            chosen(old._index), chosen(old._of), chosen(old._similarity), old._ids, old._length, old._references
         )
         return Dedup(self._take, self._run, mask, decisions, self._rejects, self._summary, self._spools)
 
@@ -430,17 +532,22 @@ class Dedup(Generic[T]):
         self._open().write_report(os.fspath(folder), force)
 
     def _open(self) -> _minwise.Deduplicated:
-        if self._run is None:
+        run = None if self._run is None else self._run.run
+        if run is None:
             raise MinwiseError("the result was closed, or comes from a pickle: its texts are gone", code="closed")
-        return self._run
+        return run
 
     def close(self) -> None:
-        """Frees the texts and sketches of the run, and removes its temporary files. Decisions and summary stay."""
-        self._run = None
+        """Frees the texts and sketches of the run, and removes its temporary files. Decisions and summary stay.
+
+        Results that :meth:`restore` made of this one are closed with it.
+        """
+        if self._run is not None:
+            self._run.run = None
         for spool in self._spools:
             spool.close()
 
-    def __enter__(self) -> Dedup[T]:
+    def __enter__(self) -> Dedup[D]:
         return self
 
     def __exit__(
@@ -463,9 +570,6 @@ class Dedup(Generic[T]):
 
     def __getstate__(self) -> dict[str, Any]:
         decisions = self._decisions
-        references = {
-            of: decisions._reference_id(of) for of in decisions._of if of >= decisions._length
-        }
         return {
             "version": PICKLE_VERSION,
             "mask": bytes(self._mask),
@@ -473,7 +577,7 @@ class Dedup(Generic[T]):
             "of": decisions._of,
             "similarity": decisions._similarity,
             "ids": None if decisions._ids is None else list(decisions._ids),
-            "references": references,
+            "references": dict(decisions._references),
             "rejects": [tuple(reject) for reject in self._rejects],
             "summary": self._summary.as_dict(),
         }
@@ -486,9 +590,8 @@ class Dedup(Generic[T]):
                 f"{PICKLE_VERSION}: install a newer minwise"
             )
         mask = [bool(stays) for stays in state["mask"]]
-        references: dict[int, str] = state["references"]
         decisions = Decisions(
-            state["index"], state["of"], state["similarity"], state["ids"], len(mask), references.__getitem__
+            state["index"], state["of"], state["similarity"], state["ids"], len(mask), state["references"]
         )
         rejects = tuple(Reject(*reject) for reject in state["rejects"])
         self.__init__(None, None, mask, decisions, rejects, Summary(state["summary"]))  # type: ignore[misc]
@@ -504,13 +607,14 @@ def make_dedup(
     index, of, similarity = (column.to_list() for column in run.removed())
     mask: list[bool] = run.kept_mask().to_list()
 
-    def reference_id(position: int) -> str:
-        found = run.id(position)
-        return "" if found is None else found
-
-    decisions = Decisions(index, of, similarity, ids, len(run), reference_id)
+    summary = make_summary(run)
+    # Ids are asked for now, because the run is gone when the result is closed.
+    behind = sorted({position for position in of if position >= len(run)})
+    references = {position: id or "" for position, id in zip(behind, run.ids(behind))}
+    shown = None if ids is None else shown_ids(list(ids), run.ids if summary.repeated_ids else None)
+    decisions = Decisions(index, of, similarity, shown, len(run), references)
     rejects = tuple(Reject(*reject) for reject in run.rejects())
-    return Dedup(take, run, mask, decisions, rejects, make_summary(run), spools)
+    return Dedup(take, _Run(run), mask, decisions, rejects, summary, spools)
 
 
 def make_summary(run: _minwise.Deduplicated) -> Summary:
@@ -518,7 +622,13 @@ def make_summary(run: _minwise.Deduplicated) -> Summary:
 
 
 class Plan(NamedTuple):
-    """Bands and rows for a threshold, and what to expect of them."""
+    """Bands and rows for a threshold, and what to expect of them.
+
+    >>> import minwise
+    >>> plan = minwise.plan(0.8)
+    >>> round(plan.probability(0.8), 3), round(plan.probability(0.4), 3)
+    (0.992, 0.064)
+    """
 
     threshold: float
     registers: int

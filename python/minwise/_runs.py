@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import sys
 import time
@@ -145,13 +146,15 @@ class _Sources:
         temp_dir = given.get("temp_dir")
         errors = given.get("errors") or "replace"
         self.spools: list[Spool] = []
+        # Other names would mean a path in a run.
+        id_column = id if isinstance(id, str) and _adapters.is_plain(id) else "id"
         try:
-            wanted = Wanted(text, id, fields, temp_dir, "data", errors)
+            wanted = Wanted(text, id, fields, temp_dir, "data", errors, id_column=id_column)
             self.adapted = _adapters.adapt(data, wanted)
             if self.adapted.spool is not None:
                 self.spools.append(self.adapted.spool)
-            self.text = self.adapted.text or text or "text"
-            self.id = id if isinstance(id, str) else "id"
+            self.text = self.adapted.field or text or "text"
+            self.id = self.adapted.id_column or id_column
             self.against = self._references(given.get("against"), "against", fields, temp_dir, errors)
             self.ignored = self._references(given.get("ignore_text"), "ignore_text", [], temp_dir, errors)
         except BaseException:
@@ -161,9 +164,15 @@ class _Sources:
     def _references(self, data: Any, name: str, fields: list[str], temp_dir: Any, errors: str) -> list[Any]:
         # References have their text in the same column.
         column = _adapters.roots(self.text)[0]
-        wanted = Wanted(self.adapted.text, None, fields, temp_dir, name, errors, column)
+        wanted = Wanted(self.adapted.text, None, fields, temp_dir, name, errors, column, self.id)
         sources, spools = _adapters.references(data, wanted)
         self.spools.extend(spools)
+        if self.text == _adapters.TEXT and name == "against" and any(kind == "file" for kind, *_ in sources):
+            raise SettingError(
+                f"`text`: the column {self.adapted.text!r} has a name that means a path in the files of `against`",
+                hint="rename the column",
+                settings=["text"],
+            )
         return sources
 
     def job(self, given: dict[str, Any], progress: Any) -> dict[str, Any]:
@@ -368,21 +377,32 @@ def pairs(
         names = None
         if of is not None:
             listed = [of] if isinstance(of, (str, int)) else list(of)
-            names = [run_id(one, ids) for one in listed]
+            names = [run_id(one, ids, at) for at, one in enumerate(listed)]
         with Followed(progress) as function:
             found = _minwise.run_pairs(sources.job(given, function), names)
         first, second, similarity = (column.to_list() for column in found.columns())
         rejects = tuple(Reject(*reject) for reject in found.rejects())
-        return Pairs(first, second, similarity, ids, rejects)
+        shown = None if ids is None else _adapters.shown_ids(ids, found.ids if has_repeated(ids) else None)
+        return Pairs(first, second, similarity, shown, rejects)
     finally:
         sources.close()
 
 
-def run_id(id: Any, ids: Sequence[Any] | None) -> str:
-    """The id under which a run knows a document."""
-    if ids is not None:
+def has_repeated(ids: Sequence[Any]) -> bool:
+    texts = [text for text in _adapters.id_texts(ids) if text is not None]
+    return len(set(texts)) < len(texts)
+
+
+def run_id(id: Any, ids: Sequence[Any] | None, at: int) -> str:
+    """The id under which a run knows a document. Documents without one go by their position."""
+    if ids is not None and not (
+        isinstance(id, int) and 0 <= id < len(ids) and _adapters.is_missing(ids[id])
+    ):
         return str(id)
-    return f"data:{int(id) + 1}"
+    try:
+        return f"data:{operator.index(id) + 1}"
+    except TypeError:
+        raise TypeError(f"of[{at}] is {type(id).__name__}: it must be a position, because the data has no ids") from None
 
 
 def dedup_files(
@@ -449,6 +469,14 @@ def dedup_files(
 
     :param inputs: files, folders or patterns.
     :param output: the file or folder of the kept records; None with ``dry_run=True``.
+
+    >>> import minwise, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source, kept = pathlib.Path(folder, "in.jsonl"), pathlib.Path(folder, "out.jsonl")
+    ...     _ = source.write_text('{"text": "a rose"}\\n{"text": "A rose!"}\\n')
+    ...     summary = minwise.dedup_files(source, kept)
+    ...     kept.read_text()
+    '{"text": "a rose"}\\n'
     """
     given = dict(locals())
     for name in (

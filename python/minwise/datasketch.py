@@ -15,10 +15,9 @@ Sketches of the schemes ``legacy`` and ``affine64`` can be loaded, compared and 
 
 from __future__ import annotations
 
-import collections
 import hashlib
+import io
 import os
-import pickle
 import struct
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -26,7 +25,6 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy
 
 from . import _minwise
-from ._errors import InputError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -38,8 +36,8 @@ __all__ = ["LeanMinHash", "MinHash", "MinHashLSH", "load", "loads", "sha1_hash32
 HashFunction = Callable[[Any], int]
 
 _SCHEMES = ("affine32", "affine64", "legacy")
-_TYPES: dict[str, Any] = {"affine32": numpy.uint32, "affine64": numpy.uint64, "legacy": numpy.uint64}
-_MOST = {"affine32": (1 << 32) - 1, "affine64": (1 << 64) - 1, "legacy": (1 << 32) - 1}
+TYPES: dict[str, Any] = {"affine32": numpy.uint32, "affine64": numpy.uint64, "legacy": numpy.uint64}
+MOST = {"affine32": (1 << 32) - 1, "affine64": (1 << 64) - 1, "legacy": (1 << 32) - 1}
 _CODES = {"affine32": 1, "affine64": 2}
 
 
@@ -72,9 +70,9 @@ def _checked_scheme(scheme: str) -> str:
 def _values(values: Any, scheme: str) -> NDArray[Any]:
     """Registers as an array of the scheme's type, without loss."""
     given = values if isinstance(values, numpy.ndarray) else [int(value) for value in values]
-    if len(given) and (min(given) < 0 or max(given) > _MOST[scheme]):
+    if len(given) and (min(given) < 0 or max(given) > MOST[scheme]):
         raise ValueError(f"a hash value is out of range for the scheme {scheme!r}")
-    return numpy.array(given, dtype=_TYPES[scheme])
+    return numpy.array(given, dtype=TYPES[scheme])
 
 
 _drawn_before: dict[tuple[int, int], tuple[NDArray[numpy.uint32], NDArray[numpy.uint32]]] = {}
@@ -127,7 +125,7 @@ class MinHash:
         if hashvalues is None:
             if not 1 <= num_perm <= 1 << 16:
                 raise ValueError("num_perm must be from 1 to 65536")
-            self.hashvalues = numpy.full(num_perm, _MOST[scheme], dtype=_TYPES[scheme])
+            self.hashvalues = numpy.full(num_perm, MOST[scheme], dtype=TYPES[scheme])
         else:
             self.hashvalues = _values(hashvalues, scheme)
         self.num_perm = len(self.hashvalues)
@@ -168,7 +166,7 @@ class MinHash:
 
     def count(self) -> float:
         """The estimated number of values in the set."""
-        share = self.hashvalues / float(_MOST[self.scheme])
+        share = self.hashvalues / float(MOST[self.scheme])
         return float(float(len(self)) / numpy.sum(share) - 1.0)
 
     def merge(self, other: MinHash) -> None:
@@ -182,11 +180,11 @@ class MinHash:
 
     def is_empty(self) -> bool:
         """Whether the set has no values."""
-        return bool((self.hashvalues == _MOST[self.scheme]).all())
+        return bool((self.hashvalues == MOST[self.scheme]).all())
 
     def clear(self) -> None:
         """Forgets all values."""
-        self.hashvalues = numpy.full(len(self), _MOST[self.scheme], dtype=_TYPES[self.scheme])
+        self.hashvalues = numpy.full(len(self), MOST[self.scheme], dtype=TYPES[self.scheme])
 
     def copy(self) -> MinHash:
         """A sketch of its own with the same values."""
@@ -529,196 +527,31 @@ class _Session:
         self.close()
 
 
-# ------------------------------------------------------------------------------------------------ pickles of datasketch
-
-
-class _Shell:
-    """An object of datasketch as a pickle describes it. Nothing of it runs."""
-
-    name = ""
-
-    def __init__(self, *arguments: Any) -> None:
-        self.arguments = arguments
-        self.state: Any = None
-        self.items: dict[Any, Any] = {}
-
-    def __setstate__(self, state: Any) -> None:
-        self.state = state
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self.items[key] = value
-
-
-def _shell(name: str) -> type[_Shell]:
-    return type(name, (_Shell,), {"name": name})
-
-
-def _attribute(value: Any, name: str) -> None:
-    """Stands for ``getattr`` in pickles: an index has a method of its own as an attribute, which is not needed."""
-
-
-_SHELLS = {
-    ("datasketch.minhash", "MinHash"): _shell("MinHash"),
-    ("datasketch.lean_minhash", "LeanMinHash"): _shell("LeanMinHash"),
-    ("datasketch.lsh", "MinHashLSH"): _shell("MinHashLSH"),
-    ("datasketch.storage", "DictListStorage"): _shell("DictListStorage"),
-    ("datasketch.storage", "DictSetStorage"): _shell("DictSetStorage"),
-}
-class _Dtype:
-    """Stands for ``numpy.dtype`` in pickles. Only numbers are admitted, because an array of objects over given bytes would read
-    memory that is not its own."""
-
-    def __init__(self, name: str, align: bool = False, copy: bool = False) -> None:
-        self.kind = numpy.dtype(str(name))
-        if self.kind.kind not in "biuf":
-            raise InputError(f"the pickle has an array of `{name}`, and sketches have numbers", code="pickle")
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        if state[1] in ("<", ">"):
-            self.kind = self.kind.newbyteorder(state[1])
-
-
-class _Array:
-    """Stands for ``numpy.ndarray`` in pickles."""
-
-    def __init__(self, *given: Any) -> None:
-        raise InputError("the pickle makes an array in a way that no pickle of datasketch does", code="pickle")
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        _, shape, kind, _, data = state
-        self.values = _array(bytes(data), kind, shape)
-
-
-def _array(data: Any, kind: Any, shape: Any, order: str = "C") -> NDArray[Any]:
-    """Stands for ``_frombuffer``: an array of numbers over a copy of given bytes."""
-    if not isinstance(kind, _Dtype):
-        raise InputError("the pickle has an array without a type of numbers", code="pickle")
-    return numpy.frombuffer(bytes(data), dtype=kind.kind).reshape(shape)
-
-
-def _empty_array(kind: Any, shape: Any, name: Any) -> _Array:
-    """Stands for ``_reconstruct``: an array whose values follow in the pickle."""
-    return _Array.__new__(_Array)
-
-
-def _scalar(kind: Any, data: Any = b"") -> Any:
-    return _array(data, kind, ())[()]
-
-
-def _latin(text: str, codec: str) -> bytes:
-    """Stands for ``_codecs.encode``, by which old pickles write bytes."""
-    return text.encode("latin-1")
-
-
-#: Names that a pickle of datasketch may have besides: builders of arrays, for which our own stand, and containers.
-_ADMITTED: dict[tuple[str, str], Any] = {
-    ("numpy", "ndarray"): _Array,
-    ("numpy", "dtype"): _Dtype,
-    ("numpy._core.multiarray", "_reconstruct"): _empty_array,
-    ("numpy.core.multiarray", "_reconstruct"): _empty_array,
-    ("numpy._core.multiarray", "scalar"): _scalar,
-    ("numpy.core.multiarray", "scalar"): _scalar,
-    ("numpy._core.numeric", "_frombuffer"): _array,
-    ("numpy.core.numeric", "_frombuffer"): _array,
-    ("collections", "defaultdict"): collections.defaultdict,
-    ("collections", "OrderedDict"): collections.OrderedDict,
-    ("builtins", "set"): set,
-    ("builtins", "list"): list,
-    ("builtins", "bytearray"): bytearray,
-    ("_codecs", "encode"): _latin,
-}
-
-
-class _Unpickler(pickle.Unpickler):
-    """Reads pickles of datasketch, and refuses every name that is not one of its own."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in _SHELLS:
-            return _SHELLS[module, name]
-        if module == "datasketch.hashfunc" and name in ("sha1_hash32", "sha1_hash64"):
-            return sha1_hash32
-        if (module, name) == ("builtins", "getattr"):
-            return _attribute
-        if (module, name) in _ADMITTED:
-            return _ADMITTED[module, name]
-        raise InputError(f"the pickle names `{module}.{name}`, which is no part of datasketch", code="pickle")
-
-
 def load(path: str | os.PathLike[str]) -> Any:
     """Loads a pickle that datasketch 2 wrote: a ``MinHash``, ``LeanMinHash`` or ``MinHashLSH`` in memory, or a list or dict of them.
 
     The pickle cannot run code: every name that is not one of datasketch's own is refused.
+
+    >>> import pathlib, pickle, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "numbers.pickle")
+    ...     _ = path.write_bytes(pickle.dumps([1, 2]))
+    ...     load(path)
+    [1, 2]
     """
+    from ._datasketch_pickles import unpickled
+
     with open(path, "rb") as file:
-        return _loaded(_Unpickler(file))
+        return unpickled(file)
 
 
 def loads(data: bytes) -> Any:
-    """Loads a pickle from bytes, as :func:`load` does from a file."""
-    import io
+    """Loads a pickle from bytes, as :func:`load` does from a file.
 
-    return _loaded(_Unpickler(io.BytesIO(data)))
+    >>> import pickle
+    >>> loads(pickle.dumps({"no": ["sketches"]}))
+    {'no': ['sketches']}
+    """
+    from ._datasketch_pickles import unpickled
 
-
-def _loaded(unpickler: _Unpickler) -> Any:
-    try:
-        return _converted(unpickler.load())
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(f"the pickle cannot be read: {error}", code="pickle") from None
-
-
-def _converted(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_converted(item) for item in value]
-    if isinstance(value, tuple):
-        return tuple(_converted(item) for item in value)
-    if isinstance(value, dict):
-        return {key: _converted(item) for key, item in value.items()}
-    if not isinstance(value, _Shell):
-        return value
-    if value.name == "MinHash":
-        state = value.state
-        # Pickles of versions before 2 have no scheme.
-        scheme = state.get("scheme", "legacy")
-        values = state["hashvalues"]
-        values = values.values if isinstance(values, _Array) else values
-        return MinHash(seed=state["seed"], hashvalues=values, scheme=scheme)
-    if value.name == "LeanMinHash":
-        return LeanMinHash.deserialize(value.state)
-    if value.name == "MinHashLSH":
-        return _converted_index(value.state)
-    raise InputError(f"the pickle holds a {value.name}, which is no sketch and no index", code="pickle")
-
-
-def _table(storage: Any) -> dict[Any, Any]:
-    """The dictionary of a storage in memory."""
-    state = storage.state
-    table = state.get("_dict") if isinstance(state, dict) else None
-    if not isinstance(table, dict):
-        raise InputError("the index is not in memory: only such indexes can be loaded", code="pickle")
-    return table
-
-
-def _converted_index(state: dict[str, Any]) -> MinHashLSH:
-    """An index of its band keys. They are the registers of the bands, so that no sketch is needed; further ones are lost."""
-    if state.get("hashfunc") is not None:
-        raise InputError("the index has hashed band keys, so that its registers are lost: build it anew", code="pickle")
-    bands, rows, registers = state["b"], state["r"], state["h"]
-    lsh = MinHashLSH.__new__(MinHashLSH)
-    lsh._begin(state.get("threshold", 0.5), registers, bands, rows, bands * rows)
-    scheme = state.get("_minhash_scheme") or "legacy"
-    if scheme == "affine64":
-        raise InputError("an index of the scheme 'affine64' cannot be loaded: build it anew", code="pickle")
-    lsh._scheme = scheme
-    kind = numpy.dtype(_TYPES[scheme])
-    for key, keys in _table(state["keys"]).items():
-        values = numpy.frombuffer(b"".join(keys), dtype=kind.newbyteorder()).astype(numpy.uint32)
-        if state.get("prepickle"):
-            key = _Unpickler(__import__("io").BytesIO(key)).load()
-        if (values == _MOST[scheme]).all():
-            lsh._empty[key] = None
-        else:
-            lsh._lsh._insert_row(key, values.tobytes())
-    return lsh
+    return unpickled(io.BytesIO(data))

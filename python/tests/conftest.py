@@ -24,7 +24,7 @@ def command() -> Any:
     """Runs the command, which `MINWISE` names, and returns what it printed."""
     program = os.environ.get("MINWISE", str(ROOT / "target/debug/minwise"))
     if not os.path.exists(program):
-        pytest.skip("the command is not built")
+        pytest.fail(f"there is no command {program}: build it with `cargo build`, or name it in MINWISE")
 
     def run(*words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, encoding="utf-8")

@@ -136,20 +136,42 @@ def test_every_setting_gives_the_answer_of_the_command(name: str, number: int, c
     assert all(abs(pair.similarity - float(line[2])) < 6e-7 for pair, line in zip(ours, theirs))
 
 
-def test_against_gives_the_answer_of_the_command(command: Any, tmp_path: Path, texts: list[str]) -> None:
+@pytest.mark.parametrize("number", range(len(SETTINGS)))
+def test_against_gives_the_answer_of_the_command(number: int, command: Any, tmp_path: Path, texts: list[str]) -> None:
+    settings = SETTINGS[number]
     ids = [f"d{number}" for number in range(len(texts))]
     rows = [{"id": id, "text": text} for id, text in zip(ids, texts)]
     path = write_jsonl(tmp_path / "in.jsonl", rows[:80])
     other = write_jsonl(tmp_path / "other.jsonl", rows[80:])
-    out = tmp_path / "out.jsonl"
-    command("dedup", path, "-o", out, "--against", other)
-    kept = [json.loads(line)["id"] for line in out.read_text().splitlines()]
-    for against in (other, rows[80:], texts[80:]):
-        assert [row["id"] for row in minwise.dedup(rows[:80], against=against).kept] == kept
+    out, report = tmp_path / "out.jsonl", tmp_path / "report"
+    command("dedup", path, "-o", out, "--against", other, "--report", report, "--audit", "off", *flags(settings))
+    kept = {json.loads(line)["id"] for line in out.read_text().splitlines()}
+    lines = [line.split("\t") for line in (report / "pairs.tsv").read_text().splitlines()]
+    removed = {id: (keeper, float(similarity)) for id, keeper, similarity in lines}
+    assert any(keeper in ids[80:] for keeper, _ in removed.values())
+    theirs = json.loads((report / "summary.json").read_text())
+    references: dict[str, Callable[[], Any]] = {
+        "file": lambda: other,
+        "records": lambda: rows[80:],
+        "generator": lambda: (row for row in rows[80:]),
+        "pyarrow": lambda: __import__("pyarrow").Table.from_pylist(rows[80:]),
+        "polars": lambda: __import__("polars").DataFrame(rows[80:]),
+        "pandas": lambda: __import__("pandas").DataFrame(rows[80:]),
+    }
+    for name, reference in references.items():
+        for threads in (1, 2):
+            with minwise.dedup(rows[:80], against=reference(), threads=threads, audit="off", **settings) as result:
+                check_same(result, kept, removed, ids[:80], (name, threads))
+                assert without_sizes(result.summary.as_dict()) == without_sizes(theirs), name
+
+
+def without_sizes(summary: dict[str, Any]) -> dict[str, Any]:
+    """A summary without the size of the input: texts in memory have no braces and no field names."""
+    return {name: value for name, value in summary.items() if name != "bytes"}
 
 
 def test_real_files_with_ids_dates_and_rejects(command: Any, tmp_path: Path, root: Path) -> None:
-    """The examples as they are: records without ids, rejected lines and a keeper policy."""
+    """The examples as they are, with a keeper policy."""
     source = root / "examples/articles.jsonl"
     out, report = tmp_path / "out.jsonl", tmp_path / "report"
     command("dedup", source, "-o", out, "--report", report, "--keep", "newest:date")
@@ -157,11 +179,7 @@ def test_real_files_with_ids_dates_and_rejects(command: Any, tmp_path: Path, roo
     result = minwise.dedup(rows, text="text", keep="newest:date")
     assert result.kept == [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     summary = json.loads((report / "summary.json").read_text())
-    assert (result.summary.kept, result.summary.removed, result.summary.rejected) == (
-        summary["kept"],
-        summary["removed"],
-        summary["rejected"],
-    )
+    assert without_sizes(result.summary.as_dict()) == without_sizes(summary)
 
 
 @pytest.mark.parametrize(
@@ -193,10 +211,8 @@ def test_files_are_those_of_the_command(
     if removed:
         assert filecmp.cmp(theirs / "removed.jsonl", ours / "removed.jsonl", shallow=False)
     for name in ("summary.json", "pairs.tsv", "clusters.jsonl", "rejects.jsonl", "reordered.tsv", "large-clusters.jsonl"):
-        if name != "summary.json":
-            assert filecmp.cmp(theirs / "report" / name, ours / "report" / name, shallow=False), name
-    counts = json.loads((theirs / "report/summary.json").read_text())
-    assert (summary.read, summary.kept, summary.removed) == (counts["read"], counts["kept"], counts["removed"])
+        assert filecmp.cmp(theirs / "report" / name, ours / "report" / name, shallow=False), name
+    assert summary.as_dict() == json.loads((theirs / "report/summary.json").read_text())
     with pytest.raises(minwise.InputError, match="exists") as caught:
         minwise.dedup_files(source, ours / "out.jsonl")
     assert "`force`" in str(caught.value.hint)
@@ -312,3 +328,98 @@ def test_every_argument_reaches_the_run(texts: list[str]) -> None:
     with pytest.raises(minwise.SettingError) as caught:
         minwise.dedup(texts, threads=0, threshold=3.0, audit="x")
     assert caught.value.settings == ("audit", "threshold", "threads")
+
+
+#: A value of each argument of `dedup` that is an option of the command and changes the run.
+EFFECTS: dict[str, Any] = {
+    "threshold": 0.5,
+    "measure": "containment",
+    "keep": "longest",
+    "cluster": "components",
+    "max_cluster": 2,
+    "recall": 0.9,
+    "candidates": "all",
+    "weight": "tf-idf",
+    "max_df": 0.5,
+    "order": 0.9,
+    "null": "reject",
+    "audit": 50,
+    "max_record": "300B",
+    "normalize": "none",
+    "shingle": "chars:7",
+    "strip_markup": True,
+    "whitespace": "keep",
+    "short": "reject",
+    "sketch": "super-minhash",
+    "registers": 64,
+    "seed": 7,
+    "bits": 4,
+    "filter_error": "off",
+    "looks": [32, 128],
+    "error_per_look": 1e-4,
+}
+
+
+def effects_corpus() -> list[str | None]:
+    source = CORPORA["generated"]()
+    return [*source, None, "short", "<p>some markup</p> in a text of words that repeat", "w" * 400, "A  b\nC d  E f g"]
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_each_option_reaches_the_run(name: str, command: Any, tmp_path: Path) -> None:
+    """The summary and the decisions with the option are those of the command with the flag, and not those without it."""
+    texts = effects_corpus()
+    rows = [{"id": f"d{number}", "text": text} for number, text in enumerate(texts)]
+    path = write_jsonl(tmp_path / "in.jsonl", rows)
+    settings: dict[str, Any] = {name: EFFECTS[name]}
+    if name != "audit":
+        settings["audit"] = "off"
+    words = [word for word in flags(settings) if word != "True"]
+    command("dedup", path, "-o", tmp_path / "out.jsonl", "--report", tmp_path / "report", "--threads", "1", *words)
+    theirs = json.loads((tmp_path / "report/summary.json").read_text())
+    given = minwise.dedup(texts, id=[row["id"] for row in rows], **settings)
+    assert without_sizes(given.summary.as_dict()) == without_sizes(theirs)
+    lines = [line.split("\t")[:2] for line in (tmp_path / "report/pairs.tsv").read_text().splitlines()]
+    assert [[d.id, d.duplicate_of] for d in given.decisions] == lines
+    default = minwise.dedup(texts, id=[row["id"] for row in rows], audit="off")
+    assert (given.summary, list(given.decisions)) != (default.summary, list(default.decisions))
+
+
+def test_options_without_a_trace_in_the_result_reach_the_run(command: Any, tmp_path: Path, texts: list[str]) -> None:
+    # Bands and rows together, as the command has them.
+    path = write_jsonl(tmp_path / "in.jsonl", [{"text": text} for text in texts])
+    command("dedup", path, "-o", tmp_path / "out.jsonl", "--report", tmp_path / "report", "--bands", "8", "--rows", "4")
+    summary = minwise.dedup(texts, bands=8, rows=4).summary
+    assert (summary.bands, summary.rows) == (8, 4)
+    assert without_sizes(summary.as_dict()) == without_sizes(json.loads((tmp_path / "report/summary.json").read_text()))
+    # A table of weights that the command made.
+    command("weights", path, "-o", tmp_path / "weights")
+    table = minwise.dedup(texts[:50], weight="tf-idf", weights=tmp_path / "weights").summary.spec
+    assert table != minwise.dedup(texts[:50], weight="tf-idf").summary.spec
+    assert table == minwise.dedup(texts, weight="tf-idf", weights=str(tmp_path / "weights")).summary.spec
+    with pytest.raises(minwise.RejectedRecords):
+        minwise.dedup([{"text": "a"}, {"body": "b"}], text="text", max_rejects=0)
+    with pytest.raises(minwise.SettingError, match="memory"):
+        minwise.dedup(texts, memory="1MiB")
+    with pytest.raises(minwise.InputError, match="nowhere"):
+        minwise.dedup(iter(texts), temp_dir=tmp_path / "nowhere")
+    # Every argument is in one of the tests.
+    elsewhere = {"data", "text", "id", "against", "ignore_text", "spec", "threads", "errors", "progress", "cancel"}
+    here = {"bands", "rows", "weights", "max_rejects", "memory", "temp_dir"}
+    assert EFFECTS.keys() | here | elsewhere == inspect.signature(minwise.dedup).parameters.keys()
+
+
+def test_arguments_of_one_name_are_the_same_everywhere() -> None:
+    """The functions write their arguments out, for help and for editors. A default in one of them must be that of all."""
+    one, others = inspect.signature(minwise.dedup).parameters, (minwise.pairs, minwise.dedup_files)
+    #: Files have paths where data have objects.
+    differ = {"id", "against", "ignore_text"}
+    for function in others:
+        for name, parameter in inspect.signature(function).parameters.items():
+            if name not in one or name == "data":
+                continue
+            assert parameter.default == one[name].default, (function.__name__, name)
+            assert parameter.kind is parameter.KEYWORD_ONLY
+            if name not in differ:
+                assert parameter.annotation == one[name].annotation, (function.__name__, name)
+    assert len(one.keys() & inspect.signature(minwise.pairs).parameters.keys()) > 30

@@ -7,6 +7,7 @@ import gc
 import json
 import os
 import pickle
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -381,3 +382,267 @@ def test_nan_in_records_is_null() -> None:
 def test_ids_beside_records_are_counted() -> None:
     with pytest.raises(minwise.SettingError, match="2 ids for 1 texts"):
         minwise.dedup([{"text": "a b c"}], id=["x", "y"])
+
+
+def ids_of(result: Any) -> list[tuple[Any, Any]]:
+    return [(decision.id, decision.duplicate_of) for decision in result.decisions]
+
+
+WAYS_WITH_IDS: dict[str, Callable[[list[Any], list[str], list[int]], tuple[Any, dict[str, Any]]]] = {
+    "list": lambda ids, texts, rank: (texts, {"id": ids}),
+    "generator": lambda ids, texts, rank: (iter(texts), {"id": ids}),
+    "records": lambda ids, texts, rank: ([{"id": i, "text": t, "rank": r} for i, t, r in zip(ids, texts, rank)], {}),
+    "generator of records": lambda ids, texts, rank: (
+        ({"id": i, "text": t, "rank": r} for i, t, r in zip(ids, texts, rank)),
+        {},
+    ),
+    "records with ids beside": lambda ids, texts, rank: ([{"text": t, "rank": r} for t, r in zip(texts, rank)], {"id": ids}),
+    "pyarrow": lambda ids, texts, rank: (
+        __import__("pyarrow").table({"id": list(map(str, ids)), "text": texts, "rank": rank}),
+        {},
+    ),
+    "polars": lambda ids, texts, rank: (
+        __import__("polars").DataFrame({"id": list(map(str, ids)), "text": texts, "rank": rank}),
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_WITH_IDS)
+def test_repeated_ids_are_numbered_in_keeper_order(way: str, tmp_path: Path) -> None:
+    texts = [f"a rose is a rose {'and so on ' * at}" for at in (1, 4, 2, 3)]
+    ids = ["x", "x", "y", "x"]
+    make = WAYS_WITH_IDS[way]
+    for keep, named in (
+        ("first", ["x", "x#2", "y", "x#3"]),
+        ("last", ["x#3", "x#2", "y", "x"]),
+        ("longest", ["x#3", "x", "y", "x#2"]),
+        ("max:rank", ["x#2", "x#3", "y", "x"]),
+    ):
+        if keep == "max:rank" and way in ("list", "generator"):
+            continue
+        data, beside = make(ids, texts, [2, 1, 9, 3])
+        with minwise.dedup(data, keep=keep, threshold=0.01, shingle="words:1", candidates="all", **beside) as result:
+            keeper = {"first": 0, "last": 3, "longest": 1, "max:rank": 2}[keep]
+            removed = [at for at in range(4) if at != keeper]
+            assert ids_of(result) == [(named[at], named[keeper]) for at in removed], keep
+            for at in removed:
+                assert result.explain(named[at]).jaccard > 0
+            folder = tmp_path / keep.replace(":", "-")
+            result.report(folder)
+            lines = (folder / "pairs.tsv").read_text().splitlines()
+            assert {tuple(line.split("\t")[:2]) for line in lines[-3:]} == {(named[at], named[keeper]) for at in removed}
+            assert str(tmp_path) not in (folder / "pairs.tsv").read_text()
+
+
+def test_a_number_that_an_id_has_already_is_left_out() -> None:
+    result = minwise.dedup([ROSES[0]] * 4, id=["x", "x", "x#2", "x"])
+    assert ids_of(result) == [("x#3", "x"), ("x#2", "x"), ("x#4", "x")]
+
+
+def test_the_same_id_in_data_and_reference() -> None:
+    rows = [{"id": "r", "text": ROSES[0]}]
+    result = minwise.dedup(rows, against=rows)
+    assert ids_of(result) == [("r#2", "r")]
+
+
+@pytest.mark.parametrize("way", WAYS_WITH_IDS)
+def test_pairs_of_some_documents(way: str) -> None:
+    make = WAYS_WITH_IDS[way]
+    data, beside = make(["p", "q", "r", "s"], ROSES, [1, 2, 3, 4])
+    found = minwise.pairs(data, of=["s"], **beside)
+    assert [(pair.first, pair.second) for pair in found] == [("p", "s"), ("q", "s")]
+    data, beside = make(["p", "q", "r", "q"], ROSES, [1, 2, 3, 4])
+    found = minwise.pairs(data, of="q", **beside)
+    assert [(pair.first, pair.second) for pair in found] == [("p", "q"), ("p", "q#2"), ("q", "q#2")]
+
+
+@pytest.mark.parametrize("way", ["list", "generator", "records", "generator of records"])
+def test_pairs_of_some_positions(way: str) -> None:
+    make: dict[str, Callable[[], Any]] = {
+        "list": lambda: ROSES,
+        "generator": lambda: iter(ROSES),
+        "records": lambda: [{"text": text} for text in ROSES],
+        "generator of records": lambda: ({"text": text} for text in ROSES),
+    }
+    found = minwise.pairs(make[way](), of=[3])
+    assert [(pair.first, pair.second) for pair in found] == [(0, 3), (1, 3)]
+    assert [pair.second for pair in minwise.pairs(make[way](), of=1)] == [1, 3]
+    with pytest.raises(KeyError):
+        minwise.pairs(make[way](), of=[4])
+    with pytest.raises(TypeError, match=r"of\[0\] is str"):
+        minwise.pairs(make[way](), of=["x"])
+
+
+def test_documents_without_an_id_go_by_position() -> None:
+    rows = [{"id": "a", "text": ROSES[0]}, {"text": ROSES[1]}, {"id": None, "text": ROSES[3]}]
+    for data in (rows, iter(rows)):
+        with minwise.dedup(data) as result:
+            assert ids_of(result) == [(1, "a"), (2, "a")]
+    assert [(pair.first, pair.second) for pair in minwise.pairs(rows, of=[2])] == [("a", 2), (1, 2)]
+
+
+def test_no_temporary_path_is_shown(tmp_path: Path) -> None:
+    def never(text: Any) -> None:
+        assert str(tmp_path) not in str(text) and "minwise-" not in str(text), text
+
+    rows = [{"text": text} for text in ROSES]
+    for data in (iter(ROSES), rows, iter(rows)):
+        for against in (iter([ROSES[0]]), [{"text": ROSES[0]}], iter([{"text": ROSES[0]}])):
+            with minwise.dedup(data, against=against, temp_dir=tmp_path) as result:
+                assert result.decisions[0].duplicate_of == "against:1"
+                result.report(tmp_path / "report", force=True)
+                for file in (tmp_path / "report").iterdir():
+                    never(file.read_text(encoding="utf-8"))
+            data = rows
+    bad = [{"text": ROSES[0], "rank": "no number"}, {"text": ROSES[0], "rank": 3}, {"other": 1}]
+    with pytest.warns(minwise.MinwiseWarning) as caught:
+        with minwise.dedup(iter(bad), text="text", keep="max:rank", temp_dir=tmp_path) as result:
+            [reject] = result.rejects
+    for text in (*(str(warning.message) for warning in caught), reject.message, reject.id):
+        never(text)
+    assert any("data:1" in str(warning.message) for warning in caught)
+    with pytest.raises(minwise.MinwiseError) as error:
+        minwise.dedup(iter([{"text": None}]), text="text", null="error", temp_dir=tmp_path)
+    never(error.value)
+
+
+def test_rows_of_a_stream_come_back_as_they_came_in() -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": 7, "text": ROSES[0], "n": 1},
+        {"id": None, "text": ROSES[2], "a.b": [1, {"c": None}]},
+        {"text": "unrelated words are here", "id": "x"},
+        {"text": "some other words are there"},
+    ]
+    with minwise.dedup(iter(rows)) as result:
+        assert list(result.kept) == rows
+    with minwise.dedup(iter(rows), id=[1, 2, 3, 4]) as result:
+        assert list(result.kept) == rows
+    odd = [{"a.b": text, "id": at} for at, text in enumerate(ROSES)]
+    with minwise.dedup(iter(odd), text="a.b") as result:
+        assert list(result.kept) == [odd[0], odd[2]] and ids_of(result) == [(1, 0), (3, 0)]
+    named = [{"id": text, "n": at} for at, text in enumerate(ROSES)]
+    with minwise.dedup(iter(named), text="id", id=["p", "q", "r", "s"]) as result:
+        assert list(result.kept) == [named[0], named[2]] and ids_of(result) == [("q", "p"), ("s", "p")]
+
+
+@pytest.mark.parametrize("name", ["a.b", "a,b", "a[0]", "a[]", ".", "^.*$", "a b", "Ä"])
+@pytest.mark.parametrize("kind", ["records", "pandas", "polars", "polars lazy", "pyarrow", "pyarrow batch", "duckdb", "datasets"])
+def test_any_name_of_a_column(kind: str, name: str) -> None:
+    make = tables()[kind]
+    columns = {"key.of": ["p", "q", "r", "s"], name: ROSES, "score": [1, 2, 3, 4]}
+    for keep in (None, "max:score"):
+        result = minwise.dedup(make(columns), text=name, id="key.of", keep=keep)
+        assert ids_of(result) == ([("q", "p"), ("s", "p")] if keep is None else [("p", "s"), ("q", "s")])
+        removed = [1, 3] if keep is None else [0, 1]
+        assert [row[name] for row in rows(result.removed)] == [ROSES[at] for at in removed]
+    # The only column of strings is found, and a reference has its text in the column of the same name.
+    alone = make({name: ROSES, "score": [1, 2, 3, 4]})
+    reference = make({name: [ROSES[0]], "score": [1]})
+    assert len(minwise.dedup(alone).decisions) == 2
+    assert len(minwise.dedup(alone, against=reference).decisions) == 3
+    assert len(minwise.dedup(alone, against=[ROSES[2]]).decisions) == 3
+    assert len(minwise.pairs(alone)) == 3
+
+
+def test_a_reference_may_have_its_text_elsewhere() -> None:
+    import pyarrow
+
+    table = pyarrow.table({"body": [ROSES[0]]})
+    assert minwise.dedup(ROSES, against=table).kept == [ROSES[2]]
+    assert minwise.dedup(ROSES, against=[{"body": ROSES[0]}]).kept == [ROSES[2]]
+    assert minwise.dedup(iter(ROSES), against=({"body": text} for text in ROSES[:1])).summary.kept == 1
+    with pytest.raises(minwise.SettingError, match="means a path"):
+        minwise.dedup(pyarrow.table({"a.b": ROSES}), text="a.b", against="file.jsonl")
+
+
+def test_a_column_that_keep_names_must_be_there() -> None:
+    import polars
+
+    with pytest.raises(minwise.SettingError, match="`keep`: the DataFrame has no column 'rank'; its columns are 'text'"):
+        minwise.dedup(polars.DataFrame({"text": ROSES}), keep="max:rank")
+
+
+def test_missing_ids_of_every_library() -> None:
+    import pandas
+    import polars
+
+    expected = [("b", "a"), (3, "a")]
+    frames: list[Any] = [
+        pandas.DataFrame({"id": pandas.array(["a", "b", pandas.NA, pandas.NA], dtype="string"), "text": ROSES}),
+        pandas.DataFrame({"id": ["a", "b", float("nan"), None], "text": ROSES}),
+        polars.DataFrame({"id": ["a", "b", None, None], "text": ROSES}),
+    ]
+    for frame in frames:
+        assert ids_of(minwise.dedup(frame, text="text")) == expected
+    assert ids_of(minwise.dedup(ROSES, id=["a", "b", pandas.NA, pandas.NaT])) == expected
+    assert ids_of(minwise.dedup(ROSES, id=numpy.array([4.0, 5.0, numpy.nan, numpy.nan]))) == [(5.0, 4.0), (3, 4.0)]
+    assert ids_of(minwise.dedup(ROSES, id=pandas.array([4, 5, None, None], dtype="Int64"))) == [(5, 4), (3, 4)]
+
+
+def test_columns_of_nulls_and_of_categories() -> None:
+    import pandas
+    import polars
+    import pyarrow
+
+    nothing = polars.Series("text", [None, None])
+    assert nothing.dtype == polars.Null
+    for data in (nothing, nothing.to_frame(), pyarrow.nulls(2), pyarrow.table({"text": pyarrow.nulls(2)})):
+        result = minwise.dedup(data, text=None if isinstance(data, (polars.Series, pyarrow.Array)) else "text")
+        assert result.summary.nulls == 2 and len(result.kept) == 2
+    assert minwise.Spec().sketch(nothing).has_shingles.tolist() == [False, False]
+    kind = polars.Enum(sorted(set(ROSES)))
+    for series in (polars.Series("t", ROSES, dtype=kind), polars.Series("t", ROSES, dtype=polars.Categorical)):
+        assert minwise.dedup(series).kept.to_list() == [ROSES[0], ROSES[2]]
+        frame = polars.DataFrame({"n": [1, 2, 3, 4], "t": series})
+        assert minwise.dedup(frame).kept["t"].to_list() == [ROSES[0], ROSES[2]]
+    numbers = pandas.DataFrame({"kind": pandas.Categorical([1, 2, 1, 2]), "body": ROSES})
+    assert len(minwise.dedup(numbers).decisions) == 2
+    with pytest.raises(TypeError, match=r"data\[0\] is int"):
+        minwise.dedup(numbers, text="kind")
+    words = pandas.DataFrame({"body": pandas.Categorical(ROSES), "n": [1, 2, 3, 4]})
+    assert len(minwise.dedup(words).decisions) == 2
+
+
+def test_a_closed_result_lets_its_run_go() -> None:
+    for data in (ROSES, iter(ROSES)):
+        result = minwise.dedup(data, against=[ROSES[0]])
+        restored = result.restore(below=0.5)
+        run = weakref.ref(result._open())
+        result.close()
+        gc.collect()
+        assert run() is None
+        assert result.decisions[0].duplicate_of == "against:1"
+        assert pickle.loads(pickle.dumps(result)).decisions == result.decisions
+        for closed in (result, restored):
+            with pytest.raises(minwise.MinwiseError, match="closed"):
+                closed.explain(0)
+
+
+def test_columns_fit_every_row() -> None:
+    import pandas
+    import polars
+
+    rows = [*ROSES[:2], None, ROSES[2], "a lily"]
+    result = minwise.dedup(rows, null="reject", against=["A lily!"], shingle="words:1")
+    columns = result.columns()
+    assert columns["kept"] == [True, False, False, True, False] == result.kept_mask.tolist()
+    assert columns["duplicate_of"] == [None, 0, None, None, result.decisions[1].duplicate_of]
+    assert columns["similarity"] == [None, 1.0, None, None, 1.0]
+    # The third row was rejected, and the last one repeats a document of `against`.
+    assert columns["cluster"] == [0, 0, None, 3, None]
+    frame = pandas.DataFrame({"text": rows}, index=list("abcde")).assign(**columns)
+    assert frame.loc["b", "similarity"] == 1.0 and frame["similarity"].isna().sum() == 3
+    assert polars.DataFrame({"text": rows}).hstack(polars.DataFrame(columns, strict=False)).height == 5
+
+
+def test_columns_of_data_without_duplicates() -> None:
+    import pandas
+    import polars
+
+    texts = ["one text", "another text altogether"]
+    columns = minwise.dedup(texts).columns()
+    assert columns == {"kept": [True, True], "duplicate_of": [None] * 2, "similarity": [None] * 2, "cluster": [0, 1]}
+    assert pandas.DataFrame({"text": texts}).assign(**columns)["similarity"].isna().all()
+    assert polars.DataFrame(columns).height == 2
+    assert minwise.dedup([]).columns()["kept"] == []

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import minwise
+from minwise import datasketch
 
 MODULES = sorted({"minwise", *(f"minwise.{module.name}" for module in pkgutil.iter_modules(minwise.__path__))})
 
@@ -38,6 +39,14 @@ def test_examples_of_a_module(module: str) -> None:
 def test_examples_of_the_extension_module() -> None:
     tries = sum(run(doctest.DocTestFinder(), getattr(minwise, name), name, {}) for name in minwise.__all__)
     assert tries > 20
+
+
+def test_every_public_name_has_an_example() -> None:
+    for module in (minwise, datasketch):
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.isclass(value) or callable(value):
+                assert ">>> " in (inspect.getdoc(value) or ""), name
 
 
 def test_every_public_name_is_documented() -> None:

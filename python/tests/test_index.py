@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -110,18 +111,26 @@ def test_another_process_is_told_who_has_it(tmp_path: Path) -> None:
 
 
 def test_a_damaged_archive_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "a"
+    path = tmp_path / "whole"
     with Index.create(path) as index:
-        index.add({"a": HERONS})
-    for file in path.rglob("*"):
-        if file.is_file() and file.stat().st_size > 0 and "lock" not in file.name:
-            content = bytearray(file.read_bytes())
-            content[len(content) // 2] ^= 0xFF
-            file.write_bytes(bytes(content))
-    with pytest.raises((minwise.IndexDamaged, minwise.InputError)):
-        with Index(path) as index:
-            index.check(HERONS)
-            index.text("a")
+        index.add({f"note{number}": f"{HERONS} {number}" for number in range(50)})
+        index.compact()
+    # The texts are read last, so that the tables of everything else are read as well.
+    files = [path / "header", path / "acknowledged", *path.glob("store/keyspaces/[0-4]/tables/*")]
+    assert len(files) >= 6
+    for number, file in enumerate(files):
+        copy = tmp_path / str(number)
+        shutil.copytree(path, copy)
+        damaged = copy / file.relative_to(path)
+        content = bytearray(damaged.read_bytes())
+        content[len(content) // 2] ^= 0xFF
+        damaged.write_bytes(bytes(content))
+        with pytest.raises(minwise.IndexDamaged, match="is damaged") as caught:
+            with Index(copy) as index:
+                index.check(HERONS)
+                index.text("note1")
+        assert caught.value.code and isinstance(caught.value, minwise.MinwiseError)
+        assert not isinstance(caught.value, OSError)
 
 
 def test_threads_check_while_one_adds(tmp_path: Path, texts: list[str]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -177,3 +179,106 @@ def test_a_generator_may_ask_the_index() -> None:
     texts = ["one two three", "four five six"]
     lsh.insert_many(["b"], (text for text in texts if not lsh.query(text)))
     assert lsh.keys() == ["a", "b"]
+
+
+@pytest.mark.parametrize("call", ["insert", "insert_many", "remove", "contains", "merge", "repr of a taken key", "drop"])
+def test_a_key_may_ask_the_index(call: str) -> None:
+    """Comparing, showing and freeing keys runs code of Python. It must find the index unlocked."""
+    code = f"""
+import minwise, gc
+lsh = minwise.Lsh("nfkc+casefold / words:1 / minhash:128 / seed:1", threshold=0.5)
+asked = []
+
+class Key:
+    def __init__(self, name): self.name = name
+    def _ask(self): asked.append(len(lsh) + len(lsh.query("one two three")))
+    def __hash__(self): self._ask(); return 7
+    def __eq__(self, other): self._ask(); return self.name == other.name
+    def __repr__(self): self._ask(); return self.name
+    def __del__(self): self._ask()
+
+lsh.insert(Key("a"), "one two three")
+call = {call!r}
+if call == "insert":
+    lsh.insert(Key("b"), "one two three")
+elif call == "insert_many":
+    lsh.insert_many([Key("b"), Key("c")], ["one two three"] * 2)
+elif call == "remove":
+    lsh.remove(Key("a"))
+elif call == "contains":
+    assert Key("a") in lsh and Key("b") not in lsh
+elif call == "merge":
+    other = minwise.Lsh(lsh.spec, threshold=0.5)
+    other.insert(Key("b"), "one two three")
+    lsh.merge(other)
+    assert len(lsh) == 2
+elif call == "drop":
+    lsh.remove(Key("a"))
+    gc.collect()
+else:
+    try:
+        lsh.insert(Key("a"), "x")
+    except KeyError as error:
+        assert "a is in the index already" in str(error), error
+    try:
+        lsh.insert_many([Key("b"), Key("a")], ["x", "y"])
+    except KeyError as error:
+        assert "keys[1] is a" in str(error), error
+    assert Key("b") not in lsh and len(lsh) == 1
+before = len(asked)
+assert before > 1
+print("done", flush=True)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd="/")
+    assert done.stdout == "done\n" and done.returncode == 0, done.stderr
+
+
+def test_a_key_of_a_document_that_is_refused_is_free_again() -> None:
+    lsh = Lsh("nfkc+casefold / words:5,short=reject / minhash:128 / seed:1")
+    for _ in range(2):
+        with pytest.raises(minwise.SettingError):
+            lsh.insert("a", "too short")
+        with pytest.raises(minwise.SettingError, match="1"):
+            lsh.insert_many(["a", "b"], ["one two three four five six", "too short"])
+    assert len(lsh) == 0 and "a" not in lsh and lsh.keys() == []
+    lsh.insert_many(["a", "b"], ["one two three four five six"] * 2)
+    assert lsh.keys() == ["a", "b"]
+
+
+def test_an_index_is_merged_once() -> None:
+    first, second = Lsh(threshold=0.5), Lsh(threshold=0.5)
+    second.insert_many([1, 2], ["one two three four five six", "seven eight nine ten eleven twelve"])
+    first.merge(second)
+    for _ in range(2):
+        with pytest.raises(KeyError, match="1 is in both"):
+            first.merge(second)
+    assert len(first) == 2 and 1 in first and 2 in first
+    first.remove(1)
+    assert first.keys() == [2] and second.keys() == [1, 2]
+
+
+def test_a_pickle_belongs_together_while_others_insert() -> None:
+    lsh = Lsh(threshold=0.5)
+    texts = generated(300)
+    stop = threading.Event()
+
+    def insert() -> None:
+        for number, text in enumerate(texts):
+            lsh.insert(number, text)
+        stop.set()
+
+    worker = threading.Thread(target=insert)
+    worker.start()
+    while not stop.is_set():
+        copy = pickle.loads(pickle.dumps(lsh))
+        for key in copy.keys()[-3:]:
+            assert key in [found for found, _ in copy.query(texts[key])]
+    worker.join()
+
+
+def test_a_damaged_pickle_with_equal_keys_is_refused() -> None:
+    lsh = Lsh()
+    lsh.insert_many(["a", "b"], ["one two three four five", "six seven eight nine ten"])
+    restore, state = lsh.__reduce__()
+    with pytest.raises(minwise.InputError, match="damaged"):
+        restore(state[0], state[1], ["a", "a"])

@@ -208,8 +208,8 @@ def test_compare_names_passages_by_characters() -> None:
     passage = found.passages[0]
     assert left[passage.left] == "one two three four five, six" == passage.text
     assert right[passage.right] == "one TWO three four five six"
-    assert passage.units == 6
-    assert found.containment == max(found.left_in_right, found.right_in_left)
+    assert passage.tokens == 6
+    assert found.containment == max(found.containment_of_left, found.containment_of_right)
     assert found.estimate is not None and 0 <= found.estimate.low <= float(found.estimate) <= found.estimate.high
     assert minwise.compare(left, right).passages == ()
     assert minwise.compare("", "").estimate is None
@@ -225,8 +225,8 @@ def test_a_comparison_is_that_of_the_command(command: Any, articles: list[dict[s
     theirs = json.loads(out.splitlines()[0])
     ours = minwise.compare(*(by_id[name] for name in names))
     assert theirs["jaccard"] == ours.jaccard
-    assert theirs["containment_a_in_b"] == ours.left_in_right
-    assert theirs["containment_b_in_a"] == ours.right_in_left
+    assert theirs["containment_a_in_b"] == ours.containment_of_left
+    assert theirs["containment_b_in_a"] == ours.containment_of_right
 
 
 def test_a_plan_is_that_of_the_command(command: Any) -> None:

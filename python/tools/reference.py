@@ -49,9 +49,12 @@ def parameters(value: Any) -> list[str] | None:
     except (TypeError, ValueError):
         return None
     shown: list[str] = []
+    positional = 0
     for parameter in found:
         if parameter.name == "self":
             continue
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            positional = len(shown) + 1
         if parameter.kind is parameter.KEYWORD_ONLY and "*" not in shown:
             shown.append("*")
         text = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "") + parameter.name
@@ -61,6 +64,8 @@ def parameters(value: Any) -> list[str] | None:
         if parameter.default is not parameter.empty:
             text += f"{'=' if note is parameter.empty else ' = '}{parameter.default!r}"
         shown.append(text)
+    if positional:
+        shown.insert(positional, "/")
     return shown
 
 
@@ -83,7 +88,8 @@ def members(value: type) -> list[str]:
             continue
         found = getattr(value, name)
         documentation = inspect.getdoc(member if isinstance(member, property) else found)
-        if isinstance(member, property) or inspect.isgetsetdescriptor(member):
+        is_field = isinstance(member, property) or inspect.isgetsetdescriptor(member)
+        if is_field or type(member).__name__ == "_Side":
             if documentation:
                 out += [f"**`{name}`** {described(documentation)}", ""]
         elif callable(found) and documentation:

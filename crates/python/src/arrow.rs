@@ -7,8 +7,8 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator, make_array};
-use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator, make_array, new_null_array};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
@@ -56,12 +56,16 @@ fn imported_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -
     }
     // SAFETY: as above, and the array was not released. `from_raw` takes the array over and leaves a released one behind, as the interface demands.
     let (schema, array) = unsafe { (schema.as_ref(), FFI_ArrowArray::from_raw(array.as_ptr())) };
+    if is_null_column(schema) {
+        return Ok(Arrived::Column { chunks: vec![null_texts(array.len())], data_type: DataType::Utf8 });
+    }
     // SAFETY: the producer vouches that the array is of the schema.
     let data = unsafe { from_ffi(array, schema) }.map_err(|error| failed(&error))?;
     arrived(schema, vec![make_array(data)])
 }
 
 fn imported_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<Arrived> {
+    let py = capsule.py();
     let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
     // SAFETY: the name says that the capsule holds a stream of the C stream interface. `from_raw` takes it over and leaves a
     // released one behind.
@@ -70,19 +74,26 @@ fn imported_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<Arrived> {
         return Err(PyValueError::new_err("the Arrow stream was read before"));
     };
     let mut schema = FFI_ArrowSchema::empty();
+    // The interpreter's lock is let go of, because a stream may compute its rows: a producer that runs Python code takes the lock
+    // itself, as it must for pyarrow, which does the same.
     // SAFETY: a stream that is not released has these functions, and writes a schema or returns an error number.
-    if unsafe { get_schema(&raw mut stream, &raw mut schema) } != 0 {
+    if py.detach(|| unsafe { get_schema(&raw mut stream, &raw mut schema) }) != 0 {
         return Err(stream_failed(&mut stream));
     }
     let mut chunks = vec![];
     loop {
+        py.check_signals()?;
         let mut array = FFI_ArrowArray::empty();
         // SAFETY: as above; at its end, the stream leaves a released array.
-        if unsafe { get_next(&raw mut stream, &raw mut array) } != 0 {
+        if py.detach(|| unsafe { get_next(&raw mut stream, &raw mut array) }) != 0 {
             return Err(stream_failed(&mut stream));
         }
         if array.is_released() {
             break;
+        }
+        if is_null_column(&schema) {
+            chunks.push(null_texts(array.len()));
+            continue;
         }
         // SAFETY: the producer vouches that its arrays are of its schema.
         let data = unsafe { from_ffi(array, &schema) }.map_err(|error| failed(&error))?;
@@ -101,19 +112,42 @@ fn stream_failed(stream: &mut FFI_ArrowArrayStream) -> PyErr {
     PyValueError::new_err(format!("the Arrow data cannot be read: {}", reason.unwrap_or_default()))
 }
 
+/// A column of the type Null, which libraries give a column whose values are all missing, as texts that are null.
+fn null_texts(len: usize) -> ArrayRef {
+    new_null_array(&DataType::Utf8, len)
+}
+
+/// Whether the data is one column of the type Null. It is not read, because some producers add a buffer that the type does not
+/// have.
+fn is_null_column(schema: &FFI_ArrowSchema) -> bool {
+    DataType::try_from(schema).is_ok_and(|data_type| data_type == DataType::Null)
+}
+
 fn arrived(schema: &FFI_ArrowSchema, chunks: Vec<ArrayRef>) -> PyResult<Arrived> {
     let data_type = DataType::try_from(schema).map_err(|error| failed(&error))?;
     if !matches!(data_type, DataType::Struct(_)) {
+        let data_type = if data_type == DataType::Null { DataType::Utf8 } else { data_type };
         return Ok(Arrived::Column { chunks, data_type });
     }
-    let schema: SchemaRef = Arc::new(Schema::try_from(schema).map_err(|error| failed(&error))?);
+    let found = Schema::try_from(schema).map_err(|error| failed(&error))?;
+    let fields = found.fields().iter().map(|field| {
+        if *field.data_type() == DataType::Null {
+            return Arc::new(Field::new(field.name(), DataType::Utf8, true));
+        }
+        Arc::clone(field)
+    });
+    let schema: SchemaRef = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let batch = |chunk: &ArrayRef| -> PyResult<RecordBatch> {
         let rows = chunk.as_struct();
         if rows.null_count() > 0 {
             return Err(PyValueError::new_err("the Arrow data has rows that are null as a whole"));
         }
         let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(rows.len()));
-        RecordBatch::try_new_with_options(Arc::clone(&schema), rows.columns().to_vec(), &options)
+        let columns = rows.columns().iter().map(|column| match column.data_type() {
+            DataType::Null => null_texts(column.len()),
+            _ => Arc::clone(column),
+        });
+        RecordBatch::try_new_with_options(Arc::clone(&schema), columns.collect(), &options)
             .map_err(|error| failed(&error))
     };
     let batches = chunks.iter().map(batch).collect::<PyResult<_>>()?;

@@ -1,4 +1,4 @@
-//! SharedNumbers that NumPy sees without a copy.
+//! Numbers that NumPy sees without a copy.
 //!
 //! The buffer protocol is not part of the stable interface of Python 3.10, so a column has `__array_interface__` instead, which
 //! NumPy reads: an address, a shape and a type. The array that NumPy makes of it keeps the column alive.

@@ -1,11 +1,20 @@
 //! `Comparison`, `Passage` and `Estimate`: how two texts relate.
 
+use std::ops::Range;
+
 use minwise::estimate::Estimate;
-use minwise_engine::compare::Comparison;
+use minwise_engine::compare::{ComparedPassage, Comparison};
 use pyo3::prelude::*;
 use pyo3::types::{PySlice, PyTuple};
 
 /// An estimated similarity, with its standard error and the ends of its 95 % confidence interval.
+///
+/// >>> import minwise
+/// >>> lsh = minwise.Lsh(threshold=0.5)
+/// >>> lsh.insert("rose", "a rose is a rose is a rose")
+/// >>> [(key, estimate)] = lsh.query("A rose is a rose is a rose!")
+/// >>> estimate, float(estimate)
+/// (Estimate(1.000 ± 0.005), 1.0)
 #[pyclass(name = "Estimate", frozen, module = "minwise", get_all, from_py_object)]
 #[derive(Clone, Copy, PartialEq)]
 pub struct PyEstimate {
@@ -61,11 +70,17 @@ impl PyEstimate {
 /// A passage that two texts share.
 ///
 /// `left` and `right` are slices of characters: `a[passage.left]` is the passage in the first text.
+///
+/// >>> import minwise
+/// >>> a, b = "so to be or not to be", "To be, or not to be!"
+/// >>> passage = minwise.compare(a, b, passages=1).passages[0]
+/// >>> a[passage.left], b[passage.right], passage.tokens
+/// ('to be or not to be', 'To be, or not to be', 6)
 #[pyclass(name = "Passage", frozen, module = "minwise")]
 pub struct PyPassage {
     /// The length in words or characters, as the shingles have it.
     #[pyo3(get)]
-    units: usize,
+    tokens: usize,
     left: (usize, usize),
     right: (usize, usize),
     /// The words of the passage in the first text.
@@ -89,13 +104,17 @@ impl PyPassage {
 
     fn __repr__(&self) -> String {
         format!(
-            "Passage(units={}, left={}:{}, right={}:{})",
-            self.units, self.left.0, self.left.1, self.right.0, self.right.1
+            "Passage(tokens={}, left={}:{}, right={}:{})",
+            self.tokens, self.left.0, self.left.1, self.right.0, self.right.1
         )
     }
 }
 
 /// How two texts relate: exact similarities, the estimate of their sketches, and the passages that both share.
+///
+/// >>> import minwise
+/// >>> minwise.compare("to be or not to be", "so to be or not to be")
+/// Comparison(jaccard=0.6667, containment_of_left=1.0000, containment_of_right=0.6667, passages=0)
 #[pyclass(name = "Comparison", frozen, module = "minwise")]
 pub struct PyComparison {
     /// The exact Jaccard similarity.
@@ -103,36 +122,62 @@ pub struct PyComparison {
     jaccard: f64,
     /// The exact share of the first text's shingles that the second text has.
     #[pyo3(get)]
-    left_in_right: f64,
+    containment_of_left: f64,
     /// The exact share of the second text's shingles that the first text has.
     #[pyo3(get)]
-    right_in_left: f64,
+    containment_of_right: f64,
     /// The estimate of the sketches; `None` if one of the texts has no shingles.
     #[pyo3(get)]
     estimate: Option<PyEstimate>,
     passages: Vec<Py<PyPassage>>,
-    left: String,
-    right: String,
+    /// Both texts, and the places of their passages in characters, for notebooks.
+    left: ShownText,
+    right: ShownText,
+}
+
+/// A text with places in it.
+struct ShownText {
+    text: String,
+    places: Vec<(usize, usize)>,
+}
+
+/// A text of a comparison.
+pub struct ComparedText {
+    pub text: String,
+    /// Places, in bytes, of characters that are two characters of the string of Python.
+    pub pairs: Vec<usize>,
 }
 
 impl PyComparison {
-    pub fn new(comparison: &Comparison, left: &str, right: &str, passages: usize) -> Self {
-        let (mut left_places, mut right_places) = (Characters::new(left), Characters::new(right));
-        let passages = comparison.passages.iter().take(passages).map(|passage| PyPassage {
-            units: passage.units,
-            left: left_places.range(&passage.left),
-            right: right_places.range(&passage.right),
-            text: left[passage.left.clone()].to_owned(),
+    pub fn new(
+        py: Python<'_>,
+        comparison: &Comparison,
+        left: ComparedText,
+        right: ComparedText,
+        passages: usize,
+    ) -> PyResult<Self> {
+        let shared = &comparison.passages[..passages.min(comparison.passages.len())];
+        let (left_places, right_places) = (Characters::new(&left), Characters::new(&right));
+        let passages = shared.iter().map(|passage| {
+            let tokens = passage.units;
+            let text = left.text.get(passage.left.clone()).unwrap_or_default().to_owned();
+            let (left, right) = (left_places.range(&passage.left), right_places.range(&passage.right));
+            Py::new(py, PyPassage { tokens, left, right, text })
         });
-        let passages: Vec<PyPassage> = passages.collect();
-        Python::attach(|py| Self {
+        let passages = passages.collect::<PyResult<_>>()?;
+        let shown = |of: &Characters<'_>, range: fn(&ComparedPassage) -> &Range<usize>| {
+            shared.iter().map(|passage| of.shown(range(passage))).collect()
+        };
+        let left_shown = shown(&left_places, |passage| &passage.left);
+        let right_shown = shown(&right_places, |passage| &passage.right);
+        Ok(Self {
             jaccard: comparison.jaccard,
-            left_in_right: comparison.left_in_right,
-            right_in_left: comparison.right_in_left,
+            containment_of_left: comparison.left_in_right,
+            containment_of_right: comparison.right_in_left,
             estimate: comparison.estimate.map(PyEstimate::from),
-            passages: passages.into_iter().filter_map(|passage| Py::new(py, passage).ok()).collect(),
-            left: left.to_owned(),
-            right: right.to_owned(),
+            passages,
+            left: ShownText { text: left.text, places: left_shown },
+            right: ShownText { text: right.text, places: right_shown },
         })
     }
 }
@@ -140,20 +185,31 @@ impl PyComparison {
 /// From bytes of a text to characters of it.
 struct Characters<'a> {
     text: &'a str,
+    pairs: &'a [usize],
     is_ascii: bool,
 }
 
 impl<'a> Characters<'a> {
-    fn new(text: &'a str) -> Self {
-        Self { text, is_ascii: text.is_ascii() }
+    fn new(text: &'a ComparedText) -> Self {
+        Self { text: &text.text, pairs: &text.pairs, is_ascii: text.text.is_ascii() }
     }
 
-    fn at(&mut self, byte: usize) -> usize {
-        if self.is_ascii { byte } else { self.text[..byte].chars().count() }
+    /// The number of characters before a byte.
+    fn count(&self, byte: usize) -> usize {
+        if self.is_ascii { byte } else { self.text.get(..byte).map_or(0, |text| text.chars().count()) }
     }
 
-    fn range(&mut self, bytes: &std::ops::Range<usize>) -> (usize, usize) {
+    /// The number of characters before a byte in the string of Python.
+    fn at(&self, byte: usize) -> usize {
+        self.count(byte) + self.pairs.partition_point(|&pair| pair < byte)
+    }
+
+    fn range(&self, bytes: &Range<usize>) -> (usize, usize) {
         (self.at(bytes.start), self.at(bytes.end))
+    }
+
+    fn shown(&self, bytes: &Range<usize>) -> (usize, usize) {
+        (self.count(bytes.start), self.count(bytes.end))
     }
 }
 
@@ -162,7 +218,7 @@ impl PyComparison {
     /// The larger of both shares: how much of the smaller text the larger one has.
     #[getter]
     fn containment(&self) -> f64 {
-        self.left_in_right.max(self.right_in_left)
+        self.containment_of_left.max(self.containment_of_right)
     }
 
     /// The longest passages that both texts share, longest first.
@@ -173,16 +229,18 @@ impl PyComparison {
 
     fn __repr__(&self) -> String {
         format!(
-            "Comparison(jaccard={:.4}, left_in_right={:.4}, right_in_left={:.4}, passages={})",
+            "Comparison(jaccard={:.4}, containment_of_left={:.4}, containment_of_right={:.4}, passages={})",
             self.jaccard,
-            self.left_in_right,
-            self.right_in_left,
+            self.containment_of_left,
+            self.containment_of_right,
             self.passages.len()
         )
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let this = slf.get();
-        slf.py().import("minwise._html")?.call_method1("comparison", (slf, &this.left, &this.right))
+        let side = |shown: &ShownText| (shown.text.clone(), shown.places.clone());
+        let (left, right) = (side(&this.left), side(&this.right));
+        slf.py().import("minwise._html")?.call_method1("comparison", (slf, left, right))
     }
 }

@@ -1,15 +1,15 @@
 //! Runs of the engine: `dedup`, `dedup_files` and `pairs`.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, LargeStringArray, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
-use minwise::{Spec, Unobserved};
+use minwise::Spec;
 use minwise_engine::{
-    Arguments, Dedup, DedupOptions, Deduplicated, Destination, FoundPairs, InMemory, Input, Inputs, Outputs,
-    Pairs, PairsOptions, WorkOptions,
+    Arguments, Dedup, DedupOptions, Deduplicated, Destination, Error, FoundPairs, InMemory, Input, Inputs,
+    Outputs, Pairs, PairsOptions, WorkOptions,
 };
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -17,9 +17,9 @@ use pyo3::types::{PyCapsule, PyInt, PyList, PyTuple};
 
 use crate::arrow::{Arrived, export_stream, import};
 use crate::column::{Column, SharedNumbers};
-use crate::comparison::PyComparison;
-use crate::error::OrRaise;
-use crate::run::{Hooks, supervise};
+use crate::comparison::{ComparedText, PyComparison};
+use crate::error::{OrRaise, guard};
+use crate::run::{Hooks, SUPERVISED_BYTES, Watch, abandonable, supervise};
 use crate::shared::PySpec;
 use crate::texts::{Place, PyTexts, Surrogates, string, type_name, utf8};
 
@@ -100,7 +100,7 @@ impl Sources<'_> {
                 let path: PathBuf = data.extract()?;
                 Ok(Input::from_word(path.as_os_str()))
             }
-            "path" => Ok(Input::from(data.extract::<PathBuf>()?.as_path())),
+            "path" => Ok(Input::NamedFile { path: data.extract()?, name: name.to_owned() }),
             "texts" => {
                 let ids = ids(&source.get_item(2)?)?;
                 Ok(self.texts(&data, ids, name)?.named(name).into())
@@ -122,18 +122,27 @@ impl Sources<'_> {
         Ok(Some(text))
     }
 
-    fn texts(&mut self, data: &Bound<'_, PyAny>, ids: Option<Vec<String>>, name: &str) -> PyResult<InMemory> {
+    fn texts(&mut self, data: &Bound<'_, PyAny>, ids: Option<Ids>, name: &str) -> PyResult<InMemory> {
+        let py = data.py();
         match PyTexts::from_object(data, name)? {
             PyTexts::Items(items) => {
+                check_ids(ids.as_deref(), items.len())?;
+                let id = |at: usize| ids.as_ref()?.get(at)?.as_deref();
                 let mut failed = None;
-                let records =
-                    items.iter().enumerate().map_while(|(at, item)| match self.text(item, Place(name, at)) {
-                        Ok(text) => Some((ids.as_ref().map(|ids| ids[at].as_str()), text)),
-                        Err(error) => {
-                            failed = Some(error);
-                            None
-                        }
-                    });
+                let mut text = |at: usize, item| {
+                    // Copying the texts of a large list takes seconds.
+                    if at.is_multiple_of(4096) {
+                        py.check_signals()?;
+                    }
+                    self.text(item, Place(name, at))
+                };
+                let records = items.iter().enumerate().map_while(|(at, item)| match text(at, item) {
+                    Ok(text) => Some((id(at), text)),
+                    Err(error) => {
+                        failed = Some(error);
+                        None
+                    }
+                });
                 let held = InMemory::records(records);
                 failed.map_or(Ok(held), Err)
             }
@@ -153,25 +162,22 @@ impl Sources<'_> {
         }
     }
 
-    fn table(&mut self, data: &Bound<'_, PyAny>, ids: Option<Vec<String>>, name: &str) -> PyResult<InMemory> {
+    fn table(&mut self, data: &Bound<'_, PyAny>, ids: Option<Ids>, name: &str) -> PyResult<InMemory> {
         match import(data)? {
             Some(Arrived::Table { schema, batches }) => self.with_ids(schema, batches, ids.as_deref()),
             _ => Err(PyTypeError::new_err(format!("{name} is {}: it must be a table", type_name(data)))),
         }
     }
 
-    /// A table whose column of ids is replaced, because the ids of the caller may repeat.
+    /// A table whose column of ids is replaced by ids as text.
     fn with_ids(
         &self,
         schema: Arc<Schema>,
         batches: Vec<RecordBatch>,
-        ids: Option<&[String]>,
+        ids: Option<&[Option<String>]>,
     ) -> PyResult<InMemory> {
+        check_ids(ids, batches.iter().map(RecordBatch::num_rows).sum())?;
         let Some(ids) = ids else { return Ok(InMemory::batches(schema, batches)) };
-        let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
-        if rows != ids.len() {
-            return Err(PyValueError::new_err(format!("there are {} ids for {rows} rows", ids.len())));
-        }
         let field = Arc::new(Field::new(self.id_column, DataType::LargeUtf8, true));
         let others: Vec<usize> =
             (0..schema.fields().len()).filter(|&at| schema.field(at).name() != self.id_column).collect();
@@ -183,7 +189,7 @@ impl Sources<'_> {
             .iter()
             .map(|batch| {
                 let end = begin + batch.num_rows();
-                let ids: ArrayRef = Arc::new(LargeStringArray::from_iter_values(&ids[begin..end]));
+                let ids: ArrayRef = Arc::new(LargeStringArray::from_iter(&ids[begin..end]));
                 begin = end;
                 let columns = others.iter().map(|&at| Arc::clone(batch.column(at))).chain([ids]).collect();
                 RecordBatch::try_new(Arc::clone(&schema), columns).map_err(|error| bad(&error))
@@ -197,15 +203,30 @@ fn bad(error: &arrow_schema::ArrowError) -> PyErr {
     PyValueError::new_err(format!("the Arrow data cannot be read: {error}"))
 }
 
-fn ids(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+/// Ids of records; none where a record has none.
+type Ids = Vec<Option<String>>;
+
+fn check_ids(ids: Option<&[Option<String>]>, rows: usize) -> PyResult<()> {
+    match ids {
+        Some(ids) if ids.len() != rows => {
+            Err(PyValueError::new_err(format!("there are {} ids for {rows} rows", ids.len())))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn ids(value: &Bound<'_, PyAny>) -> PyResult<Option<Ids>> {
     if value.is_none() {
         return Ok(None);
     }
     let list = value.cast::<PyList>()?;
-    let id = |(at, id): (usize, Bound<'_, PyAny>)| -> PyResult<String> {
+    let id = |(at, id): (usize, Bound<'_, PyAny>)| -> PyResult<Option<String>> {
+        if id.is_none() {
+            return Ok(None);
+        }
         let place = Place("id", at);
         let (id, _): (Cow<'_, str>, bool) = utf8(string(&id, place)?, Surrogates::Repair, place)?;
-        Ok(id.into_owned())
+        Ok(Some(id.into_owned()))
     };
     list.iter().enumerate().map(id).collect::<PyResult<_>>().map(Some)
 }
@@ -242,25 +263,29 @@ impl WrittenFiles {
 #[pyfunction]
 #[pyo3(signature = (job, files = None))]
 pub fn run_dedup(py: Python<'_>, job: PyJob<'_>, files: Option<WrittenFiles>) -> PyResult<PyDeduplicated> {
-    let Ready { inputs, mut arguments, hooks, repaired } = job.ready(py)?;
-    let files = files.unwrap_or_default();
-    let settings = arguments.settings();
-    let work =
-        files.work.as_ref().map(|folder| WorkOptions::new(folder).resume(files.resume).keep(files.keep_work));
-    let options = DedupOptions::default()
-        .inputs(inputs)
-        .settings(settings)
-        .outputs(files.outputs(&arguments))
-        .work(work)
-        .command(files.command.clone());
-    let run = arguments.built(Dedup::from(options.clone()).build()).or_raise(py)?;
-    drop(run);
-    let result = supervise(py, &hooks, repaired, |watch| Dedup::from(options).run_observed(watch))?;
-    Ok(PyDeduplicated { result: result.or_raise(py)?, repaired })
+    guard(py, || {
+        let Ready { inputs, mut arguments, hooks, repaired } = job.ready(py)?;
+        let files = files.unwrap_or_default();
+        let settings = arguments.settings();
+        let work = files
+            .work
+            .as_ref()
+            .map(|folder| WorkOptions::new(folder).resume(files.resume).keep(files.keep_work));
+        let options = DedupOptions::default()
+            .inputs(inputs)
+            .settings(settings)
+            .outputs(files.outputs(&arguments))
+            .work(work)
+            .command(files.command.clone());
+        let run = arguments.built(Dedup::from(options.clone()).build()).or_raise(py)?;
+        drop(run);
+        let result = supervise(py, &hooks, repaired, |watch| Dedup::from(options).run_observed(watch))?;
+        Ok(PyDeduplicated { result: result.or_raise(py)?, repaired })
+    })
 }
 
 /// The result of a deduplication, by positions.
-#[pyclass(frozen, name = "Deduplicated", module = "minwise._minwise")]
+#[pyclass(frozen, weakref, name = "Deduplicated", module = "minwise._minwise")]
 pub struct PyDeduplicated {
     result: Deduplicated,
     repaired: u64,
@@ -293,7 +318,14 @@ impl PyDeduplicated {
 
     /// The rejected records: position (`None` in a reference), id, code and message.
     fn rejects(&self, py: Python<'_>) -> PyResult<Vec<RejectRow>> {
-        rejects(py, self.result.rejects(), self.result.rejected().collect(), self.result.outcome().corpus())
+        guard(py, || {
+            rejects(
+                py,
+                self.result.rejects(),
+                self.result.rejected().collect(),
+                self.result.outcome().corpus(),
+            )
+        })
     }
 
     /// The counts of the run as JSON.
@@ -303,31 +335,48 @@ impl PyDeduplicated {
         serde_json::to_string(&summary).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// The id that the run has for a position.
-    fn id(&self, py: Python<'_>, index: usize) -> PyResult<Option<String>> {
-        Ok(self.result.id(index).or_raise(py)?.map(Cow::into_owned))
+    /// The ids that the run has for positions.
+    fn ids(&self, py: Python<'_>, indices: Vec<usize>) -> PyResult<Ids> {
+        guard(py, || {
+            let id = |index| Ok(self.result.id(index)?.map(Cow::into_owned));
+            py.detach(|| indices.into_iter().map(id).collect::<Result<_, Error>>()).or_raise(py)
+        })
     }
 
     /// The text at a position.
     fn text(&self, py: Python<'_>, index: usize) -> PyResult<Option<String>> {
-        self.result.text(index).or_raise(py)
+        guard(py, || py.detach(|| self.result.text(index)).or_raise(py))
     }
 
     /// Compares a document with the one at another position.
     fn compare(&self, py: Python<'_>, left: usize, right: usize, passages: usize) -> PyResult<PyComparison> {
-        let text = |index| {
-            let text = self.result.text(index).or_raise(py)?;
-            text.ok_or_else(|| PyIndexError::new_err(format!("there is no text at position {index}")))
-        };
-        let (left, right) = (text(left)?, text(right)?);
-        let preparation = self.result.outcome().plan().preparation().or_raise(py)?;
-        let comparison = py.detach(|| preparation.compare(&left, &right));
-        Ok(PyComparison::new(&comparison, &left, &right, passages))
+        guard(py, || {
+            let text = |index| {
+                let text = py.detach(|| self.result.text(index)).or_raise(py)?;
+                text.ok_or_else(|| PyIndexError::new_err(format!("there is no text at position {index}")))
+            };
+            let (left, right) = (text(left)?, text(right)?);
+            let preparation = self.result.outcome().plan().preparation().or_raise(py)?;
+            let whole = |text| ComparedText { text, pairs: vec![] };
+            let (left, right, comparison) = if left.len() + right.len() < SUPERVISED_BYTES {
+                let comparison = py.detach(|| preparation.compare(&left, &right));
+                (left, right, comparison)
+            } else {
+                abandonable(py, move || {
+                    let comparison = preparation.compare(&left, &right);
+                    (left, right, comparison)
+                })?
+            };
+            PyComparison::new(py, &comparison, whole(left), whole(right), passages)
+        })
     }
 
     /// Writes the report of the run.
     fn write_report(&self, py: Python<'_>, folder: PathBuf, force: bool) -> PyResult<()> {
-        py.detach(|| self.result.outcome().write_report(Path::new(&folder), force, &Unobserved)).or_raise(py)
+        guard(py, || {
+            let work = |watch: &Watch| self.result.outcome().write_report(&folder, force, watch);
+            supervise(py, &Hooks::default(), 0, work)?.or_raise(py)
+        })
     }
 }
 
@@ -355,11 +404,13 @@ fn rejects(
 #[pyfunction]
 #[pyo3(signature = (job, of = None))]
 pub fn run_pairs(py: Python<'_>, job: PyJob<'_>, of: Option<Vec<String>>) -> PyResult<PyFoundPairs> {
-    let Ready { inputs, mut arguments, hooks, repaired } = job.ready(py)?;
-    let options = PairsOptions::default().inputs(inputs).settings(arguments.settings()).of(of);
-    drop(arguments.built(Pairs::from(options.clone()).build()).or_raise(py)?);
-    let result = supervise(py, &hooks, repaired, |watch| Pairs::from(options).run_observed(watch))?;
-    Ok(PyFoundPairs { result: result.or_raise(py)? })
+    guard(py, || {
+        let Ready { inputs, mut arguments, hooks, repaired } = job.ready(py)?;
+        let options = PairsOptions::default().inputs(inputs).settings(arguments.settings()).of(of);
+        drop(arguments.built(Pairs::from(options.clone()).build()).or_raise(py)?);
+        let result = supervise(py, &hooks, repaired, |watch| Pairs::from(options).run_observed(watch))?;
+        Ok(PyFoundPairs { result: result.or_raise(py)? })
+    })
 }
 
 /// Near-duplicate pairs, by positions.
@@ -392,12 +443,22 @@ impl PyFoundPairs {
 
     /// The rejected records: position, id, code and message.
     fn rejects(&self, py: Python<'_>) -> PyResult<Vec<RejectRow>> {
-        rejects(py, self.result.rejects(), self.result.rejected().collect(), self.result.outcome().corpus())
+        guard(py, || {
+            rejects(
+                py,
+                self.result.rejects(),
+                self.result.rejected().collect(),
+                self.result.outcome().corpus(),
+            )
+        })
     }
 
-    /// The id that the run has for a position.
-    fn id(&self, py: Python<'_>, index: usize) -> PyResult<Option<String>> {
-        Ok(self.result.id(index).or_raise(py)?.map(Cow::into_owned))
+    /// The ids that the run has for positions.
+    fn ids(&self, py: Python<'_>, indices: Vec<usize>) -> PyResult<Ids> {
+        guard(py, || {
+            let id = |index| Ok(self.result.id(index)?.map(Cow::into_owned));
+            py.detach(|| indices.into_iter().map(id).collect::<Result<_, Error>>()).or_raise(py)
+        })
     }
 }
 
@@ -421,30 +482,32 @@ pub fn plan(
     bands: Option<usize>,
     rows: Option<usize>,
 ) -> PyResult<(usize, usize, f64, f64, Option<f64>, f64, usize)> {
-    use minwise::candidate::{Curve, tune};
-    let mut arguments = Arguments::new();
-    arguments.set("threshold", &threshold.to_string());
-    arguments.set("recall", &recall.to_string());
-    arguments.set("registers", &registers.to_string());
-    for (setting, number) in [("bands", bands), ("rows", rows)] {
-        if let Some(number) = number {
-            arguments.set(setting, &number.to_string());
+    guard(py, || {
+        use minwise::candidate::{Curve, tune};
+        let mut arguments = Arguments::new();
+        arguments.set("threshold", &threshold.to_string());
+        arguments.set("recall", &recall.to_string());
+        arguments.set("registers", &registers.to_string());
+        for (setting, number) in [("bands", bands), ("rows", rows)] {
+            if let Some(number) = number {
+                arguments.set(setting, &number.to_string());
+            }
         }
-    }
-    let settings = arguments.settings();
-    let plan = arguments.built(settings.plan()).or_raise(py)?;
-    let (banding, spec): (_, &Spec) = (plan.banding(), plan.spec());
-    let curve = Curve::from(banding);
-    let false_candidates = tune::expected_false_candidates(banding, threshold, |similarity| similarity);
-    Ok((
-        banding.bands(),
-        banding.rows(),
-        curve.probability(threshold),
-        curve.half_point(),
-        curve.steepest_point(),
-        false_candidates,
-        spec.method.size_bytes(),
-    ))
+        let settings = arguments.settings();
+        let plan = arguments.built(settings.plan()).or_raise(py)?;
+        let (banding, spec): (_, &Spec) = (plan.banding(), plan.spec());
+        let curve = Curve::from(banding);
+        let false_candidates = tune::expected_false_candidates(banding, threshold, |similarity| similarity);
+        Ok((
+            banding.bands(),
+            banding.rows(),
+            curve.probability(threshold),
+            curve.half_point(),
+            curve.steepest_point(),
+            false_candidates,
+            spec.method.size_bytes(),
+        ))
+    })
 }
 
 /// The capsule of an Arrow stream of decisions or pairs: two columns of ids, similarities, and two columns of positions.
@@ -456,22 +519,24 @@ pub fn decision_stream<'py>(
     similarities: Vec<f64>,
     positions: [Vec<Option<i64>>; 2],
 ) -> PyResult<Bound<'py, PyCapsule>> {
-    let [first, second] = ids;
-    let [from, to] = positions;
-    let columns: [ArrayRef; 5] = [
-        id_column(&first)?,
-        id_column(&second)?,
-        Arc::new(Float64Array::from(similarities)),
-        Arc::new(Int64Array::from(from)),
-        Arc::new(Int64Array::from(to)),
-    ];
-    let fields: Vec<Field> = names
-        .iter()
-        .zip(&columns)
-        .map(|(name, column)| Field::new(name, column.data_type().clone(), true))
-        .collect();
-    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.into());
-    export_stream(py, batch.map_err(|error| bad(&error))?)
+    guard(py, || {
+        let [first, second] = ids;
+        let [from, to] = positions;
+        let columns: [ArrayRef; 5] = [
+            id_column(&first)?,
+            id_column(&second)?,
+            Arc::new(Float64Array::from(similarities)),
+            Arc::new(Int64Array::from(from)),
+            Arc::new(Int64Array::from(to)),
+        ];
+        let fields: Vec<Field> = names
+            .iter()
+            .zip(&columns)
+            .map(|(name, column)| Field::new(name, column.data_type().clone(), true))
+            .collect();
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.into());
+        export_stream(py, batch.map_err(|error| bad(&error))?)
+    })
 }
 
 /// Ids as numbers if all of them are, else as text.

@@ -4,6 +4,8 @@
 //! `MinwiseError`, which an extension module of the stable interface cannot define.
 
 use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
 
 use minwise::{ErrorKind as CoreKind, Sentence, SentencePart};
 use minwise_corpus::ErrorKind as CorpusKind;
@@ -12,6 +14,71 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyModule, PyType};
+
+/// Where the last panic was: the file and the line.
+static PANICKED_AT: Mutex<Option<String>> = Mutex::new(None);
+
+/// Replaces the hook that prints panics. A panic becomes an exception, and a library prints nothing.
+///
+/// The hook is that of no other extension module, because each has a copy of the standard library of its own.
+pub fn note_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(|place| format!("{}:{}", short_path(place.file()), place.line()));
+        *PANICKED_AT.lock().unwrap_or_else(PoisonError::into_inner) = place;
+    }));
+}
+
+/// The last parts of a path, because the folders before them are those of the machine that built the library.
+fn short_path(path: &str) -> &str {
+    let parts = path.rmatch_indices(['/', '\\']).nth(2);
+    parts.map_or(path, |(at, _)| &path[at + 1..])
+}
+
+/// Does the work of a call from Python. If the library panics, the call raises `MinwiseError`.
+pub fn guard<T>(py: Python<'_>, work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    let work = || {
+        fault::check(fault::CALL);
+        work()
+    };
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(internal_error(py)))
+}
+
+/// The exception for a panic.
+pub fn internal_error(py: Python<'_>) -> PyErr {
+    let place = PANICKED_AT.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let place = place.map(|place| format!(" at {place}")).unwrap_or_default();
+    let message = format!("internal error{place}: this is a bug of minwise, please report it");
+    Exception::Minwise.raise(py, &message, "internal", None, &[])
+}
+
+/// Panics on demand, so that tests see what becomes of them. Wheels have none.
+#[cfg(debug_assertions)]
+pub mod fault {
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    pub const CALL: u8 = 1;
+    pub const WORKER: u8 = 2;
+    static WANTED: AtomicU8 = AtomicU8::new(0);
+
+    pub fn check(place: u8) {
+        let is_wanted = WANTED.compare_exchange(place, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        assert!(!is_wanted, "a fault of a test");
+    }
+
+    /// Makes the next call panic (1), or the worker thread of the next run (2).
+    #[pyo3::pyfunction]
+    pub fn fail_next(place: u8) {
+        WANTED.store(place, Ordering::Relaxed);
+    }
+}
+
+#[cfg(not(debug_assertions))]
+pub mod fault {
+    pub const CALL: u8 = 1;
+    pub const WORKER: u8 = 2;
+
+    pub fn check(_: u8) {}
+}
 
 /// The exceptions of the package.
 #[derive(Debug, Clone, Copy)]

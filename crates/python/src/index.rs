@@ -10,10 +10,10 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::RwLockExt;
 
-use crate::error::{Exception, OrRaise, Raise, setting_error, spelled};
-use crate::run::{Hooks, supervise};
+use crate::error::{Exception, OrRaise, Raise, guard, setting_error, spelled};
+use crate::run::{Hooks, Watch, supervise};
 use crate::shared::PySpec;
-use crate::texts::{Place, Surrogates, string, utf8};
+use crate::texts::{DETACH_BYTES, Place, Surrogates, string, utf8};
 
 impl Raise for Error {
     fn raise(&self, py: Python<'_>) -> PyErr {
@@ -74,7 +74,7 @@ impl PyArchive {
         // The lock is not held during the work, because a callback may close the archive.
         let index = self.index.read_py_attached(py).unwrap_or_else(PoisonError::into_inner).clone();
         let Some(index) = index else { return Err(PyValueError::new_err("the index is closed")) };
-        let result = work(&index);
+        let result = guard(py, || work(&index));
         py.detach(|| drop(index));
         result
     }
@@ -94,8 +94,7 @@ impl PyArchive {
     /// Opens an archive.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let index = py.detach(|| Index::open(&path)).or_raise(py)?;
-        Ok(Self::new(index))
+        guard(py, || Ok(Self::new(py.detach(|| Index::open(&path)).or_raise(py)?)))
     }
 
     /// Makes an archive, as `minwise index create` does.
@@ -112,19 +111,21 @@ impl PyArchive {
         bits: Option<&str>,
         texts: bool,
     ) -> PyResult<Self> {
-        let spec = PySpec::from_object(py, spec)?.spec;
-        let banding = tune::choose(threshold, recall, spec.method.registers(), |similarity| similarity);
-        let banding = banding.or_raise(py)?;
-        let bits: Option<Bits> = bits.map(|bits| bits.parse::<Bits>().or_raise(py)).transpose()?;
-        let settings = IndexSettings::default()
-            .spec(spec)
-            .bands(banding.bands())
-            .rows(banding.rows())
-            .passage(passage)
-            .bits(bits)
-            .texts(if texts { Texts::Kept } else { Texts::LeftOut });
-        let index = py.detach(|| Index::create(&path, &settings)).or_raise(py)?;
-        Ok(Self::new(index))
+        guard(py, || {
+            let spec = PySpec::from_object(py, spec)?.spec;
+            let banding = tune::choose(threshold, recall, spec.method.registers(), |similarity| similarity);
+            let banding = banding.or_raise(py)?;
+            let bits: Option<Bits> = bits.map(|bits| bits.parse::<Bits>().or_raise(py)).transpose()?;
+            let settings = IndexSettings::default()
+                .spec(spec)
+                .bands(banding.bands())
+                .rows(banding.rows())
+                .passage(passage)
+                .bits(bits)
+                .texts(if texts { Texts::Kept } else { Texts::LeftOut });
+            let index = py.detach(|| Index::create(&path, &settings)).or_raise(py)?;
+            Ok(Self::new(index))
+        })
     }
 
     /// Adds documents: ids, texts, titles and metadata as JSON. Returns how many are new, replaced and unchanged.
@@ -154,7 +155,8 @@ impl PyArchive {
             documents.push(document);
         }
         self.with(py, |index| {
-            let added = py.detach(|| index.add(&documents, added, threads)).or_raise(py)?;
+            let work = |watch: &Watch| index.add_observed(&documents, added, threads, watch);
+            let added = supervise(py, &Hooks::default(), 0, work)?.or_raise(py)?;
             Ok((added.new, added.replaced, added.unchanged))
         })
     }
@@ -188,8 +190,14 @@ impl PyArchive {
         let metadata = metadata.map(serde_json::from_str).transpose();
         let metadata = metadata.map_err(|error| PyValueError::new_err(error.to_string()))?;
         self.with(py, |index| {
-            let query = Query { text: &text, metadata: metadata.as_ref(), itself };
-            let answer = py.detach(|| index.query(&query, &options)).or_raise(py)?;
+            let mut query = Query::new(&text);
+            (query.metadata, query.itself) = (metadata.as_ref(), itself);
+            let answer = if text.len() < DETACH_BYTES {
+                py.detach(|| index.query(&query, &options))
+            } else {
+                supervise(py, &Hooks::default(), 0, |watch| index.query_observed(&query, &options, watch))?
+            };
+            let answer = answer.or_raise(py)?;
             serde_json::to_string(&answer).map_err(|error| PyValueError::new_err(error.to_string()))
         })
     }
@@ -217,7 +225,7 @@ impl PyArchive {
     /// What the archive has and takes, as JSON.
     fn statistics(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |index| {
-            let statistics = index.statistics().or_raise(py)?;
+            let statistics = py.detach(|| index.statistics()).or_raise(py)?;
             serde_json::to_string(&statistics).map_err(|error| PyValueError::new_err(error.to_string()))
         })
     }

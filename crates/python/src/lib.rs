@@ -30,11 +30,14 @@ mod dedup;
 mod lsh;
 mod index;
 mod datasketch;
+mod spark;
 
 use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _minwise {
+    use pyo3::prelude::{Bound, PyModule, PyResult};
+
     #[pymodule_export]
     use crate::column::Column;
     #[pymodule_export]
@@ -53,6 +56,18 @@ mod _minwise {
     use crate::shared::PySpec;
     #[pymodule_export]
     use crate::sketches::PySketches;
+    #[pymodule_export]
+    use crate::spark::{PySparkBatch, PySparkFile, PySparkRounds, PySparkTask, spark_frequent, spark_plan};
+
+    #[cfg(debug_assertions)]
+    #[pymodule_export]
+    use crate::error::fault::fail_next;
+
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::error::note_panics();
+        Ok(())
+    }
 
     /// The version of the package.
     #[pymodule_export]

@@ -1,24 +1,34 @@
 //! `Lsh`: an index in memory.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 
-use minwise::lsh::Sketchable;
+use minwise::lsh::{Similar, Sketchable};
+use minwise::shingle::Short;
 use minwise::sketch::Sketches;
-use minwise::{Lsh, Sketch};
+use minwise::{Lsh, Observer, Sketch};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::comparison::PyEstimate;
-use crate::error::{Exception, OrRaise, Raise};
+use crate::error::{Exception, OrRaise, Raise, guard};
+use crate::run::{Hooks, SUPERVISED_BYTES, Watch, supervise};
 use crate::shared::{PySpec, Shared};
 use crate::sketches::{PySketches, check_pickle};
-use crate::texts::{LentStrings, Place, PyTexts, Surrogates, WHOLE, arrow_text, type_name, utf8};
+use crate::texts::{
+    DETACH_BYTES, LentStrings, Place, PyTexts, Surrogates, WHOLE, arrow_text, type_name, utf8,
+};
 
+/// Bytes of documents that `insert_many` inserts before it looks whether it was cancelled.
+const PART_BYTES: usize = 4 << 20;
 /// The version of the pickles that this version writes.
 const PICKLE_VERSION: u32 = 1;
 
@@ -33,7 +43,7 @@ impl Number {
     }
 }
 
-/// SharedNumbers are not stored: the keys are, in the same order.
+/// The numbers of keys are not stored: the keys are, in the order of their numbers.
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_unit()
@@ -48,10 +58,8 @@ impl<'de> Deserialize<'de> for Number {
 
 struct State {
     lsh: Lsh<Number>,
-    /// From keys to numbers.
-    numbers: Py<PyDict>,
     /// From numbers to keys.
-    keys: std::collections::HashMap<Number, Py<PyAny>>,
+    keys: HashMap<Number, Py<PyAny>>,
 }
 
 /// An index in memory of documents by similarity, each with a key of its own.
@@ -68,31 +76,130 @@ struct State {
 /// (True, 2)
 #[pyclass(name = "Lsh", frozen, module = "minwise")]
 pub struct PyLsh {
+    /// Nothing of Python runs while the mutex is held: no key is compared, shown or freed, and no exception is made, because each
+    /// may run code that asks this index.
     state: Mutex<State>,
+    /// From keys to numbers. A key is here before its document is in the index, and until it has left it.
+    numbers: Py<PyDict>,
 }
 
 impl PyLsh {
     fn of(py: Python<'_>, lsh: Lsh<Number>) -> Self {
-        let state = State { lsh, numbers: PyDict::new(py).unbind(), keys: std::collections::HashMap::new() };
-        Self { state: Mutex::new(state) }
+        let state = State { lsh, keys: HashMap::new() };
+        Self { state: Mutex::new(state), numbers: PyDict::new(py).unbind() }
     }
 
     /// The state. Another thread that has it may need the interpreter's lock, which is let go of meanwhile.
     fn lock<'a>(&'a self, py: Python<'_>) -> MutexGuard<'a, State> {
-        self.state.lock_py_attached(py).unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Works on the state, without the interpreter's lock if it takes long.
+    fn with_state<T: Send>(
+        &self,
+        py: Python<'_>,
+        is_long: bool,
+        work: impl FnOnce(&mut State) -> T + Send,
+    ) -> T {
+        if !is_long {
+            return work(&mut self.lock(py));
+        }
+        py.detach(|| work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// The number of a key whose document is in the index.
+    fn number(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<Number>> {
+        let py = key.py();
+        let Some(number) = self.numbers.bind(py).get_item(key)? else { return Ok(None) };
+        let number = Number(number.extract()?);
+        Ok(self.lock(py).keys.contains_key(&number).then_some(number))
+    }
+
+    /// Takes a key for a new document; none if the key is taken.
+    fn take_key(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<Number>> {
+        let py = key.py();
+        take_with(&self.numbers.bind(py).getattr(intern!(py, "setdefault"))?, key)
+    }
+
+    /// Takes keys, all of them or none. `taken` makes the error for a key that is taken, given its position.
+    fn take_keys<'k, 'py: 'k>(
+        &self,
+        py: Python<'py>,
+        keys: impl Iterator<Item = &'k Bound<'py, PyAny>> + Clone,
+        taken: impl Fn(usize, &Bound<'py, PyAny>) -> PyResult<PyErr>,
+    ) -> PyResult<Vec<Number>> {
+        let mut numbers = vec![];
+        // The method is looked up once, because that takes as long as a call.
+        let set_default = self.numbers.bind(py).getattr(intern!(py, "setdefault"))?;
+        for (at, key) in keys.clone().enumerate() {
+            let failed = match take_with(&set_default, key) {
+                Ok(Some(number)) => {
+                    numbers.push(number);
+                    continue;
+                }
+                Ok(None) => taken(at, key).unwrap_or_else(|error| error),
+                Err(error) => error,
+            };
+            self.release_keys(keys.take(at));
+            return Err(failed);
+        }
+        Ok(numbers)
+    }
+
+    /// Releases keys that have no document.
+    fn release_keys<'k, 'py: 'k>(&self, keys: impl Iterator<Item = &'k Bound<'py, PyAny>>) {
+        for key in keys {
+            // An error would be one of the key's own comparison, and hide the one that is raised.
+            if let Ok(None) = self.number(key) {
+                let _ = self.numbers.bind(key.py()).del_item(key);
+            }
+        }
+    }
+
+    /// Inserts one document under a key.
+    fn insert_one(
+        &self,
+        key: &Bound<'_, PyAny>,
+        is_long: bool,
+        insert: impl FnOnce(&mut Lsh<Number>, Number) -> Result<(), minwise::Error> + Send,
+    ) -> PyResult<()> {
+        let py = key.py();
+        let Some(number) = self.take_key(key)? else {
+            return Err(PyKeyError::new_err(format!("{} is in the index already", key.repr()?)));
+        };
+        let mut held = Some(key.clone().unbind());
+        let result: Result<(), minwise::Error> = self.with_state(py, is_long, |state| {
+            insert(&mut state.lsh, number)?;
+            state.keys.extend(held.take().map(|key| (number, key)));
+            Ok(())
+        });
+        if result.is_err() {
+            self.release_keys(std::iter::once(key));
+        }
+        result.or_raise(py)
     }
 }
 
+/// Takes a key by the method `setdefault` of the dictionary of keys; none if the key is taken. One call, so that of two threads with
+/// equal keys only one succeeds.
+fn take_with(set_default: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>) -> PyResult<Option<Number>> {
+    let number = Number::next();
+    let found = set_default.call1((key, number.0))?;
+    Ok((found.extract::<u64>()? == number.0).then_some(number))
+}
+
 /// A text, or one sketch.
-enum Asked<'py> {
-    Text(Bound<'py, PyString>),
+enum Asked<'a> {
+    Text(Cow<'a, str>),
     Sketch(Box<Sketch>),
 }
 
-impl<'py> Asked<'py> {
-    fn from_object(py: Python<'py>, document: &Bound<'py, PyAny>) -> PyResult<Self> {
+impl<'a> Asked<'a> {
+    fn from_object(document: &'a Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = document.py();
         if let Ok(text) = document.cast::<PyString>() {
-            return Ok(Self::Text(text.clone()));
+            let (text, _) = utf8(text, Surrogates::Repair, Place("document", WHOLE))?;
+            return Ok(Self::Text(text));
         }
         let Ok(sketches) = document.cast::<PySketches>() else {
             let kind = type_name(document);
@@ -113,22 +220,98 @@ impl<'py> Asked<'py> {
             .map(Self::Sketch)
     }
 
-    fn with<T>(&self, work: impl FnOnce(Sketchable<'_>) -> T) -> PyResult<T> {
+    fn sketchable(&self) -> Sketchable<'_> {
         match self {
-            Self::Text(text) => {
-                let (text, _) = utf8(text, Surrogates::Repair, Place("document", WHOLE))?;
-                Ok(work(Sketchable::Text(&text)))
-            }
-            Self::Sketch(sketch) => Ok(work(Sketchable::Sketch(sketch))),
+            Self::Text(text) => Sketchable::Text(text),
+            Self::Sketch(sketch) => Sketchable::Sketch(sketch),
         }
+    }
+
+    /// Whether the work takes longer than letting go of the interpreter's lock.
+    fn is_long(&self) -> bool {
+        matches!(self, Self::Text(text) if text.len() >= DETACH_BYTES)
     }
 }
 
-/// A sketch of its words, which are given as bytes.
-fn row_sketch(py: Python<'_>, lsh: &Lsh<Number>, row: &[u8]) -> PyResult<Sketch> {
+/// The words of a sketch, which are given as bytes.
+fn row_words(row: &[u8]) -> Vec<u32> {
     let (words, _) = row.as_chunks::<4>();
-    let words = words.iter().map(|word| u32::from_ne_bytes(*word)).collect();
-    Sketch::from_words(*lsh.spec(), words).or_raise(py)
+    words.iter().map(|word| u32::from_ne_bytes(*word)).collect()
+}
+
+/// Documents of one call of `insert_many`.
+enum InsertedDocuments<'a> {
+    Texts(Vec<Option<&'a str>>),
+    Rows { words: usize, values: &'a [u32] },
+}
+
+impl InsertedDocuments<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Texts(texts) => texts.len(),
+            Self::Rows { words, values } => values.len() / (*words).max(1),
+        }
+    }
+
+    fn bytes(&self, at: usize) -> usize {
+        match self {
+            Self::Texts(texts) => texts.get(at).copied().flatten().map_or(0, str::len),
+            Self::Rows { words, .. } => words * size_of::<u32>(),
+        }
+    }
+
+    fn insert(
+        &self,
+        lsh: &mut Lsh<Number>,
+        numbers: &[Number],
+        range: Range<usize>,
+        threads: usize,
+    ) -> Result<(), minwise::Error> {
+        let keys = numbers[range.clone()].iter().copied();
+        match self {
+            Self::Texts(texts) => {
+                let texts = texts[range].iter().map(|text| text.unwrap_or_default());
+                lsh.insert_many(keys.zip(texts), threads)
+            }
+            Self::Rows { words, values } => {
+                let rows = values[range.start * words..range.end * words].to_vec();
+                lsh.insert_sketches(keys, Sketches::from_vec(*words, rows)?, threads)
+            }
+        }
+    }
+
+    /// Inserts all documents in parts, between which the observer may cancel: then none is left. Returns whether all are there.
+    fn insert_all(
+        &self,
+        lsh: &mut Lsh<Number>,
+        numbers: &[Number],
+        threads: usize,
+        watch: &Watch,
+    ) -> Result<bool, minwise::Error> {
+        // A message about a short document has its position, which must not be that within a part.
+        let part_bytes = if lsh.spec().shingling.short() == Short::Reject { usize::MAX } else { PART_BYTES };
+        let mut begin = 0;
+        while begin < numbers.len() {
+            let (mut end, mut bytes) = (begin, 0);
+            while end < numbers.len() && bytes < part_bytes {
+                bytes = bytes.saturating_add(self.bytes(end) + 64);
+                end += 1;
+            }
+            let result = if watch.cancelled() {
+                Ok(false)
+            } else {
+                self.insert(lsh, numbers, begin..end, threads).map(|()| true)
+            };
+            if !matches!(result, Ok(true)) {
+                numbers[..begin].iter().for_each(|number| {
+                    lsh.remove(number);
+                });
+                return result;
+            }
+            begin = end;
+        }
+        Ok(true)
+    }
 }
 
 #[pymethods]
@@ -144,26 +327,29 @@ impl PyLsh {
         rows: Option<usize>,
         keep_shingles: bool,
     ) -> PyResult<Self> {
-        let shared = PySpec::from_object(py, spec)?;
-        let mut builder = Lsh::builder(shared.spec).threshold(threshold);
-        if let Some(recall) = recall {
-            builder = builder.recall(recall);
-        }
-        builder = match (bands, rows) {
-            (None, None) => builder,
-            (Some(bands), Some(rows)) => builder.bands(bands, rows),
-            _ => return Err(crate::error::setting_error(py, "`bands` and `rows` go together", None)),
-        };
-        if keep_shingles {
-            builder = builder.keep_shingles();
-        }
-        Ok(Self::of(py, builder.build().or_raise(py)?))
+        guard(py, || {
+            let shared = PySpec::from_object(py, spec)?;
+            let mut builder = Lsh::builder(shared.spec).threshold(threshold);
+            if let Some(recall) = recall {
+                builder = builder.recall(recall);
+            }
+            builder = match (bands, rows) {
+                (None, None) => builder,
+                (Some(bands), Some(rows)) => builder.bands(bands, rows),
+                _ => return Err(crate::error::setting_error(py, "`bands` and `rows` go together", None)),
+            };
+            if keep_shingles {
+                builder = builder.keep_shingles();
+            }
+            Ok(Self::of(py, builder.build().or_raise(py)?))
+        })
     }
 
     /// The spec of the sketches.
     #[getter]
     fn spec(&self, py: Python<'_>) -> PySpec {
-        PySpec { shared: Shared::new(*self.lock(py).lsh.spec()) }
+        let spec = *self.lock(py).lsh.spec();
+        PySpec { shared: Shared::new(spec) }
     }
 
     /// The similarity that a document must reach to be found.
@@ -191,44 +377,40 @@ impl PyLsh {
         key: &Bound<'py, PyAny>,
         document: &Bound<'py, PyAny>,
     ) -> PyResult<()> {
-        let document = Asked::from_object(py, document)?;
-        let state = &mut *self.lock(py);
-        let numbers = state.numbers.bind(py);
-        if numbers.contains(key)? {
-            return Err(PyKeyError::new_err(format!("{} is in the index already", key.repr()?)));
-        }
-        let number = Number::next();
-        document.with(|document| state.lsh.insert(number, document))?.or_raise(py)?;
-        numbers.set_item(key, number.0)?;
-        state.keys.insert(number, key.clone().unbind());
-        Ok(())
+        guard(py, || {
+            let document = Asked::from_object(document)?;
+            self.insert_one(key, document.is_long(), |lsh, number| lsh.insert(number, document.sketchable()))
+        })
     }
 
     /// Inserts a sketch by its words, for sketches of other libraries.
     fn _insert_row(&self, py: Python<'_>, key: &Bound<'_, PyAny>, row: &[u8]) -> PyResult<()> {
-        let state = &mut *self.lock(py);
-        let numbers = state.numbers.bind(py);
-        if numbers.contains(key)? {
-            return Err(PyKeyError::new_err(format!("{} is in the index already", key.repr()?)));
-        }
-        let sketch = row_sketch(py, &state.lsh, row)?;
-        let number = Number::next();
-        state.lsh.insert(number, &sketch).or_raise(py)?;
-        numbers.set_item(key, number.0)?;
-        state.keys.insert(number, key.clone().unbind());
-        Ok(())
+        guard(py, || {
+            let words = row_words(row);
+            self.insert_one(key, false, |lsh, number| {
+                lsh.insert(number, &Sketch::from_words(*lsh.spec(), words)?)
+            })
+        })
     }
 
     /// All documents that share a band with a sketch, which is given by its words, with the estimated similarities.
     fn _query_row(&self, py: Python<'_>, row: &[u8]) -> PyResult<Vec<(Py<PyAny>, f64)>> {
-        let state = &*self.lock(py);
-        let sketch = row_sketch(py, &state.lsh, row)?;
-        let mut searcher = state.lsh.searcher().at_least(0.0).or_raise(py)?;
-        let found = searcher.query(&sketch).or_raise(py)?;
-        let answer = found
-            .iter()
-            .filter_map(|similar| Some((state.keys.get(similar.key)?.clone_ref(py), similar.estimate.value)));
-        Ok(answer.collect())
+        guard(py, || {
+            let words = row_words(row);
+            let state = self.lock(py);
+            let query = || {
+                let sketch = Sketch::from_words(*state.lsh.spec(), words)?;
+                let mut searcher = state.lsh.searcher().at_least(0.0)?;
+                let found = searcher.query(&sketch)?;
+                let answer = found.iter().filter_map(|similar| {
+                    Some((state.keys.get(similar.key)?.clone_ref(py), similar.estimate.value))
+                });
+                Ok(answer.collect::<Vec<_>>())
+            };
+            let answer: Result<_, minwise::Error> = query();
+            drop(state);
+            answer.or_raise(py)
+        })
     }
 
     /// Inserts many documents by several threads, all of them or none: texts, or rows of sketches.
@@ -240,82 +422,55 @@ impl PyLsh {
         documents: &Bound<'py, PyAny>,
         threads: Option<usize>,
     ) -> PyResult<()> {
-        let keys: Vec<Bound<'_, PyAny>> = keys.try_iter()?.collect::<PyResult<_>>()?;
-        let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
-        let sketches = documents.cast::<PySketches>().ok();
-        // Texts are taken before the lock, because a generator may ask this index.
-        let texts = match sketches {
-            Some(_) => PyTexts::Items(vec![]),
-            None => PyTexts::from_object(documents, "documents")?,
-        };
-        let state = &mut *self.lock(py);
-        let numbers = state.numbers.bind(py);
-        let fresh = PyDict::new(py);
-        let mut given = Vec::with_capacity(keys.len());
-        for (at, key) in keys.iter().enumerate() {
-            if numbers.contains(key)? || fresh.contains(key)? {
-                return Err(PyKeyError::new_err(format!(
-                    "keys[{at}] is {}, which is in the index already",
-                    key.repr()?
-                )));
+        guard(py, || {
+            let keys: Vec<Bound<'_, PyAny>> = keys.try_iter()?.collect::<PyResult<_>>()?;
+            let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
+            if let Ok(sketches) = documents.cast::<PySketches>() {
+                let sketches = sketches.get();
+                let spec = *self.lock(py).lsh.spec();
+                spec.check(sketches.spec()).or_raise(py)?;
+                let rows = InsertedDocuments::Rows { words: sketches.words(), values: sketches.values() };
+                return self.insert_documents(py, &keys, &rows, threads);
             }
-            let number = Number::next();
-            fresh.set_item(key, number.0)?;
-            given.push(number);
-        }
-        let wrong_count = |documents: usize| {
-            PyValueError::new_err(format!("there are {} keys for {documents} documents", keys.len()))
-        };
-        let lsh = &mut state.lsh;
-        if let Some(sketches) = sketches {
-            let sketches = sketches.get();
-            lsh.spec().check(sketches.spec()).or_raise(py)?;
-            if sketches.len() != keys.len() {
-                return Err(wrong_count(sketches.len()));
-            }
-            let rows = Sketches::from_vec(sketches.words(), sketches.values().to_vec()).or_raise(py)?;
-            py.detach(|| lsh.insert_sketches(given.iter().copied(), rows, threads)).or_raise(py)?;
-        } else {
-            if texts.len() != keys.len() {
-                return Err(wrong_count(texts.len()));
-            }
-            match texts {
+            let mut lent = LentStrings::default();
+            let texts = PyTexts::from_object(documents, "documents")?;
+            let texts: Vec<Option<&str>> = match &texts {
                 PyTexts::Items(items) => {
-                    let mut lent = LentStrings::default();
                     for (at, item) in items.iter().enumerate() {
+                        if at.is_multiple_of(4096) {
+                            py.check_signals()?;
+                        }
                         lent.push(item, Surrogates::Repair, Place("documents", at))?;
                     }
-                    let documents =
-                        given.iter().enumerate().map(|(at, &number)| (number, lent.get(at).unwrap_or("")));
-                    py.detach(|| lsh.insert_many(documents, threads)).or_raise(py)?;
+                    (0..lent.len()).map(|at| lent.get(at)).collect()
                 }
                 PyTexts::Chunks(chunks) => {
                     let rows = chunks.iter().flat_map(|chunk| (0..chunk.len()).map(move |row| (chunk, row)));
-                    let texts = rows.map(|(chunk, row)| arrow_text(chunk, row).unwrap_or(""));
-                    let documents: Vec<(Number, &str)> = given.iter().copied().zip(texts).collect();
-                    py.detach(|| lsh.insert_many(documents, threads)).or_raise(py)?;
+                    rows.map(|(chunk, row)| arrow_text(chunk, row)).collect()
                 }
-            }
-        }
-        for (key, number) in keys.iter().zip(given) {
-            numbers.set_item(key, number.0)?;
-            state.keys.insert(number, key.clone().unbind());
-        }
-        Ok(())
+            };
+            self.insert_documents(py, &keys, &InsertedDocuments::Texts(texts), threads)
+        })
     }
 
     /// Removes a document. A key that is not there raises `KeyError`.
     fn remove(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
-        let state = &mut *self.lock(py);
-        let numbers = state.numbers.bind(py);
-        let Some(number) = numbers.get_item(key)? else {
-            return Err(PyKeyError::new_err(format!("{} is not in the index", key.repr()?)));
-        };
-        let number = Number(number.extract()?);
-        numbers.del_item(key)?;
-        state.keys.remove(&number);
-        state.lsh.remove(&number);
-        Ok(())
+        guard(py, || {
+            let number = self.number(key)?;
+            let removed = number.and_then(|number| {
+                let state = &mut *self.lock(py);
+                // Of two threads that remove one key, the second finds none.
+                let removed = state.keys.remove(&number)?;
+                state.lsh.remove(&number);
+                Some(removed)
+            });
+            let Some(removed) = removed else {
+                return Err(PyKeyError::new_err(format!("{} is not in the index", key.repr()?)));
+            };
+            self.numbers.bind(py).del_item(key)?;
+            drop(removed);
+            Ok(())
+        })
     }
 
     /// Finds documents that are similar to a text or a sketch: pairs of key and estimate, the most similar one first.
@@ -329,30 +484,32 @@ impl PyLsh {
         at_least: Option<f64>,
         top: Option<usize>,
     ) -> PyResult<Vec<(Py<PyAny>, PyEstimate)>> {
-        let document = Asked::from_object(py, document)?;
-        let state = &*self.lock(py);
-        let mut searcher = state.lsh.searcher();
-        if let Some(similarity) = at_least {
-            searcher = searcher.at_least(similarity).or_raise(py)?;
-        }
-        if let Some(top) = top {
-            searcher = searcher.at_most(top);
-        }
-        document.with(|document| {
-            let found = searcher.query(document).map_err(|error| error.raise(py))?;
-            let answer = found.iter().filter_map(|similar| {
-                let key = state.keys.get(similar.key)?.clone_ref(py);
-                let estimate = similar.exact.map_or(similar.estimate.into(), PyEstimate::exact);
-                Some((key, estimate))
+        guard(py, || {
+            let document = Asked::from_object(document)?;
+            let found = self.with_state(py, document.is_long(), |state| {
+                let mut searcher = state.lsh.searcher();
+                if let Some(similarity) = at_least {
+                    searcher = searcher.at_least(similarity)?;
+                }
+                if let Some(top) = top {
+                    searcher = searcher.at_most(top);
+                }
+                let found = searcher.query(document.sketchable())?;
+                let estimate = |similar: &Similar<'_, Number>| {
+                    similar.exact.map_or(similar.estimate.into(), PyEstimate::exact)
+                };
+                Ok(found.iter().map(|similar| (*similar.key, estimate(similar))).collect::<Vec<_>>())
             });
-            Ok(answer.collect())
-        })?
+            let found: Vec<(Number, PyEstimate)> = found.map_err(|error: minwise::Error| error.raise(py))?;
+            let state = self.lock(py);
+            let key = |number| Some(state.keys.get(&number)?.clone_ref(py));
+            Ok(found.into_iter().filter_map(|(number, estimate)| Some((key(number)?, estimate))).collect())
+        })
     }
 
     /// The keys in the order of insertion.
     fn keys(&self, py: Python<'_>) -> Vec<Py<PyAny>> {
-        let state = self.lock(py);
-        state.lsh.keys().filter_map(|number| Some(state.keys.get(number)?.clone_ref(py))).collect()
+        ordered_keys(py, &self.lock(py))
     }
 
     /// Adds all documents of another index behind these. Bands and threshold stay those of this index.
@@ -361,35 +518,62 @@ impl PyLsh {
         if slf.is(other) {
             return Err(PyValueError::new_err("an index cannot be merged with itself"));
         }
-        // One lock after the other, because two threads may merge two indexes with each other.
-        let (lsh, keys) = {
-            let other = other.get().lock(py);
-            let keys: Vec<(Number, Py<PyAny>)> =
-                other.keys.iter().map(|(&number, key)| (number, key.clone_ref(py))).collect();
-            (other.lsh.clone(), keys)
-        };
-        let state = &mut *slf.get().lock(py);
-        let numbers = state.numbers.bind(py);
-        for (_, key) in &keys {
-            if numbers.contains(key)? {
-                return Err(PyKeyError::new_err(format!("{} is in both indexes", key.bind(py).repr()?)));
+        guard(py, || {
+            // One lock after the other, because two threads may merge two indexes with each other.
+            let (mut lsh, old, keys) = {
+                let other = other.get().lock(py);
+                let old: Vec<Number> = other.lsh.keys().copied().collect();
+                let keys: Vec<_> =
+                    old.iter().map(|number| other.keys.get(number).map(|key| key.clone_ref(py))).collect();
+                (Some(other.lsh.clone()), old, keys)
+            };
+            let keys: Vec<Bound<'_, PyAny>> =
+                keys.into_iter().flatten().map(|key| key.into_bound(py)).collect();
+            let this = slf.get();
+            // The numbers of the other index are those of its copy, and no other key of this process has them.
+            let mut taken = 0;
+            for (key, number) in keys.iter().zip(&old) {
+                let is_there = this.number(key).map(|number| number.is_some());
+                let given = this.numbers.bind(py).call_method1(intern!(py, "setdefault"), (key, number.0));
+                let given = given.and_then(|given| given.extract::<u64>());
+                let failed = match is_there.and_then(|is_there| Ok((is_there, given?))) {
+                    Ok((false, found)) if found == number.0 => {
+                        taken += 1;
+                        continue;
+                    }
+                    Ok(_) => {
+                        let shown = key.repr().map(|shown| shown.to_string());
+                        shown.map_or_else(
+                            |error| error,
+                            |shown| PyKeyError::new_err(format!("{shown} is in both indexes")),
+                        )
+                    }
+                    Err(error) => error,
+                };
+                this.release_keys(keys.iter().take(taken));
+                return Err(failed);
             }
-        }
-        let own = &mut state.lsh;
-        py.detach(|| own.merge(lsh)).or_raise(py)?;
-        for (number, key) in keys {
-            numbers.set_item(&key, number.0)?;
-            state.keys.insert(number, key);
-        }
-        Ok(())
+            let mut held: Vec<(Number, Py<PyAny>)> =
+                old.into_iter().zip(&keys).map(|(number, key)| (number, key.clone().unbind())).collect();
+            let result = this.with_state(py, true, |state| {
+                let Some(lsh) = lsh.take() else { return Ok(()) };
+                state.lsh.merge(lsh)?;
+                state.keys.extend(held.drain(..));
+                Ok(())
+            });
+            if result.is_err() {
+                this.release_keys(keys.iter());
+            }
+            result.map_err(|error: minwise::Error| error.raise(py))
+        })
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
         self.lock(py).lsh.len()
     }
 
-    fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        self.lock(py).numbers.bind(py).contains(key)
+    fn __contains__(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.number(key)?.is_some())
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
@@ -403,34 +587,93 @@ impl PyLsh {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
-        let (py, this) = (slf.py(), slf.get());
-        let bytes = {
-            let state = this.lock(py);
-            postcard::to_stdvec(&state.lsh).map_err(|error| PyValueError::new_err(error.to_string()))?
+        let py = slf.py();
+        let (bytes, keys) = {
+            // Index and keys under one lock, so that they belong together.
+            let state = slf.get().lock(py);
+            (postcard::to_stdvec(&state.lsh), ordered_keys(py, &state))
         };
-        let state = (PICKLE_VERSION, PyBytes::new(py, &bytes), this.keys(py)).into_pyobject(py)?;
+        let bytes = bytes.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let state = (PICKLE_VERSION, PyBytes::new(py, &bytes), keys).into_pyobject(py)?;
         Ok((slf.get_type().getattr("_restore")?, state))
     }
 
     #[staticmethod]
     fn _restore(py: Python<'_>, version: u32, index: &[u8], keys: Bound<'_, PyList>) -> PyResult<Self> {
-        check_pickle("Lsh", version, PICKLE_VERSION)?;
-        let damaged =
-            || Exception::Input.raise(py, "the pickle of an index is damaged", "damaged", None, &[]);
-        let lsh: Lsh<Number> = postcard::from_bytes(index).map_err(|_| damaged())?;
-        if lsh.len() != keys.len() {
-            return Err(damaged());
-        }
-        let made: Vec<Number> = lsh.keys().copied().collect();
-        let restored = Self::of(py, lsh);
-        {
-            let state = &mut *restored.lock(py);
-            let numbers = state.numbers.bind(py);
+        guard(py, || {
+            check_pickle("Lsh", version, PICKLE_VERSION)?;
+            let damaged =
+                || Exception::Input.raise(py, "the pickle of an index is damaged", "damaged", None, &[]);
+            let lsh: Lsh<Number> = postcard::from_bytes(index).map_err(|_| damaged())?;
+            if lsh.len() != keys.len() {
+                return Err(damaged());
+            }
+            let made: Vec<Number> = lsh.keys().copied().collect();
+            let restored = Self::of(py, lsh);
+            let numbers = restored.numbers.bind(py);
+            let mut held = HashMap::with_capacity(made.len());
             for (number, key) in made.into_iter().zip(keys.iter()) {
                 numbers.set_item(&key, number.0)?;
-                state.keys.insert(number, key.unbind());
+                held.insert(number, key.unbind());
             }
-        }
-        Ok(restored)
+            if numbers.len() != held.len() {
+                return Err(damaged());
+            }
+            restored.lock(py).keys = held;
+            Ok(restored)
+        })
     }
+}
+
+impl PyLsh {
+    fn insert_documents<'py>(
+        &self,
+        py: Python<'py>,
+        keys: &[Bound<'py, PyAny>],
+        documents: &InsertedDocuments<'_>,
+        threads: usize,
+    ) -> PyResult<()> {
+        if documents.len() != keys.len() {
+            return Err(PyValueError::new_err(format!(
+                "there are {} keys for {} documents",
+                keys.len(),
+                documents.len()
+            )));
+        }
+        let numbers = self.take_keys(py, keys.iter(), |at, key| {
+            let shown = key.repr()?;
+            Ok(PyKeyError::new_err(format!("keys[{at}] is {shown}, which is in the index already")))
+        })?;
+        let mut held: Vec<(Number, Py<PyAny>)> =
+            numbers.iter().zip(keys).map(|(&number, key)| (number, key.clone().unbind())).collect();
+        let mut work = |watch: &Watch| {
+            let state = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_done = documents.insert_all(&mut state.lsh, &numbers, threads, watch)?;
+            if is_done {
+                state.keys.extend(held.drain(..));
+            }
+            Ok(())
+        };
+        let bytes: usize = (0..documents.len()).map(|at| documents.bytes(at)).sum();
+        // Rows of sketches are only put into bands, which is far less work than to cut and sketch as many bytes of text.
+        let is_short = match documents {
+            InsertedDocuments::Texts(_) => bytes < SUPERVISED_BYTES,
+            InsertedDocuments::Rows { .. } => bytes < 16 * SUPERVISED_BYTES,
+        };
+        let result: PyResult<Result<(), minwise::Error>> = if is_short {
+            Ok(py.detach(|| work(&Watch::default())))
+        } else {
+            supervise(py, &Hooks::default(), 0, work)
+        };
+        let result = result.and_then(|result| result.or_raise(py));
+        if !held.is_empty() {
+            self.release_keys(keys.iter());
+        }
+        result
+    }
+}
+
+/// The keys in the order of insertion.
+fn ordered_keys(py: Python<'_>, state: &State) -> Vec<Py<PyAny>> {
+    state.lsh.keys().filter_map(|number| Some(state.keys.get(number)?.clone_ref(py))).collect()
 }

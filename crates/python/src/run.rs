@@ -5,19 +5,22 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use minwise::{Observer, Stage, Warning};
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use crate::error::spelled;
+use crate::error::{fault, internal_error, spelled};
 
 /// How often the calling thread looks for signals.
 const WAKE: Duration = Duration::from_millis(50);
 /// The least time between two calls of `progress`.
 const PROGRESS: Duration = Duration::from_millis(100);
+
+/// Below this much text, a call is over before a person could interrupt it, and needs no thread of its own.
+pub const SUPERVISED_BYTES: usize = 1 << 20;
 
 /// Functions of Python that follow a run.
 #[derive(Default)]
@@ -107,7 +110,10 @@ pub fn supervise<T: Send>(
     let mut raised = None;
     let result = std::thread::scope(|scope| {
         let worker = std::thread::Builder::new().name("minwise".to_owned()).spawn_scoped(scope, || {
-            let result = catch_unwind(AssertUnwindSafe(|| work(&watch)));
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                fault::check(fault::WORKER);
+                work(&watch)
+            }));
             bell.ring();
             result
         })?;
@@ -125,7 +131,7 @@ pub fn supervise<T: Send>(
         Ok::<_, std::io::Error>(worker.join())
     });
     let Ok(Ok(result)) = result? else {
-        return Err(PyRuntimeError::new_err("minwise failed: this is a bug, please report it"));
+        return Err(internal_error(py));
     };
     if let Some(error) = raised {
         return Err(error);
@@ -143,6 +149,32 @@ pub fn supervise<T: Send>(
     }
     py.check_signals()?;
     Ok(result)
+}
+
+/// Does work that cannot be cancelled on a thread of its own. If a signal handler raises, the thread is left to itself, and its
+/// result is dropped.
+pub fn abandonable<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    let (sender, mut receiver) = std::sync::mpsc::sync_channel(1);
+    std::thread::Builder::new().name("minwise".to_owned()).spawn(move || {
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            fault::check(fault::WORKER);
+            work()
+        }));
+        // Nobody waits for it any more if the caller was interrupted.
+        let _ = sender.send(result);
+    })?;
+    loop {
+        // A receiver may be lent to one thread at a time, which only a unique borrow shows.
+        let borrowed = &mut receiver;
+        match py.detach(move || borrowed.recv_timeout(WAKE)) {
+            Ok(Ok(result)) => return Ok(result),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => return Err(internal_error(py)),
+        }
+    }
 }
 
 fn follow(

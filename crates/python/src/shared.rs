@@ -21,6 +21,11 @@ impl Shared {
         Arc::new(Self { spec, preparation: OnceLock::new() })
     }
 
+    /// The tables, if they were made before.
+    pub fn ready(&self) -> Option<&Preparation> {
+        self.preparation.get()
+    }
+
     pub fn preparation(&self, py: Python<'_>) -> PyResult<&Preparation> {
         if let Some(preparation) = self.preparation.get() {
             return Ok(preparation);

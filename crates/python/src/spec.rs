@@ -12,14 +12,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::column::{Column, SharedNumbers, as_array};
-use crate::comparison::PyComparison;
-use crate::error::{OrRaise, setting_error};
+use crate::comparison::{ComparedText, PyComparison};
+use crate::error::{OrRaise, guard, internal_error, setting_error};
+use crate::run::{SUPERVISED_BYTES, abandonable};
 use crate::shared::PySpec;
 use crate::sketches::PySketches;
-use crate::texts::{LentStrings, Place, PyTexts, Surrogates, WHOLE, arrow_text, string, utf8};
+use crate::texts::{
+    DETACH_BYTES, LentStrings, Place, PyTexts, Surrogates, WHOLE, arrow_text, string, utf8, utf8_and_pairs,
+};
 
-/// Below this much text, letting go of the interpreter's lock costs more than the work.
-const DETACH_BYTES: usize = 16 << 10;
 /// Text of a list that is lent at a time, per thread. Strings that are not ASCII are copied for it, and so little of them is still
 /// in the cache when they are sketched. One run each on a busy machine: 441 MB per CPU second with blocks of 16 MiB, 470 with 2 MiB.
 const BLOCK_BYTES: usize = 2 << 20;
@@ -34,7 +35,7 @@ impl PySpec {
     #[new]
     #[pyo3(signature = (text = "nfkc+casefold / words:5 / minhash:128 / seed:1", /))]
     fn new(py: Python<'_>, text: &str) -> PyResult<Self> {
-        Ok(Self::new_of(text.parse::<Spec>().or_raise(py)?))
+        guard(py, || Ok(Self::new_of(text.parse::<Spec>().or_raise(py)?)))
     }
 
     /// Makes a spec of its parts, which have the names of the command's options.
@@ -75,8 +76,10 @@ impl PySpec {
                 arguments.set(setting, &text);
             }
         }
-        let spec = arguments.spec();
-        arguments.built(Ok(spec)).or_raise(py).map(Self::new_of)
+        guard(py, || {
+            let spec = arguments.spec();
+            arguments.built(Ok(spec)).or_raise(py).map(Self::new_of)
+        })
     }
 
     /// A number that stands for the spec, its version and its Unicode data.
@@ -124,6 +127,88 @@ impl PySpec {
         threads: Option<usize>,
         errors: &str,
     ) -> PyResult<PySketches> {
+        guard(py, || self.sketched(py, texts, threads, errors))
+    }
+
+    /// The shingles of a text in document order, as 64-bit hashes, repeats included.
+    fn shingles<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        guard(py, || {
+            let preparation = self.shared.preparation(py)?;
+            let place = Place("text", WHOLE);
+            let (text, _) = utf8(string(text, place)?, Surrogates::Repair, place)?;
+            let made = || preparation.document(&text).shingles().to_vec();
+            let shingles = if text.len() < DETACH_BYTES { made() } else { py.detach(made) };
+            as_array(py, Column::new(SharedNumbers::U64(Arc::new(shingles))))
+        })
+    }
+
+    /// Compares two texts: exact similarity, the estimate of their sketches, and the longest passages that both share.
+    #[pyo3(signature = (a, b, *, passages = 0))]
+    fn compare(
+        &self,
+        py: Python<'_>,
+        a: &Bound<'_, PyAny>,
+        b: &Bound<'_, PyAny>,
+        passages: usize,
+    ) -> PyResult<PyComparison> {
+        guard(py, || {
+            let (a, b) = (string(a, Place("a", WHOLE))?, string(b, Place("b", WHOLE))?);
+            let texts = [(a, "a"), (b, "b")].map(|(text, name)| -> PyResult<ComparedText> {
+                let (text, pairs) = utf8_and_pairs(text, name)?;
+                Ok(ComparedText { text: text.into_owned(), pairs })
+            });
+            let [a, b] = texts;
+            let (a, b) = (a?, b?);
+            let bytes = a.text.len() + b.text.len();
+            if bytes >= SUPERVISED_BYTES {
+                self.shared.preparation(py)?;
+                let shared = Arc::clone(&self.shared);
+                let (a, b, comparison) = abandonable(py, move || {
+                    let comparison = shared.ready().map(|preparation| preparation.compare(&a.text, &b.text));
+                    (a, b, comparison)
+                })?;
+                let Some(comparison) = comparison else { return Err(internal_error(py)) };
+                return PyComparison::new(py, &comparison, a, b, passages);
+            }
+            let preparation = self.shared.preparation(py)?;
+            let compare = || preparation.compare(&a.text, &b.text);
+            let comparison = if bytes < DETACH_BYTES { compare() } else { py.detach(compare) };
+            PyComparison::new(py, &comparison, a, b, passages)
+        })
+    }
+
+    fn __str__(&self) -> String {
+        self.shared.spec.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Spec(\"{}\")", self.shared.spec)
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| other.get().shared.spec == self.shared.spec)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.shared.spec.to_string().hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let text = slf.get().shared.spec.to_string();
+        Ok((slf.get_type().into_any(), PyTuple::new(slf.py(), [text])?))
+    }
+}
+
+impl PySpec {
+    fn sketched(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        threads: Option<usize>,
+        errors: &str,
+    ) -> PyResult<PySketches> {
         let preparation = self.shared.preparation(py)?;
         let surrogates = Surrogates::from_errors(errors)?;
         if threads == Some(0) {
@@ -162,68 +247,28 @@ impl PySpec {
             }
             PyTexts::Chunks(chunks) => {
                 let threads = threads();
-                py.detach(|| {
-                    let mut begin = 0;
-                    for chunk in &chunks {
-                        let end = begin + chunk.len();
-                        let rows = &mut rows[begin * words..end * words];
-                        let text = |at| arrow_text(chunk, at);
-                        sketch_all(preparation, chunk.len(), text, rows, &mut present[begin..end], threads);
-                        begin = end;
+                let mut begin = 0;
+                for chunk in &chunks {
+                    let (mut from, len) = (0, chunk.len());
+                    while from < len {
+                        // In blocks, because signals are looked at between them.
+                        let (mut to, mut bytes) = (from, 0);
+                        while to < len && bytes < block {
+                            bytes += arrow_text(chunk, to).map_or(0, str::len);
+                            to += 1;
+                        }
+                        let rows = &mut rows[(begin + from) * words..(begin + to) * words];
+                        let present = &mut present[begin + from..begin + to];
+                        let text = |at: usize| arrow_text(chunk, from + at);
+                        py.detach(|| sketch_all(preparation, to - from, text, rows, present, threads));
+                        py.check_signals()?;
+                        from = to;
                     }
-                });
+                    begin += len;
+                }
             }
         }
         Ok(PySketches::owned(Arc::clone(&self.shared), words, rows, present, None))
-    }
-
-    /// The shingles of a text in document order, as 64-bit hashes, repeats included.
-    fn shingles<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let preparation = self.shared.preparation(py)?;
-        let (text, _) = utf8(string(text, Place("text", WHOLE))?, Surrogates::Repair, Place("text", WHOLE))?;
-        let shingles = preparation.document(&text).shingles().to_vec();
-        as_array(py, Column::new(SharedNumbers::U64(Arc::new(shingles))))
-    }
-
-    /// Compares two texts: exact similarity, the estimate of their sketches, and the longest passages that both share.
-    #[pyo3(signature = (a, b, *, passages = 0))]
-    fn compare(
-        &self,
-        py: Python<'_>,
-        a: &Bound<'_, PyAny>,
-        b: &Bound<'_, PyAny>,
-        passages: usize,
-    ) -> PyResult<PyComparison> {
-        let preparation = self.shared.preparation(py)?;
-        let (a, b) = (string(a, Place("a", WHOLE))?, string(b, Place("b", WHOLE))?);
-        let (a, _) = utf8(a, Surrogates::Repair, Place("a", WHOLE))?;
-        let (b, _) = utf8(b, Surrogates::Repair, Place("b", WHOLE))?;
-        let (left, right): (&str, &str) = (&a, &b);
-        let comparison = py.detach(|| preparation.compare(left, right));
-        Ok(PyComparison::new(&comparison, left, right, passages))
-    }
-
-    fn __str__(&self) -> String {
-        self.shared.spec.to_string()
-    }
-
-    fn __repr__(&self) -> String {
-        format!("Spec(\"{}\")", self.shared.spec)
-    }
-
-    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Self>().is_ok_and(|other| other.get().shared.spec == self.shared.spec)
-    }
-
-    fn __hash__(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.shared.spec.to_string().hash(&mut hasher);
-        hasher.finish()
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
-        let text = slf.get().shared.spec.to_string();
-        Ok((slf.get_type().into_any(), PyTuple::new(slf.py(), [text])?))
     }
 }
 

@@ -16,9 +16,13 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
 use crate::arrow::{Arrived, import};
+
+/// Below this much text, letting go of the interpreter's lock costs more than the work.
+pub const DETACH_BYTES: usize = 16 << 10;
 
 /// What becomes of a lone surrogate, which UTF-8 cannot write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,18 +87,71 @@ pub fn utf8<'a>(
     if surrogates == Surrogates::Refuse {
         return Err(PyValueError::new_err(format!("{place} has a lone surrogate, and errors is \"strict\"")));
     }
-    let py = text.py();
-    let encoded = text.call_method1(pyo3::intern!(py, "encode"), ("utf-16-le", "surrogatepass"))?;
-    let bytes: Vec<u8> = encoded.extract()?;
-    let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
-    // Two surrogates that make a pair are one character, as in JSON.
-    let is_repaired = char::decode_utf16(units.iter().copied()).any(|unit| unit.is_err());
-    Ok((Cow::Owned(String::from_utf16_lossy(&units)), is_repaired))
+    let Repaired { text, lone, .. } = Repaired::new(text)?;
+    Ok((Cow::Owned(text), lone > 0))
+}
+
+/// A text whose surrogates were put right: two that make a pair are one character, as in JSON, and others are U+FFFD.
+struct Repaired {
+    text: String,
+    /// How many surrogates were alone.
+    lone: usize,
+    /// Places in `text`, in bytes, of the characters that were pairs of surrogates.
+    pairs: Vec<usize>,
+}
+
+impl Repaired {
+    fn new(text: &Bound<'_, PyString>) -> PyResult<Self> {
+        let py = text.py();
+        // The method of `str` itself, because a subclass may have another one. UTF-32 tells a pair of surrogates, which are two
+        // characters of Python, from the one character that they stand for.
+        let encoded = py
+            .get_type::<PyString>()
+            .call_method1(pyo3::intern!(py, "encode"), (text, "utf-32-le", "surrogatepass"))?;
+        let encoded = encoded.cast_into::<PyBytes>()?;
+        let (codes, _) = encoded.as_bytes().as_chunks::<4>();
+        let mut codes = codes.iter().map(|code| u32::from_le_bytes(*code)).peekable();
+        let mut repaired = Self { text: String::new(), lone: 0, pairs: vec![] };
+        while let Some(code) = codes.next() {
+            let low = match (code, codes.peek()) {
+                (0xD800..0xDC00, Some(&low @ 0xDC00..0xE000)) => Some(low),
+                _ => None,
+            };
+            if let Some(low) = low {
+                codes.next();
+                repaired.pairs.push(repaired.text.len());
+                let both = 0x1_0000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+                repaired.text.push(char::from_u32(both).unwrap_or(char::REPLACEMENT_CHARACTER));
+            } else {
+                let character = char::from_u32(code);
+                repaired.lone += usize::from(character.is_none());
+                repaired.text.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
+            }
+        }
+        Ok(repaired)
+    }
+}
+
+/// The UTF-8 of a string, and the places in it, in bytes, of characters that were two characters of the string: pairs of
+/// surrogates.
+pub fn utf8_and_pairs<'a>(text: &'a Bound<'_, PyString>, name: &str) -> PyResult<(Cow<'a, str>, Vec<usize>)> {
+    let whole = Place(name, WHOLE);
+    if let Ok((text, _)) = utf8(text, Surrogates::Refuse, whole) {
+        return Ok((text, vec![]));
+    }
+    let Repaired { text, pairs, .. } = Repaired::new(text)?;
+    Ok((Cow::Owned(text), pairs))
 }
 
 fn is_ascii(text: &Bound<'_, PyString>) -> PyResult<bool> {
+    static OF_STR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = text.py();
-    text.call_method0(pyo3::intern!(py, "isascii"))?.is_truthy()
+    // The method of `str` itself, because that of a subclass may return anything. It is kept, because looking it up for each string
+    // takes longer than the call.
+    let method = OF_STR.get_or_try_init(py, || {
+        py.get_type::<PyString>().getattr(pyo3::intern!(py, "isascii")).map(Bound::unbind)
+    })?;
+    method.bind(py).call1((text,))?.is_truthy()
 }
 
 /// Texts as they came in.
@@ -206,7 +263,7 @@ enum Span {
     Encoded(Range<usize>),
 }
 
-// SAFETY: a span that is lent points into a string of `owners`. Python strings never change, and `owners` keeps them alive.
+// SAFETY: a span that is lent points into a string of `owners`, whose bytes `str.isascii` itself found to be ASCII. Python strings never change, and `owners` keeps them alive.
 unsafe impl Send for LentStrings {}
 // SAFETY: as above; nothing is written through the pointers.
 unsafe impl Sync for LentStrings {}

@@ -1,0 +1,36 @@
+"""Facts about the wheels, which `cargo x test-wheels` checks. The library of the other tests has lines for debuggers, and the features
+of the whole workspace, so that these facts do not hold for it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import minwise
+from minwise import _minwise
+
+
+def test_import_takes_at_most_50_ms(tmp_path: Path) -> None:
+    code = "import time; t = time.process_time(); import minwise; print(time.process_time() - t)"
+    best = min(
+        float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path).stdout)
+        for _ in range(5)
+    )
+    assert best <= 0.05
+
+
+def test_pdf_files_are_refused_by_name(tmp_path: Path) -> None:
+    """The reader of PDF is left out, because it starts threads of its own; the guide says so."""
+    path = tmp_path / "paper.pdf"
+    path.write_bytes(b"%PDF-1.4\n1 0 obj\n<< >>\nendobj\n")
+    with pytest.raises(minwise.MinwiseError, match="(?i)pdf"):
+        minwise.dedup_files(path, tmp_path / "out")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_library_has_no_faults_on_demand() -> None:
+    assert not hasattr(_minwise, "fail_next")

@@ -393,6 +393,18 @@ pub fn python(data: &str) -> Result<()> {
     command(&python, &["python/tools/bench.py", &path(&minwise), &path(&english), "--check"])
 }
 
+/// The Spark job beside the command, Spark ML's `MinHashLSH` and the job that people write. Fails below the stated ratios.
+pub fn spark(documents: &str) -> Result<()> {
+    let minwise = build()?;
+    cargo(&["build", "--release", "--package", "minwise-python"])?;
+    let (before, after) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    let library = target().join("release").join(format!("{before}_minwise{after}"));
+    let packages = ["numpy", "pandas==2.3.3", "pyarrow", "pyspark==4.2.1"];
+    let python = python_venv_in(&target().join("python").join("bench-spark"), &packages)?;
+    command(&python, &["python/tools/install.py", &path(&library)])?;
+    command(&python, &["python/tools/bench_spark.py", &path(&minwise), documents, "--check"])
+}
+
 pub fn build() -> Result<PathBuf> {
     built("minwise-cli", "minwise", &[])
 }

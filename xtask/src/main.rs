@@ -33,6 +33,8 @@ cargo x test --long        what takes too long for every change: long tests, kil
 cargo x test-browser       the pages in a browser only
 cargo x test-api           the OpenAPI document and clients that are generated of it only
 cargo x test-python        the Python package only
+cargo x test-wheels        the wheels of the Python package, which `test --long` builds and tests as well
+cargo x test-spark         the Spark job only
 cargo x lint               formatting, clippy, documentation, features, headers, direction of the data flow, names of types, `docs --check`
 cargo x docs [--check]     draw the pictures of docs/concepts, describe the API and check what all pages point to
 cargo x tables             write the Unicode table of `core` anew
@@ -55,6 +57,7 @@ cargo x bench serve        500 clients at once against the server for a minute
 cargo x bench extract      how much of a known text is found again in documents made of it
 cargo x bench lsh          `Lsh` beside the index of gaoya: inserting, querying, recall; fails below the stated ratios
 cargo x bench python [DATA]  the Python package beside datasketch, rensa, gaoya and the command; fails below the stated ratios
+cargo x bench spark [N]    the Spark job on N documents (default 200000) beside Spark ML and a plain job; fails below the stated ratios
 cargo x bench pairs [DATA] all pairs of 60,000 documents and of an English corpus, with the answer checked
 cargo x bench pairs --floor [DATA]  the same; fails below the stated pairs per second
 cargo x bench peers [DIR]  the whole run beside other engines (default ../shared, which has bench/ and data/)";
@@ -81,6 +84,8 @@ fn task(args: &[&str]) -> Result<bool> {
         ["test-browser"] => Ok(test::browser()),
         ["test-api"] => Ok(test::of_api()),
         ["test-python"] => Ok(test::of_python()),
+        ["test-wheels"] => Ok(test::of_wheels()),
+        ["test-spark"] => Ok(test::of_spark()),
         ["lint"] => Ok(lint()),
         _ => other_task(args).map(|()| true),
     }
@@ -117,6 +122,7 @@ fn other_task(args: &[&str]) -> Result<()> {
         ["bench", "serve"] => bench::serve(),
         ["bench", "extract"] => extract::run(),
         ["bench", "lsh"] => bench::lsh(),
+        ["bench", "spark", documents @ ..] => bench::spark(documents.first().copied().unwrap_or("200000")),
         ["bench", "python", data @ ..] => bench::python(data.first().copied().unwrap_or("../shared/data")),
         ["bench", "pairs", "--floor", data @ ..] => {
             all_pairs::run(data.first().copied().unwrap_or("../shared/data"), true)

@@ -212,6 +212,7 @@ const PYTHON: &[&str] = &[
     "lsh",
     "index",
     "datasketch",
+    "spark",
     // What Python sees of them.
     "_minwise",
 ];

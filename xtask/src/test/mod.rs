@@ -45,6 +45,7 @@ pub fn test(words: &[&str]) -> Result<bool> {
         Part::new("formats", "pyarrow, polars and DuckDB open what is converted", formats),
         api_part(),
         python_part(),
+        spark_part(),
     ];
     parts.extend(pages.parts());
     Ok(part::run("cargo x test", parts, &notes))
@@ -64,8 +65,22 @@ pub fn of_python() -> bool {
     part::run("cargo x test-python", vec![python_part()], &[])
 }
 
+/// The wheels of the Python package. Returns whether they can be built, installed and used.
+pub fn of_wheels() -> bool {
+    part::run("cargo x test-wheels", vec![long::wheels_part()], &[])
+}
+
 fn python_part() -> Part<'static> {
     Part::new("Python", "the Python package: pytest, examples, stubs and types", python)
+}
+
+/// The tests of the Spark job. Returns whether all passed.
+pub fn of_spark() -> bool {
+    part::run("cargo x test-spark", vec![spark_part()], &[])
+}
+
+fn spark_part() -> Part<'static> {
+    Part::new("Spark", "the Spark job beside the command, on Sail and on classic Spark", || spark(&[]))
 }
 
 /// The tests in a browser. Returns whether all passed.
@@ -161,6 +176,50 @@ fn python() -> Result<PartOutcome> {
     Ok(PartOutcome::Ran(report))
 }
 
+/// Packages that the tests of the Spark job use. Spark Connect needs pandas and the packages of gRPC.
+const SPARK_PACKAGES: [&str; 11] = [
+    "pytest",
+    "numpy",
+    "pandas==2.3.3",
+    "pyarrow",
+    "pyspark==4.2.1",
+    "pysail==0.7.2",
+    "grpcio",
+    "grpcio-status",
+    "protobuf",
+    "googleapis-common-protos",
+    "zstandard",
+];
+
+/// The Spark job on Sail, and a part of it on classic Spark.
+fn spark(environment: &[(&str, &str)]) -> Result<PartOutcome> {
+    if let Some(why) = no_python().or_else(no_java) {
+        return Ok(PartOutcome::Skipped(why.to_owned()));
+    }
+    let python = run::python_venv_in(&target().join("python").join("spark"), &SPARK_PACKAGES)?;
+    let minwise = build_minwise()?;
+    let library = build_extension()?;
+    let mut command = Command::new(python);
+    command.current_dir(root()).arg("python/check.py").arg(library).arg(minwise).arg("spark");
+    command.envs(environment.iter().copied()).env("RUST_LOG", "error");
+    Ok(PartOutcome::Ran(TestRunner::Script.run(&mut command)?))
+}
+
+/// Why classic Spark cannot run.
+fn no_java() -> Option<&'static str> {
+    const WHY: &str =
+        "Spark needs Java 17 or later (on Debian and Ubuntu: `apt install openjdk-17-jre-headless`)";
+    // Java prints its version to standard error.
+    let shown = Command::new("java").arg("-version").output();
+    let version = shown.ok().and_then(|shown| java_version(&String::from_utf8_lossy(&shown.stderr)));
+    (version < Some(17)).then_some(WHY)
+}
+
+/// The number in `openjdk version "17.0.15" 2025-04-15`; old versions begin with `1.`.
+fn java_version(shown: &str) -> Option<u32> {
+    shown.split('"').nth(1)?.split(['.', '-', '+']).next()?.parse().ok()
+}
+
 /// Builds the extension module with the features of the tests, so that nothing is compiled twice, and returns its path.
 pub fn build_extension() -> Result<PathBuf> {
     // A test is named because Cargo chooses the features of the tests only then; it was built before.
@@ -223,4 +282,16 @@ fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(run::cargo_program());
     command.current_dir(root()).args(arguments);
     command
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn versions_of_java() {
+        let version = super::java_version;
+        assert_eq!(version("openjdk version \"17.0.15\" 2025-04-15"), Some(17));
+        assert_eq!(version("openjdk version \"21-ea\" 2023-09-19"), Some(21));
+        assert_eq!(version("java version \"1.8.0_392\""), Some(1));
+        assert_eq!(version("command not found"), None);
+    }
 }

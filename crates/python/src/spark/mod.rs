@@ -1,0 +1,25 @@
+//! The parts of the Spark job that are not Python.
+//!
+//! | file | does |
+//! |---|---|
+//! | `batch` | takes Arrow tables apart and makes batches |
+//! | `plan` | settings of a job, checked once on the driver |
+//! | `rank` | bytes that sort as columns of a row do |
+//! | `task` | sketches, screens and compares, on executors |
+//! | `file` | reads and copies files of records, on executors |
+//! | `rounds` | works out which pairs are compared next, on the driver or in one task per component |
+//!
+//! Each task works with one thread, because the engine runs one task per core.
+
+mod batch;
+mod file;
+mod plan;
+mod rank;
+mod rounds;
+mod task;
+
+pub use batch::PySparkBatch;
+pub use file::PySparkFile;
+pub use plan::{spark_frequent, spark_plan};
+pub use rounds::PySparkRounds;
+pub use task::PySparkTask;

@@ -1,0 +1,139 @@
+//! The settings of a job.
+
+use std::path::PathBuf;
+
+use minwise::filter::{ErrorBudget, Filter, default_looks};
+use minwise::weight::MostDocuments;
+use minwise_engine::weigh::FrequencyTable;
+use minwise_engine::{Arguments, Measure, Search, WeightTables};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde::{Deserialize, Serialize};
+
+use super::batch::{batches, column, integer};
+use crate::error::{OrRaise, setting_error};
+use crate::shared::PySpec;
+
+/// Settings of a job that all its tasks share. The driver checks them once, and tasks take them as they are, because
+/// thresholds of filters come from mathematical functions that two machines may round differently.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct JobPlan {
+    pub spec: String,
+    pub threshold: f64,
+    pub bands: usize,
+    pub rows: usize,
+    pub filter: Option<String>,
+    pub keep: String,
+    pub cluster: String,
+    pub max_cluster: Option<u64>,
+    pub max_df: Option<String>,
+    pub null: String,
+    pub max_record: Option<u64>,
+    pub recall: Option<f64>,
+}
+
+/// Checks the settings of a job and returns them as JSON.
+#[pyfunction]
+#[pyo3(signature = (options, spec = None, weights = None))]
+pub fn spark_plan(
+    py: Python<'_>,
+    options: Vec<(String, String)>,
+    spec: Option<Bound<'_, PyAny>>,
+    weights: Option<PathBuf>,
+) -> PyResult<String> {
+    let mut arguments = Arguments::new();
+    for (setting, text) in &options {
+        if !arguments.set(setting, text) {
+            return Err(PyTypeError::new_err(format!("there is no option `{setting}`")));
+        }
+    }
+    if let Some(spec) = &spec {
+        arguments.set_whole_spec(PySpec::from_object(py, Some(spec))?.spec);
+    }
+    let mut settings = arguments.settings();
+    // Frequencies are counted by the cluster, and tasks get the shingles that are left out.
+    let max_df = settings.spec.weights.most_documents.take();
+    let mut tables = WeightTables::default();
+    if settings.spec.weights.weighting.needs_frequencies() {
+        let Some(path) = &weights else {
+            let message = "`weight`: the Spark job does not count the frequencies of all shingles";
+            let hint = "count them with `minwise weights` and pass the file, below 1 GiB, as `weights`";
+            return Err(setting_error(py, message, Some(hint)));
+        };
+        let table = FrequencyTable::open(path).or_raise(py)?;
+        table.check(&settings.spec).or_raise(py)?;
+        tables = tables.with_frequencies(table);
+        settings.spec = tables.fill(&settings.spec);
+    }
+    let settings = settings.weighing(tables);
+    let null = arguments.read_options().nulls.to_string();
+    let plan = arguments.built(settings.plan()).or_raise(py)?;
+    let refused = |setting: &str, value: String, hint: &str| {
+        setting_error(py, &format!("`{setting}`: the Spark job does not do `{value}`"), Some(hint))
+    };
+    if plan.measure() != Measure::Jaccard {
+        let hint = "`minwise.dedup` does containment on one machine";
+        return Err(refused("measure", plan.measure().to_string(), hint));
+    }
+    if plan.search() != Search::Banding {
+        let hint =
+            "use `banding`, whose recall `recall` sets; `minwise.dedup` compares all pairs on one machine";
+        return Err(refused("candidates", plan.search().to_string(), hint));
+    }
+    let method = plan.spec().method;
+    let budget = match (plan.error_per_look(), plan.filter_error()) {
+        (Some(error), Some(_)) => Some(ErrorBudget::PerLook(error)),
+        (None, Some(error)) => Some(ErrorBudget::Exact(error)),
+        (_, None) => None,
+    };
+    let filter = match budget {
+        Some(budget) => {
+            let looks = plan.looks().map_or_else(|| default_looks(method.registers()), <[usize]>::to_vec);
+            Filter::of(method, plan.threshold(), 1, &looks, budget).or_raise(py)?
+        }
+        None => None,
+    };
+    let option =
+        |name: &str| options.iter().find(|(setting, _)| setting == name).map(|(_, text)| text.as_str());
+    let recall = option("bands")
+        .is_none()
+        .then(|| option("recall").and_then(|text| text.parse().ok()).unwrap_or(0.99));
+    let plan = JobPlan {
+        spec: plan.spec().to_string(),
+        threshold: plan.threshold(),
+        bands: plan.banding().bands(),
+        rows: plan.banding().rows(),
+        filter: filter.map(|filter| filter.to_string()),
+        keep: plan.keep().to_string(),
+        cluster: option("cluster").unwrap_or("star").to_owned(),
+        max_cluster: option("max-cluster").and_then(|text| text.parse().ok()),
+        max_df: max_df.map(|most| most.to_string()),
+        null,
+        max_record: option("max-record").and_then(minwise_engine::size_bytes),
+        recall,
+    };
+    serde_json::to_string(&plan).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The shingles, of those with their frequencies, that stand in too many of so many documents; as bytes for tasks.
+#[pyfunction]
+pub fn spark_frequent<'py>(
+    py: Python<'py>,
+    counted: &Bound<'py, PyAny>,
+    max_df: &str,
+    documents: u64,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let most: MostDocuments = max_df.parse().or_raise(py)?;
+    let mut bytes = vec![];
+    for batch in batches(counted)? {
+        let (shingles, frequencies) = (column(&batch, "shingle")?, column(&batch, "documents")?);
+        for row in 0..batch.num_rows() {
+            let frequency = integer(frequencies, row).unwrap_or(0).cast_unsigned();
+            if !most.allows(frequency, documents) {
+                bytes.extend_from_slice(&integer(shingles, row).unwrap_or(0).to_le_bytes());
+            }
+        }
+    }
+    Ok(PyBytes::new(py, &bytes))
+}

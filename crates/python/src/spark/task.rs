@@ -1,0 +1,485 @@
+//! The work of executors: sketches, screens and exact comparisons.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::builder::{BinaryBuilder, Int8Builder, Int64Builder, ListBuilder};
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
+use minwise::candidate::Banding;
+use minwise::cluster::BlockRow;
+use minwise::filter::{Filter, shuffle};
+use minwise::keep::{RankingInput, Ties};
+use minwise::shingle::Shingles;
+use minwise::{Spec, WeightSpec};
+use minwise_engine::weigh::FrequencyTable;
+use minwise_engine::{DocumentSet, KeepPolicy, Measure, Preparation, Prepared, WeightTables};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::batch::{PySparkBatch, batches, bytes_at, column, integer, made, numbered};
+use super::plan::JobPlan;
+use super::rank::push_order;
+use crate::error::OrRaise;
+use crate::texts::arrow_text;
+
+/// The work of one executor: sketches, screens and compares.
+#[pyclass(frozen, name = "SparkTask", module = "minwise._minwise")]
+pub struct PySparkTask {
+    plan: JobPlan,
+    keep: KeepPolicy,
+    preparation: Preparation,
+    banding: Banding,
+    filter: Option<Filter>,
+    shuffle: Option<Vec<usize>>,
+}
+
+/// The fate of the text of a row.
+const WITH_SHINGLES: i8 = 0;
+const WITHOUT_SHINGLES: i8 = 1;
+const NULL: i8 = 2;
+const TOO_SHORT: i8 = 3;
+const TOO_LONG: i8 = 4;
+
+#[pymethods]
+impl PySparkTask {
+    /// `ignored` are the shingles that are left out of every document, as 8 bytes each.
+    #[new]
+    #[pyo3(signature = (plan, ignored, weights = None))]
+    fn new(py: Python<'_>, plan: &str, ignored: &[u8], weights: Option<PathBuf>) -> PyResult<Self> {
+        let plan: JobPlan =
+            serde_json::from_str(plan).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let mut spec: Spec = plan.spec.parse().or_raise(py)?;
+        let (shingles, _) = ignored.as_chunks::<8>();
+        let ignored = shingles.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect();
+        let mut tables = WeightTables { ignored, ..WeightTables::default() };
+        if !tables.ignored.is_empty() {
+            spec.weights.ignored = Some(WeightSpec::fingerprint_of_ignored(&tables.ignored));
+        }
+        if let Some(path) = weights.filter(|_| spec.weights.weighting.needs_frequencies()) {
+            tables = tables.with_frequencies(FrequencyTable::open(&path).or_raise(py)?);
+        }
+        let filter = plan.filter.as_deref().map(str::parse::<Filter>).transpose().or_raise(py)?;
+        let registers = spec.method.registers();
+        Ok(Self {
+            keep: plan.keep.parse().or_raise(py)?,
+            preparation: Preparation::new(&spec, &tables).or_raise(py)?,
+            banding: Banding::new(plan.bands, plan.rows, registers).or_raise(py)?,
+            filter,
+            shuffle: spec.method.copies_registers().then(|| shuffle(registers)),
+            plan,
+        })
+    }
+
+    /// The fingerprint of the spec, as this machine has it.
+    fn fingerprint(&self) -> u64 {
+        self.preparation.spec().fingerprint()
+    }
+
+    /// The name of the kernel that this machine takes.
+    #[staticmethod]
+    fn kernel() -> &'static str {
+        minwise::kernel::Kernel::detect().name()
+    }
+
+    /// Sketches the column `text` of a batch. Columns `v0`, `v1`, … are the values of the keeper policy, and `o0`, `o1`, … are
+    /// the columns that order rows. `given` is whether the rows are references.
+    fn sketch(&self, py: Python<'_>, batch: &Bound<'_, PyAny>, given: bool) -> PyResult<Vec<PySparkBatch>> {
+        let batches = batches(batch)?;
+        batches.iter().map(|batch| py.detach(|| self.sketch_batch(batch, given))).collect()
+    }
+
+    /// The rank keys and the fingerprints of texts alone.
+    fn ranks(&self, py: Python<'_>, batch: &Bound<'_, PyAny>, given: bool) -> PyResult<Vec<PySparkBatch>> {
+        let all = batches(batch)?;
+        let ranks = |batch: &RecordBatch| {
+            let mut content = Int64Builder::new();
+            let text = column(batch, "text")?;
+            for row in 0..batch.num_rows() {
+                content.append_value(fingerprint(arrow_text(text, row)));
+            }
+            made(vec![("rank", self.rank_keys(batch, given)?), ("content", Arc::new(content.finish()))])
+        };
+        all.iter().map(|batch| py.detach(|| ranks(batch))).collect()
+    }
+
+    /// The distinct shingles of all texts of a batch, each with the number of texts that have it.
+    fn count(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
+        let all = batches(batch)?;
+        py.detach(|| {
+            let spec = self.preparation.spec();
+            let shingler = spec.shingler();
+            let (mut shingles, mut gathered) = (Shingles::new(), vec![]);
+            for batch in &all {
+                let text = column(batch, "text")?;
+                for row in 0..batch.num_rows() {
+                    let Some(text) = arrow_text(text, row).filter(|text| !self.is_too_long(text)) else {
+                        continue;
+                    };
+                    shingler.shingle_into(text, &mut shingles);
+                    if shingler.refuses(shingles.units()) {
+                        continue;
+                    }
+                    let begin = gathered.len();
+                    gathered.extend_from_slice(shingles.hashes());
+                    gathered[begin..].sort_unstable();
+                    let mut own = gathered.split_off(begin);
+                    own.dedup();
+                    gathered.append(&mut own);
+                }
+            }
+            gathered.sort_unstable();
+            let groups = || gathered.chunk_by(|a, b| a == b);
+            let shingles = groups().map(|equal| equal[0].cast_signed());
+            let numbers = groups().map(|equal| equal.len() as i64);
+            made(vec![
+                ("shingle", Arc::new(Int64Array::from_iter_values(shingles))),
+                ("documents", Arc::new(Int64Array::from_iter_values(numbers))),
+            ])
+        })
+    }
+
+    /// The shingles of texts that are left out of every document, as bytes.
+    fn ignored<'py>(&self, py: Python<'py>, texts: Vec<String>) -> Bound<'py, PyBytes> {
+        let tables = WeightTables::default().ignoring(self.preparation.spec(), texts);
+        let bytes: Vec<u8> = tables.ignored.iter().flat_map(|shingle| shingle.to_le_bytes()).collect();
+        PyBytes::new(py, &bytes)
+    }
+
+    /// Of pairs `a`, `c` with their sketches `sa`, `sc`, those that may be similar.
+    fn screen(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
+        let all = batches(batch)?;
+        py.detach(|| {
+            let (mut firsts, mut seconds) = (BinaryBuilder::new(), BinaryBuilder::new());
+            let mut rows = [vec![], vec![]];
+            for batch in &all {
+                let [a, c, sa, sc] =
+                    [column(batch, "a")?, column(batch, "c")?, column(batch, "sa")?, column(batch, "sc")?];
+                for row in 0..batch.num_rows() {
+                    let (Some(left), Some(right)) = (bytes_at(sa, row), bytes_at(sc, row)) else { continue };
+                    self.words(left, &mut rows[0])?;
+                    self.words(right, &mut rows[1])?;
+                    if !self.rejects(&rows[0], &rows[1]) {
+                        firsts.append_option(bytes_at(a, row));
+                        seconds.append_option(bytes_at(c, row));
+                    }
+                }
+            }
+            made(vec![("a", Arc::new(firsts.finish())), ("c", Arc::new(seconds.finish()))])
+        })
+    }
+
+    /// Of the rows of one task of a block, the pairs that are to be compared and may be similar, and how many were asked about.
+    fn screen_block(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<(PySparkBatch, u64)> {
+        let all = batches(batch)?;
+        py.detach(|| self.screen_rows(&all))
+    }
+
+    /// Of rows with sketches, those that may be similar to one of `sample`, which has the columns `rank` and `sketch` too.
+    fn screen_sample(
+        &self,
+        py: Python<'_>,
+        batch: &Bound<'_, PyAny>,
+        sample: &Bound<'_, PyAny>,
+    ) -> PyResult<PySparkBatch> {
+        let (all, sample) = (batches(batch)?, batches(sample)?);
+        py.detach(|| {
+            let mut drawn: Vec<(&[u8], Vec<u32>)> = vec![];
+            for batch in &sample {
+                let (rank, sketch) = (column(batch, "rank")?, column(batch, "sketch")?);
+                for row in 0..batch.num_rows() {
+                    if let (Some(rank), Some(sketch)) = (bytes_at(rank, row), bytes_at(sketch, row)) {
+                        let mut words = vec![];
+                        self.words(sketch, &mut words)?;
+                        drawn.push((rank, words));
+                    }
+                }
+            }
+            let (mut firsts, mut seconds, mut met) =
+                (BinaryBuilder::new(), BinaryBuilder::new(), Int8Builder::new());
+            let mut words = vec![];
+            for batch in &all {
+                let (rank, sketch) = (column(batch, "rank")?, column(batch, "sketch")?);
+                for row in 0..batch.num_rows() {
+                    let (Some(rank), Some(sketch)) = (bytes_at(rank, row), bytes_at(sketch, row)) else {
+                        continue;
+                    };
+                    self.words(sketch, &mut words)?;
+                    for (other, sampled) in &drawn {
+                        if *other != rank && !self.rejects(sampled, &words) {
+                            firsts.append_value(other);
+                            seconds.append_value(rank);
+                            let band =
+                                |band| self.banding.key(band, sampled) == self.banding.key(band, &words);
+                            met.append_value(i8::from((0..self.banding.bands()).any(band)));
+                        }
+                    }
+                }
+            }
+            let met: ArrayRef = Arc::new(met.finish());
+            made(vec![("a", Arc::new(firsts.finish())), ("c", Arc::new(seconds.finish())), ("met", met)])
+        })
+    }
+
+    /// The exact similarities of pairs `a`, `c` whose texts are in `texts` (`rank`, `text`). Pairs below the threshold are left out,
+    /// unless `all` asks for them.
+    fn similarities(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        pairs: &Bound<'_, PyAny>,
+        all: bool,
+    ) -> PyResult<PySparkBatch> {
+        let (texts, pairs) = (batches(texts)?, batches(pairs)?);
+        py.detach(|| self.similar(&texts, &pairs, all))
+    }
+}
+
+/// A number that tells texts apart.
+fn fingerprint(text: Option<&str>) -> i64 {
+    text.map_or(0, |text| xxh3_64(text.as_bytes()).cast_signed())
+}
+
+impl PySparkTask {
+    fn is_too_long(&self, text: &str) -> bool {
+        self.plan.max_record.is_some_and(|most| text.len() as u64 > most)
+    }
+
+    /// The rank keys of rows: references first, then ranking words, then the columns that order rows.
+    fn rank_keys(&self, batch: &RecordBatch, given: bool) -> PyResult<ArrayRef> {
+        let text = column(batch, "text")?;
+        let (values, order) = (numbered(batch, "v"), numbered(batch, "o"));
+        let (mut keys, mut key) = (BinaryBuilder::new(), vec![]);
+        for row in 0..batch.num_rows() {
+            key.clear();
+            key.push(u8::from(!given));
+            if !given {
+                let text = arrow_text(text, row);
+                let characters = if self.keep.needs_lengths() {
+                    text.map_or(0, |text| text.chars().count() as u64)
+                } else {
+                    0
+                };
+                let mut values = values.iter();
+                for ranking in self.keep.rankings() {
+                    let value =
+                        ranking.field().and_then(|_| values.next()).and_then(|array| arrow_text(*array, row));
+                    // A row without text comes last, as in the command.
+                    let rank = text.and_then(|_| ranking.rank(RankingInput { characters, value }));
+                    let rank = rank.unwrap_or([u64::MAX; 2]);
+                    for word in &rank[..ranking.words()] {
+                        key.extend_from_slice(&word.to_be_bytes());
+                    }
+                }
+            }
+            let begin = key.len();
+            push_order(&order, row, &mut key).map_err(|kind| {
+                PyTypeError::new_err(format!("`order_by`: rows cannot be ordered by a column of {kind}"))
+            })?;
+            if !given && self.keep.ties() == Ties::Last {
+                key[begin..].iter_mut().for_each(|byte| *byte = !*byte);
+            }
+            keys.append_value(&key);
+        }
+        Ok(Arc::new(keys.finish()))
+    }
+
+    fn sketch_batch(&self, batch: &RecordBatch, given: bool) -> PyResult<PySparkBatch> {
+        let text = column(batch, "text")?;
+        let mut room = Prepared::default();
+        let mut row_words = vec![0; self.preparation.words()];
+        let mut band_keys = vec![0; self.banding.bands()];
+        let (mut kinds, mut equality) = (Int8Builder::new(), BinaryBuilder::new());
+        let (mut content, mut sizes) = (Int64Builder::new(), Int64Builder::new());
+        let (mut sketches, mut keys) = (BinaryBuilder::new(), ListBuilder::new(Int64Builder::new()));
+        for row in 0..batch.num_rows() {
+            let text = arrow_text(text, row);
+            content.append_value(fingerprint(text));
+            sizes.append_value(text.map_or(0, str::len) as i64);
+            let sketched = text
+                .filter(|text| !self.is_too_long(text))
+                .map(|text| self.preparation.sketch_keyed(text, &mut room, &mut row_words));
+            let kind = match (text, &sketched) {
+                (None, _) => NULL,
+                (Some(_), None) => TOO_LONG,
+                (_, Some(sketched)) if sketched.is_too_short => TOO_SHORT,
+                (_, Some(sketched)) if sketched.has_shingles => WITH_SHINGLES,
+                _ => WITHOUT_SHINGLES,
+            };
+            kinds.append_value(kind);
+            match sketched.filter(|_| kind <= WITHOUT_SHINGLES) {
+                Some(sketched) => equality.append_value(sketched.equality_key.to_le_bytes()),
+                None => equality.append_null(),
+            }
+            if kind == WITH_SHINGLES {
+                let bytes: Vec<u8> = row_words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                sketches.append_value(bytes);
+                self.banding.keys_into(&row_words, &mut band_keys);
+                for key in &band_keys {
+                    keys.values().append_value(key.cast_signed());
+                }
+                keys.append(true);
+            } else {
+                sketches.append_null();
+                keys.append(false);
+            }
+        }
+        made(vec![
+            ("rank", self.rank_keys(batch, given)?),
+            ("kind", Arc::new(kinds.finish())),
+            ("equality", Arc::new(equality.finish())),
+            ("content", Arc::new(content.finish())),
+            ("size", Arc::new(sizes.finish())),
+            ("sketch", Arc::new(sketches.finish())),
+            ("keys", Arc::new(keys.finish())),
+        ])
+    }
+
+    /// The words of a sketch.
+    fn words(&self, bytes: &[u8], out: &mut Vec<u32>) -> PyResult<()> {
+        let (quads, rest) = bytes.as_chunks::<4>();
+        if quads.len() != self.preparation.words() || !rest.is_empty() {
+            return Err(PyValueError::new_err("a sketch in `work` is damaged"));
+        }
+        out.clear();
+        out.extend(quads.iter().map(|quad| u32::from_le_bytes(*quad)));
+        Ok(())
+    }
+
+    fn rejects(&self, a: &[u32], b: &[u32]) -> bool {
+        let Some(filter) = &self.filter else { return false };
+        match &self.shuffle {
+            None => filter.screen(a, b).rejected,
+            Some(order) => {
+                filter.screen_by(|range| order[range].iter().filter(|&&at| a[at] == b[at]).count()).rejected
+            }
+        }
+    }
+
+    fn screen_rows(&self, batches: &[RecordBatch]) -> PyResult<(PySparkBatch, u64)> {
+        let words = self.preparation.words();
+        // Rows that ask, and members: rank, row, bands of blocks in which it asks.
+        let mut sides: [Vec<(&[u8], BlockRow, u64)>; 2] = [vec![], vec![]];
+        let mut sketches: [Vec<u32>; 2] = [vec![], vec![]];
+        let (mut band, mut one) = (0, vec![]);
+        for batch in batches {
+            let names = ["side", "band", "document", "last", "front", "decided", "kind", "joined", "mask"];
+            let numbers = names.map(|name| column(batch, name));
+            let (rank, sketch) = (column(batch, "rank")?, column(batch, "sketch")?);
+            for row in 0..batch.num_rows() {
+                let mut values = [0i64; 9];
+                for (value, array) in values.iter_mut().zip(&numbers) {
+                    let array = array.as_ref().map_err(|error| PyValueError::new_err(error.to_string()))?;
+                    *value = integer(*array, row).unwrap_or(0);
+                }
+                let [side, of_band, document, last, front, decided, kind, component, mask] = values;
+                let (Some(rank), Some(sketch)) = (bytes_at(rank, row), bytes_at(sketch, row)) else {
+                    continue;
+                };
+                band = of_band as usize;
+                self.words(sketch, &mut one)?;
+                let side = usize::from(side != 0);
+                sketches[side].extend_from_slice(&one);
+                let block_row = BlockRow {
+                    document: document as u32,
+                    last: last as u32,
+                    front: front as u16,
+                    decided: decided as u16,
+                    kind: kind as u16,
+                    component: component as u32,
+                };
+                sides[side].push((rank, block_row, mask.cast_unsigned()));
+            }
+        }
+        let keys: Vec<Vec<u64>> = sketches
+            .iter()
+            .map(|rows| {
+                let mut keys = vec![0; rows.len() / words * self.banding.bands()];
+                for (row, keys) in rows.chunks_exact(words).zip(keys.chunks_exact_mut(self.banding.bands())) {
+                    self.banding.keys_into(row, keys);
+                }
+                keys
+            })
+            .collect();
+        let (bands, mut asked) = (self.banding.bands(), 0);
+        let (mut firsts, mut seconds) = (BinaryBuilder::new(), BinaryBuilder::new());
+        for (p, &(rank, asking, mask)) in sides[0].iter().enumerate() {
+            let own = &sketches[0][p * words..][..words];
+            let own_keys = &keys[0][p * bands..][..bands];
+            for (m, &(other_rank, member, other_mask)) in sides[1].iter().enumerate() {
+                let is_later = member.document > asking.document;
+                if member.document == asking.document || !is_later && member.is_asking() {
+                    continue;
+                }
+                let (earlier, later) = if is_later { (asking, member) } else { (member, asking) };
+                if !BlockRow::asks(earlier, later) {
+                    continue;
+                }
+                let other_keys = &keys[1][m * bands..][..bands];
+                // A pair that shares an earlier band with a block is compared there.
+                let is_elsewhere = (0..band.min(64)).any(|earlier| {
+                    (mask | other_mask) >> earlier & 1 == 1 && own_keys[earlier] == other_keys[earlier]
+                });
+                if is_elsewhere {
+                    continue;
+                }
+                asked += 1;
+                if !self.rejects(own, &sketches[1][m * words..][..words]) {
+                    let (a, c) = if is_later { (rank, other_rank) } else { (other_rank, rank) };
+                    firsts.append_value(a);
+                    seconds.append_value(c);
+                }
+            }
+        }
+        let pairs = made(vec![("a", Arc::new(firsts.finish())), ("c", Arc::new(seconds.finish()))])?;
+        Ok((pairs, asked))
+    }
+
+    fn similar(&self, texts: &[RecordBatch], pairs: &[RecordBatch], all: bool) -> PyResult<PySparkBatch> {
+        let mut room = Prepared::default();
+        let mut places: HashMap<&[u8], usize> = HashMap::new();
+        let mut sets: Vec<DocumentSet> = vec![];
+        for batch in texts {
+            let (rank, text) = (column(batch, "rank")?, column(batch, "text")?);
+            for row in 0..batch.num_rows() {
+                let (Some(rank), Some(text)) = (bytes_at(rank, row), arrow_text(text, row)) else { continue };
+                if let Entry::Vacant(place) = places.entry(rank) {
+                    place.insert(sets.len());
+                    sets.push(self.preparation.comparable_set(text, &mut room));
+                }
+            }
+        }
+        let (mut firsts, mut seconds, mut similarities) =
+            (BinaryBuilder::new(), BinaryBuilder::new(), vec![]);
+        for batch in pairs {
+            let (a, c) = (column(batch, "a")?, column(batch, "c")?);
+            for row in 0..batch.num_rows() {
+                let (Some(a), Some(c)) = (bytes_at(a, row), bytes_at(c, row)) else { continue };
+                let (Some(&left), Some(&right)) = (places.get(a), places.get(c)) else {
+                    return Err(PyValueError::new_err(
+                        "the input is not deterministic: a text of the first reading is missing in the second",
+                    ));
+                };
+                let (left, right) = (&sets[left], &sets[right]);
+                let similarity = if all {
+                    Some(left.measure(right, Measure::Jaccard))
+                } else {
+                    left.at_least(right, Measure::Jaccard, self.plan.threshold)
+                };
+                if let Some(similarity) = similarity {
+                    firsts.append_value(a);
+                    seconds.append_value(c);
+                    similarities.push(similarity);
+                }
+            }
+        }
+        made(vec![
+            ("a", Arc::new(firsts.finish())),
+            ("c", Arc::new(seconds.finish())),
+            ("similarity", Arc::new(Float64Array::from(similarities))),
+        ])
+    }
+}

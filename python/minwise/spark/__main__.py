@@ -1,0 +1,158 @@
+"""`python -m minwise.spark`: the job as a program, for spark-submit.
+
+    spark-submit --py-files … -m minwise.spark --input s3://bucket/in --output s3://bucket/out --work s3://bucket/work --order-by path,row
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from .._errors import MinwiseError
+from . import dedup, dedup_files
+from ._settings import REFUSED, SUPPORTED
+
+#: Options that have another form than a text.
+NUMBERS: dict[str, Callable[[str], Any]] = {
+    "threshold": float,
+    "recall": float,
+    "max_cluster": int,
+    "registers": int,
+    "seed": int,
+    "bands": int,
+    "rows": int,
+    "error_per_look": float,
+}
+FLAGS: set[str] = {"strip_markup"}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options: those of the job, and the arguments of `minwise.spark.dedup` by the names of the command."""
+    out = argparse.ArgumentParser(prog="python -m minwise.spark", description="Removes near-duplicates on a cluster, as `minwise dedup` does.")
+    out.add_argument("--input", required=True, nargs="+", help="tables that Spark reads; with --files, files and folders that every executor can open")
+    out.add_argument("--output", required=True, help="folder of the kept rows; with --files, one file per input")
+    out.add_argument("--work", required=True, help="folder of the job, from which a killed job goes on")
+    out.add_argument("--format", help="format of tables [default: by name: json for .json and .jsonl, csv, orc, else parquet]")
+    out.add_argument("--files", action="store_true", help="read and write files with the reader of the command")
+    out.add_argument("--text-field", help="column of the text [default: the only column of strings, else `text`]")
+    out.add_argument("--id-field", help="column of the id [default: `id` if there is one]")
+    out.add_argument("--order-by", help="columns that order rows, separated by commas")
+    out.add_argument("--against", nargs="+", help="tables, or with --files files, whose rows always stay")
+    out.add_argument("--ignore-text", nargs="+", metavar="FILE", help="text files whose shingles are left out")
+    out.add_argument("--removed", help="folder of the removed rows")
+    out.add_argument("--decisions", help="folder of the table of decisions")
+    out.add_argument("--clusters", help="folder of the table of clusters")
+    out.add_argument("--report", help="folder on the driver of the report of a sample")
+    out.add_argument("--annotate", action="store_true", help="write all rows, with `duplicate_of` and `similarity`")
+    out.add_argument("--no-resume", action="store_true", help="begin anew in a folder that has a job")
+    out.add_argument("--remote", help="URL of a Spark Connect server, such as sc://host:15002")
+    out.add_argument("--sail", action="store_true", help="run on a Sail server in this process (`pip install pysail`)")
+    out.add_argument("--quiet", action="store_true", help="log nothing but errors")
+    for name in (*SUPPORTED, *REFUSED):
+        option = f"--{name.replace('_', '-')}"
+        if option in out._option_string_actions:
+            continue
+        hidden = argparse.SUPPRESS if name in REFUSED else f"as in `minwise dedup {option}`"
+        if name in FLAGS:
+            out.add_argument(option, action="store_true", default=None, help=hidden)
+        else:
+            out.add_argument(option, type=NUMBERS.get(name, str), help=hidden)
+    return out
+
+
+def _read(spark: Any, paths: list[str], format: str | None) -> Any:
+    if format is None:
+        name = paths[0].rstrip("/").lower()
+        for end in (".gz", ".zst", ".bz2"):
+            name = name.removesuffix(end)
+        kinds = {"jsonl": "json", "json": "json", "csv": "csv", "orc": "orc"}
+        format = kinds.get(name.rpartition(".")[2], "parquet")
+    reader = spark.read.format(format)
+    if format == "csv":
+        reader = reader.option("header", "true")
+    return reader.load(paths if len(paths) > 1 else paths[0])
+
+
+def _session(words: argparse.Namespace) -> tuple[Any, Any]:
+    from pyspark.sql import SparkSession
+
+    if words.sail:
+        from pysail.spark import SparkConnectServer
+
+        server = SparkConnectServer("127.0.0.1", 0)
+        server.start(background=True)
+        _, port = server.listening_address
+        return SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate(), server
+    builder = SparkSession.builder.appName("minwise dedup")
+    if words.remote:
+        builder = builder.remote(words.remote)
+    return builder.getOrCreate(), None
+
+
+def show(counts: dict[str, Any]) -> str:
+    """The summary in words."""
+    lines = [
+        f"read        {counts['read']} documents, {counts['references']} references; {counts['without_shingles']} without shingles",
+        f"kept        {counts['kept']}",
+        f"removed     {counts['removed']} in {counts['clusters']} clusters, {counts['equal']} of them with equal shingles",
+        f"rejected    {counts['rejected']}",
+        f"candidates  {counts['asked']}, {counts['screened']} compared exactly, {counts['similar']} of them similar; {counts['rounds']} rounds",
+    ]
+    audit = counts.get("audit")
+    if audit:
+        found = f"{audit['recall']:.4f} measured ({audit['low']:.4f} to {audit['high']:.4f})"
+        lines.append(f"recall      {found}, by {audit['pairs']} pairs of {audit['documents']} documents")
+    lines.append(f"spec        {counts['spec']}")
+    return "\n".join(lines)
+
+
+def _run(words: argparse.Namespace, spark: Any) -> dict[str, Any]:
+    given = {name: getattr(words, name) for name in (*SUPPORTED, *REFUSED) if getattr(words, name, None) is not None}
+    if words.ignore_text:
+        texts = []
+        for path in words.ignore_text:
+            with open(path, encoding="utf-8") as file:
+                texts.append(file.read())
+        given["ignore_text"] = texts
+    common = {"text": words.text_field, "id": words.id_field, "work": words.work, "resume": not words.no_resume, **given}
+    if words.files:
+        done = dedup_files(spark, words.input, words.output, against=words.against, **common)
+        if words.decisions:
+            done.decisions.write.mode("overwrite").parquet(words.decisions)
+        return done.summary
+    df = _read(spark, words.input, words.format)
+    against = _read(spark, words.against, words.format) if words.against else None
+    order_by = words.order_by.split(",") if words.order_by else None
+    result = dedup(df, against=against, order_by=order_by, **common)
+    (result.annotated if words.annotate else result.kept).write.parquet(words.output)
+    for path, table in ((words.removed, "removed"), (words.decisions, "decisions"), (words.clusters, "clusters")):
+        if path:
+            getattr(result, table).write.parquet(path)
+    if words.report:
+        result.report(words.report)
+    return result.summary
+
+
+def main(words: list[str] | None = None) -> int:
+    """Runs the job and returns the exit status: 0, or 2 if settings or inputs cannot be used."""
+    chosen = parser().parse_args(words)
+    logging.basicConfig(level=logging.ERROR if chosen.quiet else logging.WARNING, format="minwise: %(message)s")
+    logging.getLogger("minwise.spark").setLevel(logging.ERROR if chosen.quiet else logging.INFO)
+    spark, server = _session(chosen)
+    try:
+        print(show(_run(chosen, spark)))
+        return 0
+    except MinwiseError as error:
+        print(f"minwise: {error}", file=sys.stderr)
+        return 2
+    finally:
+        spark.stop()
+        if server is not None:
+            server.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

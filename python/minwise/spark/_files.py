@@ -1,0 +1,243 @@
+"""Files: folders in, one file per input out, read and written by the reader of the command."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from .._errors import SettingError
+from .._minwise import SparkFile, keep_fields
+from . import _decide, _job, _settings, _shelves, _tasks
+from ._rows import Columns
+from ._work import Work
+
+log = logging.getLogger("minwise.spark")
+
+Path = str | os.PathLike[str]
+
+COPIED = "file bigint, records bigint"
+REJECTED = "id string, code string, reason string"
+#: Options of the command that say how files are read.
+READING = ("text-field", "id-field", "delimiter", "header", "encoding", "null", "max-record", "input-format")
+
+
+def _opened(path: str, options: list[tuple[str, str]], fields: list[str]) -> Any:
+    return SparkFile(path, options, fields)
+
+
+#: Ends of names that the command knows as records.
+RECORDS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc", ".warc")
+
+
+def _is_skipped(name: str) -> bool:
+    """Whether the command skips a file of a folder by its name: system files, locks of Office, and files that engines leave."""
+    if name.lower() in (".ds_store", "thumbs.db", "desktop.ini") or name.startswith("~$"):
+        return True
+    plain = name.lower()
+    for end in (".gz", ".zst", ".bz2", ".xz"):
+        plain = plain.removesuffix(end)
+    return name.startswith((".", "_")) and not plain.endswith(RECORDS)
+
+
+def listed(inputs: Path | Sequence[Path]) -> list[tuple[str, str]]:
+    """Files of inputs in the order of the command, each with its name in an output folder."""
+    words = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
+    found: list[tuple[str, str]] = []
+    for word in words:
+        top = os.fspath(word)
+        if not os.path.isdir(top):
+            if not os.path.exists(top):
+                raise SettingError(f"`inputs`: there is no `{top}`", settings=["inputs"])
+            found.append((top, os.path.basename(top)))
+            continue
+        inside: list[tuple[str, str]] = []
+        for folder, _, names in os.walk(top):
+            for name in names:
+                if not _is_skipped(name):
+                    path = os.path.join(folder, name)
+                    inside.append((path, os.path.relpath(path, top).replace(os.sep, "/")))
+        found += sorted(inside, key=lambda both: os.fsencode(both[0]))
+    names = [name for _, name in found]
+    twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+    if twice is not None:
+        raise SettingError(f"`inputs`: two inputs would be written as `{twice}`", settings=["inputs"])
+    if not found:
+        raise SettingError("`inputs`: there are no files", settings=["inputs"])
+    return found
+
+
+def _identity(files: list[tuple[str, str]]) -> list[list[Any]]:
+    """Paths with sizes and times of change, because a path alone may have new content tomorrow."""
+    states = [(path, os.stat(path)) for path, _ in files]
+    return [[path, state.st_size, state.st_mtime_ns] for path, state in states]
+
+
+def scanner(options: list[tuple[str, str]], fields: list[str], rejects: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Reads the files of a batch: their records, or the records that are rejected."""
+
+    def scan(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        from minwise.spark._files import _opened
+        from minwise.spark._tasks import _batch, cut
+
+        for batch in batches:
+            for number, path in zip(batch.column(0).to_pylist(), batch.column(1).to_pylist()):
+                file = _opened(path, options, fields)
+                lines = 0
+                for chunk in range(file.chunks()):
+                    made, scanned = file.scan(chunk)
+                    rows = _batch(made)
+                    places = [file.place_name(lines + line) for line in rows.column(1).to_pylist()]
+                    lines += scanned
+                    id = pc.coalesce(rows.column(2), pa.array(places, pa.large_string())).cast(pa.string())
+                    is_bad = pc.is_valid(rows.column(4))
+                    if rejects:
+                        out = [id, rows.column(4).cast(pa.string()), rows.column(5).cast(pa.string())]
+                        yield pa.RecordBatch.from_arrays(out, names=["id", "code", "reason"]).filter(is_bad)
+                        continue
+                    out = [id, pa.array(places, pa.string()), rows.column(3).cast(pa.string())]
+                    out += [rows.column(6 + at).cast(pa.string()) for at in range(len(fields))]
+                    out += [pa.array([number] * len(rows), pa.int64()), rows.column(0)]
+                    names = ["id", "place", "text", *(f"v{at}" for at in range(len(fields))), "o0", "o1"]
+                    yield from cut(pa.RecordBatch.from_arrays(out, names=names).filter(pc.invert(is_bad)))
+
+    return scan
+
+
+def copier(output: str, options: list[tuple[str, str]], fields: list[str]) -> Callable[[Any], Any]:
+    """Writes one file without the records that go."""
+
+    def copy(table: Any) -> Any:
+        import os
+
+        import pyarrow as pa
+
+        from minwise.spark._files import _opened
+
+        number = table["file"][0].as_py()
+        path = next(path for path in table["path"].to_pylist() if path is not None)
+        name = next(name for name in table["name"].to_pylist() if name is not None)
+        gone = [row for row in table["row"].to_pylist() if row is not None]
+        target = os.path.join(output, *name.split("/"))
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        # A file appears under its name when it is whole.
+        records = _opened(path, options, fields).copy(target, gone)
+        return pa.table({"file": pa.array([number], pa.int64()), "records": pa.array([records], pa.int64())})
+
+    return copy
+
+
+class FilesResult:
+    """The result of :func:`minwise.spark.dedup_files`."""
+
+    def __init__(self, work: Work, summary: dict[str, Any], rejects: Any) -> None:
+        self._work = work
+        #: The counts of the job by name.
+        self.summary = summary
+        #: One row per rejected record: `id`, `code` and `reason`.
+        self.rejects = rejects
+
+    @property
+    def decisions(self) -> Any:
+        """One row per removed document: `id`, `duplicate_of` and `similarity`."""
+        return self._work.table("decisions", _decide.DECISIONS).select("id", "duplicate_of", "similarity")
+
+    def __repr__(self) -> str:
+        counts = self.summary
+        return f"FilesResult(read={counts['read']}, kept={counts['kept']}, removed={counts['removed']}, rejected={counts['rejected']})"
+
+
+def dedup_files(
+    spark: Any,
+    inputs: Path | Sequence[Path],
+    output: Path,
+    *,
+    work: str,
+    text: str | None = None,
+    id: str | None = None,
+    against: Path | Sequence[Path] | None = None,
+    resume: bool = True,
+    **same: Any,
+) -> FilesResult:
+    """Removes near-duplicates from files of records, and writes one file per input, as ``minwise dedup -o DIR/`` does.
+
+    Driver and executors must see the same files: a shared file system. Records are read and copied by the reader of the command.
+
+    :param spark: the session.
+    :param inputs: files and folders of files of records (JSONL, CSV, Parquet, Arrow, also compressed).
+    :param output: the folder that gets one file per input, under the same relative name.
+    :param work: a folder that Spark can write, from which a killed job goes on.
+    :param text: the field of the text. Default: as in the command.
+    :param id: the field of the id. Default: as in the command. Records without an id, and those whose id repeats, go by ``file:line``.
+    :param against: files whose records always stay, and that are not written.
+    :param resume: goes on where an earlier job in the same folder ended; False begins anew.
+    :param same: the arguments of :func:`dedup`.
+    """
+    with _job._batches(spark):
+        return _dedup_files(spark, inputs, output, work, text, id, against, resume, same)
+
+
+def _dedup_files(
+    spark: Any, inputs: Any, output: Path, work: str, text: Any, id: Any, against: Any, resume: bool, same: dict[str, Any]
+) -> FilesResult:
+    from pyspark.sql import functions as F
+
+    files = listed(inputs)
+    references = listed(against) if against is not None else []
+    output = os.fspath(output)
+    limits = _job._limits(same)
+    chosen = _settings.check(same)
+    plan = _settings.plan(chosen)
+    fields = list(keep_fields(plan["keep"]))
+    options = [("null", plan["null"])]
+    options += [("text-field", text)] if text else []
+    options += [("id-field", id)] if id else []
+    options += [("max-record", str(plan["max_record"]))] if plan["max_record"] is not None else []
+    # A field that is not there, or a format that is not known, is an error before the job begins.
+    for path, _ in files[:1]:
+        _opened(path, options, fields)
+
+    def frame(some: list[tuple[str, str]], fields: list[str]) -> Any:
+        numbered = spark.createDataFrame([(at, path) for at, (path, _) in enumerate(some)], "file long, path string")
+        numbered = numbered.repartition(max(min(len(some), 10_000), 1))
+        values = "".join(f"v{at} string, " for at in range(len(fields)))
+        return numbered.mapInArrow(
+            scanner(options, fields, False), f"id string, place string, text string, {values}o0 long, o1 long"
+        )
+
+    columns = Columns("text", "id", ("o0", "o1"), tuple(fields), is_ready=True)
+    df = frame(files, fields)
+    given = frame(references, []) if references else None
+    identity = {"inputs": _identity(files), "against_files": _identity(references), "options": [list(option) for option in options], "output": os.path.abspath(output)}
+    ready = _job._Ready(df, given, None, None, None, same, work, resume, "dedup_files", columns, identity)
+    assert ready.work is not None
+    folder = ready.work
+    if os.path.isdir(output) and os.listdir(output) and folder.counts("copied") is None and folder.counts("decisions") is None:
+        raise SettingError(f"`output`: `{output}` is not empty", hint="name another folder", settings=["output"])
+    counts = _job.run(ready, limits, plan)
+
+    def copied() -> dict[str, Any]:
+        ranks = folder.table("decisions", _decide.DECISIONS).select("rank")
+        bad = [_shelves.TOO_SHORT, _shelves.TOO_LONG]
+        rejected = folder.table("sketches", _tasks.SKETCHES).where("not given").where(F.col("kind").isin(bad))
+        gone = ranks.unionByName(rejected.select("rank"))
+        gone = gone.mapInArrow(_tasks.placer(_job.is_last(plan["keep"])), _tasks.PLACES)
+        none = F.lit(None)
+        gone = gone.select(F.col("o0").alias("file"), F.col("o1").alias("row"), none.cast("string").alias("path"), none.cast("string").alias("name"))
+        every = [(at, None, path, name) for at, (path, name) in enumerate(files)]
+        rows = spark.createDataFrame(every, "file long, row long, path string, name string").unionByName(gone)
+        table = folder.save(rows.groupBy("file").applyInArrow(copier(output, options, fields), COPIED), "copied")
+        counted = table.agg(F.count(F.lit(1)).alias("files"), F.sum("records").alias("records")).collect()[0]
+        return {"files": counted["files"], "written": counted["records"] or 0}
+
+    counts |= folder.step("copied", copied)
+    numbered = spark.createDataFrame([(at, path) for at, (path, _) in enumerate(files)], "file long, path string")
+    rejects = numbered.mapInArrow(scanner(options, [], True), REJECTED)
+    bad = folder.step("rejected", lambda: {"unreadable": rejects.count()})["unreadable"]
+    counts["read"] += bad
+    counts["rejected"] += bad
+    return FilesResult(folder, counts, rejects)

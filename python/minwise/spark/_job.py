@@ -1,0 +1,282 @@
+"""The functions of the package."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from .. import __version__
+from .._errors import SettingError
+from .._minwise import SparkTask
+from . import _audit, _decide, _settings, _shelves, _tasks
+from ._results import Result
+from ._rounds import rounds_of
+from ._rows import Columns, choose
+from ._tasks import Job
+from ._work import Work
+
+
+class _Ready:
+    """A job whose settings were checked, and whose executors were."""
+
+    def __init__(
+        self,
+        df: Any,
+        against: Any,
+        text: str | None,
+        id: str | None,
+        order_by: str | Sequence[str] | None,
+        given: dict[str, Any],
+        work: str | None,
+        resume: bool,
+        kind: str,
+        columns: Columns | None = None,
+        identity: dict[str, Any] | None = None,
+    ) -> None:
+        _settings.require()
+        chosen = _settings.check(given)
+        self.audit = chosen.get("audit", "auto")
+        self.plan = _settings.plan(chosen)
+        self.columns = columns or choose(df, text, id, order_by, self.plan["keep"])
+        if against is not None and columns is None:
+            choose(against, self.columns.text, None, self.columns.order_by, "first")
+        self.df, self.against = df, against
+        spark = df.sparkSession
+        weights = None if chosen.get("weights") is None else str(chosen["weights"])
+        plain = Job(json.dumps(self.plan), b"", weights)
+        texts = _texts(chosen.get("ignore_text"), self.columns.text)
+        ignored = bytes(SparkTask(plain.plan, b"", weights).ignored(texts)) if texts else b""
+        self.executor = _shelves.check_executors(spark, plain, __version__, SparkTask(plain.plan, b"", weights).fingerprint())
+        self.work: Work | None = None
+        if work is not None:
+            fields = {
+                "kind": kind,
+                "version": __version__,
+                **self.plan,
+                "text": self.columns.text,
+                "id": self.columns.id,
+                "order_by": list(self.columns.order_by),
+                "columns": df.schema.simpleString(),
+                "against": None if against is None else against.schema.simpleString(),
+                "ignore_text": hashlib.sha256(ignored).hexdigest() if ignored else None,
+                "audit": self.audit,
+                **(identity or {}),
+            }
+            self.work = Work(spark, work, fields, resume)
+        self.job = plain
+        if ignored:
+            self.job = Job(plain.plan, ignored, weights)
+        if self.plan["max_df"] is not None:
+            frequent = self._frequent(plain)
+            self.job = Job(plain.plan, ignored + frequent, weights)
+
+    def _frequent(self, job: Job) -> bytes:
+        """Shingles of too many documents. They are counted once, and a job that is resumed reads them."""
+
+        def make() -> bytes:
+            return _shelves.frequent_shingles(self.df, self.against, self.columns, job, self.plan["max_df"])
+
+        if self.work is None:
+            return make()
+        work = self.work
+
+        def count() -> dict[str, Any]:
+            found = make()
+            frame = work.spark.createDataFrame([(bytearray(found),)], "shingles binary")
+            frame.write.mode("overwrite").parquet(work.at("left-out"))
+            return {"left_out": len(found) // 8}
+
+        work.step("left-out", count)
+        return bytes(work.table("left-out", "shingles binary").collect()[0]["shingles"])
+
+
+def _texts(ignored: Any, column: str) -> list[str]:
+    """Texts of `ignore_text`: a str is one text, a DataFrame has a column of texts."""
+    if ignored is None:
+        return []
+    if isinstance(ignored, str):
+        return [ignored]
+    if hasattr(ignored, "sparkSession"):
+        rows = ignored.select(column).collect()
+        return [row[0] for row in rows if row[0] is not None]
+    return [str(text) for text in ignored]
+
+
+def _limits(given: dict[str, Any]) -> dict[str, int | None]:
+    """Limits that only tests change: documents of a shelf, the size of blocks, and memberships that the driver takes."""
+    return {name: given.pop(f"_{name}", None) for name in ("shelf", "asking", "pairs", "driver")}
+
+
+@contextmanager
+def _batches(spark: Any) -> Iterator[None]:
+    """Asks the engine to cut Arrow batches by bytes, as tasks do, for the time of a job."""
+    name, before = "spark.sql.execution.arrow.maxBytesPerBatch", None
+    try:
+        before = spark.conf.get(name, None)
+        spark.conf.set(name, str(_tasks.BATCH_BYTES))
+    except Exception:  # noqa: BLE001
+        # Sail has no such setting, and its batches have 8,192 rows.
+        yield
+        return
+    try:
+        yield
+    finally:
+        if before is None:
+            spark.conf.unset(name)
+        else:
+            spark.conf.set(name, before)
+
+
+def dedup(
+    df: Any,
+    *,
+    work: str,
+    text: str | None = None,
+    id: str | None = None,
+    order_by: str | Sequence[str] | None = None,
+    against: Any = None,
+    resume: bool = True,
+    **same: Any,
+) -> Result:
+    """Removes near-duplicates from a DataFrame of Spark, with the decisions of ``minwise dedup``.
+
+    :param df: rows with a column of texts.
+    :param work: a folder that Spark can write. It holds the tables of the job, from which a killed job goes on.
+    :param text: the column of the text. Default: the only column of strings, else ``text``.
+    :param id: the column of ids. Default: ``id`` if there is one; else rows are named by their rank keys.
+    :param order_by: the columns that order rows, as the order of lines does in a file. No two rows may agree in all of them, unless
+        ``keep`` tells them apart.
+    :param against: a second DataFrame, with the same columns of text and order, whose rows always stay.
+    :param resume: goes on where an earlier job in the same folder ended; False begins anew.
+    :param same: the arguments of :func:`minwise.dedup`, with the same meaning: ``threshold``, ``spec``, ``keep``, ``cluster``,
+        ``max_cluster``, ``recall``, ``weight``, ``weights``, ``max_df``, ``ignore_text``, ``null``, ``max_record``, ``normalize``,
+        ``shingle``, ``strip_markup``, ``whitespace``, ``short``, ``sketch``, ``registers``, ``seed``, ``bands``, ``rows``,
+        ``filter_error``, ``looks``, ``error_per_look`` and ``audit``.
+    """
+    with _batches(df.sparkSession):
+        return _dedup(df, against, text, id, order_by, same, work, resume)
+
+
+def _dedup(
+    df: Any,
+    against: Any,
+    text: str | None,
+    id: str | None,
+    order_by: str | Sequence[str] | None,
+    same: dict[str, Any],
+    work: str,
+    resume: bool,
+) -> Result:
+    limits = _limits(same)
+    ready = _Ready(df, against, text, id, order_by, same, work, resume, "dedup")
+    assert ready.work is not None
+    counts = run(ready, limits, ready.plan)
+    return Result(ready.work, df, ready.columns, ready.job, ready.plan["null"], counts)
+
+
+def is_last(keep: str) -> bool:
+    """Whether the last of rows that a keeper policy does not tell apart comes first."""
+    return keep == "last" or keep.endswith(";last") and not keep.endswith("\\;last")
+
+
+def run(ready: _Ready, limits: dict[str, int | None], plan: dict[str, Any]) -> dict[str, Any]:
+    """Runs all steps that are not done, and returns the counts."""
+    folder, job, columns, df, against = ready.work, ready.job, ready.columns, ready.df, ready.against
+    assert folder is not None
+    null = plan["null"]
+    counts = dict(folder.step("sketches", lambda: _shelves.sketches(folder, df, against, columns, job, null)))
+    counts |= folder.step("equals", lambda: _shelves.equals(folder))
+    counts |= folder.step("shelves", lambda: _shelves.shelves(folder))
+    needed = counts.pop("documents")
+    counts |= folder.step("texts", lambda: _shelves.texts(folder, df, against, columns, job, needed))
+    if folder.counts("decisions") is None and folder.counts("named") is None:
+        rounds = rounds_of(folder, job, plan["cluster"], limits, counts["members"])
+        # Rounds that are done are not computed again: the driver takes their similar pairs from the folder.
+        totals = rounds.run()
+        folder.step("rounds", lambda: totals)
+        name = _decide.named if plan["cluster"] == "star" else _decide.joined
+        folder.step("named", lambda: name(folder, job, rounds))
+    counts |= folder.counts("rounds") or {}
+    places = df if columns.is_ready else None
+    counts |= folder.step("ids", lambda: _decide.ids(folder, places, is_last(plan["keep"])))
+    counts |= folder.step("decisions", lambda: _decide.decisions(folder, plan["max_cluster"]))
+    counts["rejected"] = counts["too_short"] + counts["too_long"] + (counts["nulls"] if null == "reject" else 0)
+    counts["kept"] = counts["read"] - counts["removed"] - counts["rejected"]
+    drawn = _audit.size(ready.audit, counts["distinct"])
+    if drawn:
+        counts["audit"] = folder.step("audit", lambda: _audit.audit(folder, df, against, columns, job, drawn))
+    counts["spec"] = plan["spec"]
+    counts["steps_computed"] = folder.computed
+    return counts
+
+
+def pairs(
+    df: Any,
+    *,
+    work: str,
+    text: str | None = None,
+    id: str | None = None,
+    order_by: str | Sequence[str] | None = None,
+    resume: bool = True,
+    **same: Any,
+) -> Any:
+    """All near-duplicate pairs of a DataFrame, as ``minwise pairs`` lists them: columns `first`, `second` and `similarity`.
+
+    Takes the arguments of :func:`dedup` but for those that decide which document stays.
+    """
+    from pyspark.sql import functions as F
+
+    for name in ("keep", "cluster", "max_cluster"):
+        if same.get(name) is not None:
+            raise SettingError(f"`{name}`: pairs are listed, and nothing is decided", settings=[name])
+    limits = _limits(same)
+    ready = _Ready(df, None, text, id, order_by, same, work, resume, "pairs")
+    job, columns = ready.job, ready.columns
+    assert ready.work is not None
+    folder = ready.work
+    folder.step("sketches", lambda: _shelves.sketches(folder, df, None, columns, job, ready.plan["null"]))
+    folder.step("equals", lambda: _shelves.equals(folder))
+    shelved = folder.step("shelves", lambda: _shelves.shelves(folder))
+    needed = shelved["documents"]
+    folder.step("texts", lambda: _shelves.texts(folder, df, None, columns, job, needed))
+    folder.step("rounds", lambda: rounds_of(folder, job, "pairs", limits, shelved["members"]).run())
+    folder.step("ids", lambda: _decide.ids(folder))
+    equals = folder.table("equals", _shelves.EQUALS).select("equality", F.col("rank").alias("stands"))
+    members = folder.table("sketches", _tasks.SKETCHES).select("rank", "equality").join(equals, "equality")
+    similar = folder.table("round-001-similar", _tasks.SIMILAR)
+    if folder.counts("round-001") is None:
+        similar = folder.spark.createDataFrame([], _tasks.SIMILAR)
+    # A pair of distinct documents is a pair of every copy of the one with every copy of the other.
+    firsts = members.select(F.col("rank").alias("x"), F.col("stands").alias("a"))
+    seconds = members.select(F.col("rank").alias("y"), F.col("stands").alias("c"))
+    found = similar.join(firsts, "a").join(seconds, "c").select("x", "y", "similarity")
+    left = members.select(F.col("rank").alias("x"), "stands")
+    right = members.select(F.col("rank").alias("y"), "stands")
+    equal = left.join(right, "stands").where(F.col("x") < F.col("y")).select("x", "y", F.lit(1.0).alias("similarity"))
+    both = found.unionByName(equal)
+    ordered = both.select(F.least("x", "y").alias("x"), F.greatest("x", "y").alias("y"), "similarity")
+    names = _decide.with_ids(folder)
+    shown = ordered.join(names.select(F.col("rank").alias("x"), F.col("id").alias("first")), "x")
+    shown = shown.join(names.select(F.col("rank").alias("y"), F.col("id").alias("second")), "y")
+    return shown.select("first", "second", "similarity")
+
+
+def sketch(df: Any, *, text: str | None = None, id: str | None = None, **same: Any) -> Any:
+    """Sketches of the rows of a DataFrame: columns `id`, `sketch` (words of 32 bits, little-endian) and `band_keys`.
+
+    Takes the arguments of :func:`dedup` that make a spec and bands. A row without shingles has null.
+    """
+    from pyspark.sql import functions as F
+
+    ready = _Ready(df, None, text, id, [text] if text else [_first_text(df)], same, None, False, "sketch")
+    rows = _shelves.sketch_rows(df, None, ready.columns, ready.job)
+    return rows.select("id", "sketch", F.col("keys").alias("band_keys"))
+
+
+def _first_text(df: Any) -> str:
+    from ._rows import chosen_text
+
+    return chosen_text(df, None)

@@ -1,0 +1,148 @@
+"""The result of a job: DataFrames over the input and the tables in the folder of the job."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cached_property
+from typing import Any
+
+from .._errors import SettingError
+from . import _tasks
+from ._decide import DECISIONS, with_ids
+from ._rows import Columns, expressions
+from ._shelves import NULL, REASONS, SMALL_ROWS
+from ._tasks import Job
+from ._work import Work
+
+#: Names of columns that are added to rows and taken away again.
+PREFIX = "_minwise_"
+RANK = "_minwise_rank"
+
+
+class Result:
+    """The result of :func:`minwise.spark.dedup`. Nothing is computed until a DataFrame is used."""
+
+    def __init__(self, work: Work, df: Any, columns: Columns, job: Job, null: str, summary: dict[str, Any]) -> None:
+        self._work = work
+        self._df = df
+        self._columns = columns
+        self._job = job
+        self._null = null
+        #: The counts of the job by name.
+        self.summary = summary
+
+    @cached_property
+    def _decided(self) -> Any:
+        return self._work.table("decisions", DECISIONS)
+
+    @property
+    def decisions(self) -> Any:
+        """One row per removed document: `id`, `duplicate_of` and `similarity`."""
+        return self._decided.select("id", "duplicate_of", "similarity")
+
+    @property
+    def clusters(self) -> Any:
+        """One row per kept document that others were removed for: its `id`, the number of `documents` with it, and the range of
+        similarities."""
+        from pyspark.sql import functions as F
+
+        groups = self._decided.groupBy(F.col("duplicate_of").alias("id"), "of")
+        counted = groups.agg(
+            (F.count(F.lit(1)) + 1).alias("documents"),
+            F.min("similarity").alias("least_similarity"),
+            F.max("similarity").alias("greatest_similarity"),
+        )
+        return counted.select("id", "documents", "least_similarity", "greatest_similarity")
+
+    def _rejected(self) -> Any:
+        from pyspark.sql import functions as F
+
+        rows = self._work.table("sketches", _tasks.SKETCHES).where("not given")
+        kinds = [kind for kind in REASONS if kind != NULL or self._null == "reject"]
+        return rows.where(F.col("kind").isin(kinds))
+
+    @property
+    def rejects(self) -> Any:
+        """One row per rejected row: `id` and `reason`."""
+        from pyspark.sql import functions as F
+
+        reason = F.lit("")
+        for kind, text in REASONS.items():
+            reason = F.when(F.col("kind") == kind, F.lit(text)).otherwise(reason)
+        rejected = self._rejected().select("rank", reason.alias("reason"))
+        return rejected.join(with_ids(self._work), "rank").select("id", "reason")
+
+    @cached_property
+    def _tagged(self) -> Any:
+        """The rows of the input with their rank keys."""
+        from pyspark.sql.types import BinaryType, StructField, StructType
+
+        df = self._df
+        helpers = expressions(df, self._columns, PREFIX)
+        schema = StructType([*df.schema.fields, StructField(RANK, BinaryType())])
+        tag = _tasks.tagger(self._job, list(df.columns), PREFIX, RANK)
+        return df.select(*[df[name] for name in df.columns], *helpers).mapInArrow(tag, schema)
+
+    def _of(self, ranks: Any, how: str) -> Any:
+        from pyspark.sql import functions as F
+
+        ranks = ranks.withColumnRenamed("rank", RANK)
+        if self.summary["removed"] + self.summary["rejected"] <= SMALL_ROWS:
+            ranks = F.broadcast(ranks)
+        return self._tagged.join(ranks, RANK, how).drop(RANK)
+
+    @property
+    def kept(self) -> Any:
+        """The rows of the input that stay, with their columns."""
+        gone = self._decided.select("rank")
+        if self.summary["rejected"]:
+            gone = gone.unionByName(self._rejected().select("rank"))
+        return self._of(gone, "left_anti")
+
+    @property
+    def removed(self) -> Any:
+        """The rows of the input that go, with their columns."""
+        return self._of(self._decided.select("rank"), "left_semi")
+
+    @property
+    def annotated(self) -> Any:
+        """All rows that are not rejected, with the columns `duplicate_of` and `similarity`, which are null in rows that stay."""
+        found = self._decided.select("rank", "duplicate_of", "similarity").withColumnRenamed("rank", RANK)
+        rows = self._tagged
+        if self.summary["rejected"]:
+            rows = rows.join(self._rejected().select("rank").withColumnRenamed("rank", RANK), RANK, "left_anti")
+        return rows.join(found, RANK, "left").drop(RANK)
+
+    def report(self, folder: str | os.PathLike[str], *, clusters: int = 50, documents: int = 1_000) -> None:
+        """Writes the report of a sample as a page (HTML) and tables, to a folder on the driver.
+
+        The sample has the largest clusters with all their documents, up to `documents` of them. They are deduplicated again on the driver with
+        the settings of the job.
+        """
+        from pyspark.sql import functions as F
+
+        from .._runs import dedup
+
+        plan = json.loads(self._job.plan)
+        if self._job.ignored:
+            raise SettingError(
+                "`report`: the sample cannot be compared without the shingles that the job left out",
+                hint="reports need a job without `max_df` and `ignore_text`",
+            )
+        sizes = self._decided.groupBy("of").agg(F.count(F.lit(1)).alias("n"))
+        largest = sizes.orderBy(F.desc("n"), "of").limit(clusters)
+        removed = self._decided.join(largest.select("of"), "of", "left_semi").orderBy("of", "rank").limit(documents)
+        rows = [(bytes(row["rank"]), row["id"]) for row in removed.select("rank", "id").collect()]
+        keepers = removed.select("of", "duplicate_of").distinct().collect()
+        names = dict(rows) | {bytes(row["of"]): row["duplicate_of"] for row in keepers}
+        wanted = self._work.spark.createDataFrame([(bytearray(rank),) for rank in names], f"{RANK} binary")
+        found = self._tagged.join(F.broadcast(wanted), RANK, "left_semi").select(RANK, F.col(self._columns.text).alias("text")).collect()
+        texts = {bytes(row[RANK]): row["text"] for row in found}
+        records = [{"id": names[rank], "text": texts[rank]} for rank in sorted(names) if rank in texts]
+        settings = {"threshold": plan["threshold"], "spec": plan["spec"], "cluster": plan["cluster"], "weights": self._job.weights}
+        dedup(records, text="text", id="id", keep="first", bands=plan["bands"], rows=plan["rows"], **settings).report(folder)
+
+    def __repr__(self) -> str:
+        counts = self.summary
+        return f"Result(read={counts['read']}, kept={counts['kept']}, removed={counts['removed']}, rejected={counts['rejected']})"

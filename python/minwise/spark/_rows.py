@@ -1,0 +1,100 @@
+"""Rows: the columns that the job reads, and the rank keys that it knows rows by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .._errors import SettingError
+from .._minwise import keep_fields
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns of a DataFrame that a job reads."""
+
+    text: str
+    id: str | None
+    order_by: tuple[str, ...]
+    fields: tuple[str, ...]
+    #: Whether the columns have the names that tasks read already.
+    is_ready: bool = False
+
+
+def chosen_text(df: Any, text: str | None) -> str:
+    """The column of the text: the one that is named, the only column of strings, or `text`."""
+    if text is not None:
+        return text
+    strings: list[str] = [field.name for field in df.schema.fields if field.dataType.typeName() == "string"]
+    if len(strings) == 1:
+        return strings[0]
+    if "text" in strings:
+        return "text"
+    listed = ", ".join(f"`{name}`" for name in df.columns) or "none"
+    raise SettingError(f"`text`: there is no single column of strings; columns: {listed}", hint="name one as `text`")
+
+
+def choose(df: Any, text: str | None, id: str | None, order_by: str | Sequence[str] | None, keep: str) -> Columns:
+    """Chooses the columns of a DataFrame, and refuses those that it does not have."""
+    text = chosen_text(df, text)
+    names = [order_by] if isinstance(order_by, str) else list(order_by or ())
+    fields = list(keep_fields(keep))
+    if id is None and "id" in df.columns:
+        id = "id"
+    ranked_by_fields = keep not in ("first", "last")
+    if not names and not ranked_by_fields:
+        raise SettingError(
+            f"`order_by`: `keep=\"{keep}\"` needs an order, and rows of a DataFrame have none",
+            hint="name the columns that order rows, such as `order_by=[\"path\", \"row\"]`",
+            settings=["order_by"],
+        )
+    for setting, wanted in (("text", [text]), ("id", [id] if id else []), ("order_by", names), ("keep", fields)):
+        for name in wanted:
+            if name.split(".")[0].strip("`") not in df.columns:
+                listed = ", ".join(f"`{column}`" for column in df.columns)
+                raise SettingError(f"`{setting}`: there is no column `{name}`; columns: {listed}", settings=[setting])
+    return Columns(text, id, tuple(names), tuple(fields))
+
+
+def _value(df: Any, name: str) -> Any:
+    """The value of a field as text, as a keeper policy reads it."""
+    from pyspark.sql import functions as F
+
+    kind = df.select(F.col(name).alias("v")).schema.fields[0].dataType.typeName()
+    # The command takes seconds since 1970. Text forms would depend on the time zone of the session.
+    if kind == "timestamp":
+        # Fractions decide between rows of one second.
+        return (F.unix_micros(F.col(name)).cast("decimal(20,0)") / F.lit(1_000_000)).cast("decimal(20,6)").cast("string")
+    if kind == "date":
+        return (F.datediff(F.col(name), F.lit("1970-01-01").cast("date")).cast("bigint") * 86_400).cast("string")
+    return F.col(name).cast("string")
+
+
+def expressions(df: Any, columns: Columns, prefix: str = "") -> list[Any]:
+    """Expressions for the text, the values of the keeper policy and the columns that order rows."""
+    from pyspark.sql import functions as F
+
+    # Columns of characters with a length have another type than text.
+    out = [F.col(columns.text).cast("string").alias(f"{prefix}text")]
+    out += [_value(df, name).alias(f"{prefix}v{at}") for at, name in enumerate(columns.fields)]
+    out += [F.col(name).alias(f"{prefix}o{at}") for at, name in enumerate(columns.order_by)]
+    return out
+
+
+def selected(df: Any, columns: Columns) -> Any:
+    """The columns of a DataFrame that tasks read: `id`, `text`, `v0`…, `o0`…."""
+    from pyspark.sql import functions as F
+
+    if columns.is_ready:
+        values = [f"v{at}" for at in range(len(columns.fields))]
+        return df.select("id", "text", *values, "o0", "o1")
+    # References need no ids: a row without one is named by its rank key.
+    has_id = columns.id is not None and columns.id.split(".")[0].strip("`") in df.columns
+    id = F.col(columns.id).cast("string") if has_id else F.lit(None).cast("string")
+    return df.select(id.alias("id"), *expressions(df, columns))
+
+
+def for_references(columns: Columns) -> Columns:
+    """References come first whatever the keeper policy looks at, so no field of theirs is read."""
+    return Columns(columns.text, columns.id, columns.order_by, (), columns.is_ready)

@@ -1,0 +1,109 @@
+"""The arguments of a job, checked on the driver before anything is read."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from .._errors import SettingError
+from .._minwise import spark_plan
+from .._runs import options
+
+#: Arguments of `minwise.dedup` that the job takes.
+SUPPORTED = (
+    "threshold",
+    "spec",
+    "measure",
+    "keep",
+    "cluster",
+    "max_cluster",
+    "recall",
+    "candidates",
+    "weight",
+    "weights",
+    "max_df",
+    "ignore_text",
+    "null",
+    "max_record",
+    "normalize",
+    "shingle",
+    "strip_markup",
+    "whitespace",
+    "short",
+    "sketch",
+    "registers",
+    "seed",
+    "bands",
+    "rows",
+    "filter_error",
+    "looks",
+    "error_per_look",
+    "audit",
+)
+#: Arguments of `minwise.dedup` that the job refuses, with what to do instead.
+REFUSED = {
+    "bits": "sketches lie on disk, so that whole registers cost no memory: leave it out",
+    "order": "`minwise.dedup` compares the order of shingles on one machine",
+    "threads": "each task has one thread: set the cores of the executors",
+    "memory": "set the memory of the executors",
+    "temp_dir": "`work` is the folder of the job",
+    "progress": "the logger `minwise.spark` has a line per round",
+    "cancel": "cancel the job of the engine",
+    "errors": "texts of Spark are valid UTF-8",
+    "max_rejects": "look at `rejects` of the result",
+}
+#: Bytes of a frequency table, and of shingles that are left out, that every task can load.
+MOST_TABLE = 1 << 30
+MOST_LEFT_OUT = 64 << 20
+
+
+def require() -> None:
+    """Raises if a package that the job needs is not installed."""
+    for name in ("pyspark", "pyarrow"):
+        try:
+            __import__(name)
+        except ImportError as error:
+            raise ImportError(f"minwise.spark needs {name}: install `minwise[spark]`") from error
+
+
+def check(given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that are set, or an error that names one that the job does not take."""
+    for name, value in given.items():
+        if name in REFUSED:
+            if value is not None:
+                raise SettingError(
+                    f"`{name}`: the Spark job does not take it", hint=REFUSED[name], settings=[name]
+                )
+        elif name not in SUPPORTED:
+            raise TypeError(f"minwise.spark has no argument {name!r}")
+    audit = given.get("audit")
+    if audit not in (None, "auto", "off") and (isinstance(audit, bool) or not str(audit).isdigit()):
+        raise SettingError(f"`audit`: {audit!r} is no number of documents, `auto` or `off`", settings=["audit"])
+    chosen = {name: value for name, value in given.items() if value is not None and name not in REFUSED}
+    weights = chosen.get("weights")
+    if weights is not None and os.path.getsize(weights) >= MOST_TABLE:
+        raise SettingError(
+            "`weights`: the Spark job takes a table below 1 GiB, because each executor maps it",
+            hint="count a sample of the corpus with `minwise weights`",
+            settings=["weights"],
+        )
+    if weights is not None and chosen.get("max_df") is not None:
+        raise SettingError(
+            "`max_df`: the Spark job does not take it together with `weights`",
+            hint="leave out `max_df`, or count frequent shingles without a table of weights",
+            settings=["max_df", "weights"],
+        )
+    return chosen
+
+
+def plan(chosen: dict[str, Any]) -> dict[str, Any]:
+    """The checked settings with all that follows from them, as tasks get them."""
+    engine = {name: value for name, value in chosen.items() if name not in ("spec", "weights", "ignore_text", "audit")}
+    # Keys of both are checked together, because `options` refuses a spec beside its parts.
+    listed = options({**engine, "spec": chosen.get("spec")})
+    weights = chosen.get("weights")
+    made: dict[str, Any] = json.loads(
+        spark_plan(listed, chosen.get("spec"), None if weights is None else os.fspath(weights))
+    )
+    return made

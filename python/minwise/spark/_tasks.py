@@ -1,0 +1,347 @@
+"""Functions that run on executors. Each gets Arrow batches and returns Arrow batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+#: Schemas of what tasks return.
+SKETCHES = (
+    "rank binary, id string, given boolean, kind tinyint, equality binary, content bigint, size bigint, "
+    "sketch binary, keys array<bigint>"
+)
+RANKS = "rank binary, text string, content bigint, size bigint"
+PAIRS = "a binary, c binary"
+ASKED = "a binary, c binary, asked bigint"
+SIMILAR = "a binary, c binary, similarity double"
+MET = "a binary, c binary, met tinyint"
+COUNTED = "shingle bigint, documents bigint"
+SIZES = "documents bigint"
+ASKS = (
+    "component binary, rank binary, c binary, task bigint, side bigint, band bigint, document bigint, last bigint, front bigint, "
+    "decided bigint, kind bigint, joined bigint, mask bigint"
+)
+PLACES = "rank binary, o0 bigint, o1 bigint"
+EXECUTOR = "version string, fingerprint string, kernel string, python string, machine string"
+
+#: Bytes of a batch that a task returns, at most, unless one row has more.
+BATCH_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class Job:
+    """The settings that every task gets: the plan as JSON, shingles that are left out, and a file of frequencies."""
+
+    plan: str
+    ignored: bytes = b""
+    weights: str | None = None
+
+
+#: Tasks of this process by their settings; a process has few.
+_TASKS: dict[Job, Any] = {}
+
+
+def _task(job: Job) -> Any:
+    from .._minwise import SparkTask
+
+    if job not in _TASKS:
+        _TASKS[job] = SparkTask(job.plan, job.ignored, job.weights)
+    return _TASKS[job]
+
+
+def _batch(arrow: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.record_batch(arrow)
+
+
+def cut(batch: Any) -> Iterator[Any]:
+    """Cuts a batch into batches of 64 MiB at most."""
+    rows = len(batch)
+    if batch.nbytes <= BATCH_BYTES or rows <= 1:
+        yield batch
+        return
+    half = rows // 2
+    yield from cut(batch.slice(0, half))
+    yield from cut(batch.slice(half))
+
+
+def checker(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Reports what an executor has installed."""
+
+    def check(batches: Iterator[Any]) -> Iterator[Any]:
+        import platform
+        import sys
+
+        import pyarrow as pa
+
+        for batch in batches:
+            try:
+                import minwise
+                from minwise.spark._tasks import _task
+
+                version = str(minwise.__version__)
+                fingerprint, kernel = str(_task(job).fingerprint()), _task(job).kernel()
+            except Exception as error:  # noqa: BLE001
+                version, fingerprint, kernel = "", f"{type(error).__name__}: {error}", ""
+            row = [version, fingerprint, kernel, sys.version.split()[0], platform.machine()]
+            names = ["version", "fingerprint", "kernel", "python", "machine"]
+            yield pa.RecordBatch.from_arrays([pa.array([value] * len(batch), pa.string()) for value in row], names=names)
+
+    return check
+
+
+def sketcher(job: Job, given: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Sketches rows."""
+
+    def sketch(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        from minwise.spark._tasks import _batch, _task, cut
+
+        task = _task(job)
+        for batch in batches:
+            for part in cut(batch):
+                id = part.column(part.schema.get_field_index("id"))
+                begin = 0
+                for made in task.sketch(part, given):
+                    out = _batch(made)
+                    own = id.slice(begin, len(out))
+                    begin += len(out)
+                    arrays = [out.column(0), own.cast(pa.string()), pa.array([given] * len(out), pa.bool_())]
+                    arrays += [out.column(at) for at in range(1, out.num_columns)]
+                    names = ["rank", "id", "given", "kind", "equality", "content", "size", "sketch", "keys"]
+                    yield from cut(pa.RecordBatch.from_arrays(arrays, names=names))
+
+    return sketch
+
+
+def ranker(job: Job, given: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Rank keys and texts of rows: the second reading."""
+
+    def rank(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        from minwise.spark._tasks import _batch, _task, cut
+
+        task = _task(job)
+        for batch in batches:
+            for part in cut(batch):
+                text = part.column(part.schema.get_field_index("text")).cast(pa.string())
+                begin = 0
+                for made in task.ranks(part, given):
+                    out = _batch(made)
+                    own = text.slice(begin, len(out))
+                    begin += len(out)
+                    size = pc.binary_length(own).cast(pa.int64())
+                    arrays = [out.column(0), own, out.column(1), size]
+                    yield pa.RecordBatch.from_arrays(arrays, names=["rank", "text", "content", "size"])
+
+    return rank
+
+
+def tagger(job: Job, names: list[str], prefix: str, rank: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Adds the rank key to rows with all their columns."""
+
+    def tag(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        from minwise.spark._tasks import _batch, _task, cut
+
+        task = _task(job)
+        for batch in batches:
+            for part in cut(batch):
+                own = [at for at, name in enumerate(part.schema.names) if name.startswith(prefix)]
+                keys = pa.RecordBatch.from_arrays(
+                    [part.column(at) for at in own], names=[part.schema.names[at][len(prefix) :] for at in own]
+                )
+                ranks = pa.concat_arrays([_batch(made).column(0) for made in task.ranks(keys, False)])
+                # Columns may share a name, so that they are taken by their places.
+                arrays = [part.column(at) for at in range(len(names))]
+                yield pa.RecordBatch.from_arrays([*arrays, ranks], names=[*names, rank])
+
+    return tag
+
+
+def placer(is_last: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """The file and the row of records of files, which end their rank keys: a mark and 8 bytes each."""
+
+    def place(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            ranks = batch.column(0).to_pylist()
+            ends = [bytes(255 - byte for byte in rank[-18:]) if is_last else rank[-18:] for rank in ranks]
+            numbers = [[int.from_bytes(end[at : at + 8], "big") - (1 << 63) for end in ends] for at in (1, 10)]
+            arrays = [pa.array(ranks, pa.binary()), *(pa.array(some, pa.int64()) for some in numbers)]
+            yield pa.RecordBatch.from_arrays(arrays, names=["rank", "o0", "o1"])
+
+    return place
+
+
+def counter(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Distinct shingles with the number of texts of a batch that have them."""
+
+    def count(batches: Iterator[Any]) -> Iterator[Any]:
+        from minwise.spark._tasks import _batch, _task, cut
+
+        for batch in batches:
+            for part in cut(batch):
+                yield from cut(_batch(_task(job).count(part)))
+
+    return count
+
+
+def sizer(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """The number of texts of a batch that have a place among the documents that `max_df` counts."""
+
+    def count(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        from minwise.spark._tasks import _batch, _task, cut
+
+        for batch in batches:
+            for part in cut(batch):
+                kinds = [_batch(made).column(1).to_pylist() for made in _task(job).sketch(part, True)]
+                number = sum(kind <= 1 for some in kinds for kind in some)
+                yield pa.RecordBatch.from_arrays([pa.array([number], pa.int64())], names=["documents"])
+
+    return count
+
+
+def _replayed(table: Any, clustering: str, limits: dict[str, int | None], rounds: int) -> tuple[Any, Any, Any]:
+    """The rounds of one component after so many of them were asked for, with the asks of the last one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from .._minwise import SparkRounds
+
+    def of(what: int) -> Any:
+        return table.filter(pc.equal(table["what"], what))
+
+    shelves = of(0).select(["band", "key", "rank"])
+    copies = of(1).select(["rank", "other"]).rename_columns(["rank", "last"])
+    similar = of(2)
+    replayed = SparkRounds(clustering, shelves, copies, **limits)
+    listed = blocks = None
+    for number in range(rounds):
+        known = similar.filter(pc.equal(similar["number"], number)).select(["rank", "other", "similarity"])
+        listed, blocks = replayed.next_round(known.rename_columns(["a", "c", "similarity"]))
+    return replayed, pa.table(_batch(listed)), pa.table(_batch(blocks))
+
+
+def asker(clustering: str, limits: dict[str, int | None], number: int) -> Callable[[Any], Any]:
+    """Pairs and blocks that one component asks about in a round."""
+
+    def ask(table: Any) -> Any:
+        import pyarrow as pa
+
+        from minwise.spark._tasks import _replayed
+
+        component = table["component"][0].as_py()
+        _, listed, blocks = _replayed(table, clustering, limits, number)
+        rows = len(listed) + len(blocks)
+        columns = {"component": pa.array([component] * rows, pa.binary())}
+        columns["rank"] = pa.chunked_array([*listed["a"].chunks, *blocks["rank"].chunks], pa.binary())
+        columns["c"] = pa.chunked_array([*listed["c"].chunks, pa.nulls(len(blocks), pa.binary())], pa.binary())
+        for name in ("task", "side", "band", "document", "last", "front", "decided", "kind", "joined", "mask"):
+            columns[name] = pa.chunked_array([pa.nulls(len(listed), pa.int64()), *blocks[name].chunks], pa.int64())
+        return pa.table(columns)
+
+    return ask
+
+
+def namer(clustering: str, limits: dict[str, int | None], rounds: int) -> Callable[[Any], Any]:
+    """Removed visits of one component with their keepers."""
+
+    def name(table: Any) -> Any:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        from minwise.spark._tasks import _batch, _replayed
+
+        visits = table.filter(pc.equal(table["what"], 3)).select(["rank", "other"]).rename_columns(["rank", "first"])
+        replayed, _, _ = _replayed(table, clustering, limits, rounds + 1)
+        return pa.table(_batch(replayed.named(visits)))
+
+    return name
+
+
+def joiner(clustering: str, limits: dict[str, int | None], rounds: int) -> Callable[[Any], Any]:
+    """Documents of one component with the first document that they are connected with."""
+
+    def join(table: Any) -> Any:
+        import pyarrow as pa
+
+        from minwise.spark._tasks import _batch, _replayed
+
+        replayed, _, _ = _replayed(table, clustering, limits, rounds + 1)
+        return pa.table(_batch(replayed.joined())).select(["a", "c"])
+
+    return join
+
+
+def screener(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Pairs that may be similar by their sketches."""
+
+    def screen(batches: Iterator[Any]) -> Iterator[Any]:
+        from minwise.spark._tasks import _batch, _task, cut
+
+        for batch in batches:
+            for part in cut(batch):
+                yield _batch(_task(job).screen(part))
+
+    return screen
+
+
+def block_screener(job: Job) -> Callable[[Any], Any]:
+    """Pairs of one task of a block that may be similar by their sketches, and a row with the number of pairs asked."""
+
+    def screen(table: Any) -> Any:
+        import pyarrow as pa
+
+        from minwise.spark._tasks import _batch, _task
+
+        pairs, asked = _task(job).screen_block(table)
+        pairs = _batch(pairs)
+        none = pa.nulls(1, pa.binary())
+        first = pa.concat_arrays([pairs.column(0), none])
+        second = pa.concat_arrays([pairs.column(1), none])
+        counts = pa.concat_arrays([pa.nulls(len(pairs), pa.int64()), pa.array([asked], pa.int64())])
+        return pa.table({"a": first, "c": second, "asked": counts})
+
+    return screen
+
+
+def sampler(job: Job, sample: bytes) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Pairs of a row and a document of the sample that may be similar, and whether they share a band."""
+
+    def screen(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        from minwise.spark._tasks import _batch, _task
+
+        drawn = pa.ipc.open_stream(sample).read_all()
+        for batch in batches:
+            yield _batch(_task(job).screen_sample(batch, drawn))
+
+    return screen
+
+
+def verifier(job: Job, all: bool) -> Callable[[Any], Any]:
+    """Exact similarities of the pairs of one bucket, whose texts come with them once each."""
+
+    def verify(table: Any) -> Any:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        from minwise.spark._tasks import _batch, _task
+
+        is_text = pc.is_null(table["c"])
+        texts = table.filter(is_text).select(["a", "text"]).rename_columns(["rank", "text"])
+        pairs = table.filter(pc.invert(is_text)).select(["a", "c"])
+        return pa.Table.from_batches([_batch(_task(job).similarities(texts, pairs, all))])
+
+    return verify

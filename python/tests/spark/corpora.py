@@ -1,0 +1,144 @@
+"""Corpora that the job and the command deduplicate, and the command."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def generated(count: int, seed: int = 3, words: int = 40) -> list[str]:
+    """Texts of which some are copies and near-copies of others."""
+    source = random.Random(seed)
+    texts: list[str] = []
+    for number in range(count):
+        if number % 5 == 3:
+            texts.append(source.choice(texts))
+        elif number % 5 == 4:
+            parts = source.choice(texts).split()
+            parts[source.randrange(len(parts))] = f"x{source.randrange(9)}"
+            texts.append(" ".join(parts))
+        else:
+            texts.append(" ".join(f"w{source.randrange(900)}" for _ in range(words)))
+    return texts
+
+
+def chains(count: int, length: int) -> list[str]:
+    """Chains of revisions: each differs from the one before in one word."""
+    source = random.Random(7)
+    texts = []
+    for chain in range(count):
+        parts = [f"c{chain}w{source.randrange(10_000)}" for _ in range(60)]
+        for _ in range(length):
+            parts[source.randrange(len(parts))] = f"c{chain}r{source.randrange(10_000)}"
+            texts.append(" ".join(parts))
+    source.shuffle(texts)
+    return texts
+
+
+def family(count: int) -> list[str]:
+    """Many near-copies of one text, some of which are not similar to the first."""
+    source = random.Random(11)
+    base = [f"b{number}" for number in range(80)]
+    texts = []
+    for _ in range(count):
+        parts = list(base)
+        for _ in range(source.randrange(4)):
+            parts[source.randrange(len(parts))] = f"y{source.randrange(40)}"
+        texts.append(" ".join(parts))
+    return texts
+
+
+def forms(count: int, shared: int = 60, own: int = 30) -> list[str]:
+    """Fillings of one form, of which few are similar."""
+    source = random.Random(13)
+    form = " ".join(f"f{number}" for number in range(shared))
+    texts = []
+    for number in range(count):
+        if number % 10 == 9:
+            texts.append(texts[source.randrange(len(texts))] + " again")
+        else:
+            texts.append(form + " " + " ".join(f"v{source.randrange(50_000)}" for _ in range(own)))
+    return texts
+
+
+def odd() -> list[str]:
+    """Short, empty and strange texts."""
+    source = random.Random(5)
+    pieces = ["", " ", "a", "Ä", "ﬁ", "\u200b", "日本語の文章", "é", "e\u0301", "😀", "\ufffd", "a b", "\n", "\u2028"]
+    return ["".join(source.choice(pieces) for _ in range(source.randrange(12))) for _ in range(200)]
+
+
+def articles() -> list[str]:
+    lines = (ROOT / "examples/articles.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["text"] for line in lines]
+
+
+CORPORA = {
+    "articles": articles,
+    "odd": odd,
+    "generated": lambda: generated(400),
+    "chains": lambda: chains(4, 50),
+    "family": lambda: family(400),
+    "forms": lambda: forms(400),
+}
+
+
+def rows_of(texts: list[str]) -> list[dict[str, Any]]:
+    return [{"id": f"d{number}", "text": text, "row": number} for number, text in enumerate(texts)]
+
+
+Decided = dict[str, tuple[str, float]]
+
+
+class Command:
+    """The `minwise` command, which `MINWISE` names."""
+
+    def __init__(self, folder: Path) -> None:
+        self.program = os.environ.get("MINWISE", str(ROOT / "target/debug/minwise"))
+        self.folder = folder
+        self.runs = 0
+
+    def __call__(self, *words: Any) -> str:
+        done = subprocess.run([self.program, *map(str, words)], capture_output=True, text=True, encoding="utf-8")
+        if done.returncode not in (0, 2):
+            raise AssertionError(done.stderr)
+        return done.stdout
+
+    def write(self, rows: list[dict[str, Any]]) -> Path:
+        self.runs += 1
+        path = self.folder / f"in-{self.runs}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="ascii")
+        return path
+
+    def dedup(self, rows: list[dict[str, Any]], *words: Any) -> tuple[Decided, dict[str, Any]]:
+        """The decisions of the command, and its summary."""
+        path = self.write(rows)
+        report = self.folder / f"report-{self.runs}"
+        self("dedup", path, "--output", self.folder / f"out-{self.runs}.jsonl", "--report", report, *words)
+        decided: Decided = {}
+        for line in (report / "pairs.tsv").read_text(encoding="utf-8").splitlines():
+            id, of, similarity = line.split("\t")
+            decided[id] = (of, float(similarity))
+        summary: dict[str, Any] = json.loads((report / "summary.json").read_text(encoding="utf-8"))
+        return decided, summary
+
+
+def decided_by(result: Any) -> Decided:
+    table = result.decisions.toArrow().to_pylist()
+    found = {row["id"]: (row["duplicate_of"], row["similarity"]) for row in table}
+    assert len(found) == len(table), "each row is decided once"
+    return found
+
+
+def assert_same(found: Decided, expected: Decided) -> None:
+    assert set(found) == set(expected)
+    for id, (of, similarity) in expected.items():
+        assert found[id][0] == of, id
+        # Reports round to six digits.
+        assert abs(found[id][1] - similarity) < 1e-6, id

@@ -1,0 +1,90 @@
+"""Classic Spark: the same decisions, on executors that are processes of their own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import minwise.spark
+import pytest
+from corpora import CORPORA, Command, assert_same, decided_by, rows_of
+from minwise.spark import _work
+
+
+@pytest.fixture(scope="module")
+def classic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A cluster of two executors on this machine, with one core and 1 GiB each."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    folder = tmp_path_factory.mktemp("classic")
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("minwise")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.local.dir": str(folder / "local"),
+        "spark.worker.dir": str(folder / "work"),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.log.level": "ERROR",
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    before = Path.cwd()
+    os.chdir(folder)
+    spark = builder.getOrCreate()
+    yield spark
+    spark.stop()
+    os.chdir(before)
+
+
+@pytest.mark.parametrize("name", ["articles", "odd"])
+def test_default_settings(classic: Any, command: Command, tmp_path: Path, name: str) -> None:
+    rows = rows_of(CORPORA[name]())
+    expected, _ = command.dedup(rows)
+    df = classic.createDataFrame(rows).repartition(3)
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
+    assert_same(decided_by(result), expected)
+    assert {row["id"] for row in result.kept.collect()} == {row["id"] for row in rows} - set(expected)
+
+
+class Killed(BaseException):
+    pass
+
+
+def test_a_job_that_was_killed_goes_on(
+    classic: Any, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = rows_of(CORPORA["articles"]())
+    expected, _ = command.dedup(rows)
+    df = classic.createDataFrame(rows).repartition(2)
+    write = _work.Work._write
+
+    def kill(self: Any, step: str, fields: Any, counts: Any) -> None:
+        if step == "round-001":
+            raise Killed
+        write(self, step, fields, counts)
+
+    monkeypatch.setattr(_work.Work, "_write", kill)
+    with pytest.raises(Killed):
+        minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
+    monkeypatch.setattr(_work.Work, "_write", write)
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
+    assert_same(decided_by(result), expected)
+    # Sketches, equal documents, shelves and texts were there.
+    assert result.summary["steps_computed"] == 5
+
+
+def test_the_wrong_executors_are_one_clear_error(classic: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from minwise.spark import _job
+
+    df = classic.createDataFrame(rows_of(["a b c"]))
+    monkeypatch.setattr(_job, "__version__", "99.0")
+    with pytest.raises(minwise.MinwiseError, match="executors have .*the driver has minwise 99.0"):
+        minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")

@@ -1,0 +1,129 @@
+"""Files are read and written as the command does, byte for byte."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import minwise
+import minwise.spark
+import pytest
+from corpora import Command, assert_same, decided_by, family, generated, rows_of
+
+
+def corpus(folder: Path) -> Path:
+    """A folder of files of several formats, with bad lines and repeated ids."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    source = random.Random(23)
+    texts = generated(120) + family(40)
+    source.shuffle(texts)
+    rows = rows_of(texts)
+    for row in rows:
+        row["score"] = source.randrange(6)
+    rows[5]["id"] = rows[60]["id"] = "same"
+    rows[7].pop("id")
+    (folder / "sub").mkdir(parents=True)
+    lines = [json.dumps(row) + "\n" for row in rows]
+    lines.insert(3, "{ this is no record\n")
+    lines.insert(9, '{"id": "n", "text": null}\n')
+    (folder / "b.jsonl").write_text("".join(lines[:60]), encoding="utf-8")
+    with gzip.open(folder / "sub/a.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.write("".join(lines[60:110]))
+    table = rows[108:]
+    pq.write_table(pa.Table.from_pylist(table), folder / "a.parquet")
+    (folder / "_more.jsonl").write_text("".join(lines[20:30]), encoding="utf-8")
+    for name in ("_SUCCESS", ".a.parquet.crc", "Thumbs.db", "~$x.docx"):
+        (folder / name).write_text("x")
+    return folder
+
+
+@pytest.mark.parametrize("keep", ["first", "last", "max:score;last"])
+def test_files(sail: Any, command: Command, tmp_path: Path, keep: str) -> None:
+    inputs = corpus(tmp_path / "in")
+    report, theirs, ours = tmp_path / "report", tmp_path / "theirs", tmp_path / "ours"
+    command("dedup", inputs, "--output", f"{theirs}/", "--report", report, "--keep", keep)
+    expected = {}
+    for line in (report / "pairs.tsv").read_text(encoding="utf-8").splitlines():
+        id, of, similarity = line.split("\t")
+        expected[id] = (of, float(similarity))
+    result = minwise.spark.dedup_files(sail, inputs, ours, work=str(tmp_path / "work"), keep=keep)
+    assert_same(decided_by(result), expected)
+    summary = json.loads((report / "summary.json").read_text(encoding="utf-8"))
+    assert {name: result.summary[name] for name in ("read", "kept", "removed", "rejected", "nulls")} == {
+        name: summary[name] for name in ("read", "kept", "removed", "rejected", "nulls")
+    }
+    assert [row["code"] for row in result.rejects.collect()] == ["invalid_json"]
+    written = sorted(path.relative_to(theirs) for path in theirs.rglob("*") if path.is_file())
+    assert written == sorted(path.relative_to(ours) for path in ours.rglob("*") if path.is_file())
+    assert len(written) == 4
+    for path in written:
+        assert (ours / path).read_bytes() == (theirs / path).read_bytes(), path
+    # A job that is done is not done again.
+    again = minwise.spark.dedup_files(sail, inputs, ours, work=str(tmp_path / "work"), keep=keep)
+    assert again.summary["steps_computed"] == 0
+
+
+def test_files_against_others(sail: Any, command: Command, tmp_path: Path) -> None:
+    rows = rows_of(generated(90))
+    old, new = command.write(rows[:40]), command.write(rows[40:])
+    report, theirs, ours = tmp_path / "report", tmp_path / "theirs", tmp_path / "ours"
+    command("dedup", new, "--against", old, "--output", f"{theirs}/", "--report", report)
+    result = minwise.spark.dedup_files(sail, [new], ours, work=str(tmp_path / "work"), against=[old])
+    expected = {line.split("\t")[0]: line.split("\t")[1] for line in (report / "pairs.tsv").read_text().splitlines()}
+    assert {id: of for id, (of, _) in decided_by(result).items()} == expected
+    assert (ours / new.name).read_bytes() == (theirs / new.name).read_bytes()
+
+
+def test_files_that_changed_are_another_job(sail: Any, command: Command, tmp_path: Path) -> None:
+    rows = rows_of(generated(30))
+    path = command.write(rows)
+    minwise.spark.dedup_files(sail, [path], tmp_path / "out", work=str(tmp_path / "work"))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows[::-1]), encoding="ascii")
+    with pytest.raises(minwise.SettingError, match="another `inputs`"):
+        minwise.spark.dedup_files(sail, [path], tmp_path / "out", work=str(tmp_path / "work"))
+
+
+def test_folders_that_cannot_be_used(sail: Any, tmp_path: Path) -> None:
+    inputs = corpus(tmp_path / "in")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/file").write_text("x")
+    for given, output, message in [
+        (inputs, "full", "`output`.*not empty"),
+        (tmp_path / "none", "out", "`inputs`.*there is no"),
+        ([inputs / "b.jsonl", inputs / "b.jsonl"], "out", "two inputs would be written"),
+    ]:
+        with pytest.raises(minwise.SettingError, match=message):
+            minwise.spark.dedup_files(sail, given, tmp_path / output, work=str(tmp_path / "work"))
+
+
+def test_the_program(command: Command, tmp_path: Path) -> None:
+    """`python -m minwise.spark`, as spark-submit runs it."""
+    rows = rows_of(generated(60))
+    expected, _ = command.dedup(rows)
+    source = command.write(rows)
+    words = ["--sail", "--input", str(source), "--output", str(tmp_path / "out"), "--work", str(tmp_path / "work")]
+    run = [sys.executable, "-m", "minwise.spark", *words, "--order-by", "row", "--decisions", str(tmp_path / "decisions")]
+    done = subprocess.run(run, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert f"removed     {len(expected)}" in done.stdout
+    import pyarrow.parquet as pq
+
+    assert len(pq.read_table(tmp_path / "out")) == len(rows) - len(expected)
+    assert set(pq.read_table(tmp_path / "decisions")["id"].to_pylist()) == set(expected)
+    done = subprocess.run([*run, "--measure", "containment"], capture_output=True, text=True)
+    assert done.returncode == 2 and "containment" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_web_archives_are_refused(tmp_path: Path) -> None:
+    """The command keeps records without text, for which the job has no rows."""
+    record = b"WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <a>\r\nContent-Length: 1\r\n\r\nx\r\n\r\n"
+    (tmp_path / "a.warc").write_bytes(record)
+    with pytest.raises(minwise.SettingError, match="is a WARC file"):
+        minwise._minwise.SparkFile(str(tmp_path / "a.warc"), [], [])

@@ -1,0 +1,132 @@
+"""Rows: rank keys, orders, repeated ids, and inputs that cannot be used."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import random
+from pathlib import Path
+from typing import Any
+
+import minwise
+import minwise.spark
+import pytest
+from corpora import Command, assert_same, decided_by, generated, rows_of
+
+
+def test_repeated_ids_are_numbered_in_keeper_order(sail: Any, command: Command, tmp_path: Path) -> None:
+    rows = rows_of(generated(60))
+    expected, _ = command.dedup(rows)
+    # The ids of every three rows are one.
+    names = {}
+    for at, row in enumerate(rows):
+        number = at % 3 + 1
+        names[row["id"]] = f"r{at // 3}" + ("" if number == 1 else f"#{number}")
+    same = [dict(row, id=f"r{at // 3}") for at, row in enumerate(rows)]
+    random.Random(1).shuffle(same)
+    result = minwise.spark.dedup(sail.createDataFrame(same), text="text", order_by="row", work=str(tmp_path / "work"))
+    wanted = {names[id]: (names[of], similarity) for id, (of, similarity) in expected.items()}
+    assert_same(decided_by(result), wanted)
+    # Rows are removed by their rank keys, so that the other rows of an id stay.
+    kept = {row["row"] for row in result.kept.collect()}
+    assert kept == {row["row"] for row in rows if row["id"] not in expected}
+    assert {row["row"] for row in result.removed.collect()} == {row["row"] for row in rows if row["id"] in expected}
+
+
+def test_rows_without_ids_are_named_by_their_rank_keys(sail: Any, tmp_path: Path) -> None:
+    rows = [{"text": text, "row": row} for row, text in enumerate(["to be or not to be", "That is it", "To be or not to be"])]
+    result = minwise.spark.dedup(sail.createDataFrame(rows), text="text", order_by="row", work=str(tmp_path / "work"))
+    assert decided_by(result) == {"01018000000000000002": ("01018000000000000000", 1.0)}
+
+
+def test_rows_that_cannot_be_told_apart_are_refused_with_two_of_them(sail: Any, tmp_path: Path) -> None:
+    rows = rows_of(["one text here", "another text there", "a third text"])
+    rows[2]["row"] = 1
+    with pytest.raises(minwise.SettingError, match="`order_by`.*`d1` and `d2`"):
+        minwise.spark.dedup(sail.createDataFrame(rows), text="text", order_by="row", work=str(tmp_path / "work"))
+
+
+def test_an_input_that_is_not_deterministic_ends_the_job(sail: Any, tmp_path: Path) -> None:
+    def shuffled(batches: Any) -> Any:
+        import random
+
+        import pyarrow as pa
+
+        for batch in batches:
+            text = batch.column(batch.schema.get_field_index("text")).to_pylist()
+            random.shuffle(text)
+            row = batch.column(batch.schema.get_field_index("row"))
+            yield pa.RecordBatch.from_arrays([pa.array(text), row], names=["text", "row"])
+
+    rows = [{"text": f"{text} {at % 7}", "row": at} for at, text in enumerate(generated(100))]
+    df = sail.createDataFrame(rows).mapInArrow(shuffled, "text string, row long")
+    with pytest.raises(minwise.InputError, match="not deterministic"):
+        minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"))
+
+
+VALUES: list[tuple[str, list[Any]]] = [
+    ("long", [None, -(2**63), -5, 0, 3, 2**62]),
+    ("int", [None, -5, 0, 3]),
+    ("double", [None, float("-inf"), -2.5, 0.0, 1e-300, 3.0, float("inf"), float("nan")]),
+    ("string", [None, "", "\x00", "\x00a", "a", "a\x00", "aa", "b", "é", "日", "😀"]),
+    ("binary", [None, b"", b"\x00", b"\x00\x00", b"\x00\x01", b"a", b"\xff"]),
+    ("boolean", [None, False, True]),
+    ("date", [None, datetime.date(1969, 1, 1), datetime.date(1970, 1, 1), datetime.date(2020, 5, 1)]),
+    ("timestamp", [None, datetime.datetime(1969, 1, 1), datetime.datetime(2020, 5, 1), datetime.datetime(2020, 5, 1, 1)]),
+    ("decimal(20,2)", [None, decimal.Decimal("-7.50"), decimal.Decimal("0.00"), decimal.Decimal("12.25")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind, values", VALUES, ids=[kind for kind, _ in VALUES])
+@pytest.mark.parametrize("keep", ["first", "last"])
+def test_rank_keys_sort_as_their_columns(sail: Any, kind: str, values: list[Any], keep: str) -> None:
+    from minwise.spark import _job, _rows, _shelves
+
+    rows = [(f"a text number {at}", str(at * 2 + more), value, more) for at, value in enumerate(values) for more in (0, 1)]
+    df = sail.createDataFrame(rows, f"text string, id string, o {kind}, p long").repartition(3)
+    ready = _job._Ready(df, None, "text", "id", ["o", "p"], {"keep": keep}, None, False, "test")
+    assert ready.columns == _rows.Columns("text", "id", ("o", "p"), ())
+    sketched = _shelves.sketch_rows(df, None, ready.columns, ready.job).select("rank", "id").collect()
+    order = [int(row["id"]) for row in sorted(sketched, key=lambda row: bytes(row["rank"]))]
+    expected = list(range(len(rows)))
+    assert order == (expected if keep == "first" else expected[::-1])
+
+
+def test_fractions_of_seconds_decide_which_row_is_newest(sail: Any, tmp_path: Path) -> None:
+    when = [datetime.datetime(2020, 5, 1, 1, 0, 0, micros) for micros in (250_000, 750_001, 750_000)]
+    rows = [(str(at), "to be or not to be", at, time) for at, time in enumerate(when)]
+    df = sail.createDataFrame(rows, "id string, text string, row long, time timestamp")
+    result = minwise.spark.dedup(df, text="text", order_by="row", keep="newest:time", work=str(tmp_path / "work"))
+    assert [row["id"] for row in result.kept.collect()] == ["1"]
+
+
+def test_references_need_no_ids(sail: Any, tmp_path: Path) -> None:
+    df = sail.createDataFrame([("x", "to be or not to be", 0), ("y", "that is it", 1)], "id string, text string, row long")
+    against = sail.createDataFrame([("To be or not to be", 0)], "text string, row long")
+    result = minwise.spark.dedup(df, text="text", order_by="row", against=against, work=str(tmp_path / "work"))
+    assert list(decided_by(result)) == ["x"]
+    assert [tuple(row) for row in result.kept.collect()] == [("y", "that is it", 1)]
+
+
+def test_columns_of_lists_do_not_order_rows(sail: Any, tmp_path: Path) -> None:
+    df = sail.createDataFrame([("a b c", ["x"])], "text string, tags array<string>")
+    with pytest.raises(Exception, match="order_by"):
+        minwise.spark.dedup(df, text="text", order_by="tags", work=str(tmp_path / "work"))
+
+
+def test_an_empty_input(sail: Any, tmp_path: Path) -> None:
+    df = sail.createDataFrame([], "text string, row long")
+    result = minwise.spark.dedup(df, order_by="row", work=str(tmp_path / "work"))
+    assert decided_by(result) == {} and result.kept.count() == 0 and result.summary["read"] == 0
+
+
+def test_columns_of_rows_come_back_as_they_were(sail: Any, tmp_path: Path) -> None:
+    rows = [("x", ["a", "b"], {"k": 1}, "to be or not to be", 1), ("y", [], {}, "To be or not to be", 2), ("z", None, None, None, 3)]
+    schema = "id string, tags array<string>, more map<string,long>, body string, row long"
+    df = sail.createDataFrame(rows, schema)
+    result = minwise.spark.dedup(df, text="body", order_by="row", work=str(tmp_path / "work"))
+    assert result.kept.schema == df.schema
+    assert sorted(result.kept.collect()) == sorted(df.where("id <> 'y'").collect())
+    assert result.removed.collect() == df.where("id = 'y'").collect()
+    annotated = {row["id"]: (row["duplicate_of"], row["similarity"]) for row in result.annotated.collect()}
+    assert annotated == {"x": (None, None), "y": ("x", 1.0), "z": (None, None)}

@@ -1,0 +1,184 @@
+"""Each supported setting decides as the command does, and others are refused by name."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import minwise
+import minwise.spark
+import pytest
+from corpora import Command, assert_same, chains, decided_by, family, forms, generated, rows_of
+
+
+@pytest.fixture(scope="module")
+def mixed() -> list[dict[str, Any]]:
+    """Rows of all kinds with the fields that keeper policies look at."""
+    source = random.Random(17)
+    texts = generated(150) + chains(2, 30) + family(60) + forms(60)
+    source.shuffle(texts)
+    rows = rows_of(texts)
+    for row in rows:
+        row["score"] = source.choice([None, 1.5, 2.0, 10.0, -3.0, 1e10])
+        row["votes"] = source.randrange(5)
+        row["date"] = f"20{source.randrange(10, 30)}-0{source.randrange(1, 9)}-1{source.randrange(9)}"
+        row["source"] = source.choice(["wiki", "news", "blog", ""])
+    return rows
+
+
+SCHEMA = "id string, text string, row long, score double, votes long, date string, source string"
+
+
+def frame(spark: Any, rows: list[dict[str, Any]]) -> Any:
+    names = [part.split()[0] for part in SCHEMA.split(", ")]
+    return spark.createDataFrame([tuple(row[name] for name in names) for row in rows], SCHEMA)
+
+
+SETTINGS: list[tuple[dict[str, Any], list[str]]] = [
+    ({"keep": "last"}, ["--keep", "last"]),
+    ({"keep": "longest"}, ["--keep", "longest"]),
+    ({"keep": "shortest;last"}, ["--keep", "shortest;last"]),
+    ({"keep": "max:score"}, ["--keep", "max:score"]),
+    ({"keep": ["min:votes", "max:score", "last"]}, ["--keep", "min:votes;max:score;last"]),
+    ({"keep": "newest:date"}, ["--keep", "newest:date"]),
+    ({"keep": "oldest:date;longest"}, ["--keep", "oldest:date;longest"]),
+    ({"keep": "priority:source=wiki,news"}, ["--keep", "priority:source=wiki,news"]),
+    ({"threshold": 0.6}, ["--threshold", "0.6"]),
+    ({"threshold": 1.0}, ["--threshold", "1.0"]),
+    ({"recall": 0.9}, ["--recall", "0.9"]),
+    ({"bands": 4, "rows": 10}, ["--bands", "4", "--rows", "10"]),
+    ({"max_cluster": 5}, ["--max-cluster", "5"]),
+    ({"cluster": "components"}, ["--cluster", "components"]),
+    ({"cluster": "components", "max_cluster": 20}, ["--cluster", "components", "--max-cluster", "20"]),
+    ({"weight": "count"}, ["--weight", "count"]),
+    ({"weight": "tf"}, ["--weight", "tf"]),
+    ({"max_df": 20}, ["--max-df", "20"]),
+    ({"max_df": 0.1}, ["--max-df", "0.1"]),
+    ({"max_df": 20, "weight": "tf"}, ["--max-df", "20", "--weight", "tf"]),
+    ({"shingle": "chars:9"}, ["--shingle", "chars:9"]),
+    ({"shingle": "words:3", "normalize": "none"}, ["--shingle", "words:3", "--normalize", "none"]),
+    ({"sketch": "one-permutation"}, ["--sketch", "one-permutation"]),
+    ({"sketch": "super-minhash", "registers": 64, "seed": 7}, ["--sketch", "super-minhash", "--registers", "64", "--seed", "7"]),
+    ({"filter_error": "off"}, ["--filter-error", "off"]),
+    ({"filter_error": 0.2}, ["--filter-error", "0.2"]),
+    ({"error_per_look": 0.05}, ["--error-per-look", "0.05"]),
+    ({"looks": [16, 64]}, ["--looks", "16,64"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given, words", SETTINGS, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+def test_setting(sail: Any, command: Command, tmp_path: Path, mixed: Any, given: Any, words: Any) -> None:
+    expected, _ = command.dedup(mixed, *words)
+    result = minwise.spark.dedup(frame(sail, mixed), text="text", order_by="row", work=str(tmp_path / "work"), **given)
+    assert expected
+    assert_same(decided_by(result), expected)
+
+
+@pytest.mark.parametrize("cluster", ["star", "components"])
+def test_against(sail: Any, command: Command, tmp_path: Path, mixed: Any, cluster: str) -> None:
+    references, inputs = mixed[::3], [row for at, row in enumerate(mixed) if at % 3]
+    path = command.write(references)
+    words = ["--against", path, "--cluster", cluster, "--keep", "longest"]
+    expected, _ = command.dedup(inputs, *words)
+    given = {"against": frame(sail, references), "cluster": cluster, "keep": "longest"}
+    result = minwise.spark.dedup(frame(sail, inputs), text="text", order_by="row", work=str(tmp_path / "work"), **given)
+    assert any(of in {row["id"] for row in references} for of, _ in expected.values())
+    assert_same(decided_by(result), expected)
+
+
+def test_a_copy_of_a_later_reference_is_decided_once(sail: Any, command: Command, tmp_path: Path) -> None:
+    words = [f"w{number}" for number in range(100)]
+    first, second = ["a", *words, "b"], ["c", *words, "d"]
+    references = rows_of([" ".join(first), " ".join(second)])
+    inputs = [{"id": "x", "text": " ".join(["a", *words, "d"]), "row": 0}, {"id": "c", "text": " ".join(second), "row": 1}]
+    expected, _ = command.dedup(inputs, "--against", command.write(references), "--cluster", "components")
+    given = {"against": sail.createDataFrame(references), "cluster": "components", "order_by": "row"}
+    result = minwise.spark.dedup(sail.createDataFrame(inputs), text="text", work=str(tmp_path / "work"), **given)
+    assert set(expected) == {"x", "c"}
+    assert_same(decided_by(result), expected)
+
+
+def test_ignore_text(sail: Any, command: Command, tmp_path: Path) -> None:
+    rows = rows_of(forms(150, shared=100, own=10))
+    form = " ".join(f"f{number}" for number in range(100))
+    path = command.write([{"id": "form", "text": form}])
+    plain, _ = command.dedup(rows)
+    expected, _ = command.dedup(rows, "--ignore-text", path)
+    assert set(expected) != set(plain)
+    df = sail.createDataFrame(rows)
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), ignore_text=[form])
+    assert_same(decided_by(result), expected)
+
+
+def test_tf_idf_with_a_table(sail: Any, command: Command, tmp_path: Path, mixed: Any) -> None:
+    table = tmp_path / "table"
+    command("weights", command.write(mixed), "-o", table)
+    expected, _ = command.dedup(mixed, "--weight", "tf-idf", "--weights", table)
+    result = minwise.spark.dedup(
+        frame(sail, mixed), text="text", order_by="row", work=str(tmp_path / "work"), weight="tf-idf", weights=table
+    )
+    assert expected
+    assert_same(decided_by(result), expected)
+
+
+def test_null_and_rejects(sail: Any, command: Command, tmp_path: Path, mixed: Any) -> None:
+    rows = [dict(row, text=None) if at % 20 == 3 else dict(row, text="few words") if at % 20 == 5 else row for at, row in enumerate(mixed)]
+    df = frame(sail, rows)
+    expected, summary = command.dedup(rows, "--short", "reject", "--keep", "shortest")
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "a"), short="reject", keep="shortest")
+    assert_same(decided_by(result), expected)
+    assert result.summary["nulls"] == summary["nulls"] > 0
+    rejected = {row["id"] for row in result.rejects.collect()}
+    assert rejected == {row["id"] for row in rows if row["text"] == "few words"}
+    kept = {row["id"] for row in result.kept.collect()}
+    assert kept == {row["id"] for row in rows} - rejected - set(expected)
+    assert result.summary["kept"] == len(kept)
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "b"), null="reject")
+    nulls = {row["id"] for row in rows if row["text"] is None}
+    assert {row["id"] for row in result.rejects.collect()} == nulls
+    assert not nulls & {row["id"] for row in result.kept.collect()}
+    with pytest.raises(minwise.InputError, match="is null"):
+        minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "c"), null="error")
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ({"measure": "containment"}, "measure.*containment"),
+        ({"candidates": "sort-merge"}, "candidates.*sort-merge"),
+        ({"candidates": "all"}, "candidates.*all"),
+        ({"bits": 8}, "`bits`"),
+        ({"order": 0.5}, "`order`"),
+        ({"weight": "tf-idf"}, "`weight`.*frequencies"),
+        ({"threads": 4}, "`threads`"),
+        ({"max_df": 20, "weights": __file__}, "`max_df`.*`weights`"),
+        ({"threshold": 1.7}, "threshold"),
+        ({"text": "body"}, "`text`.*`body`.*`text`"),
+        ({"order_by": None}, "`order_by`.*order"),
+        ({"order_by": "place"}, "`order_by`.*`place`"),
+        ({"keep": "max:stars"}, "`keep`.*`stars`"),
+        ({"spec": "nfkc+casefold / words:5 / minhash:128 / seed:1", "seed": 3}, "`seed`.*`spec`"),
+    ],
+)
+def test_refused(sail: Any, tmp_path: Path, mixed: Any, given: dict[str, Any], message: str) -> None:
+    settings = {"text": "text", "order_by": "row", **given}
+    with pytest.raises(minwise.SettingError, match=f"(?s){message}") as raised:
+        minwise.spark.dedup(frame(sail, mixed[:9]), work=str(tmp_path / "work"), **settings)
+    assert raised.value.hint or "threshold" in given or "text" in given or "order_by" in given or "keep" in given
+    assert not (tmp_path / "work").exists()
+
+
+def test_unknown_argument(sail: Any, tmp_path: Path, mixed: Any) -> None:
+    with pytest.raises(TypeError, match="treshold"):
+        minwise.spark.dedup(frame(sail, mixed[:9]), text="text", order_by="row", work=str(tmp_path), treshold=0.9)
+
+
+def test_import_of_the_package_leaves_spark_alone() -> None:
+    import subprocess
+    import sys
+
+    code = "import minwise, sys; print(json.dumps([m for m in sys.modules if m.startswith('pyspark')]))"
+    done = subprocess.run([sys.executable, "-c", f"import json; {code}"], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == []

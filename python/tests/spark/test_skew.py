@@ -1,0 +1,61 @@
+"""Crowds: the decisions are those of the command, in few rounds, with few pairs more than the command asks about."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import minwise.spark
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from corpora import Command, assert_same, decided_by, family, forms, rows_of
+
+BLOCKS = {"_asking": 4, "_pairs": 2_000}
+
+
+def one_shelf(count: int) -> list[str]:
+    """Documents that share one half, so that they share shelves, and of which none are similar."""
+    source = random.Random(19)
+    half = " ".join(f"h{number}" for number in range(100))
+    return [half + " " + " ".join(f"o{source.randrange(10**6)}" for _ in range(25)) for _ in range(count)]
+
+
+def check(spark: Any, command: Command, work: Path, texts: list[str], **given: Any) -> dict[str, Any]:
+    rows = rows_of(texts)
+    expected, summary = command.dedup(rows)
+    # Spark Connect would send a million rows in one message.
+    source = work.with_suffix(".parquet")
+    pq.write_table(pa.Table.from_pylist(rows), source, row_group_size=10_000)
+    df = spark.read.parquet(str(source))
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(work), **given)
+    assert_same(decided_by(result), expected)
+    counts = dict(result.summary)
+    print(len(texts), {name: counts[name] for name in ("rounds", "asked", "screened", "largest")}, summary["candidates"])
+    assert counts["rounds"] <= 12
+    assert counts["asked"] <= 3 * summary["candidates"]
+    return counts
+
+
+@pytest.mark.parametrize("limits", [{}, BLOCKS], ids=["listed", "blocks"])
+def test_one_family(sail: Any, command: Command, tmp_path: Path, limits: dict[str, int]) -> None:
+    assert check(sail, command, tmp_path / "work", family(3_000), **limits)["largest"] > 500
+
+
+@pytest.mark.parametrize("limits", [{}, BLOCKS], ids=["listed", "blocks"])
+def test_one_form(sail: Any, command: Command, tmp_path: Path, limits: dict[str, int]) -> None:
+    assert check(sail, command, tmp_path / "work", forms(2_000, shared=80, own=20), **limits)["largest"] > 100
+
+
+@pytest.mark.parametrize("limits", [{}, BLOCKS], ids=["listed", "blocks"])
+def test_one_shelf_with_every_document(sail: Any, command: Command, tmp_path: Path, limits: dict[str, int]) -> None:
+    counts = check(sail, command, tmp_path / "work", one_shelf(1_500), **limits)
+    assert counts["largest"] > 300
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("count, least", [("family", 100_000), ("forms", 1_000)])
+def test_stated_sizes(sail: Any, command: Command, tmp_path: Path, count: str, least: int) -> None:
+    texts = family(1_000_000) if count == "family" else forms(100_000)
+    assert check(sail, command, tmp_path / "work", texts)["largest"] > least

@@ -1,0 +1,244 @@
+"""The Spark job beside the command, Spark ML's `MinHashLSH`, and the job that people write: band keys, self-join, components.
+
+    python bench_spark.py MINWISE [DOCUMENTS] [--check]
+
+Each engine runs in processes of its own on `local[2]`. CPU seconds are those of all its processes, shuffled bytes those of its event log.
+The truth is `minwise dedup --candidates sort-merge`, which misses nothing: recall is the share of its removed documents that an engine removes
+too, precision the share of an engine's removed documents that it removes. `--check` fails if the job takes more than a fifth of
+the CPU of either other job, or shuffles more than 1.5 times its formula.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def corpus(path: Path, documents: int) -> None:
+    """Texts of 50 to 400 words, of which 30 % are copies of an earlier one, with up to 12 words changed."""
+    source = random.Random(29)
+    words = [f"w{number}" for number in range(50_000)]
+    texts: list[list[str]] = []
+    with path.open("w", encoding="ascii") as out:
+        for number in range(documents):
+            if texts and source.random() < 0.3:
+                parts = list(texts[source.randrange(len(texts))])
+                for _ in range(source.randrange(13)):
+                    parts[source.randrange(len(parts))] = source.choice(words)
+            else:
+                parts = [words[int(50_000 * source.random() ** 3)] for _ in range(source.randrange(50, 400))]
+            if len(texts) < 20_000:
+                texts.append(parts)
+            out.write(json.dumps({"id": f"d{number}", "row": number, "text": " ".join(parts)}) + "\n")
+
+
+def session(folder: Path) -> Any:
+    from pyspark.sql import SparkSession
+
+    (folder / "events").mkdir(parents=True, exist_ok=True)
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.rolling.enabled": "false",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.dir": (folder / "events").as_uri(),
+        "spark.sql.shuffle.partitions": "8",
+        "spark.driver.memory": "6g",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.local.dir": str(folder / "local"),
+        "spark.log.level": "ERROR",
+    }
+    builder = SparkSession.builder.master("local[2]").appName("bench")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def components(pairs: list[tuple[int, int]]) -> set[int]:
+    """Documents that are not the first of their component."""
+    parent: dict[int, int] = {}
+
+    def find(one: int) -> int:
+        while parent.setdefault(one, one) != one:
+            parent[one] = parent[parent[one]]
+            one = parent[one]
+        return one
+
+    for a, b in pairs:
+        a, b = sorted((find(a), find(b)))
+        parent[b] = a
+    return {one for one in parent if find(one) != one}
+
+
+def by_minwise(spark: Any, source: str, folder: Path) -> set[int]:
+    import minwise.spark
+
+    df = spark.read.parquet(source)
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(folder / "work"), audit="off")
+    (folder / "counts.json").write_text(json.dumps(result.summary))
+    return {int(row["id"][1:]) for row in result.decisions.collect()}
+
+
+def by_spark_ml(spark: Any, source: str, folder: Path) -> set[int]:
+    """Spark ML's own join: features are hashed shingles of five words, as its documentation shows."""
+    from pyspark.ml.feature import HashingTF, MinHashLSH, NGram, RegexTokenizer
+    from pyspark.sql import functions as F
+
+    df = spark.read.parquet(source).select("row", "text")
+    df = RegexTokenizer(inputCol="text", outputCol="words", pattern="\\W+").transform(df)
+    df = NGram(n=5, inputCol="words", outputCol="shingles").transform(df)
+    df = HashingTF(inputCol="shingles", outputCol="features", binary=True, numFeatures=1 << 20).transform(df).select("row", "features")
+    model = MinHashLSH(inputCol="features", outputCol="hashes", numHashTables=5, seed=1).fit(df)
+    joined = model.approxSimilarityJoin(df, df, 0.2, distCol="distance").where(F.col("datasetA.row") < F.col("datasetB.row"))
+    pairs = joined.select(F.col("datasetA.row").alias("a"), F.col("datasetB.row").alias("b")).collect()
+    return components([(row["a"], row["b"]) for row in pairs])
+
+
+def by_hand(spark: Any, source: str, folder: Path) -> set[int]:
+    """The job that people write: MinHash in a Python function, a self-join on band keys, connected components, nothing verified."""
+    import numpy
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import ArrayType, LongType
+
+    generator = numpy.random.RandomState(1)
+    prime = (1 << 61) - 1
+    a, b = (generator.randint(1, prime, 96, dtype=numpy.uint64) for _ in range(2))
+
+    def keys(text: str) -> list[int]:
+        import hashlib
+        import struct
+
+        words = text.lower().split()
+        shingles = {" ".join(words[at : at + 5]) for at in range(max(len(words) - 4, 1))}
+        hashes = numpy.array([struct.unpack("<I", hashlib.sha1(one.encode()).digest()[:4])[0] for one in shingles], numpy.uint64)
+        minima = ((hashes[:, None] * a + b) % numpy.uint64(prime) & numpy.uint64(0xFFFFFFFF)).min(axis=0)
+        return [hash((band, *minima[band * 6 : band * 6 + 6].tolist())) for band in range(16)]
+
+    keyed = spark.read.parquet(source).select("row", F.posexplode(F.udf(keys, ArrayType(LongType()))("text")).alias("band", "key"))
+    keyed.write.parquet(str(folder / "keyed"))
+    keyed = spark.read.parquet(str(folder / "keyed"))
+    left, right = keyed.withColumnRenamed("row", "a"), keyed.withColumnRenamed("row", "b")
+    pairs = left.join(right, ["band", "key"]).where("a < b").select("a", "b").distinct().collect()
+    return components([(row["a"], row["b"]) for row in pairs])
+
+
+ENGINES = {"minwise.spark": by_minwise, "MinHashLSH": by_spark_ml, "by hand": by_hand}
+
+
+def worker(name: str, source: str, folder: Path) -> None:
+    spark = session(folder)
+    removed = ENGINES[name](spark, source, folder)
+    spark.stop()
+    (folder / "removed.json").write_text(json.dumps(sorted(removed)))
+
+
+def measured(words: list[str]) -> tuple[float, float]:
+    """Seconds, and CPU seconds of all processes of a command."""
+    began = time.monotonic()
+    process = subprocess.Popen(words, start_new_session=True, stdout=subprocess.DEVNULL)
+    used: dict[str, int] = {}
+    while process.poll() is None:
+        for entry in os.listdir("/proc"):
+            if entry.isdigit():
+                try:
+                    fields = Path(f"/proc/{entry}/stat").read_text().rpartition(") ")[2].split()
+                except OSError:
+                    continue
+                if int(fields[3]) == process.pid:
+                    used[entry] = int(fields[11]) + int(fields[12])
+        time.sleep(0.1)
+    if process.returncode:
+        raise SystemExit(f"{words[-3:]} failed")
+    return time.monotonic() - began, sum(used.values()) / TICKS
+
+
+def shuffled(folder: Path) -> int:
+    total = 0
+    for path in (folder / "events").iterdir():
+        for line in path.read_text(encoding="utf-8").splitlines():
+            event = json.loads(line)
+            if event["Event"] == "SparkListenerTaskEnd":
+                total += event.get("Task Metrics", {}).get("Shuffle Write Metrics", {}).get("Shuffle Bytes Written", 0)
+    return total
+
+
+def main(minwise: str, documents: int, check: bool) -> int:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYTHONHASHSEED"] = "0"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        corpus(folder / "in.jsonl", documents)
+        rows = [json.loads(line) for line in (folder / "in.jsonl").open(encoding="ascii")]
+        (folder / "in").mkdir()
+        for part in range(8):
+            pq.write_table(pa.Table.from_pylist(rows[part::8]), folder / f"in/{part}.parquet")
+        size = sum(len(row["text"]) for row in rows)
+        output = lambda which: [str(folder / "in.jsonl"), "--output", str(folder / f"{which}.jsonl"), "--report", str(folder / which), "--audit", "off"]  # noqa: E731
+        seconds, cpu = measured([minwise, "dedup", *output("command"), "--threads", "2"])
+        print(f"{documents:,} documents, {size / 1e6:.0f} MB of text; local[2]")
+        print(f"{'':16}{'seconds':>9}{'CPU s':>9}{'shuffled MB':>13}{'recall':>9}{'precision':>11}")
+
+        def removed(which: str) -> set[int]:
+            lines = (folder / which / "pairs.tsv").read_text().splitlines()
+            return {int(line.split("\t")[0][1:]) for line in lines}
+
+        subprocess.run([minwise, "dedup", *output("truth"), "--candidates", "sort-merge"], check=True, capture_output=True)
+        truth = removed("truth")
+
+        def show(engine: str, seconds: float, cpu: float, moved: int | None, found: set[int]) -> None:
+            both = len(found & truth)
+            recall, precision = both / max(len(truth), 1), both / max(len(found), 1)
+            bytes = "" if moved is None else f"{moved / 1e6:.1f}"
+            print(f"{engine:16}{seconds:9.1f}{cpu:9.1f}{bytes:>13}{recall:9.4f}{precision:11.4f}", flush=True)
+
+        show("minwise dedup", seconds, cpu, None, removed("command"))
+        cpus, failed = {}, False
+        for engine in ENGINES:
+            own = folder / engine.replace(" ", "-")
+            own.mkdir()
+            seconds, cpu = measured([sys.executable, __file__, "--worker", engine, str(folder / "in"), str(own)])
+            cpus[engine] = cpu
+            found = set(json.loads((own / "removed.json").read_text()))
+            moved = shuffled(own)
+            show(engine, seconds, cpu, moved, found)
+            if engine == "minwise.spark":
+                counts = json.loads((own / "counts.json").read_text())
+                expected = formula(documents, counts)
+                print(f"{'':16}formula {expected / 1e6:.1f} MB, measured {moved / expected:.2f} times that; {counts['rounds']} rounds, {counts['asked']:,} pairs asked")
+                failed |= moved > 1.5 * expected or found != removed("command")
+        for engine in ("MinHashLSH", "by hand"):
+            ratio = cpus[engine] / cpus["minwise.spark"]
+            print(f"{engine} takes {ratio:.1f} times the CPU of the job")
+            failed |= ratio < 5
+    return int(check and failed)
+
+
+def formula(documents: int, counts: dict[str, Any]) -> float:
+    """Shuffled bytes by SPARK's formula, for rank keys of 10 bytes and 16 bands: equality and band keys, shelves twice, pairs with two
+    sketches, and the texts of documents on shelves."""
+    rank, bands, row = 10, 16, 512
+    equals = documents * (32 + rank + 8 * bands)
+    shelves = 2 * documents * bands * (8 + 4 + rank)
+    pairs = counts["asked"] * 2 * (row + rank) + counts["screened"] * 4 * rank
+    return equals + shelves + pairs + 2 * counts["bytes"]
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--worker":
+        worker(sys.argv[2], sys.argv[3], Path(sys.argv[4]))
+    else:
+        numbers = [word for word in sys.argv[2:] if word.isdigit()]
+        sys.exit(main(sys.argv[1], int(numbers[0]) if numbers else 200_000, "--check" in sys.argv))

@@ -54,6 +54,34 @@
 //! The crate has no files, clocks, environment variables or global state; the crates around it have them. Only
 //! [`Lsh::insert_many`] and [`Lsh::insert_sketches`] start threads, as many as the caller says.
 //!
+//! # Features
+//!
+//! | feature | for | default |
+//! |---|---|---|
+//! | `serde` | `Serialize` and `Deserialize`, as below | no |
+//! | `exhaustive` | the tests of this crate alone: lists of sketches that must be complete. It may change in any version | no |
+//!
+//! With `serde`, every value that can be written can be read back, and is then equal to what was written:
+//!
+//! | value | form |
+//! |---|---|
+//! | [`Spec`] and its parts, [`Filter`](filter::Filter), [`Clustering`](cluster::Clustering), [`Measure`](verify::Measure) | the text form, as `Display` writes it and `FromStr` reads it |
+//! | [`Estimate`](estimate::Estimate), [`Overlap`](verify::Overlap), [`Banding`](candidate::Banding), [`Look`](filter::Look), [`Edge`](cluster::Edge) and other results | a structure with the names of the fields |
+//! | [`Sketch`], [`Lsh`] | a structure with the versions of its form, of specs and of Unicode; another version is refused |
+//!
+//! ```
+//! # #[cfg(feature = "serde")] {
+//! use minwise::{Lsh, Spec};
+//!
+//! let mut index: Lsh<String> = Lsh::new(Spec::default(), 0.8, 0.99)?;
+//! index.insert("a".to_owned(), "the quick brown fox jumps over the lazy dog")?;
+//! let stored = serde_json::to_string(&index).expect("an index can be written as JSON");
+//! let again: Lsh<String> = serde_json::from_str(&stored).expect("it was written by this version");
+//! assert_eq!(again.query("the quick brown fox jumps over the lazy dog")?[0].key, "a");
+//! # }
+//! # Ok::<(), minwise::Error>(())
+//! ```
+//!
 //! # Sources
 //!
 //! Modules name the papers that they implement. Five works are named by their number, because many modules go back to them:
@@ -64,12 +92,13 @@
 //! 4. Yuan, Wang, Peng and Zhang, *Efficient near-duplicate document detection using consistent weighted sampling filter*, 2019.
 //! 5. A description of classes that implement `MinHash` and banding, without author.
 //!
-//! Where a work is wrong, the module implements what is right and says so. Numbers such as E-11 are entries of the list of errata,
-//! `docs/concepts/errata.md` in the repository; paths such as `vectors/minhash.toml` are files of the repository, too.
+//! Where a work is wrong, the module implements what is right and says so. Numbers such as E-11 are entries of the list of
+//! [errata].
 
 pub mod calendar;
 pub mod candidate;
 pub mod cluster;
+pub mod errata;
 mod error;
 mod escape;
 pub mod estimate;

@@ -27,6 +27,46 @@ pub fn problems(page: &str) -> Vec<String> {
     wrong
 }
 
+/// The entries as the documentation of `minwise` has them: without links, because its readers have no repository, and without the
+/// names of tests and experiments. What comes behind the last entry is left out.
+pub fn for_rustdoc(page: &str) -> String {
+    let entries = page.find("\n## ").map_or("", |at| &page[at + 1..]);
+    let last = entries.rfind("\n### E-").unwrap_or(0);
+    let entries = entries[last..].find("\n## ").map_or(entries, |at| &entries[..last + at]).trim_end();
+    let mut text = String::new();
+    for paragraph in entries.split("\n\n") {
+        if !text.is_empty() {
+            text += "\n\n";
+        }
+        text += &without_links(&paragraph.trim().replace('\n', " "));
+    }
+    text + "\n"
+}
+
+/// A paragraph in which links are their labels. Labels in backticks are names of tests or experiments, and are dropped with the comma before.
+fn without_links(paragraph: &str) -> String {
+    let mut text = String::new();
+    let mut rest = paragraph;
+    while let Some((label, begin, end)) = first_link(rest) {
+        text += &rest[..begin];
+        if label.starts_with('`') {
+            text.truncate(text.trim_end_matches([' ', ',']).len());
+        } else {
+            text += label;
+        }
+        rest = &rest[end..];
+    }
+    text + rest
+}
+
+/// The label of the first link, and the range of bytes that the link takes.
+fn first_link(text: &str) -> Option<(&str, usize, usize)> {
+    let middle = text.find("](")?;
+    let begin = text[..middle].rfind('[')?;
+    let end = middle + text[middle..].find(')')? + 1;
+    Some((&text[begin + 1..middle], begin, end))
+}
+
 /// Whether a link leads to the definition of an experiment that is expected to correct this erratum. `minwise-lab run`
 /// ends with an error if it does not.
 fn corrects(target: &str, number: usize) -> bool {
@@ -52,6 +92,15 @@ mod tests {
         let target = "../../crates/lab/definitions/002/figure-1.toml";
         assert!(corrects(target, 16) && !corrects(target, 18));
         assert!(!corrects("../../crates/lab/definitions/none.toml", 16) && !corrects("figure-1.toml", 16));
+    }
+
+    #[test]
+    fn readers_of_rustdoc_get_no_links() {
+        let page = "# Errata\n\nIntroduction.\n\n## The first source\n\n### E-01 Title\n\n★ Wrong in [0, p); see [bands](b.md). \
+                    [`a_test`](../a.rs),\n[`other`](../b.rs)\n\nIt is *so*: [1/2](../c.toml) has it.\n\n## And in our own notes\n\nMore.\n";
+        let expected =
+            "## The first source\n\n### E-01 Title\n\n★ Wrong in [0, p); see bands.\n\nIt is *so*: 1/2 has it.\n";
+        assert_eq!(for_rustdoc(page), expected);
     }
 
     #[test]

@@ -10,9 +10,13 @@ use anyhow::{Result, bail};
 
 use crate::run::{cargo, cargo_with, root};
 
+/// The list of errata that the documentation of `minwise` includes.
+const ERRATA_OF_RUSTDOC: &str = "crates/core/src/errata.md";
+
 /// Writes the generated files, then checks all pages.
 pub fn write() -> Result<()> {
     generate(&root().join("docs/concepts"))?;
+    fs_err::write(root().join(ERRATA_OF_RUSTDOC), errata_of_rustdoc()?)?;
     // That it is current is a test of the server.
     let openapi = ["test", "--package", "minwise-server", "--test", "server", "openapi"];
     cargo_with(&openapi, &[("MINWISE_WRITE_OPENAPI", "1")])?;
@@ -42,10 +46,17 @@ pub fn check() -> Result<()> {
             wrong.push(format!("docs/concepts/{} is drawn by nothing", name.display()));
         }
     }
+    if fs_err::read_to_string(root().join(ERRATA_OF_RUSTDOC)).unwrap_or_default() != errata_of_rustdoc()? {
+        wrong.push(format!("{ERRATA_OF_RUSTDOC} is not current"));
+    }
     if !wrong.is_empty() {
         bail!("`cargo x docs` is needed:\n  {}", wrong.join("\n  "));
     }
     check_pages()
+}
+
+fn errata_of_rustdoc() -> Result<String> {
+    Ok(errata::for_rustdoc(&fs_err::read_to_string(root().join("docs/concepts/errata.md"))?))
 }
 
 fn generate(folder: &Path) -> Result<()> {

@@ -43,6 +43,8 @@ pub const CRATES: [Crate; 8] = [
 ];
 
 const CORE: &[&str] = &[
+    // Documentation only.
+    "errata",
     // Words for people.
     "escape",
     "sentence",

@@ -98,8 +98,7 @@ mod tests {
     fn readers_of_rustdoc_get_no_links() {
         let page = "# Errata\n\nIntroduction.\n\n## The first source\n\n### E-01 Title\n\n★ Wrong in [0, p); see [bands](b.md). \
                     [`a_test`](../a.rs),\n[`other`](../b.rs)\n\nIt is *so*: [1/2](../c.toml) has it.\n\n## And in our own notes\n\nMore.\n";
-        let expected =
-            "## The first source\n\n### E-01 Title\n\n★ Wrong in [0, p); see bands.\n\nIt is *so*: 1/2 has it.\n";
+        let expected = "## The first source\n\n### E-01 Title\n\n★ Wrong in [0, p); see bands.\n\nIt is *so*: 1/2 has it.\n";
         assert_eq!(for_rustdoc(page), expected);
     }
 

@@ -1,4 +1,5 @@
-//! The headers of modules, which must be lists: rustdoc joins lines that are only aligned into one paragraph.
+//! The headers of modules, which must be lists: rustdoc joins lines that are only aligned into one paragraph. And the
+//! documentation of setters, which must be that of their fields.
 
 use std::path::{Path, PathBuf};
 
@@ -6,9 +7,9 @@ use anyhow::{Result, ensure};
 
 use crate::run::{packages, root};
 
-/// Refuses headers whose items are labels in a column of their own.
+/// Refuses headers whose items are labels in a column of their own, and setters with other words than their fields.
 pub fn check() -> Result<()> {
-    let mut wrong = vec![];
+    let (mut wrong, mut unlike) = (vec![], vec![]);
     for package in packages()? {
         let mut files = vec![];
         find(&package, &mut files)?;
@@ -16,12 +17,18 @@ pub fn check() -> Result<()> {
             let text = fs_err::read_to_string(&file)?;
             let shown = file.strip_prefix(root()).unwrap_or(&file).display();
             wrong.extend(columns(&text).map(|line| format!("{shown}:{line}")));
+            unlike.extend(unlike_fields(&text).into_iter().map(|setter| format!("{shown}: {setter}")));
         }
     }
     ensure!(
         wrong.is_empty(),
         "write each item of a header as `//! - **Idea.** …`, because rustdoc joins aligned lines:\n{}",
         wrong.join("\n")
+    );
+    ensure!(
+        unlike.is_empty(),
+        "the documentation of a field in `setters!` must be that of the field itself:\n{}",
+        unlike.join("\n")
     );
     Ok(())
 }
@@ -37,6 +44,41 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The setters of which the documentation is not that of their fields, as `Type::field`.
+fn unlike_fields(text: &str) -> Vec<String> {
+    let mut unlike = vec![];
+    for (at, _) in text.match_indices("\nsetters!(") {
+        let block = &text[at + "\nsetters!(".len()..];
+        let (Some((name, _)), Some((block, _))) = (block.split_once(" {"), block.split_once("\n});")) else {
+            continue;
+        };
+        let fields = text.split_once(&format!("\npub struct {name} {{")).map_or("", |(_, body)| body);
+        let fields = documented(fields.split_once("\n}").map_or(fields, |(body, _)| body));
+        for setter in documented(block) {
+            if !fields.contains(&setter) {
+                unlike.push(format!("{name}::{}", setter.0));
+            }
+        }
+    }
+    unlike
+}
+
+/// The fields in a body, with the lines of their documentation.
+fn documented(body: &str) -> Vec<(&str, Vec<&str>)> {
+    let (mut fields, mut lines) = (vec![], vec![]);
+    for line in body.lines().map(str::trim) {
+        if line.starts_with("///") {
+            lines.push(line);
+        } else if let Some((name, _)) = line.strip_prefix("pub ").unwrap_or(line).split_once(": ")
+            && line.ends_with(',')
+            && !line.starts_with('#')
+        {
+            fields.push((name, std::mem::take(&mut lines)));
+        }
+    }
+    fields
 }
 
 /// The numbers of the lines that begin with a label and a column of text behind it, outside of examples.
@@ -69,5 +111,14 @@ mod tests {
         let text = "//! Cells.\n//!\n//! Idea       Two sentences.\n//!            The second.\n//! - **Cost.** O(n).\n\
                     //! | a  | b |\n//! ```text\n//! G   = 1\n//! ```\n//! Do not     use it.\n//! A sentence.  Another.\n";
         assert_eq!(columns(text).collect::<Vec<_>>(), [3, 10]);
+    }
+
+    #[test]
+    fn setters_have_the_words_of_their_fields() {
+        let text = "\npub struct Options {\n    /// One.\n    #[serde(default)]\n    pub one: u8,\n    /// Two,\n    /// and more.\n    \
+                    pub two: Option<u8>,\n}\n\nsetters!(Options {\n    /// One.\n    one: u8,\n    ;\n    /// Two,\n    \
+                    two: Option<u8>,\n});\n";
+        assert_eq!(unlike_fields(text), ["Options::two"]);
+        assert_eq!(unlike_fields(&text.replace("    /// and more.\n", "")), [""; 0]);
     }
 }

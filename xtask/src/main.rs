@@ -152,7 +152,11 @@ fn lint() -> bool {
             run::cargo_with(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
         }),
         Part::task("features", "each brings only its own dependencies, and none is needed", features::check),
-        Part::task("headers", "headers of modules are lists, which rustdoc shows as such", headers::check),
+        Part::task(
+            "headers",
+            "headers of modules are lists, which rustdoc shows as such; setters have the words of their fields",
+            headers::check,
+        ),
         Part::task("layers", "data flows one way", layers::check),
         Part::task("names", "a public type shares its name with no other type", names::check),
         Part::task("docs/", "what is generated is current, and every link leads somewhere", docs::check),

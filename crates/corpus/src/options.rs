@@ -36,38 +36,58 @@ pub struct ReadOptions {
     pub text_fields: Vec<FieldPath>,
     /// Where a record keeps its id. Default: `id`. A record without one is still a document.
     pub id_field: FieldPath,
-    /// Fields whose values are wanted beside each document while it is scanned. Default: none.
+    /// Fields whose values each document has beside its text while it is scanned. Default: none.
     pub value_fields: Vec<FieldPath>,
     /// How text files are encoded. JSONL is always UTF-8, and other kinds of documents say it themselves. Default: UTF-8.
     pub encoding: Encoding,
     /// The byte between the fields of CSV and TSV. Default: a tab in TSV; in CSV a comma, or a semicolon or a tab if only with
     /// that the header has the text fields.
     pub delimiter: Option<Delimiter>,
-    /// What the inputs are. Default: told by magic number, name and content.
+    /// The format of the inputs. Default: each file is recognised by its first bytes, its name and its content.
     pub format: InputFormat,
-    /// The longest record that is loaded; a longer one is rejected unread. At most 4 GiB. Default: 1 GiB.
+    /// Maximum size of a record, in bytes, at most 4 GiB; a longer record is rejected unread. Default: 1 GiB.
     pub max_record_bytes: u64,
     /// The rule for a record whose text is null. The corpus hands each one on as a [`Reject`](crate::Reject); whoever reads
     /// it follows this rule. Default: it is kept.
     pub nulls: Nulls,
-    /// Whether a file that was found in a folder or by a pattern and cannot be read is an error. Default: it is a
-    /// [`Reject`](crate::Reject). A file that was named is an error in either case.
+    /// Whether a file that was found in a folder or by a pattern and cannot be read is an error. A file that was named is an
+    /// error in either case. Default: false, and the file is a [`Reject`](crate::Reject).
     pub strict: bool,
-    /// Where compressed and piped inputs are spooled. Default: the system's folder for temporary files.
+    /// The folder for temporary files with decompressed and piped inputs. Default: the system's folder for temporary files.
     pub spool_dir: Option<PathBuf>,
 }
 
 setters!(ReadOptions {
+    /// Where a record keeps its text. Default: `text`.
+    ///
+    /// The texts of several fields are joined by line breaks. A field that is missing or null is then as good as an
+    /// empty one, unless all of them are.
+    ///
+    /// A field in a list, such as `messages[].content`, has the texts of all elements, joined by blank lines. An element that is
+    /// null, or whose member is missing or null, adds nothing. An empty list gives an empty text, and a null list is a null text.
+    /// If some elements lack the member and none has it, the field is missing.
     text_fields: Vec<FieldPath>,
+    /// Where a record keeps its id. Default: `id`. A record without one is still a document.
     id_field: FieldPath,
+    /// Fields whose values each document has beside its text while it is scanned. Default: none.
     value_fields: Vec<FieldPath>,
+    /// How text files are encoded. JSONL is always UTF-8, and other kinds of documents say it themselves. Default: UTF-8.
     encoding: Encoding,
+    /// The format of the inputs. Default: each file is recognised by its first bytes, its name and its content.
     format: InputFormat,
+    /// Maximum size of a record, in bytes, at most 4 GiB; a longer record is rejected unread. Default: 1 GiB.
     max_record_bytes: u64,
+    /// The rule for a record whose text is null. The corpus hands each one on as a [`Reject`](crate::Reject); whoever reads
+    /// it follows this rule. Default: it is kept.
     nulls: Nulls,
+    /// Whether a file that was found in a folder or by a pattern and cannot be read is an error. A file that was named is an
+    /// error in either case. Default: false, and the file is a [`Reject`](crate::Reject).
     strict: bool,
     ;
+    /// The byte between the fields of CSV and TSV. Default: a tab in TSV; in CSV a comma, or a semicolon or a tab if only with
+    /// that the header has the text fields.
     delimiter: Option<Delimiter>,
+    /// The folder for temporary files with decompressed and piped inputs. Default: the system's folder for temporary files.
     spool_dir: Option<PathBuf>,
 });
 

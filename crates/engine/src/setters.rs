@@ -5,11 +5,19 @@
 /// Structs of options are `#[non_exhaustive]`, so that a new option breaks no program. Programs cannot write literals of such a
 /// struct; they start from its default and chain these methods. Methods after the semicolon take whatever converts into the field, so
 /// that an optional value needs no `Some`.
+///
+/// Each field in the list has the documentation of the field itself, so that readers of a method need not look for the field.
+/// `cargo x lint` compares the two.
 macro_rules! setters {
-    ($type:ident { $($plain:ident: $plain_type:ty,)* ; $($field:ident: $type_of_field:ty,)* }) => {
+    ($type:ident {
+        $($(#[$plain_doc:meta])* $plain:ident: $plain_type:ty,)*
+        ;
+        $($(#[$field_doc:meta])* $field:ident: $type_of_field:ty,)*
+    }) => {
         impl $type {
             $(
-                #[doc = concat!("Sets the field `", stringify!($plain), "`.")]
+                #[doc = concat!("Sets `", stringify!($plain), "`.")]
+                $(#[$plain_doc])*
                 #[must_use]
                 pub fn $plain(mut self, $plain: $plain_type) -> Self {
                     self.$plain = $plain;
@@ -17,7 +25,8 @@ macro_rules! setters {
                 }
             )*
             $(
-                #[doc = concat!("Sets the field `", stringify!($field), "`.")]
+                #[doc = concat!("Sets `", stringify!($field), "`.")]
+                $(#[$field_doc])*
                 #[must_use]
                 pub fn $field(mut self, $field: impl Into<$type_of_field>) -> Self {
                     self.$field = $field.into();

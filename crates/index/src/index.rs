@@ -108,31 +108,32 @@ impl<'l> Listing<'l> {
         Self::default()
     }
 
-    /// Sets the text that documents must have in their id, their title or a value of their metadata.
+    /// Sets the text that documents must have in their id, their title or a value of their metadata, whatever the case of its
+    /// letters. Default: all documents are listed.
     #[must_use]
     pub fn search(self, search: &'l str) -> Self {
         Self { search, ..self }
     }
 
-    /// Sets where the page before ended: [`DocumentPage::next`] of that page.
+    /// Sets where the page before ended: [`DocumentPage::next`] of that page. Default: the first page is listed.
     #[must_use]
     pub fn after(self, after: Option<u32>) -> Self {
         Self { after, ..self }
     }
 
-    /// Sets the maximum number of documents.
+    /// Sets the maximum number of documents. Default: 100.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
     }
 
-    /// Sets whether the newest document comes first.
+    /// Sets whether the newest document comes first. Default: the oldest one does.
     #[must_use]
     pub fn newest_first(self, newest_first: bool) -> Self {
         Self { newest_first, ..self }
     }
 
-    /// Sets the maximum number of documents that are searched.
+    /// Sets the maximum number of documents that are searched. Default: no limit.
     #[must_use]
     pub fn looks(self, looks: Option<usize>) -> Self {
         Self { looks, ..self }
@@ -186,12 +187,20 @@ impl Index {
     /// println!("{error}");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Setting`] or [`ErrorKind::Mismatch`] if the settings are none of an index
+    /// ([`IndexSettings::check`]), with [`ErrorKind::Exists`] if the folder is not empty, with [`ErrorKind::Locked`] if another
+    /// process makes an index there, and with [`ErrorKind::DiskFull`] or [`ErrorKind::Io`] if something cannot be written.
     pub fn create(path: &Path, settings: &IndexSettings) -> Result<Self> {
         Ok(Self::create_with(path, settings, |_| Ok(()))?.0)
     }
 
     /// Makes an index, and puts into it what `fill` does. The folder is an index only once all of that is there; if it fails,
     /// nothing is left.
+    ///
+    /// # Errors
+    /// Fails where [`create`](Self::create) does, and returns the error of `fill`.
     pub fn create_with<T>(
         path: &Path,
         settings: &IndexSettings,
@@ -229,6 +238,12 @@ impl Index {
     }
 
     /// Opens an index. A folder is held by one process at a time: another one gets an error until the index is dropped.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::NotAnIndex`] if the folder is none, with [`ErrorKind::Locked`] if another process has it open,
+    /// with [`ErrorKind::Version`] or [`ErrorKind::Unicode`] if another version of this program made it, with
+    /// [`ErrorKind::Damaged`] if stored data are not what was written, and with [`ErrorKind::Io`] if the operating system
+    /// refuses something.
     pub fn open(path: &Path) -> Result<Self> {
         let (folder, settings) = Folder::open(path)?;
         let preparation = EntryPreparation::new(&settings)?;
@@ -277,6 +292,10 @@ impl Index {
     }
 
     /// What it has and takes.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`] if the operating system refuses something, and with [`ErrorKind::Damaged`] if stored data
+    /// are not what was written.
     pub fn statistics(&self) -> Result<Statistics> {
         let state = self.store.view().state()?;
         Ok(Statistics {
@@ -291,11 +310,19 @@ impl Index {
     }
 
     /// Whether there is a document with this id.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`] if the operating system refuses something, and with [`ErrorKind::Damaged`] if stored data
+    /// are not what was written.
     pub fn has(&self, id: &str) -> Result<bool> {
         Ok(self.number(&self.store.view(), id)?.is_some())
     }
 
     /// The document with this id.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`] if the operating system refuses something, and with [`ErrorKind::Damaged`] if stored data
+    /// are not what was written. An id that no document has gives `None`.
     pub fn get(&self, id: &str) -> Result<Option<StoredDocument>> {
         let view = self.store.view();
         let Some(number) = self.number(&view, id)? else { return Ok(None) };
@@ -307,6 +334,10 @@ impl Index {
     }
 
     /// Documents in the order in which they were added, or the other way round.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`] if the operating system refuses something, and with [`ErrorKind::Damaged`] if stored data
+    /// are not what was written.
     pub fn list(&self, listing: &Listing<'_>) -> Result<DocumentPage> {
         let view = self.store.view();
         let search = listing.search.to_lowercase();
@@ -348,6 +379,10 @@ impl Index {
     }
 
     /// The ids of all documents, in the order in which they were added.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`] if the operating system refuses something, and with [`ErrorKind::Damaged`] if stored data
+    /// are not what was written.
     pub fn ids(&self) -> Result<Vec<String>> {
         let mut ids = vec![];
         self.store.view().each_after(KeyspaceName::Records, None, |_, payload| {
@@ -408,6 +443,9 @@ impl Index {
     }
 
     /// Says why no document can have this id, if so.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::BadId`] if the id is empty, has more than 1024 bytes, or has a control character.
     pub fn check_id(id: &str) -> Result<()> {
         let bad = |why| {
             let id = id.chars().take(80).collect();

@@ -23,27 +23,35 @@ pub enum Texts {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct IndexSettings {
-    /// How documents become shingles and sketches.
+    /// How documents become shingles and sketches. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
     pub spec: Spec,
-    /// Bands of the sketches.
+    /// Number of bands of a sketch. Default: 42.
     pub bands: usize,
-    /// Rows of a band.
+    /// Number of rows per band, at most registers divided by bands. Default: 3.
     pub rows: usize,
-    /// Units of a shared passage that is certain to be found.
+    /// Length of a shared passage that is certain to be found, in tokens, or in characters if shingles are made of characters.
+    /// Default: 25.
     pub passage: usize,
-    /// Bits of each register that are kept, if not all.
+    /// Bits that are kept of each register, for comparing sketches; `None` keeps all 32. Default: 8.
     pub bits: Option<Bits>,
-    /// Whether texts are kept.
+    /// Whether texts are kept, without which no passage can be shown. Default: they are kept.
     pub texts: Texts,
 }
 
 setters!(IndexSettings {
+    /// How documents become shingles and sketches. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
     spec: Spec,
+    /// Number of bands of a sketch. Default: 42.
     bands: usize,
+    /// Number of rows per band, at most registers divided by bands. Default: 3.
     rows: usize,
+    /// Length of a shared passage that is certain to be found, in tokens, or in characters if shingles are made of characters.
+    /// Default: 25.
     passage: usize,
+    /// Whether texts are kept, without which no passage can be shown. Default: they are kept.
     texts: Texts,
     ;
+    /// Bits that are kept of each register, for comparing sketches; `None` keeps all 32. Default: 8.
     bits: Option<Bits>,
 });
 
@@ -61,6 +69,11 @@ impl Default for IndexSettings {
 
 impl IndexSettings {
     /// Refuses what cannot be.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Setting`] if the sketch cannot be banded, if bands and rows need more registers than it has, if
+    /// `passage` is shorter than a shingle, if the registers cannot be packed into `bits`, or if shingles are a bag. Fails with
+    /// [`ErrorKind::Mismatch`] if the spec has weights.
     pub fn check(&self) -> Result<()> {
         self.banding()?;
         self.winnow()?;
@@ -82,6 +95,9 @@ impl IndexSettings {
 
     /// The probability with which bands find a document of exactly this similarity. One that shares a passage is found in
     /// any case, so that this is the least.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Setting`] if the sketch cannot be banded, or if bands and rows need more registers than it has.
     pub fn probability(&self, similarity: f64) -> Result<f64> {
         Ok(Curve::from(self.banding()?).probability(similarity))
     }
@@ -101,6 +117,9 @@ impl IndexSettings {
     }
 
     /// Says whether what was made with the two settings goes together; if not, names the first that differs.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Mismatch`], which has the first setting that differs and both values.
     pub fn compare(&self, other: &Self) -> Result<()> {
         self.spec.check(&other.spec)?;
         for ((field, left), (_, right)) in self.fields().into_iter().zip(other.fields()) {

@@ -64,11 +64,11 @@ use state::{ServerState, SharedState, cores};
 /// How to serve an archive.
 #[non_exhaustive]
 pub struct ServerOptions {
-    /// Who may ask; without tokens, everybody on this machine.
+    /// The tokens that let clients in. Default: none, so that everybody on this machine may read and write, and nobody else.
     pub tokens: Option<Tokens>,
-    /// What requests may take.
+    /// The limits of requests. Default: [`ServerLimits::default`].
     pub limits: ServerLimits,
-    /// Takes note of what happens.
+    /// A function that receives each event, as a JSON object. Default: events are dropped.
     pub log: LogSink,
 }
 
@@ -107,6 +107,10 @@ impl Stopper {
 
 impl Server {
     /// Listens at an address. Others can reach it only if there are tokens.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Unprotected`] if there are no tokens and others could reach the address, and with [`Error::Listen`]
+    /// if the operating system refuses the address.
     pub fn listen(address: SocketAddr, options: ServerOptions) -> Result<Self> {
         if options.tokens.is_none() && !address.ip().to_canonical().is_loopback() {
             return Err(Error::Unprotected { address });
@@ -133,6 +137,9 @@ impl Server {
     }
 
     /// Answers until it is stopped, then finishes what was begun, as far as there is time, and closes the index.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Threads`] if threads cannot be started, and with [`Error::Listen`] if the socket cannot be used.
     pub fn run(self, index: Index) -> Result<ServerOutcome> {
         let grace = self.options.limits.grace;
         let state = self.options.state(index);
@@ -170,9 +177,12 @@ pub fn app(index: Index, options: ServerOptions) -> axum::Router {
 }
 
 setters!(ServerOptions {
+    /// The limits of requests. Default: [`ServerLimits::default`].
     limits: ServerLimits,
+    /// A function that receives each event, as a JSON object. Default: events are dropped.
     log: LogSink,
     ;
+    /// The tokens that let clients in. Default: none, so that everybody on this machine may read and write, and nobody else.
     tokens: Option<Tokens>,
 });
 

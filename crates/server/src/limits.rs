@@ -28,43 +28,55 @@ use crate::setters::setters;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ServerLimits {
-    /// Bytes of the body of a request. Default: 64 MiB.
+    /// Maximum size of the body of a request, in bytes. Default: 64 MiB.
     pub body_bytes: usize,
-    /// Bytes of all bodies that are held at once: half of them for requests and answers, half for jobs that run or wait, and
-    /// neither fewer than those of one body. Default: 256 MiB.
+    /// Memory for all bodies that are held at once, in bytes: half of it for requests and answers, half for jobs that run or
+    /// wait, and neither half smaller than one body. Default: 256 MiB.
     pub held_bytes: usize,
-    /// Bytes of a text that is checked or shown beside another. Default: 16 MiB.
+    /// Maximum size of a text that is checked or shown beside another, in bytes. Default: 16 MiB.
     pub text_bytes: usize,
-    /// Time for a request, from its headers to its answer. Default: a minute.
+    /// Maximum time of a request, from its headers to its answer. Default: 1 minute.
     pub time: Duration,
-    /// Requests that are answered at once. Default: 512.
+    /// Maximum number of requests that are answered at once. Default: 512.
     pub requests: usize,
-    /// Connections at once. Default: 1024.
+    /// Maximum number of connections at once. Default: 1024.
     pub connections: usize,
-    /// Requests a second of one client, with as many again in one go; none: as many as they like. Default: 100.
+    /// Maximum number of requests per second of one client; a burst may have twice as many. `None` sets no limit. Default: 100.
     pub rate: Option<NonZeroU32>,
-    /// Jobs that add documents, running or waiting; of those that look for clusters there are two. Default: 16.
+    /// Maximum number of jobs that add documents, running or waiting. Two more may look for clusters. Default: 16.
     pub jobs: usize,
-    /// Time for requests and jobs to come to an end when the server is stopped. Default: 30 seconds.
+    /// Time for requests and jobs to end after the server was asked to stop. Default: 30 seconds.
     pub grace: Duration,
-    /// The time that one PDF of a request may take to be read; other files take time in proportion to their bytes. Default: 20 seconds.
+    /// Maximum time for reading one PDF of a request. Other files take time in proportion to their bytes. Default: 20 seconds.
     pub file_time: Duration,
-    /// Changes of the archive after which they are merged, so that it stays fast to read. Default: 4096.
+    /// Number of changes of the archive after which they are merged, so that it stays fast to read. Default: 4096.
     pub unmerged_changes: u64,
 }
 
 setters!(ServerLimits {
+    /// Maximum size of the body of a request, in bytes. Default: 64 MiB.
     body_bytes: usize,
+    /// Memory for all bodies that are held at once, in bytes: half of it for requests and answers, half for jobs that run or
+    /// wait, and neither half smaller than one body. Default: 256 MiB.
     held_bytes: usize,
+    /// Maximum size of a text that is checked or shown beside another, in bytes. Default: 16 MiB.
     text_bytes: usize,
+    /// Maximum time of a request, from its headers to its answer. Default: 1 minute.
     time: Duration,
+    /// Maximum number of requests that are answered at once. Default: 512.
     requests: usize,
+    /// Maximum number of connections at once. Default: 1024.
     connections: usize,
+    /// Maximum number of jobs that add documents, running or waiting. Two more may look for clusters. Default: 16.
     jobs: usize,
+    /// Time for requests and jobs to end after the server was asked to stop. Default: 30 seconds.
     grace: Duration,
+    /// Maximum time for reading one PDF of a request. Other files take time in proportion to their bytes. Default: 20 seconds.
     file_time: Duration,
+    /// Number of changes of the archive after which they are merged, so that it stays fast to read. Default: 4096.
     unmerged_changes: u64,
     ;
+    /// Maximum number of requests per second of one client; a burst may have twice as many. `None` sets no limit. Default: 100.
     rate: Option<NonZeroU32>,
 });
 

@@ -20,7 +20,8 @@ use crate::problem::{Problem, ProblemKind};
 use crate::shutdown::ShutdownSignal;
 use crate::upkeep::Upkeep;
 
-/// Takes note of what happens, for those who read the log.
+/// A function that receives the events of a server, each as a JSON object. Its field `event` is `request`, `error`,
+/// `merged` or `unfinished`; the other fields depend on it.
 pub type LogSink = Box<dyn Fn(&Value) + Send + Sync>;
 
 /// What all requests share.

@@ -36,32 +36,40 @@ pub struct LshBuilder<K> {
 }
 
 impl<K: Eq + Hash> LshBuilder<K> {
-    /// The similarity that a document must reach to be found. Default: 0.8.
+    /// Sets the similarity that a document must reach to be found: above 0 and at most 1. Default: 0.8.
     pub fn threshold(self, threshold: f64) -> Self {
         Self { threshold, ..self }
     }
 
-    /// The wanted recall: the probability with which a document exactly at the threshold is among the candidates of a query.
+    /// Sets the wanted recall, above 0 and below 1: the probability with which a document exactly at the threshold is among the candidates of a query.
     /// Bands and rows are chosen by it. Default: 0.99.
     pub fn recall(self, recall: f64) -> Self {
         Self { recall: Some(recall), ..self }
     }
 
-    /// Sets bands and rows instead of a recall.
+    /// Sets the number of bands and of rows per band instead of a recall; their product is at most the number of registers.
+    /// Default: those that follow from the recall.
     pub fn bands(self, bands: usize, rows: usize) -> Self {
         Self { bands: Some((bands, rows)), ..self }
     }
 
-    /// Keeps the distinct shingles of each document, eight bytes each, so that queries give exact similarities.
+    /// Keeps the distinct shingles of each document, eight bytes each, so that queries give exact similarities. Default: they are
+    /// not kept, and similarities are estimates.
     pub fn keep_shingles(self) -> Self {
         Self { keeps_shingles: true, ..self }
     }
 
     /// Checks all settings and makes the index.
     ///
-    /// Returns an error if the sketch of the spec has no registers that could be banded, if the spec has weights, if the
-    /// threshold is not above 0 and at most 1, if both a recall and bands are set, if bands and rows do not fit the registers or
-    /// no choice of them reaches the recall, and if shingles are to be kept for a sketch of weighted sets.
+    /// # Errors
+    /// Fails with
+    /// - [`ErrorKind::Unsupported`] if the sketch of the spec has no registers that could be banded, as `b-bit` has none, or if
+    ///   shingles are to be kept for a sketch of weighted sets;
+    /// - [`ErrorKind::Weighted`] if the spec has weights;
+    /// - [`ErrorKind::OutOfRange`] if the threshold is not above 0 and at most 1, if the recall is not above 0 and below 1, if
+    ///   both a recall and bands are set, if bands or rows are 0, or if the sketch has no possible number of registers;
+    /// - [`ErrorKind::TooFewRegisters`] if bands and rows need more registers than the sketch has;
+    /// - [`ErrorKind::Unreachable`] if no choice of bands and rows reaches the recall.
     pub fn build(self) -> Result<Lsh<K>, Error> {
         let Self { keys: PhantomData, spec, threshold, recall, bands, keeps_shingles } = self;
         let unsupported = |action, expected: &str| -> Error {
@@ -94,14 +102,16 @@ impl<K: Eq + Hash> LshBuilder<K> {
 impl<K: Eq + Hash> Lsh<K> {
     /// An empty index whose bands and rows find a document exactly at `threshold` with probability `recall`.
     ///
-    /// Returns an error where [`LshBuilder::build`] does.
+    /// # Errors
+    /// Fails where [`LshBuilder::build`] does.
     pub fn new(spec: Spec, threshold: f64, recall: f64) -> Result<Self, Error> {
         Self::builder(spec).threshold(threshold).recall(recall).build()
     }
 
     /// An empty index of these bands and rows.
     ///
-    /// Returns an error where [`LshBuilder::build`] does.
+    /// # Errors
+    /// Fails where [`LshBuilder::build`] does.
     pub fn with_bands(spec: Spec, threshold: f64, bands: usize, rows: usize) -> Result<Self, Error> {
         Self::builder(spec).threshold(threshold).bands(bands, rows).build()
     }

@@ -25,9 +25,7 @@ impl<K: Eq + Hash> Lsh<K> {
     /// Inserts texts by several threads. The index is the same as after [`insert`](Self::insert) one by one, for any number of
     /// threads.
     ///
-    /// The threads live as long as the call. Returns an error and changes nothing if a key is there already or comes twice, if
-    /// the spec rejects short texts and one of these is short, or if `threads` is 0. The error has the position of the first such
-    /// document.
+    /// The threads live as long as the call.
     ///
     /// ```
     /// use minwise::{Lsh, Spec};
@@ -41,6 +39,12 @@ impl<K: Eq + Hash> Lsh<K> {
     /// assert_eq!(lsh.len(), 2);
     /// # Ok::<(), minwise::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::DuplicateKey`] if a key is in the index already or comes twice, with
+    /// [`ErrorKind::ShortDocument`] if the spec rejects short texts and one of these is short, and with
+    /// [`ErrorKind::OutOfRange`] if `threads` is 0 or the index would have more than 4,294,967,294 documents. The first
+    /// two have the position of the first such document. The index is unchanged then.
     pub fn insert_many<T: AsRef<str> + Sync>(
         &mut self,
         documents: impl IntoIterator<Item = (K, T)>,

@@ -58,8 +58,6 @@ pub(super) const MANY_REMOVED: usize = 64;
 /// | merge, serde | yes | no |
 /// | a key that the index has | `insert` refuses it, `replace` replaces the document | replaces the signature; the old band entries stay |
 /// | insertion by several threads | [`insert_many`](Self::insert_many), same result for any number | `par_bulk_insert` |
-///
-/// `cargo x bench lsh` measures both in one run; `docs/guides/lsh.md` has the figures.
 #[derive(Clone)]
 pub struct Lsh<K> {
     pub(super) spec: Spec,
@@ -218,8 +216,11 @@ impl<K> Lsh<K> {
 impl<K: Eq + Hash> Lsh<K> {
     /// Inserts a document: a text, shingles, or a sketch by the same spec.
     ///
-    /// Returns an error and changes nothing if the key is there already, if the spec rejects short texts and this is one, if a
-    /// sketch was made by another spec, or if a sketch is given to an index that keeps shingles.
+    /// # Errors
+    /// Fails with [`ErrorKind::DuplicateKey`] if the key is in the index already, with [`ErrorKind::ShortDocument`] if the spec
+    /// rejects short texts and this is one, with [`ErrorKind::SpecMismatch`] if a sketch was made by another spec, and with
+    /// [`ErrorKind::OutOfRange`] if a sketch is given to an index that keeps shingles or the index has 4,294,967,294 documents.
+    /// The index is unchanged then.
     pub fn insert<'a>(&mut self, key: K, document: impl Into<Sketchable<'a>>) -> Result<(), Error> {
         let mut buffers = std::mem::take(&mut self.buffers);
         let result = self.insert_by(key, document.into(), &mut buffers);
@@ -242,7 +243,8 @@ impl<K: Eq + Hash> Lsh<K> {
     /// # Ok::<(), minwise::Error>(())
     /// ```
     ///
-    /// Returns an error and changes nothing where [`insert`](Self::insert) does, but for a key that is in the index.
+    /// # Errors
+    /// Fails where [`insert`](Self::insert) does, except for a key that is in the index. The index is unchanged then.
     pub fn replace<'a>(&mut self, key: K, document: impl Into<Sketchable<'a>>) -> Result<bool, Error> {
         let Some(slot) = self.slot(&key) else { return self.insert(key, document).map(|()| false) };
         // Without its key, no query returns the old document, and `insert` reports no duplicate key.
@@ -281,8 +283,10 @@ impl<K: Eq + Hash> Lsh<K> {
     /// Inserts documents whose sketches exist, as rows of one matrix, by several threads; the result does not depend on how many.
     /// Rows must come from the [`spec`](Self::spec) of the index; only their length can be checked.
     ///
-    /// Returns an error and changes nothing if there are not as many keys as rows, if rows have not the length of the spec, if a
-    /// key is there already or comes twice, if the index keeps shingles, or if `threads` is 0.
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`] if there are not as many keys as rows, if rows do not have the length of the spec,
+    /// if the index keeps shingles, if `threads` is 0, or if the index would have more than 4,294,967,294 documents. Fails with
+    /// [`ErrorKind::DuplicateKey`] if a key is in the index already or comes twice. The index is unchanged then.
     pub fn insert_sketches(
         &mut self,
         keys: impl IntoIterator<Item = K>,
@@ -356,8 +360,10 @@ impl<K: Eq + Hash> Lsh<K> {
 
     /// Adds all documents of another index behind these, in their order. Bands, rows and threshold stay those of this index.
     ///
-    /// Returns an error and changes nothing if the specs differ or only one of the two keeps shingles, naming the field, and if
-    /// a key is in both.
+    /// # Errors
+    /// Fails with [`ErrorKind::SpecMismatch`] if the specs differ or only one of the two keeps shingles, with
+    /// [`ErrorKind::DuplicateKey`] if a key is in both, and with [`ErrorKind::OutOfRange`] if they have more than 4,294,967,294
+    /// documents together. The index is unchanged then.
     pub fn merge(&mut self, mut other: Self) -> Result<(), Error> {
         self.spec.check(&other.spec)?;
         if self.keeps_shingles() != other.keeps_shingles() {

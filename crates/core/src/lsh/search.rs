@@ -57,8 +57,11 @@ pub struct Searcher<'a, K> {
 }
 
 impl<'a, K> Searcher<'a, K> {
-    /// Finds documents from this similarity on, 0 to 1. It may lie below the threshold of the index, but its bands and rows find
+    /// Finds documents from this similarity on, 0 to 1. Default: the [threshold](Lsh::threshold) of the index. It may lie below the threshold of the index, but its bands and rows find
     /// such documents less often.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `similarity` is from 0 to 1.
     pub fn at_least(self, similarity: f64) -> Result<Self, Error> {
         // Written so that NaN is outside of the range.
         if !(0.0..=1.0).contains(&similarity) {
@@ -67,7 +70,7 @@ impl<'a, K> Searcher<'a, K> {
         Ok(Self { threshold: similarity, ..self })
     }
 
-    /// Finds this many documents at most: the most similar ones.
+    /// Finds this many documents at most: the most similar ones. Default: no limit.
     #[must_use]
     pub fn at_most(self, most: usize) -> Self {
         Self { most, ..self }
@@ -76,8 +79,9 @@ impl<'a, K> Searcher<'a, K> {
     /// Finds the documents of the index that share a band with a text, shingles or a sketch and are similar enough: the most
     /// similar one first, ties in the order of insertion.
     ///
-    /// Returns an error if a sketch was made by another spec, naming the field, and if the spec rejects short texts and this is
-    /// one.
+    /// # Errors
+    /// Fails with [`ErrorKind::SpecMismatch`](crate::ErrorKind::SpecMismatch) if a sketch was made by another spec, and with
+    /// [`ErrorKind::ShortDocument`](crate::ErrorKind::ShortDocument) if the spec rejects short texts and this is one.
     pub fn query<'d>(&mut self, document: impl Into<Sketchable<'d>>) -> Result<&[Similar<'a, K>], Error> {
         self.search(document.into())?;
         Ok(&self.found)
@@ -143,7 +147,8 @@ impl<K: Eq + Hash> Lsh<K> {
     /// Finds the documents that reach the [threshold](Self::threshold): the most similar one first, ties in the order of
     /// insertion. For another threshold, or for the most similar ones only, take a [`searcher`](Self::searcher).
     ///
-    /// Returns an error where [`Searcher::query`] does.
+    /// # Errors
+    /// Fails where [`Searcher::query`] does.
     pub fn query<'d>(&self, document: impl Into<Sketchable<'d>>) -> Result<Vec<Similar<'_, K>>, Error> {
         let mut searcher = self.searcher();
         searcher.search(document.into())?;

@@ -12,29 +12,36 @@ use crate::setters::setters;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExtractLimits {
-    /// Bytes of the file. Default: 256 MiB.
+    /// Maximum size of the file, in bytes. Default: 256 MiB.
     pub bytes: u64,
-    /// Bytes that what is compressed in it may unfold to, all parts together, and bytes of the text. They are counted
-    /// while they are unfolded: what the file says about itself is not believed. Default: 256 MiB.
+    /// Maximum size of all decompressed parts together, and of the text, in bytes. The bytes are counted while they are
+    /// decompressed; the sizes that the file states are not believed. Default: 256 MiB.
     pub unfolded_bytes: u64,
-    /// Elements or objects inside one another. Default: 256.
+    /// Maximum depth of elements or objects inside one another. Default: 256.
     pub nesting: usize,
-    /// Pages of a PDF. Default: 20 000.
+    /// Maximum number of pages of a PDF. Default: 20,000.
     pub pages: usize,
-    /// The time that one PDF may take. The other formats take time in proportion to their bytes, as they are and unfolded.
-    /// Default: a minute.
+    /// Maximum time for one PDF. Other formats take time in proportion to their bytes. Default: 1 minute.
     pub time: Duration,
-    /// Threads of this process that read PDFs at once, those among them that were given up and have not ended. Default: as many as
-    /// are asked for.
+    /// Maximum number of threads of this process that read PDFs at once, including those that were given up and have not ended.
+    /// Default: no limit.
     pub threads: usize,
 }
 
 setters!(ExtractLimits {
+    /// Maximum size of the file, in bytes. Default: 256 MiB.
     bytes: u64,
+    /// Maximum size of all decompressed parts together, and of the text, in bytes. The bytes are counted while they are
+    /// decompressed; the sizes that the file states are not believed. Default: 256 MiB.
     unfolded_bytes: u64,
+    /// Maximum depth of elements or objects inside one another. Default: 256.
     nesting: usize,
+    /// Maximum number of pages of a PDF. Default: 20,000.
     pages: usize,
+    /// Maximum time for one PDF. Other formats take time in proportion to their bytes. Default: 1 minute.
     time: Duration,
+    /// Maximum number of threads of this process that read PDFs at once, including those that were given up and have not ended.
+    /// Default: no limit.
     threads: usize,
     ;
 });

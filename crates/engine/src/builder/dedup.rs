@@ -81,7 +81,9 @@ impl Dedup {
     /// Reads, decides and writes.
     ///
     /// # Errors
-    /// Fails if an option is invalid, or if something cannot be read or written. A bad record is no error: it is
+    /// Fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings) if an option is invalid, and with
+    /// [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if something cannot be read or
+    /// written. [`read`](fn@crate::stages::read) lists the errors that come from documents. A bad record is no error: it is
     /// [rejected](Deduplicated::rejects).
     pub fn run(self) -> Result<Deduplicated, Error> {
         self.run_observed(&Unobserved)
@@ -100,7 +102,7 @@ shared_options!(Dedup);
 
 /// Which documents stay.
 impl Dedup {
-    /// Adds a reference: documents that the inputs are compared with. They always stay and are never written.
+    /// Adds a reference: documents that the inputs are compared with. They always stay and are never written. Default: none.
     pub fn against(mut self, input: impl Into<Input>) -> Self {
         self.options.inputs.against.push(input.into());
         self
@@ -136,7 +138,8 @@ impl Dedup {
     }
 
     /// Sets how many documents are compared without bands to measure the recall, or `None` for no measurement. It changes
-    /// nothing but the [summary](Deduplicated::summary). Default: as many as a twentieth of the run's time is enough for.
+    /// nothing but the [summary](Deduplicated::summary). Default: up to 1,000 documents,
+    /// within 5 % of the run time.
     pub fn audit(mut self, documents: impl Into<Option<u64>>) -> Self {
         self.options.settings.audit = documents.into().map(AuditSize::Documents);
         self
@@ -145,19 +148,21 @@ impl Dedup {
 
 /// Outputs. A run writes nothing unless one of these is called.
 impl Dedup {
-    /// Writes the kept documents to a file, or to a folder if the path ends with a separator. The name decides the format.
+    /// Writes the kept documents to a file, or to a folder if the path ends with a separator. The name decides the format. Default:
+    /// they are not written.
     pub fn write_kept(mut self, path: impl AsRef<Path>) -> Self {
         self.options.outputs.kept = Some(Destination::from(path.as_ref()));
         self
     }
 
     /// Writes the removed documents to a file, or to a folder if the path ends with a separator. The name decides the format.
+    /// Default: they are not written.
     pub fn write_removed(mut self, path: impl AsRef<Path>) -> Self {
         self.options.outputs.removed = Some(Destination::from(path.as_ref()));
         self
     }
 
-    /// Writes a report to a folder: a page for people, pairs, clusters and rejected records.
+    /// Writes a report to a folder: a page for people, pairs, clusters and rejected records. Default: no report is written.
     pub fn report(mut self, folder: impl AsRef<Path>) -> Self {
         self.options.outputs.report = Some(folder.as_ref().to_owned());
         self
@@ -175,7 +180,8 @@ impl Dedup {
         self
     }
 
-    /// Keeps the progress of the run in a folder, and goes on with a run that was begun there.
+    /// Keeps the progress of the run in a folder, and goes on with a run that was begun there with the same options and inputs. The
+    /// folder is removed when the run is done. Default: the run cannot be resumed.
     pub fn resume_in(mut self, folder: impl AsRef<Path>) -> Self {
         self.options.work = Some(WorkOptions { resume: true, ..WorkOptions::new(folder.as_ref()) });
         self
@@ -302,7 +308,7 @@ impl Deduplicated {
     /// [`record_id`](Self::record_id) is the id as the record has it.
     ///
     /// # Errors
-    /// Fails if ids lie in a temporary file that cannot be read.
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if ids lie in a temporary file that cannot be read.
     pub fn id(&self, index: usize) -> Result<Option<Cow<'_, str>>, Error> {
         self.positions.document(index).map(|document| self.outcome.id(document)).transpose()
     }
@@ -311,7 +317,7 @@ impl Deduplicated {
     /// rejected, or is not there.
     ///
     /// # Errors
-    /// Fails if ids lie in a temporary file that cannot be read.
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if ids lie in a temporary file that cannot be read.
     pub fn record_id(&self, index: usize) -> Result<Option<Cow<'_, str>>, Error> {
         let Some(document) = self.positions.document(index) else { return Ok(None) };
         let id = self.outcome.reading().documents.raw_id(document)?;
@@ -321,7 +327,7 @@ impl Deduplicated {
     /// The text of a document, read again from its source. `None` if it is null, or if the record was rejected or is not there.
     ///
     /// # Errors
-    /// Fails if the source cannot be read.
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if the source cannot be read.
     pub fn text(&self, index: usize) -> Result<Option<String>, Error> {
         let Some(document) = self.positions.document(index) else { return Ok(None) };
         let documents = &self.outcome.reading().documents;
@@ -337,7 +343,7 @@ impl Deduplicated {
     /// estimate, and the passages that both share. `None` if the document was not removed.
     ///
     /// # Errors
-    /// Fails if a source cannot be read.
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if a source cannot be read.
     pub fn explain(&self, index: usize) -> Result<Option<Comparison>, Error> {
         let Some(&Duplicate { index, duplicate_of, .. }) = self.duplicate(index) else { return Ok(None) };
         let (Some(left), Some(right)) = (self.text(index)?, self.text(duplicate_of)?) else {

@@ -27,6 +27,12 @@ use crate::error::Error;
 /// assert_eq!(result.removed()[0].duplicate_of, 0);
 /// # Ok::<(), minwise_engine::Error>(())
 /// ```
+///
+/// # Errors
+/// Fails with [`ErrorKind::TooLittleMemory`](crate::ErrorKind::TooLittleMemory) if half of the machine's memory is too little,
+/// with [`ErrorKind::TooManyDocuments`](crate::ErrorKind::TooManyDocuments) if there are more than 4,294,967,294 texts, and
+/// with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if the system's folder
+/// for temporary files is needed and cannot be used.
 pub fn dedup<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Deduplicated, Error> {
     Dedup::new().texts(texts).run()
 }
@@ -42,6 +48,9 @@ pub fn dedup<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Dedupl
 /// }
 /// # Ok::<(), minwise_engine::Error>(())
 /// ```
+///
+/// # Errors
+/// Fails where [`dedup`](fn@dedup) does.
 pub fn pairs<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<FoundPairs, Error> {
     Pairs::new().texts(texts).run()
 }

@@ -63,7 +63,9 @@ impl Pairs {
     /// outcome [visits](PairsOutcome::for_each) them one by one.
     ///
     /// # Errors
-    /// Fails if an option is invalid, or if something cannot be read or written. A bad record is no error: it is
+    /// Fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings) if an option is invalid, and with
+    /// [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if something cannot be read or
+    /// written. [`read`](fn@crate::stages::read) lists the errors that come from documents. A bad record is no error: it is
     /// [rejected](FoundPairs::rejects).
     pub fn run(self) -> Result<FoundPairs, Error> {
         self.run_observed(&Unobserved)
@@ -89,7 +91,7 @@ impl Pairs {
         self
     }
 
-    /// Writes the pairs to a file.
+    /// Writes the pairs to a file, one per line. Default: they are in the result only.
     pub fn write(mut self, path: impl AsRef<Path>, format: PairFormat) -> Self {
         self.options.output = Some(Destination::from(path.as_ref()));
         self.options.format = format;
@@ -162,7 +164,7 @@ impl FoundPairs {
     /// [`record_id`](Self::record_id) is the id as the record has it.
     ///
     /// # Errors
-    /// Fails if ids lie in a temporary file that cannot be read.
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if ids lie in a temporary file that cannot be read.
     pub fn id(&self, index: usize) -> Result<Option<Cow<'_, str>>, Error> {
         let id = |document| self.outcome.reading().documents.id(document, self.outcome.corpus());
         self.positions.document(index).map(id).transpose()
@@ -172,7 +174,7 @@ impl FoundPairs {
     /// rejected, or is not there.
     ///
     /// # Errors
-    /// Fails if ids lie in a temporary file that cannot be read.
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if ids lie in a temporary file that cannot be read.
     pub fn record_id(&self, index: usize) -> Result<Option<Cow<'_, str>>, Error> {
         let Some(document) = self.positions.document(index) else { return Ok(None) };
         let id = self.outcome.reading().documents.raw_id(document)?;

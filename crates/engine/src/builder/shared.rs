@@ -86,7 +86,7 @@ macro_rules! shared_options {
                 self
             }
 
-            /// Changes how inputs are read, for the options without a method of their own.
+            /// Changes how inputs are read, for the options without a method of their own. Default: [`ReadOptions::default`].
             pub fn reading(mut self, change: impl FnOnce(&mut ReadOptions)) -> Self {
                 change(&mut self.options.inputs.options);
                 self
@@ -95,7 +95,7 @@ macro_rules! shared_options {
 
         /// Similarity settings.
         impl $builder {
-            /// Sets the exact similarity from which on two documents are near-duplicates. Default: 0.8.
+            /// Sets the exact similarity from which on two documents are near-duplicates: above 0 and at most 1. Default: 0.8.
             pub fn threshold(mut self, threshold: f64) -> Self {
                 self.options.settings.threshold = threshold;
                 self
@@ -118,13 +118,15 @@ macro_rules! shared_options {
                 self
             }
 
-            /// Sets the probability of finding a pair whose similarity is the threshold. Default: 0.99.
+            /// Sets the probability of finding a pair whose similarity is the threshold: above 0 and below 1. Bands and rows are chosen
+            /// by it. Default: 0.99.
             pub fn recall(mut self, recall: f64) -> Self {
                 self.options.settings.bands = Bands::ForRecall(recall);
                 self
             }
 
-            /// Sets the bands and the rows per band, instead of those that follow from the recall.
+            /// Sets the number of bands and of rows per band; their product is at most the number of registers. Default: those that
+            /// follow from the recall.
             pub fn bands(mut self, bands: usize, rows: usize) -> Self {
                 self.options.settings.bands = Bands::Given { bands, rows };
                 self
@@ -137,7 +139,7 @@ macro_rules! shared_options {
             }
 
             /// Adds texts whose shingles are left out of every document, such as an empty form: a file, a folder, or
-            /// documents in memory.
+            /// documents in memory. Default: none.
             pub fn ignore_text(mut self, input: impl Into<Input>) -> Self {
                 self.options.inputs.ignore_text.push(input.into());
                 self
@@ -149,16 +151,16 @@ macro_rules! shared_options {
                 self
             }
 
-            /// Changes the settings of the run, for those without a method of their own.
+            /// Changes the settings of the run, for those without a method of their own. Default: [`RunSettings::default`].
             pub fn settings(mut self, change: impl FnOnce(&mut RunSettings)) -> Self {
                 change(&mut self.options.settings);
                 self
             }
         }
 
-        /// Resource limits, which change no result. None of these changes a result.
+        /// Resource limits, which change no result.
         impl $builder {
-            /// Sets the number of threads. Default: one per core.
+            /// Sets the number of threads. Default: one per core, or fewer if the memory limit is too small for that many.
             pub fn threads(mut self, threads: usize) -> Self {
                 self.options.settings.threads = Some(threads);
                 self

@@ -31,24 +31,29 @@ use crate::storage::work::{self, Claim, Manifest, WorkFolder};
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct DedupOptions {
-    /// The inputs and references to read.
+    /// The inputs and references to read. Default: none, which a run refuses.
     pub inputs: Inputs,
-    /// What makes two documents near-duplicates, and which one stays.
+    /// What makes two documents near-duplicates, and which one stays. Default: [`RunSettings::default`].
     pub settings: RunSettings,
-    /// The files to write.
+    /// The files to write. Default: none.
     pub outputs: Outputs,
-    /// The folder that keeps the progress of the run. Without one, the run cannot be resumed.
+    /// The folder that keeps the progress of the run. Default: none, so that the run cannot be resumed.
     pub work: Option<WorkOptions>,
-    /// The command, as a shell would take it, for the page of the report.
+    /// The command, as a shell would take it, for the page of the report. Default: the page names none.
     pub command: Option<String>,
 }
 
 setters!(DedupOptions {
+    /// The inputs and references to read. Default: none, which a run refuses.
     inputs: Inputs,
+    /// What makes two documents near-duplicates, and which one stays. Default: [`RunSettings::default`].
     settings: RunSettings,
+    /// The files to write. Default: none.
     outputs: Outputs,
     ;
+    /// The folder that keeps the progress of the run. Default: none, so that the run cannot be resumed.
     work: Option<WorkOptions>,
+    /// The command, as a shell would take it, for the page of the report. Default: the page names none.
     command: Option<String>,
 });
 
@@ -56,11 +61,11 @@ setters!(DedupOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkOptions {
-    /// The folder.
+    /// The folder, which is made if it does not exist. It must be empty unless a run is resumed.
     pub folder: PathBuf,
-    /// Whether to go on with the run that was begun there, if there is one.
+    /// Whether to go on with the run that was begun there, if there is one. Default: false.
     pub resume: bool,
-    /// Whether the folder stays when the run is done.
+    /// Whether the folder stays when the run is done. Default: false.
     pub keep: bool,
 }
 
@@ -73,9 +78,12 @@ impl WorkOptions {
 }
 
 setters!(WorkOptions {
+    /// Whether to go on with the run that was begun there, if there is one. Default: false.
     resume: bool,
+    /// Whether the folder stays when the run is done. Default: false.
     keep: bool,
     ;
+    /// The folder, which is made if it does not exist. It must be empty unless a run is resumed.
     folder: PathBuf,
 });
 
@@ -129,7 +137,9 @@ impl DedupRun {
     /// Reads, decides and writes.
     ///
     /// # Errors
-    /// Fails if something cannot be read or written, or if the observer cancels. Outputs are put in place only at the end,
+    /// Fails with [`ErrorKind::Corpus`] or [`ErrorKind::File`] if something cannot be read or written, with [`ErrorKind::Output`] if
+    /// outputs cannot be written as asked, with [`ErrorKind::Changed`] if a run that is resumed had other options or inputs, where
+    /// [`read`](fn@crate::stages::read) does because of the documents, and with [`ErrorKind::Cancelled`] if the observer cancels. Outputs are put in place only at the end,
     /// so a run that fails before then leaves no partial output, and existing outputs stay as they were.
     pub fn execute(self, observer: &dyn Observer) -> Result<DedupOutcome, Error> {
         let stopwatch = Stopwatch::new(observer);
@@ -327,11 +337,25 @@ impl DedupOutcome {
     }
 
     /// The id of a document.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Corpus`] or [`ErrorKind::File`] if ids lie on disk, because memory was too small, and cannot be
+    /// read.
+    ///
+    /// # Panics
+    /// If there is no document with this number.
     pub fn id(&self, document: u32) -> Result<Cow<'_, str>, Error> {
         self.reading.documents.id(document, &self.corpus)
     }
 
     /// The source of a document, by its number, and its line or row there, from 0.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Corpus`] or [`ErrorKind::File`] if places lie on disk, because memory was too small, and cannot
+    /// be read.
+    ///
+    /// # Panics
+    /// If there is no document with this number.
     pub fn place(&self, document: u32) -> Result<(u32, u64), Error> {
         let place = self.reading.documents.place(document)?;
         Ok((place.source, place.line))
@@ -363,7 +387,8 @@ impl DedupOutcome {
     /// `overwrite` is true.
     ///
     /// # Errors
-    /// Fails if a file cannot be written, or if the observer cancels. The folder then has no new file.
+    /// Fails with [`ErrorKind::Corpus`] or [`ErrorKind::Output`] if a file exists or cannot be written, and with
+    /// [`ErrorKind::Cancelled`] if the observer cancels. The folder then has no new file.
     pub fn write_report(&self, folder: &Path, overwrite: bool, observer: &dyn Observer) -> Result<(), Error> {
         let outputs = Outputs::default().report(Some(folder.to_owned()));
         let targets = Targets::open(&outputs, &self.corpus, None, super::overwrite(overwrite))?;
@@ -379,6 +404,9 @@ impl DedupOutcome {
     }
 
     /// Removes the folder of the run, unless it is to stay.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::File`] if the folder or a file in it cannot be removed.
     pub fn close(mut self) -> Result<(), Error> {
         let work = self.work.take();
         // Temporary files that lie there are closed first: some systems keep a folder with open files.

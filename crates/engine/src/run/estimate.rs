@@ -25,41 +25,58 @@ pub struct EstimateOptions {
     pub second: Option<PathBuf>,
     /// Ids of documents; only pairs that contain one of them are listed. Default: all pairs.
     pub of: Option<Vec<String>>,
-    /// Pairs with at least this estimate are listed.
+    /// Pairs with at least this estimate, from 0 to 1, are listed. Default: 0.8.
     pub threshold: f64,
-    /// The share of pairs at the threshold that may be rejected before all their registers are compared.
+    /// The share of pairs at the threshold that the filter may reject by mistake, from 1e-200 to 0.5; `None` turns the filter
+    /// off. Default: 1e-6.
     pub filter_error: Option<f64>,
-    /// The looks of the filter: ascending numbers of registers. Default: those of `minwise::filter::default_looks`.
+    /// The looks of the filter: ascending numbers of registers. Default: those of
+    /// [`default_looks`](minwise::filter::default_looks).
     pub looks: Option<Vec<usize>>,
-    /// The share of pairs at the threshold that each look may decide wrongly, instead of `filter_error` for all looks together.
+    /// The share of pairs at the threshold that each look may reject by mistake, from 1e-200 to 0.5, instead of `filter_error`
+    /// for all looks together. Default: `filter_error` counts.
     pub error_per_look: Option<f64>,
-    /// Threads to work with. Default: all cores.
+    /// Number of threads. Default: one per core.
     pub threads: Option<usize>,
     /// Where pairs are written. Default: nowhere.
     pub output: Option<Destination>,
-    /// How pairs are written.
+    /// How pairs are written. Default: separated by tabs.
     pub format: PairFormat,
-    /// Whether an output that exists is replaced.
+    /// Whether an output that exists is replaced. Default: false.
     pub overwrite: bool,
 }
 
 setters!(EstimateOptions {
+    /// Pairs with at least this estimate, from 0 to 1, are listed. Default: 0.8.
     threshold: f64,
+    /// How pairs are written. Default: separated by tabs.
     format: PairFormat,
+    /// Whether an output that exists is replaced. Default: false.
     overwrite: bool,
     ;
+    /// A file of sketches.
     first: PathBuf,
+    /// A second file. Default: the documents of the first are compared with one another.
     second: Option<PathBuf>,
+    /// Ids of documents; only pairs that contain one of them are listed. Default: all pairs.
     of: Option<Vec<String>>,
+    /// The share of pairs at the threshold that the filter may reject by mistake, from 1e-200 to 0.5; `None` turns the filter
+    /// off. Default: 1e-6.
     filter_error: Option<f64>,
+    /// The looks of the filter: ascending numbers of registers. Default: those of
+    /// [`default_looks`](minwise::filter::default_looks).
     looks: Option<Vec<usize>>,
+    /// The share of pairs at the threshold that each look may reject by mistake, from 1e-200 to 0.5, instead of `filter_error`
+    /// for all looks together. Default: `filter_error` counts.
     error_per_look: Option<f64>,
+    /// Number of threads. Default: one per core.
     threads: Option<usize>,
+    /// Where pairs are written. Default: nowhere.
     output: Option<Destination>,
 });
 
 impl EstimateOptions {
-    /// The pairs of one file, with the defaults of the command.
+    /// The pairs of one file, with the defaults that the fields name.
     #[must_use]
     pub fn new(first: impl Into<PathBuf>) -> Self {
         Self {
@@ -121,11 +138,22 @@ impl EstimateRun {
     }
 
     /// Compares and writes.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if a sketch
+    /// file cannot be read, is damaged or has another spec than the other one, with
+    /// [`ErrorKind::Settings`](crate::ErrorKind::Settings) if a look lies behind the registers of the sketches, with
+    /// [`ErrorKind::NoSuchId`](crate::ErrorKind::NoSuchId) if no document has an id of [`of`](EstimateOptions::of), with
+    /// [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if the output cannot be written, and with
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
     pub fn execute(self, observer: &dyn Observer) -> Result<EstimateOutcome, Error> {
         self.execute_with(observer, |_, _, _| Ok(()))
     }
 
     /// Compares and writes, and gives every pair to `visit` with the ids of its documents.
+    ///
+    /// # Errors
+    /// Fails where [`execute`](Self::execute) does, and returns the first error of `visit`.
     pub fn execute_with(
         self,
         observer: &dyn Observer,

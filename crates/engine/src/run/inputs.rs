@@ -17,24 +17,29 @@ use crate::weigh::{FrequencyTable, WeightTables, count_for_a_run};
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Inputs {
-    /// The inputs, in order.
+    /// The inputs, in the order in which their documents count. Default: none, which runs refuse.
     pub inputs: Vec<Input>,
-    /// The references that the inputs are compared with. They are only read.
+    /// The references that the inputs are compared with. They are only read. Default: none.
     pub against: Vec<Input>,
-    /// How they are read.
+    /// How inputs and references are read. Default: [`ReadOptions::default`].
     pub options: ReadOptions,
-    /// A saved table of document frequencies. Default: the inputs are counted if weights ask for it.
+    /// The file of a table of document frequencies. Default: the inputs are counted if weights ask for it.
     pub weights: Option<PathBuf>,
-    /// Texts whose shingles are left out of every document: files or folders.
+    /// Texts whose shingles are left out of every document: files, folders, or documents in memory. Default: none.
     pub ignore_text: Vec<Input>,
 }
 
 setters!(Inputs {
+    /// The inputs, in the order in which their documents count. Default: none, which runs refuse.
     inputs: Vec<Input>,
+    /// The references that the inputs are compared with. They are only read. Default: none.
     against: Vec<Input>,
+    /// How inputs and references are read. Default: [`ReadOptions::default`].
     options: ReadOptions,
+    /// Texts whose shingles are left out of every document: files, folders, or documents in memory. Default: none.
     ignore_text: Vec<Input>,
     ;
+    /// The file of a table of document frequencies. Default: the inputs are counted if weights ask for it.
     weights: Option<PathBuf>,
 });
 
@@ -110,6 +115,13 @@ impl Inputs {
 
     /// Loads the tables that `spec` needs and writes their fingerprints into `spec`. If there is no saved frequency table,
     /// counts the corpus.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings) if the table counts other shingles than the spec makes or
+    /// no documents, if a table is given that nothing asks for, if one is asked for and there is neither a table nor a corpus,
+    /// and if a template has no shingles. Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or
+    /// [`ErrorKind::File`](crate::ErrorKind::File) if something cannot be read, and with
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
     pub fn weigh(
         &self,
         spec: &mut Spec,

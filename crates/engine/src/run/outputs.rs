@@ -20,30 +20,37 @@ use crate::setters::setters;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Outputs {
-    /// Where the kept documents go.
+    /// The file or folder of the kept documents. Default: they are not written.
     pub kept: Option<Destination>,
-    /// Where the removed documents go.
+    /// The file or folder of the removed documents. Default: they are not written.
     pub removed: Option<Destination>,
-    /// Whether every document is kept and gets, as its member or column `minwise`, the cluster it belongs to.
+    /// Whether every document is kept and gets, as its member or column `minwise`, the cluster it belongs to. Default: false.
     pub annotate: bool,
-    /// The format of the outputs. Without one, the name of each output decides, and else it is that of the inputs.
+    /// The format of the outputs. Default: the one that the name of each output has, or else that of the inputs.
     pub format: Option<Format>,
-    /// How tables are compressed inside.
+    /// How Parquet and Arrow IPC outputs are compressed inside. Default: as the inputs are.
     pub compression: TableCompression,
-    /// The folder of the report.
+    /// The folder of the report. Default: no report is written.
     pub report: Option<PathBuf>,
-    /// Whether outputs that exist are replaced.
+    /// Whether outputs that exist are replaced. Default: false.
     pub overwrite: bool,
 }
 
 setters!(Outputs {
+    /// Whether every document is kept and gets, as its member or column `minwise`, the cluster it belongs to. Default: false.
     annotate: bool,
+    /// How Parquet and Arrow IPC outputs are compressed inside. Default: as the inputs are.
     compression: TableCompression,
+    /// Whether outputs that exist are replaced. Default: false.
     overwrite: bool,
     ;
+    /// The file or folder of the kept documents. Default: they are not written.
     kept: Option<Destination>,
+    /// The file or folder of the removed documents. Default: they are not written.
     removed: Option<Destination>,
+    /// The format of the outputs. Default: the one that the name of each output has, or else that of the inputs.
     format: Option<Format>,
+    /// The folder of the report. Default: no report is written.
     report: Option<PathBuf>,
 });
 

@@ -19,27 +19,35 @@ use crate::verify::Verification;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct PairsOptions {
-    /// The inputs to read.
+    /// The inputs to read. Default: none, which a run refuses.
     pub inputs: Inputs,
-    /// What makes two documents near-duplicates. The keeper policy is not looked at.
+    /// What makes two documents near-duplicates. A keeper policy is refused, because nothing is removed. Default:
+    /// [`RunSettings::default`].
     pub settings: RunSettings,
-    /// Only the near-duplicates of these documents. Default: all pairs.
+    /// Ids of documents; only their near-duplicates are listed. Default: all pairs.
     pub of: Option<Vec<String>>,
     /// Where pairs are written. Default: nowhere; [`PairsOutcome::for_each`] has them.
     pub output: Option<Destination>,
-    /// How pairs are written.
+    /// How pairs are written. Default: separated by tabs.
     pub format: PairFormat,
-    /// Whether an output that exists is replaced.
+    /// Whether an output that exists is replaced. Default: false.
     pub overwrite: bool,
 }
 
 setters!(PairsOptions {
+    /// The inputs to read. Default: none, which a run refuses.
     inputs: Inputs,
+    /// What makes two documents near-duplicates. A keeper policy is refused, because nothing is removed. Default:
+    /// [`RunSettings::default`].
     settings: RunSettings,
+    /// How pairs are written. Default: separated by tabs.
     format: PairFormat,
+    /// Whether an output that exists is replaced. Default: false.
     overwrite: bool,
     ;
+    /// Ids of documents; only their near-duplicates are listed. Default: all pairs.
     of: Option<Vec<String>>,
+    /// Where pairs are written. Default: nowhere; [`PairsOutcome::for_each`] has them.
     output: Option<Destination>,
 });
 
@@ -77,6 +85,11 @@ impl PairsRun {
     }
 
     /// Reads, compares and writes.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Corpus`] if an input cannot be opened or read or the output cannot be written, with
+    /// [`ErrorKind::NoSuchId`] if no document has an id of [`of`](PairsOptions::of), where [`read`](fn@crate::stages::read)
+    /// does because of the documents, and with [`ErrorKind::Cancelled`] if the observer cancels.
     pub fn execute(self, observer: &dyn Observer) -> Result<PairsOutcome, Error> {
         let Self { options, mut plan } = self;
         let PairsOptions { inputs, settings: _, of, output, format, overwrite: replace } = options;
@@ -134,6 +147,10 @@ pub struct PairsOutcome {
 
 impl PairsOutcome {
     /// Visits every pair with the ids of its documents, in input order.
+    ///
+    /// # Errors
+    /// Returns the first error of `visit`. Fails with [`ErrorKind::Corpus`] or [`ErrorKind::File`] if pairs or ids lie on disk
+    /// and cannot be read, and with [`ErrorKind::Cancelled`] if the observer cancels.
     pub fn for_each(
         &self,
         observer: &dyn Observer,

@@ -19,30 +19,37 @@ use crate::settings::{ReadPlan, ResourceLimits, check_spec};
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct SketchOptions {
-    /// The inputs to read.
+    /// The inputs to read. Default: none, which a run refuses.
     pub inputs: Inputs,
-    /// How documents become sketches.
+    /// How documents become sketches. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
     pub spec: Spec,
     /// Number of threads. Default: one per core, or fewer if `memory` is too small for that many.
     pub threads: Option<usize>,
-    /// Memory limit. Default: half of the machine's memory.
+    /// Memory limit, at least 128 MiB. Default: half of the machine's memory.
     pub memory: Option<MemoryLimit>,
     /// The maximum number of rejected records; one more stops the run. Default: no limit.
     pub max_rejects: Option<u64>,
-    /// The file that is written.
+    /// The file that is written. It has to be set.
     pub output: PathBuf,
-    /// Whether a file that exists is replaced.
+    /// Whether a file that exists is replaced. Default: false.
     pub overwrite: bool,
 }
 
 setters!(SketchOptions {
+    /// The inputs to read. Default: none, which a run refuses.
     inputs: Inputs,
+    /// How documents become sketches. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
     spec: Spec,
+    /// Whether a file that exists is replaced. Default: false.
     overwrite: bool,
     ;
+    /// Number of threads. Default: one per core, or fewer if `memory` is too small for that many.
     threads: Option<usize>,
+    /// Memory limit, at least 128 MiB. Default: half of the machine's memory.
     memory: Option<MemoryLimit>,
+    /// The maximum number of rejected records; one more stops the run. Default: no limit.
     max_rejects: Option<u64>,
+    /// The file that is written. It has to be set.
     output: PathBuf,
 });
 
@@ -97,6 +104,11 @@ impl SketchRun {
     }
 
     /// Reads, sketches and writes.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if an input cannot be opened or read, or if the output exists
+    /// or cannot be written; where [`read`](fn@crate::stages::read) does because of the documents; and with
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
     pub fn execute(self, observer: &dyn Observer) -> Result<SketchOutcome, Error> {
         let Self { options, plan } = self;
         let SketchOptions { inputs, spec, output, overwrite: replace, .. } = options;

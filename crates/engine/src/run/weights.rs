@@ -18,24 +18,29 @@ use crate::weigh::{self, FrequencyTable};
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct WeightsOptions {
-    /// The inputs to read.
+    /// The inputs to read. Default: none, which a run refuses.
     pub inputs: Inputs,
-    /// How text is normalised and cut into shingles; the rest of the spec is not looked at.
+    /// How text is normalised and cut into shingles; the rest of the spec is not looked at. Default: `nfkc+casefold / words:5`.
     pub spec: Spec,
-    /// Threads to work with. Default: all cores.
+    /// Number of threads. Default: one per core.
     pub threads: Option<usize>,
-    /// The file that is written.
+    /// The file that is written. It has to be set.
     pub output: PathBuf,
-    /// Whether a file that exists is replaced.
+    /// Whether a file that exists is replaced. Default: false.
     pub overwrite: bool,
 }
 
 setters!(WeightsOptions {
+    /// The inputs to read. Default: none, which a run refuses.
     inputs: Inputs,
+    /// How text is normalised and cut into shingles; the rest of the spec is not looked at. Default: `nfkc+casefold / words:5`.
     spec: Spec,
+    /// Whether a file that exists is replaced. Default: false.
     overwrite: bool,
     ;
+    /// Number of threads. Default: one per core.
     threads: Option<usize>,
+    /// The file that is written. It has to be set.
     output: PathBuf,
 });
 
@@ -84,6 +89,12 @@ impl WeightsRun {
     }
 
     /// Reads, counts and writes.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if an input cannot be opened or read, or if the output exists
+    /// or cannot be written; with [`ErrorKind::AllRejected`](crate::ErrorKind::AllRejected) if no record is a document; with
+    /// [`ErrorKind::NullText`](crate::ErrorKind::NullText) if a text is null and nulls are to be errors; and with
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
     pub fn execute(self, observer: &dyn Observer) -> Result<WeightsOutcome, Error> {
         let WeightsOptions { inputs, spec, output, overwrite: replace, .. } = self.options;
         let temporary = inputs.options.spool_dir.clone();

@@ -124,68 +124,101 @@ impl Default for Bands {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RunSettings {
-    /// How documents become sketches.
+    /// How texts are normalised, cut into shingles and sketched. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
     pub spec: Spec,
-    /// The tables that the weights of the spec ask for.
+    /// The tables that the weights of the spec need. Default: none.
     pub weighing: WeightTables,
-    /// The exact number that decides.
+    /// The measure that is compared with the threshold. Default: Jaccard similarity.
     pub measure: Measure,
-    /// The exact similarity, by that measure, from which on two documents are near-duplicates.
+    /// The exact similarity, by that measure, from which on two documents are near-duplicates: above 0 and at most 1. Default:
+    /// 0.8.
     pub threshold: f64,
-    /// The alignment share below which two documents are reordered and no near-duplicates.
+    /// The alignment share, above 0 and at most 1, below which two similar documents are reordered and no near-duplicates.
+    /// Default: the order does not matter.
     pub order: Option<f64>,
     /// How candidates are found. Default: banding; sort-merge for containment.
     pub search: Option<Search>,
-    /// How sketches are cut into bands, where bands find candidates.
+    /// How sketches are cut into bands, where bands find candidates. Default: for a recall of 0.99 at the threshold.
     pub bands: Bands,
-    /// Bits that are kept of each register once its bands are known. Default: all of them.
+    /// Bits that are kept of each register once its bands are known. Default: all 32.
     pub bits: Option<Bits>,
-    /// The share of pairs at the threshold that the filter may put aside by mistake; without it there is no filter.
+    /// The share of pairs at the threshold that the filter may reject by mistake, from 1e-200 to 0.5; `None` turns the filter
+    /// off. Default: 1e-6.
     pub filter_error: Option<f64>,
-    /// The looks of the filter: ascending numbers of registers. Default: those of `minwise::filter::default_looks`.
+    /// The looks of the filter: ascending numbers of registers. Default: those of
+    /// [`default_looks`](minwise::filter::default_looks).
     pub looks: Option<Vec<usize>>,
-    /// The share of pairs at the threshold that each look of the filter may put aside by mistake, instead of `filter_error` for
-    /// all looks together. The error of n looks is then at most n times this share.
+    /// The share of pairs at the threshold that each look of the filter may reject by mistake, from 1e-200 to 0.5, instead of
+    /// `filter_error` for all looks together. The error of n looks is then at most n times this share. Default: `filter_error`
+    /// counts.
     pub error_per_look: Option<f64>,
     /// Which document of a cluster stays. Default: the first; the longest for containment.
     pub keep: Option<KeepPolicy>,
-    /// What a cluster is.
+    /// How documents form clusters. Default: stars.
     pub cluster: Clustering,
     /// The largest cluster, in documents, from which documents are removed. Larger clusters are kept whole. Default: no
     /// limit.
     pub max_cluster: Option<u64>,
-    /// Documents that are compared without bands to measure the recall; none without it. It changes nothing but the report.
+    /// The documents that are compared without bands to measure the recall; `None` for no measurement. It changes nothing but
+    /// the report. Default: up to 1,000 documents, within 5 % of the run time.
     pub audit: Option<AuditSize>,
     /// Number of threads. Default: one per core, or fewer if `memory` is too small for that many.
     pub threads: Option<usize>,
     /// The maximum number of rejected records; one more stops the run. Default: no limit.
     pub max_rejects: Option<u64>,
-    /// Memory limit. Default: half of the machine's memory.
+    /// Memory limit, at least 128 MiB. Default: half of the machine's memory.
     pub memory: Option<MemoryLimit>,
-    /// Where intermediate results go that do not fit into memory. Default: where the system keeps temporary files.
+    /// The folder for intermediate results that do not fit into memory. Default: the system's folder for temporary files.
     pub temporary: Option<PathBuf>,
 }
 
 setters!(RunSettings {
+    /// How texts are normalised, cut into shingles and sketched. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
     spec: Spec,
+    /// The tables that the weights of the spec need. Default: none.
     weighing: WeightTables,
+    /// The measure that is compared with the threshold. Default: Jaccard similarity.
     measure: Measure,
+    /// The exact similarity, by that measure, from which on two documents are near-duplicates: above 0 and at most 1. Default:
+    /// 0.8.
     threshold: f64,
+    /// How sketches are cut into bands, where bands find candidates. Default: for a recall of 0.99 at the threshold.
     bands: Bands,
+    /// How documents form clusters. Default: stars.
     cluster: Clustering,
     ;
+    /// The alignment share, above 0 and at most 1, below which two similar documents are reordered and no near-duplicates.
+    /// Default: the order does not matter.
     order: Option<f64>,
+    /// How candidates are found. Default: banding; sort-merge for containment.
     search: Option<Search>,
+    /// Bits that are kept of each register once its bands are known. Default: all 32.
     bits: Option<Bits>,
+    /// The share of pairs at the threshold that the filter may reject by mistake, from 1e-200 to 0.5; `None` turns the filter
+    /// off. Default: 1e-6.
     filter_error: Option<f64>,
+    /// The looks of the filter: ascending numbers of registers. Default: those of
+    /// [`default_looks`](minwise::filter::default_looks).
     looks: Option<Vec<usize>>,
+    /// The share of pairs at the threshold that each look of the filter may reject by mistake, from 1e-200 to 0.5, instead of
+    /// `filter_error` for all looks together. The error of n looks is then at most n times this share. Default: `filter_error`
+    /// counts.
     error_per_look: Option<f64>,
+    /// Which document of a cluster stays. Default: the first; the longest for containment.
     keep: Option<KeepPolicy>,
+    /// The largest cluster, in documents, from which documents are removed. Larger clusters are kept whole. Default: no
+    /// limit.
     max_cluster: Option<u64>,
+    /// The documents that are compared without bands to measure the recall; `None` for no measurement. It changes nothing but
+    /// the report. Default: up to 1,000 documents, within 5 % of the run time.
     audit: Option<AuditSize>,
+    /// Number of threads. Default: one per core, or fewer if `memory` is too small for that many.
     threads: Option<usize>,
+    /// The maximum number of rejected records; one more stops the run. Default: no limit.
     max_rejects: Option<u64>,
+    /// Memory limit, at least 128 MiB. Default: half of the machine's memory.
     memory: Option<MemoryLimit>,
+    /// The folder for intermediate results that do not fit into memory. Default: the system's folder for temporary files.
     temporary: Option<PathBuf>,
 });
 

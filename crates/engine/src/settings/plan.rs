@@ -230,6 +230,10 @@ impl Plan {
     }
 
     /// Bytes that are kept of each document's sketch.
+    ///
+    /// # Errors
+    /// Fails with [`minwise::ErrorKind::OutOfRange`] if the registers of the sketch cannot be packed into the bits that the
+    /// plan keeps. A plan that was checked never fails.
     pub fn row_bytes(&self) -> Result<usize, CoreError> {
         let words = self.rows()?.words();
         Ok(words * size_of::<u32>())

@@ -16,31 +16,39 @@ const REGISTERS: usize = 128;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct SpecOptions {
-    /// How text is normalised.
+    /// How text is normalised. Default: `nfkc+casefold`.
     pub normalization: Normalization,
-    /// How text is cut into shingles.
+    /// How text is cut into shingles. Default: `words:5`.
     pub shingling: Shingling,
     /// The sketch: a name such as `minhash`, or a whole form such as `super-minhash:256`. Default: `minhash`; `dart` with
     /// weights.
     pub sketch: Option<String>,
-    /// Registers of a sketch that is given by its name. Default: 128.
+    /// Number of registers of a sketch that is given by its name, from 1 to 65,536. Default: 128.
     pub registers: Option<usize>,
     /// The seed of the hash functions. Default: 1.
     pub seed: Option<u64>,
-    /// How shingles are weighed.
+    /// How shingles are weighed. Default: `none`.
     pub weighting: Weighting,
-    /// Shingles that occur in more documents than this are ignored. Default: no shingle is ignored.
+    /// Shingles in more documents than this, a number or a share of all documents, are ignored. Default: no shingle is ignored.
     pub most_documents: Option<MostDocuments>,
 }
 
 setters!(SpecOptions {
+    /// How text is normalised. Default: `nfkc+casefold`.
     normalization: Normalization,
+    /// How text is cut into shingles. Default: `words:5`.
     shingling: Shingling,
+    /// How shingles are weighed. Default: `none`.
     weighting: Weighting,
     ;
+    /// The sketch: a name such as `minhash`, or a whole form such as `super-minhash:256`. Default: `minhash`; `dart` with
+    /// weights.
     sketch: Option<String>,
+    /// Number of registers of a sketch that is given by its name, from 1 to 65,536. Default: 128.
     registers: Option<usize>,
+    /// The seed of the hash functions. Default: 1.
     seed: Option<u64>,
+    /// Shingles in more documents than this, a number or a share of all documents, are ignored. Default: no shingle is ignored.
     most_documents: Option<MostDocuments>,
 });
 

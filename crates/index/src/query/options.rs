@@ -23,8 +23,8 @@ pub struct CheckOptions {
     /// other. Default: 0.3.
     #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1, default = 0.3))]
     pub containment: f64,
-    /// Minimum length of a shared passage that makes a document a match, in tokens. A value below that of the archive counts
-    /// as that of the archive, which is also the default.
+    /// Minimum length of a shared passage that makes a document a match, in tokens. A value below that of the archive counts as
+    /// that of the archive. Default: that of the archive.
     #[cfg_attr(feature = "openapi", schema(minimum = 0))]
     pub passage: Option<usize>,
     /// Maximum number of matches in the answer, which has the best. Default: 10.
@@ -50,37 +50,61 @@ pub struct CheckOptions {
     /// Metadata fields: a document with the same value as the checked text in one of these fields is passed over.
     /// Default: none.
     pub exclude: Vec<String>,
-    /// First day of the documents that are compared, inclusive. Earlier documents are passed over.
+    /// First day of the documents that are compared, inclusive, such as `2026-03-01`. Earlier documents are passed over.
+    /// Default: no limit.
     #[cfg_attr(feature = "openapi", schema(format = Date))]
     pub since: Option<String>,
-    /// Last day of the documents that are compared, inclusive. Later documents are passed over.
+    /// Last day of the documents that are compared, inclusive, such as `2026-03-31`. Later documents are passed over. Default:
+    /// no limit.
     #[cfg_attr(feature = "openapi", schema(format = Date))]
     pub until: Option<String>,
-    /// Metadata field with the date of a document, for `since` and `until`. Without it, the date on which the document was added
+    /// Metadata field with the date of a document, for `since` and `until`. Default: the date on which the document was added
     /// counts.
     pub date_field: Option<String>,
-    /// Weighting of shingles for the weighted similarity of a match, which is left out without it.
+    /// Weighting of shingles for the weighted similarity of a match. Default: none, and matches have no weighted similarity.
     #[serde(with = "form::weighting")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<form::WeightingName>, default = json!(null)))]
     pub weight: Option<Weighting>,
 }
 
 setters!(CheckOptions {
+    /// Minimum Jaccard similarity of a match. Default: 0.5.
     threshold: f64,
+    /// Minimum containment of a match: a document is a match if at least this share of either text appears in the
+    /// other. Default: 0.3.
     containment: f64,
+    /// Maximum number of matches in the answer, which has the best. Default: 10.
     top: usize,
+    /// Maximum number of candidates that are compared, the most promising first. Default: 1000.
     candidates: usize,
+    /// Maximum number of passages per match. The longest are in the answer, in the order of the checked text. Default: 50.
     passages: usize,
+    /// Texts whose shingles are no evidence, such as the text of a form. Default: none.
     ignore_text: Vec<String>,
+    /// Whether text in quotation marks is no evidence. Default: false.
     ignore_quotations: bool,
+    /// Whether lists of references at the end of a document are no evidence. Default: false.
     ignore_references: bool,
+    /// Metadata fields: a document with the same value as the checked text in one of these fields is passed over.
+    /// Default: none.
     exclude: Vec<String>,
     ;
+    /// Minimum length of a shared passage that makes a document a match, in tokens. A value below that of the archive counts as
+    /// that of the archive. Default: that of the archive.
     passage: Option<usize>,
+    /// Shingles in more documents than this are no evidence: a whole number of documents from 1, or a share of all documents
+    /// above 0 and at most 1.0, written with a decimal point. Default: no limit.
     max_df: Option<MostDocuments>,
+    /// First day of the documents that are compared, inclusive, such as `2026-03-01`. Earlier documents are passed over.
+    /// Default: no limit.
     since: Option<String>,
+    /// Last day of the documents that are compared, inclusive, such as `2026-03-31`. Later documents are passed over. Default:
+    /// no limit.
     until: Option<String>,
+    /// Metadata field with the date of a document, for `since` and `until`. Default: the date on which the document was added
+    /// counts.
     date_field: Option<String>,
+    /// Weighting of shingles for the weighted similarity of a match. Default: none, and matches have no weighted similarity.
     weight: Option<Weighting>,
 });
 

@@ -90,8 +90,10 @@ struct Buffers {
 impl Sketch {
     /// The sketch of a document without shingles.
     ///
-    /// Returns an error if the sketch of the spec cannot be made, or if the spec has [weights](crate::WeightSpec): the sketch of
-    /// weighed shingles needs a [`SpecSketcher`](crate::SpecSketcher).
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`] if a number of the sketch lies outside of its range, such as 0 registers, and with
+    /// [`ErrorKind::Weighted`] if the spec has [weights](crate::WeightSpec): the sketch of weighed shingles needs a
+    /// [`SpecSketcher`](crate::SpecSketcher).
     pub fn new(spec: Spec) -> Result<Self, Error> {
         let sketcher = spec.sketcher()?;
         let words = vec![EMPTY; sketcher.words()];
@@ -101,7 +103,8 @@ impl Sketch {
 
     /// The sketch of a text.
     ///
-    /// Returns an error where [`new`](Self::new) and [`update`](Self::update) do.
+    /// # Errors
+    /// Fails where [`new`](Self::new) and [`update`](Self::update) do.
     pub fn of(spec: Spec, text: &str) -> Result<Self, Error> {
         let mut sketch = Self::new(spec)?;
         sketch.update(text)?;
@@ -113,7 +116,9 @@ impl Sketch {
     /// The sketch with these words, as [`words`](Self::words) of another sketch or a row of
     /// [`Sketches`](crate::sketch::Sketches) has them. If every word is [`EMPTY`], the document has no shingles.
     ///
-    /// Returns an error where [`new`](Self::new) does, and if there are more or fewer words than the spec has.
+    /// # Errors
+    /// Fails where [`new`](Self::new) does, and with [`ErrorKind::OutOfRange`] if there are more or fewer words than the spec
+    /// has.
     pub fn from_words(spec: Spec, words: Vec<u32>) -> Result<Self, Error> {
         let sketch = Self::new(spec)?;
         if words.len() != sketch.words.len() {
@@ -147,8 +152,10 @@ impl Sketch {
     /// Each call takes a text of its own. Shingles that span two calls are not added, and a text of fewer than N tokens adds one
     /// short shingle. If one long text comes in pieces, [`update_pieces`](Self::update_pieces) takes them.
     ///
-    /// Returns an error if the spec rejects short texts and this is one. Returns an error if the sketch has shingles already and
-    /// its kind [cannot be merged](Self#kinds-that-merge-and-kinds-that-count): such a sketch takes one text.
+    /// # Errors
+    /// Fails with [`ErrorKind::ShortDocument`] if the spec rejects short texts and this is one, and with
+    /// [`ErrorKind::Unsupported`] if the sketch has shingles already and its kind [cannot be
+    /// merged](Self#kinds-that-merge-and-kinds-that-count): such a sketch takes one text.
     pub fn update(&mut self, text: &str) -> Result<(), Error> {
         let mut shingles = std::mem::take(&mut self.buffers.shingles);
         self.shingler.shingle_into(text, &mut shingles);
@@ -180,7 +187,8 @@ impl Sketch {
     /// If your program receives pieces in a loop of its own, use a [`PieceShingler`](crate::shingle::PieceShingler) and give what it
     /// finds to [`update_shingles`](Self::update_shingles).
     ///
-    /// Returns an error where [`update`](Self::update) does.
+    /// # Errors
+    /// Fails where [`update`](Self::update) does.
     pub fn update_pieces<T: AsRef<str>>(&mut self, pieces: impl IntoIterator<Item = T>) -> Result<(), Error> {
         let pieces = pieces.into_iter();
         if !self.shingler.cuts_blocks() || self.shingler.refuses(0) || !self.merges() {
@@ -212,7 +220,8 @@ impl Sketch {
 
     /// Adds shingles, in document order, repeats included.
     ///
-    /// Returns an error if the sketch has shingles already and its kind cannot be merged.
+    /// # Errors
+    /// Fails with [`ErrorKind::Unsupported`] if the sketch has shingles already and its kind cannot be merged.
     pub fn update_shingles(&mut self, shingles: &[u64]) -> Result<(), Error> {
         if shingles.is_empty() {
             return Ok(());
@@ -233,7 +242,9 @@ impl Sketch {
 
     /// Adds the shingles of another sketch: afterwards this is the sketch of the union of both sets.
     ///
-    /// Returns an error that names the field if the specs differ, and if sketches of this kind cannot be merged.
+    /// # Errors
+    /// Fails with [`ErrorKind::SpecMismatch`] if the specs differ, and with [`ErrorKind::Unsupported`] if both sketches have
+    /// shingles and their kind cannot be merged.
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
         self.spec.check(&other.spec)?;
         if !other.has_shingles {
@@ -262,7 +273,10 @@ impl Sketch {
     /// Estimates the similarity of two documents, with its standard error and interval.
     ///
     /// Two documents without shingles have equal sets, so their similarity is 1; that of a document with shingles and one without
-    /// is 0. Both are exact. Returns an error that names the field if the specs differ.
+    /// is 0. Both are exact.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::SpecMismatch`] if the specs differ.
     pub fn estimate(&self, other: &Self) -> Result<Estimate, Error> {
         self.spec.check(&other.spec)?;
         let exact = |value| Estimate { value, standard_error: 0.0, interval: (value, value) };
@@ -275,8 +289,10 @@ impl Sketch {
 
     /// Estimates the number of distinct shingles, with its standard error and interval.
     ///
-    /// `minhash` and `bottom-k` with at least three registers or values can count; `bottom-k` is exact below k. Returns an error
-    /// for all others.
+    /// `minhash` and `bottom-k` with at least three registers or values can count; `bottom-k` is exact below k.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Unsupported`] if the kind cannot count. A document without shingles can always be counted.
     pub fn count(&self) -> Result<CountEstimate, Error> {
         match self.spec.method {
             _ if !self.has_shingles => Ok(CountEstimate::exact(0)),
@@ -319,8 +335,11 @@ impl Sketch {
 
     /// Reads what [`to_bytes`](Self::to_bytes) wrote.
     ///
-    /// Returns an error that says what was expected and what was found if the bytes are of another form or a newer version, are
-    /// cut short, continue behind the end, or were changed.
+    /// # Errors
+    /// Fails with [`ErrorKind::Decode`], which has what was expected and what was found, if the bytes are of another form,
+    /// another version or another version of Unicode, are cut short, continue behind the end, or were changed. Bytes that were
+    /// forged with a right checksum may also give [`ErrorKind::Parse`], [`ErrorKind::OutOfRange`] or [`ErrorKind::Weighted`],
+    /// if their spec is none.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut reader = ByteReader { bytes, at: 0 };
         let magic = reader.take(MAGIC.len(), "the first bytes")?;

@@ -1,8 +1,8 @@
 //! Sorting of well-mixed keys.
 //!
 //! Shingles and band keys are spread evenly over all 64 bits, so their first bits say nearly where each belongs: one
-//! pass distributes them into runs of about one, and each run is put in order by itself. `benches/verify.rs` measures it
-//! beside a comparison sort. On keys that are not spread evenly it is still correct and O(n log n).
+//! pass distributes them into runs of about one, and each run is put in order by itself. On keys that are not
+//! spread evenly it is still correct and O(n log n). The benchmark `verify` compares it with a comparison sort.
 
 /// Counters for this many runs lie on the stack and in the first cache. Fewer are cleared where fewer do.
 const NEAR_BITS: u32 = 12;

@@ -227,7 +227,7 @@ impl Spec {
 
     /// The sketcher that it describes, for shingles as a [`Shingler`] gives them.
     ///
-    /// Returns an error if the spec has [`WeightSpec`]: its sketches are made of weighed shingles, and
+    /// If the spec has [`WeightSpec`], its sketches are made of weighed shingles, and
     /// [`weighing_sketcher`](Self::weighing_sketcher) makes them. Rows that exist can be compared by the sketcher of the
     /// [method](Method::build) alone.
     ///
@@ -238,6 +238,10 @@ impl Spec {
     /// assert_eq!(spec.sketcher().unwrap_err().code(), "weighted_spec");
     /// # Ok::<(), minwise::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Weighted`] if the spec has [`WeightSpec`], and with [`ErrorKind::OutOfRange`] if a number of the
+    /// sketch lies outside of its range.
     pub fn sketcher(&self) -> Result<Arc<dyn Sketcher>, Error> {
         if self.weights != WeightSpec::default() {
             return Err(ErrorKind::Weighted { weights: self.weights.to_string() }.into());
@@ -247,9 +251,7 @@ impl Spec {
 
     /// The sketcher that it describes, with weights or without, for shingles as a [`Shingler`] gives them.
     ///
-    /// `weigher` does what the spec lists, and `table` is the fingerprint of the document frequencies that it knows. Returns an
-    /// error that names the part that differs if they are not those of the spec, and if the spec weighs shingles for a sketch
-    /// of sets.
+    /// `weigher` must do what the spec lists, and `table` is the fingerprint of the document frequencies that it knows.
     ///
     /// ```
     /// use minwise::{Spec, weight::{Weigher, Weighting}};
@@ -265,6 +267,11 @@ impl Spec {
     /// assert!(error.to_string().contains("weight is `tf` here and `count` there"));
     /// # Ok::<(), minwise::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::SpecMismatch`], which names the part that differs, if `weigher` or `table` are not those of the
+    /// spec; with [`ErrorKind::Unsupported`] if the spec weighs shingles for a sketch of sets; and with
+    /// [`ErrorKind::OutOfRange`] if a number of the sketch lies outside of its range.
     pub fn weighing_sketcher(&self, weigher: Weigher, table: Option<u64>) -> Result<SpecSketcher, Error> {
         let ignored = weigher.ignored();
         let found = WeightSpec {
@@ -302,7 +309,10 @@ impl Spec {
         xxh3_64(format!("{self} / version:{VERSION} / unicode:{UNICODE}").as_bytes())
     }
 
-    /// Says whether what was made with the two specs can be compared; if not, names the first field that differs.
+    /// Checks that sketches made by the two specs can be compared: all parts of the specs are equal.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::SpecMismatch`], which has the first part that differs and both values.
     pub fn check(&self, other: &Self) -> Result<(), Error> {
         // Indexes check every sketch that they are given, and text forms take longer than a lookup.
         if self == other {

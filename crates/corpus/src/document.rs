@@ -42,6 +42,11 @@ pub type MaybeLong<'a> = Document<'a, DocumentText<'a>>;
 
 impl<'a> MaybeLong<'a> {
     /// The same document with all of its text in memory.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the source of a long text cannot be read, and with
+    /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if it is no longer what it was. A text that is in memory already never
+    /// fails.
     pub fn into_whole(self) -> Result<Document<'a>> {
         let Self { id, text, repaired, values, about } = self;
         Ok(Document { id, text: text.into_whole()?, repaired, values, about })
@@ -81,6 +86,11 @@ pub enum DocumentText<'a> {
 
 impl<'a> DocumentText<'a> {
     /// All of it, in memory.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the source of a long text cannot be read, and with
+    /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if it is no longer what it was. A text that is in memory already never
+    /// fails.
     pub fn into_whole(self) -> Result<Cow<'a, str>> {
         match self {
             Self::Whole(text) => Ok(text),
@@ -142,11 +152,19 @@ impl LongText {
     }
 
     /// Gives it to `each` from the beginning, piece by piece.
+    ///
+    /// # Errors
+    /// Returns the first error of `each`. Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the source cannot be read, and
+    /// with [`ErrorKind::Changed`](crate::ErrorKind::Changed) if it is no longer what it was.
     pub fn for_each<E: From<Error>>(&self, each: &mut dyn FnMut(&str) -> Result<(), E>) -> Result<(), E> {
         self.read(each).map(drop)
     }
 
     /// All of it, in memory.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the source cannot be read, and with
+    /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if it is no longer what it was.
     pub fn whole(&self) -> Result<String> {
         let mut whole = String::with_capacity(usize::try_from(self.bytes).unwrap_or(0));
         self.for_each::<Error>(&mut |piece| {

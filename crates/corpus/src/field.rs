@@ -33,6 +33,9 @@ impl FieldPath {
     }
 
     /// Refuses a path into a list, where one value is wanted: an id, or a value that decides which document is kept.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::BadOption`] if the path leads into a list.
     pub fn check_one_value(&self) -> Result<(), Error> {
         if !self.has_lists() {
             return Ok(());
@@ -42,6 +45,9 @@ impl FieldPath {
     }
 
     /// Several paths, separated by commas.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::BadOption`] if a path is empty or has an empty part, as `a..b` has.
     pub fn list(paths: &str) -> Result<Vec<Self>, Error> {
         paths.split(',').map(|path| path.trim().parse()).collect()
     }

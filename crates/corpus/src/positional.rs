@@ -5,6 +5,9 @@ use std::io;
 
 /// Fills `out` from `offset` on. Returns how many bytes there were, which is less than asked only at the end
 /// of the file.
+///
+/// # Errors
+/// Returns the error of the operating system, except for an interruption, after which it reads on.
 pub fn read_at(file: &File, mut offset: u64, out: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while let Some(rest) = out.get_mut(filled..).filter(|rest| !rest.is_empty()) {

@@ -169,6 +169,9 @@ impl Source {
 }
 
 /// Opens a file for reading; the error names it as the user did.
+///
+/// # Errors
+/// Fails with [`ErrorKind::Io`] if the file cannot be opened.
 pub fn open_file(path: &Path, name: &str) -> Result<File> {
     // `fs_err` would say the path in its own words; ours are said once, in `Error`.
     let file = fs_err::OpenOptions::new().read(true).open(path);

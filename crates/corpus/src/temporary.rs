@@ -19,6 +19,9 @@ pub struct Temporary {
 
 impl Temporary {
     /// Makes one in `folder`, or else where the system keeps temporary files.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the file cannot be made.
     pub fn create(folder: Option<&Path>) -> Result<Self> {
         let folder = folder.map_or_else(std::env::temp_dir, Path::to_owned);
         let file = tempfile::tempfile_in(&folder)
@@ -32,6 +35,9 @@ impl Temporary {
     }
 
     /// Writes bytes at the end; gives where they begin.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the bytes cannot be written, such as on a full disk.
     pub fn append(&self, bytes: &[u8]) -> Result<u64> {
         let begin = self.size_bytes.fetch_add(bytes.len() as u64, Ordering::AcqRel);
         write_at(&self.file, begin, bytes).map_err(|error| Error::io("write", TEMPORARY, error))?;
@@ -39,6 +45,9 @@ impl Temporary {
     }
 
     /// Fills `out` with the bytes from `offset` on, which must have been written.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the bytes cannot be read or were never written.
     pub fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> Result<()> {
         let read = read_at(&self.file, offset, out).map_err(|error| Error::io("read", TEMPORARY, error))?;
         if read == out.len() {
@@ -54,6 +63,9 @@ pub struct TemporaryFolder(TempDir);
 
 impl TemporaryFolder {
     /// Makes one in `folder`, or else where the system keeps temporary files.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the folder cannot be made.
     pub fn create(folder: Option<&Path>) -> Result<Self> {
         let folder = folder.map_or_else(std::env::temp_dir, Path::to_owned);
         tempfile::Builder::new()

@@ -291,7 +291,8 @@ impl Arguments {
     /// [order](SETTING_ORDER).
     ///
     /// # Errors
-    /// Fails with the problems of the options and those of the run, or with the error of the run.
+    /// Fails with [`ErrorKind::Settings`], which has the problems of the options and those of the run, or with the other error of
+    /// the run.
     pub fn built<T>(self, built: Result<T, Error>) -> Result<T, Error> {
         match built {
             Ok(built) if self.problems.is_empty() => Ok(built),

@@ -28,6 +28,9 @@ pub struct MemoryLimit {
 
 impl MemoryLimit {
     /// At most this many bytes, at least 128 MiB.
+    ///
+    /// # Errors
+    /// Fails with [`minwise::ErrorKind::OutOfRange`] if `bytes` is less than 128 MiB.
     pub fn new(bytes: u64) -> Result<Self, Error> {
         if bytes < LEAST_BYTES {
             let expected = format!("at least {}", Self { bytes: LEAST_BYTES, room: None });

@@ -21,6 +21,9 @@ struct Intake<T, E, R> {
 ///
 /// Each thread makes itself room to work in with `prepare`. If several items fail, the error of the first one is
 /// returned, as if they had been worked on one after the other.
+///
+/// # Errors
+/// Returns the error of the first item that failed, of `work` or of `receive`. There are no others.
 pub fn in_order<W, T: Send, E: Send>(
     items: usize,
     threads: usize,

@@ -133,6 +133,12 @@ impl Index {
     /// assert_eq!((added.new, added.replaced, added.unchanged), (0, 1, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::BadId`] if an id is empty, has more than 1024 bytes or a control character, with
+    /// [`ErrorKind::TextTooLong`] if a text has more than 1 GiB, with [`ErrorKind::DiskFull`] or [`ErrorKind::Io`] if they
+    /// cannot be written, with [`ErrorKind::Stopped`] if an earlier write failed, and with [`ErrorKind::Damaged`] if stored
+    /// data are not what was written. The index is unchanged then.
     pub fn add_now(&self, documents: &[NewDocument]) -> Result<Added> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         self.add(documents, now, available_parallelism().map_or(1, usize::from))
@@ -140,12 +146,18 @@ impl Index {
 
     /// Adds documents as [`add_now`](Self::add_now) does. `added` is the time of addition, in seconds of the epoch, and
     /// `threads` the number of threads that prepare the documents.
+    ///
+    /// # Errors
+    /// Fails where [`add_now`](Self::add_now) does.
     pub fn add(&self, documents: &[NewDocument], added: u64, threads: usize) -> Result<Added> {
         self.add_observed(documents, added, threads, &Unobserved)
     }
 
-    /// Adds documents as [`add`](Self::add) does. If the observer cancels, none is added, and the error is
-    /// [`ErrorKind::Interrupted`]; the write to disk itself is not interrupted.
+    /// Adds documents as [`add`](Self::add) does. If the observer cancels, none is added; the write to disk
+    /// itself is not interrupted.
+    ///
+    /// # Errors
+    /// Fails where [`add_now`](Self::add_now) does, and with [`ErrorKind::Interrupted`] if the observer cancels.
     pub fn add_observed(
         &self,
         documents: &[NewDocument],
@@ -167,6 +179,9 @@ impl Index {
     }
 
     /// Everything that is written of documents. It changes nothing, so that it can be done while others are written.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::TextTooLong`] if a text has more than 1 GiB. Ids are checked by [`commit`](Self::commit).
     pub fn prepare(&self, documents: &[NewDocument], added: u64, threads: usize) -> Result<DocumentBatch> {
         self.prepare_observed(documents, added, threads, &Unobserved)
     }
@@ -257,6 +272,11 @@ impl Index {
     }
 
     /// Adds documents that were prepared, as [`Index::add`] does.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::BadId`] if an id is empty, has more than 1024 bytes or a control character, with
+    /// [`ErrorKind::DiskFull`] or [`ErrorKind::Io`] if they cannot be written, with [`ErrorKind::Stopped`] if an earlier write
+    /// failed, and with [`ErrorKind::Damaged`] if stored data are not what was written. The index is unchanged then.
     pub fn commit(&self, batch: DocumentBatch) -> Result<Added> {
         self.put(batch, WriteChoice::Changed, &Unobserved)
     }

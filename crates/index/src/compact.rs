@@ -57,6 +57,12 @@ impl Index {
     /// Merges what many changes have written, drops what was removed, and counts frequencies anew if any was.
     ///
     /// Checks go on meanwhile, and changes in between.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, after which the index is
+    /// whole and partly compacted; with [`ErrorKind::DiskFull`](crate::ErrorKind::DiskFull) or
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if something cannot be written; and with
+    /// [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if stored data are not what was written.
     pub fn compact(&self, observer: &dyn Observer) -> Result<()> {
         let removed = self.store.view().state()?.removed;
         let live = self.live()?;

@@ -14,6 +14,10 @@ use crate::store::{KeyspaceName, View};
 
 impl Index {
     /// In how many documents shingles stand, as far as that is often.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system refuses something, and with
+    /// [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if stored data are not what was written.
     pub fn frequencies(&self) -> Result<Arc<CommonFrequencies>> {
         let view = self.store.view();
         let state = view.state()?;

@@ -8,8 +8,13 @@ use crate::store::{Change, IndexCounts, KeyspaceName, View};
 impl Index {
     /// Removes the documents with these ids, all of them or none; it returns when that is on disk.
     ///
-    /// An id that no document has is an error. What was stored of a document is gone from the files once the index is
+    /// What was stored of a document is gone from the files once the index is
     /// [compacted](Index::compact), but for the journal of the storage engine, which begins anew after 64 MB.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::NoSuchDocument`] if no document has one of the ids, with [`ErrorKind::DiskFull`] or
+    /// [`ErrorKind::Io`] if something cannot be written, with [`ErrorKind::Stopped`] if an earlier write failed, and with
+    /// [`ErrorKind::Damaged`] if stored data are not what was written. The index is unchanged then.
     pub fn remove(&self, ids: &[&str]) -> Result<u64> {
         let mut writer = self.write();
         let view = self.store.view();

@@ -29,6 +29,14 @@ impl Index {
     /// follows from the others is made anew. What was found beforehand is returned.
     ///
     /// It can do so where the storage engine opens its files, even if it cannot read all of them.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::NotAnIndex`](crate::ErrorKind::NotAnIndex), [`ErrorKind::Locked`](crate::ErrorKind::Locked),
+    /// [`ErrorKind::Version`](crate::ErrorKind::Version) or [`ErrorKind::Unicode`](crate::ErrorKind::Unicode) if the folder
+    /// cannot be opened at all, with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if its header or the files of the
+    /// storage engine cannot be opened, with [`ErrorKind::DiskFull`](crate::ErrorKind::DiskFull) or
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the new store cannot be written, and with
+    /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels. The index is as it was before then.
     pub fn repair(path: &Path, observer: &dyn Observer) -> Result<IntegrityReport> {
         let (index, mut checked) = Self::open_as_it_is(path)?;
         index.check_into(&mut checked, observer)?;

@@ -27,6 +27,11 @@ pub struct Survey {
 impl Index {
     /// Counts documents by the day they were added on, and draws `draws` of them, each with the same chance. The same seed
     /// draws the same documents.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, and with
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system refuses something, and with
+    /// [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if stored data are not what was written.
     pub fn survey(&self, draws: usize, seed: u64, observer: &dyn Observer) -> Result<Survey> {
         // Those with the least hash values of their numbers, the greatest on top.
         let mut drawn: BinaryHeap<(u64, u32, String)> = BinaryHeap::new();

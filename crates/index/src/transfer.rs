@@ -81,6 +81,10 @@ struct StoredSketch {
 
 impl Index {
     /// Writes all documents as lines of JSON, in the order in which they were added.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Interrupted`] if the observer cancels, with [`ErrorKind::DiskFull`] or [`ErrorKind::Io`] if
+    /// `out` cannot be written, and with [`ErrorKind::Damaged`] if stored data are not what was written.
     pub fn export(&self, out: &mut dyn Write, observer: &dyn Observer) -> Result<u64> {
         let wrong = |error| Error::io("write", "the export".as_ref(), error);
         let mut about = Map::new();
@@ -146,6 +150,9 @@ impl Index {
     }
 
     /// The settings of an exported index, given its first line.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Import`] if the line is not the first one of an export, or of a later version.
     pub fn settings_of_export(first: &str) -> Result<IndexSettings> {
         let wrong = |why: String| Error::from(ErrorKind::Import { line: 1, why });
         let about: Map<String, Value> = serde_json::from_str(first)
@@ -163,6 +170,12 @@ impl Index {
     }
 
     /// Adds the documents of an exported index. Where it keeps texts, this index may have other settings.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Import`], which has the line and the reason, if a line is no document; with
+    /// [`ErrorKind::Mismatch`] or [`ErrorKind::Unicode`] if the export has no texts and was made with other settings or other
+    /// Unicode data; where [`add`](Self::add) does because of a document; and with [`ErrorKind::Interrupted`] if the observer
+    /// cancels. Documents of earlier lines may have been added then.
     pub fn import(
         &self,
         lines: &mut dyn BufRead,
@@ -207,6 +220,11 @@ impl Index {
     }
 
     /// Adds the documents of other indexes with the same settings; of those with one id, that of the last index stays.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Mismatch`] if the settings differ, with [`ErrorKind::Interrupted`] if the observer cancels, with
+    /// [`ErrorKind::DiskFull`] or [`ErrorKind::Io`] if something cannot be written, and with [`ErrorKind::Damaged`] if stored
+    /// data are not what was written. Some documents may have been added then, except where the settings differ.
     pub fn merge(&self, others: &[&Self], threads: usize, observer: &dyn Observer) -> Result<Merged> {
         for other in others {
             self.settings.compare(&other.settings)?;

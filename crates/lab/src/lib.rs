@@ -8,6 +8,11 @@
 //! - [`corpus`]: documents of any number whose near-duplicates are known.
 //! - [`record`] and [`report`]: what is kept of a run, and one page of it; [`png`]: its pictures once more.
 
+#![allow(
+    clippy::missing_errors_doc,
+    reason = "the lab is not published, and its errors are messages for people"
+)]
+
 pub mod catalogue;
 pub mod check;
 pub mod concepts;

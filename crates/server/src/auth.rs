@@ -44,6 +44,10 @@ impl std::fmt::Debug for Tokens {
 impl Tokens {
     /// Reads tokens from a file that nobody else may read: lines of `read TOKEN` or `write TOKEN`; those that begin with `#` are
     /// comments.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Io`] if the file cannot be read, with [`Error::OpenTokens`] if others than its owner may read it,
+    /// and with [`Error::Tokens`] if a line is not of this form, a token has fewer than 16 characters, or there is none.
     pub fn read(path: &Path) -> Result<Self> {
         let wrong = |error| Error::Io { action: "read", path: path.to_owned(), error };
         let text = fs_err::read_to_string(path).map_err(wrong)?;

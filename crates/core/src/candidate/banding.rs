@@ -11,7 +11,7 @@
 //! - **Differs.** The [fifth source](crate#sources) takes a number below N for the identity of a band, which makes about b false candidates
 //!   a query (E-40); the second one's vector hash collides on small values (E-38). A key here is 64 mixed bits
 //!   of the band's number and all its rows.
-//! - **Vectors.** `vectors/minhash.toml`, ours.
+//! - **Vectors.** golden values of our own.
 
 use crate::error::{Error, ErrorKind};
 use crate::hash::{fmix64, fold_multiply};
@@ -45,6 +45,10 @@ impl TryFrom<Unchecked> for Banding {
 
 impl Banding {
     /// `bands` bands of `rows` rows, on sketches of `registers` registers; registers left over take no part.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`] if `bands` or `rows` is 0, and with [`ErrorKind::TooFewRegisters`] if `bands` times
+    /// `rows` is more than `registers`.
     pub fn new(bands: usize, rows: usize, registers: usize) -> Result<Self, Error> {
         if bands == 0 {
             return Err(Error::out_of_range("the number of bands", bands, "at least 1"));

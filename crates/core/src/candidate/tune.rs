@@ -103,6 +103,11 @@ pub fn expected_false_candidates(
 
 /// Chooses bands and rows that find a pair at `threshold` with probability `recall` or better, within `registers`
 /// registers, at the least expected work: keys to sort and false candidates to verify.
+///
+/// # Errors
+/// Fails with [`ErrorKind::OutOfRange`] unless `threshold` is above 0 and at most 1 and `recall` is above 0 and below 1. Fails
+/// with [`ErrorKind::Unreachable`] if no choice of bands and rows reaches the recall; the error has the best recall, and the
+/// number of registers that would be enough.
 pub fn choose(
     threshold: f64,
     recall: f64,
@@ -126,6 +131,9 @@ pub fn choose(
 }
 
 /// A threshold at which pairs can be told apart: above 0, at most 1.
+///
+/// # Errors
+/// Fails with [`ErrorKind::OutOfRange`] unless `threshold` is above 0 and at most 1; NaN is refused, too.
 pub fn check_threshold(threshold: f64) -> Result<(), Error> {
     if threshold > 0.0 && threshold <= 1.0 {
         Ok(())
@@ -135,6 +143,9 @@ pub fn check_threshold(threshold: f64) -> Result<(), Error> {
 }
 
 /// A recall that can be asked for: above 0, below 1.
+///
+/// # Errors
+/// Fails with [`ErrorKind::OutOfRange`] unless `recall` is above 0 and below 1; NaN is refused, too.
 pub fn check_recall(recall: f64) -> Result<(), Error> {
     if recall > 0.0 && recall < 1.0 {
         Ok(())

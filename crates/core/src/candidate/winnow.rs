@@ -9,7 +9,7 @@
 //! - **Error.** none: a shared run of at least `passage` units is certain to have a common choice.
 //!   A document of fewer shingles than a window is one window.
 //! - **Differs.** The paper hashes for itself; here shingles are hashed already, and mixed, so they are compared as they are.
-//! - **Vectors.** `vectors/winnow.toml`, ours.
+//! - **Vectors.** golden values of our own.
 
 use crate::error::Error;
 use crate::shingle::Shingling;
@@ -31,6 +31,10 @@ pub struct Winnow {
 
 impl Winnow {
     /// Fingerprints that no shared run of `passage` units is without.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `passage` is less than the number of units of a
+    /// shingle.
     pub fn new(shingling: Shingling, passage: usize) -> Result<Self, Error> {
         match passage.checked_sub(shingling.size()) {
             Some(more) => Ok(Self { window: more + 1 }),

@@ -60,7 +60,7 @@ impl ShelvedDocuments {
     /// number of documents whose place is before the last of its equals; for a document without equals this is its own number.
     ///
     /// # Errors
-    /// If `last` has another length, or if a shelf does not ascend or names a document that does not exist.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `last` has another length, or if a shelf does not ascend or names a document that does not exist.
     pub fn new<'a>(
         documents: usize,
         given: u32,
@@ -365,7 +365,7 @@ impl StarAsks {
     /// none, every document is decided and every edge that names a keeper is known.
     ///
     /// # Errors
-    /// If a pair names a document that does not exist or one document twice, or if a similarity is not a number from 0 to 1.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a pair names a document that does not exist or one document twice, or if a similarity is not a number from 0 to 1.
     pub fn next_round(&mut self, similar: &[(u32, u32, f64)]) -> Result<Asks, Error> {
         let edges = similar.iter();
         self.edges.extend(edges.map(|&(a, b, similarity)| Edge { a: a.into(), b: b.into(), similarity }));
@@ -614,7 +614,7 @@ impl ComponentAsks {
     /// Takes the similar pairs among those of the last round and returns the pairs of the next round.
     ///
     /// # Errors
-    /// If a pair names a document that does not exist.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a pair names a document that does not exist.
     pub fn next_round(&mut self, similar: &[(u32, u32, f64)]) -> Result<Asks, Error> {
         for &(a, b, _) in similar {
             if a.max(b) as usize >= self.shelved.len() {

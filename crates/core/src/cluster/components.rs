@@ -16,6 +16,9 @@ const FIRST: usize = 8;
 /// compared with the first `most` documents on each of its shelves.
 ///
 /// `found` is told of every similar pair that was seen on the way, which is not all of them.
+///
+/// # Errors
+/// Returns the first error of `judge`. There are no others.
 pub fn components<J: Judge>(
     neighbourhood: &Neighbourhood,
     most: usize,

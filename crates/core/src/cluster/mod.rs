@@ -79,6 +79,9 @@ pub trait Judge {
     /// Appends to `open` those of `others` that may be similar to a document by their sketches, in the order of `others`.
     ///
     /// Without sketches, all of them.
+    ///
+    /// # Errors
+    /// Fails if the sketch of a document cannot be read, which ends the clustering. This default never fails.
     fn screen(&mut self, _document: u32, others: &[u32], open: &mut Vec<u32>) -> Result<(), Self::Error> {
         open.extend_from_slice(others);
         Ok(())
@@ -88,12 +91,18 @@ pub trait Judge {
     /// that follows. Documents come in ascending order.
     ///
     /// Without sketches, there is nothing to scan.
+    ///
+    /// # Errors
+    /// Fails if the sketch of the document cannot be read, which ends the clustering. This default never fails.
     fn put(&mut self, _document: u32) -> Result<bool, Self::Error> {
         Ok(false)
     }
 
     /// Screens each of `documents` against all that were [put](Self::put): `open[i]` gets those that may be similar to
     /// `documents[i]`, ascending, as [`screen`](Self::screen) would tell.
+    ///
+    /// # Errors
+    /// Fails if the sketch of a document cannot be read, which ends the clustering. This default never fails.
     fn scan(&mut self, documents: &[u32], open: &mut Vec<Vec<u32>>) -> Result<(), Self::Error> {
         open.clear();
         open.resize(documents.len(), vec![]);
@@ -102,11 +111,17 @@ pub trait Judge {
 
     /// Takes out of `open` documents that are certainly not similar to `document`, if that is cheaper to tell than their
     /// similarity.
+    ///
+    /// # Errors
+    /// Fails if what it goes by cannot be read, which ends the clustering. This default never fails.
     fn bound(&mut self, _document: u32, _open: &mut Vec<u32>) -> Result<(), Self::Error> {
         Ok(())
     }
 
     /// The exact similarity of two documents, if it reaches the threshold.
+    ///
+    /// # Errors
+    /// Fails if a document cannot be read, which ends the clustering.
     fn similarity(&mut self, a: u32, b: u32) -> Result<Option<f64>, Self::Error>;
 
     /// Pairs that [`similarities`](Self::similarities) compares at once; it is given no more, and those of one document besides.
@@ -118,6 +133,10 @@ pub trait Judge {
     /// `documents[i]` reaches the threshold, with this similarity, in the order of `others[i]`.
     ///
     /// Without threads, one pair after the other.
+    ///
+    /// # Errors
+    /// Fails if a document cannot be read, which ends the clustering. This default returns the first error of
+    /// [`similarity`](Self::similarity).
     fn similarities(
         &mut self,
         documents: &[u32],
@@ -134,10 +153,16 @@ pub trait Judge {
 
     /// In a neighbourhood [of pairs](Neighbourhood::of_pairs): fills `out` with the candidates of a document, in ascending
     /// order. Those after it matter only if it is visited again.
+    ///
+    /// # Errors
+    /// Fails if the candidates cannot be read, which ends the clustering.
     fn partners(&mut self, document: u32, out: &mut Vec<u32>) -> Result<(), Self::Error>;
 
     /// In a neighbourhood [of shelves](Neighbourhood::of_shelves): fills `out` with the shelves of a document, in ascending
     /// order.
+    ///
+    /// # Errors
+    /// Fails if the shelves cannot be read, which ends the clustering.
     fn shelves(&mut self, document: u32, out: &mut Vec<u32>) -> Result<(), Self::Error>;
 
     /// Takes note of the shelves that left documents out. A clustering calls it once, at its end.

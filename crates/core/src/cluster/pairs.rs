@@ -5,6 +5,9 @@ use super::{Judge, Neighbourhood, SimilarDocuments};
 
 /// Tells `found` of every pair of documents that meets and reaches the threshold, if at least one of the two is wanted. A
 /// document is compared with the first `most` documents on each of its shelves.
+///
+/// # Errors
+/// Returns the first error of `judge` or `found`. There are no others.
 pub fn pairs<J: Judge>(
     neighbourhood: &Neighbourhood,
     wanted: impl Fn(u32) -> bool,

@@ -130,7 +130,7 @@ impl Edge {
 /// ```
 ///
 /// # Errors
-/// If ranks do not ascend, if an edge names a rank that is not listed or one rank twice, if a similarity is not a number from
+/// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if ranks do not ascend, if an edge names a rank that is not listed or one rank twice, if a similarity is not a number from
 /// 0 to 1, or if a removed document has no edge to a kept document before it.
 pub fn decide_round(documents: &[Ranked], edges: &[Edge]) -> Result<Vec<Standing>, Error> {
     check_ranks(documents.iter().map(|document| document.rank))?;
@@ -200,7 +200,7 @@ pub fn decide_round(documents: &[Ranked], edges: &[Edge]) -> Result<Vec<Standing
 /// ```
 ///
 /// # Errors
-/// If `kept` does not ascend, if an edge is not one ([`decide_round`]), if a visit comes before the rank of its document, or if
+/// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `kept` does not ascend, if an edge is not one ([`decide_round`]), if a visit comes before the rank of its document, or if
 /// a document is neither kept nor similar to a kept document before its first visit.
 pub fn name_keepers(visits: &[Visit], kept: &[u64], edges: &[Edge]) -> Result<Vec<Standing>, Error> {
     check_ranks(kept.iter().copied())?;

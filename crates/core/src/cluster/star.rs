@@ -32,6 +32,9 @@ pub enum Verdict {
 /// once for each of them, at the places they have in keeper order; first visits come in ascending order. The result has
 /// one verdict per visit, and `found` is told of every similar pair that was seen on the way. A document is compared with
 /// the first `most` kept documents on each of its shelves.
+///
+/// # Errors
+/// Returns the first error of `judge`. There are no others.
 pub fn star<J: Judge>(
     neighbourhood: &Neighbourhood,
     visits: &[u32],

@@ -16,7 +16,7 @@
 //!   acceptance of the source reports similarities that are too high (E-51) and its final comparison with T·K
 //!   loses half of the pairs at the threshold; both are in [`Filter::decide`], for estimates without
 //!   verification. That a small P(X ≤ m) would make a pair dissimilar for certain (E-50) is not so.
-//! - **Vectors.** `vectors/filter.toml`, computed from the definition by another program.
+//! - **Vectors.** computed from the definition by another program.
 //!
 //! | budget | error of all looks | use |
 //! |---|---|---|
@@ -102,6 +102,11 @@ impl Filter {
     /// the threshold, and independently or with a negative dependence.
     ///
     /// Looks at which nothing can be decided are dropped, so that none may remain: then every pair passes.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `probability` is above 0 and below 1,
+    /// `registers` is from 1 to 65,536, the error of `budget` is from 1e-200 to 0.5, and `looks` ascend from 1 to at most
+    /// `registers`.
     pub fn new(
         probability: f64,
         registers: usize,
@@ -119,6 +124,10 @@ impl Filter {
     /// The two documents of a pair have `shingles` distinct shingles or more between them. That matters to
     /// [`Dependence::Positive`] sketches only, where the filter must not be asked about pairs with fewer, and never accepts
     /// early.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) where [`new`](Self::new) does, with `threshold` in
+    /// place of the probability and the registers of `method`.
     pub fn of(
         method: Method,
         threshold: f64,

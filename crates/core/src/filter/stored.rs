@@ -25,6 +25,10 @@ impl Filter {
     /// assert_eq!(rebuilt, made);
     /// # Ok::<(), minwise::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536, `needed` is
+    /// at most `registers`, `error_per_look` is from 0 to 0.5, and the looks are as described above.
     pub fn from_looks(
         registers: usize,
         needed: usize,

@@ -98,12 +98,19 @@ pub struct Modular {
 
 impl Modular {
     /// `functions` functions of mixed keys, modulo 2⁶¹ − 1.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `functions` is 0.
     pub fn new(functions: usize, seed: u64) -> Result<Self, Error> {
         Self::draw(functions, MERSENNE_61, Keys::Mixed, seed)
     }
 
     /// `functions` functions of ids 0 … `ids` − 1 as they are, modulo the smallest prime that is at least `ids`: the
     /// sources' way, with its bias.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `functions` is 0, if `ids` is 0, or if no prime
+    /// below 2⁶⁴ is as large as `ids`.
     pub fn raw(functions: usize, ids: u64, seed: u64) -> Result<Self, Error> {
         let prime = next_prime(ids).filter(|_| ids > 0);
         let prime = prime.ok_or_else(|| {

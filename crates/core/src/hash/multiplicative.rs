@@ -56,6 +56,9 @@ pub struct Multiplicative {
 
 impl Multiplicative {
     /// `functions` functions drawn by `seed`.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `functions` is 0.
     pub fn new(functions: usize, seed: u64) -> Result<Self, Error> {
         if functions == 0 {
             return Err(Error::out_of_range("the number of functions", functions, "at least 1"));

@@ -41,6 +41,9 @@ pub struct Murmur3 {
 
 impl Murmur3 {
     /// `functions` functions with seeds from `seed` on; the source's family is that from 0.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `functions` is 0.
     pub fn new(functions: usize, seed: u32) -> Result<Self, Error> {
         if functions == 0 {
             return Err(Error::out_of_range("the number of functions", functions, "at least 1"));

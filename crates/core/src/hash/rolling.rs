@@ -8,7 +8,7 @@
 //!   two tokens of a window of up to 256 collides at 2⁻⁵⁴ or less. The worst arrangement known, the
 //!   Thue–Morse sequence of two tokens against its complement, reaches 2⁻²⁰ at 256 and would be certain at
 //!   1024, which is why windows end at 256.
-//! - **Vectors.** `vectors/shingle.toml`.
+//! - **Vectors.** golden values of our own.
 
 /// The base of the polynomial: odd, so that no power of it loses bits.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -7,7 +7,7 @@
 //!   h ← fold((l ⊕ K₀ ⊕ h) · (u ⊕ K₁ ⊕ length)), where fold exclusive-ors the halves of the 128-bit product,
 //!   the length is that of the whole token in bytes, K₀ = 0xff51afd7ed558ccd and K₁ = 0xc4ceb9fe1a85ec53.
 //! - **Cost.** about 2 ns a token.
-//! - **Vectors.** `vectors/shingle.toml`.
+//! - **Vectors.** golden values of our own.
 //!
 //! The two constants contain bytes that never occur in UTF-8 (0xff and 0xfe), so the operand that a short token
 //! does not reach can never become zero and swallow the other.

@@ -42,6 +42,10 @@ pub struct ModularSum {
 
 impl ModularSum {
     /// A hash of vectors of `len` elements, modulo the smallest prime that is at least `documents`.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `len` or `documents` is 0, or if no prime below
+    /// 2⁶⁴ is as large as `documents`.
     pub fn new(len: usize, documents: u64, seed: u64) -> Result<Self, Error> {
         if documents == 0 || next_prime(documents).is_none() {
             let range = "from 1 to the largest prime below 2^64";

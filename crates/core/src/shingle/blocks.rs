@@ -37,6 +37,9 @@ impl Shingler {
     /// order, those of some `block_bytes` of the source at a time. `room` is a buffer, which is left
     /// without shingles.
     ///
+    /// # Errors
+    /// Returns the first error of `each`. There are no others.
+    ///
     /// # Panics
     /// If [`cuts_blocks`](Self::cuts_blocks) is false, as for bags and `terms`.
     pub fn shingle_blocks<E>(
@@ -59,6 +62,9 @@ impl Shingler {
     ///
     /// `pieces` calls its argument with each piece, in order. Blocks of 1 MiB (`block_bytes`) are a good size. `room` is a buffer.
     /// [`piece_shingler`](Self::piece_shingler) does the same for a program that has a loop of its own.
+    ///
+    /// # Errors
+    /// Returns the first error of `pieces` or `each`. There are no others.
     ///
     /// # Panics
     /// If [`cuts_blocks`](Self::cuts_blocks) is false, as for bags and `terms`.
@@ -143,7 +149,8 @@ impl PieceShingler {
 
     /// Adds the next piece of the text, of any length, and gives the shingles that are complete to `each`, in document order.
     ///
-    /// Returns the error of `each`, after which the text cannot be continued.
+    /// # Errors
+    /// Returns the first error of `each`, after which the text cannot be continued. There are no others.
     pub fn add<E>(&mut self, piece: &str, mut each: impl FnMut(&[u64]) -> Result<(), E>) -> Result<(), E> {
         self.cut(Some(piece), &mut each)?;
         self.add_characters(Some(piece));
@@ -153,7 +160,8 @@ impl PieceShingler {
     /// Ends the text: gives the last shingles to `each`, and returns what is known of the whole text. Afterwards the pieces of
     /// another text can be added.
     ///
-    /// Returns the error of `each`.
+    /// # Errors
+    /// Returns the first error of `each`. There are no others.
     pub fn finish<E>(&mut self, mut each: impl FnMut(&[u64]) -> Result<(), E>) -> Result<Tally, E> {
         self.cut(None, &mut each)?;
         self.add_characters(None);

@@ -99,6 +99,9 @@ impl Shingling {
     pub const MOST: usize = 256;
 
     /// Shingles of `size` units.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `size` is from 1 to 256.
     pub fn new(unit: ShingleUnit, size: usize, short: Short) -> Result<Self, Error> {
         if (1..=Self::MOST).contains(&size) {
             Ok(Self { unit, size, repeats: Repeats::Set, short })
@@ -270,8 +273,7 @@ impl Shingles {
     /// | with shingles | eight per shingle, in document order, little-endian | 0 |
     /// | without shingles | the normalised text in UTF-8 | 1 |
     ///
-    /// Files and tables hold the sixteen bytes of [`to_le_bytes`](u128::to_le_bytes). `vectors/shingle.toml` has keys to check
-    /// against.
+    /// Files and tables hold the sixteen bytes of [`to_le_bytes`](u128::to_le_bytes).
     ///
     /// ```
     /// use minwise::{Spec, shingle::Shingles};

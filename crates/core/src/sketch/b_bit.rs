@@ -69,6 +69,9 @@ pub struct BBit {
 
 impl BBit {
     /// Sketches that keep `bits` bits, from 1 to 16, of each register of `source`.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `bits` is from 1 to 16.
     pub fn new(source: Arc<dyn Registers>, bits: u32) -> Result<Self, Error> {
         check_bits(bits)?;
         let packing = Packing::new(source.words(), bits);

@@ -30,6 +30,9 @@ pub struct BitHash {
 
 impl BitHash {
     /// Sketches that keep one bit of each register of `source`.
+    ///
+    /// # Errors
+    /// Never fails. The result is a `Result` as that of the other sketches.
     pub fn new(source: Arc<dyn Registers>) -> Result<Self, Error> {
         Ok(Self { bits: BBit::new(source, 1)? })
     }

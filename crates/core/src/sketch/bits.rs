@@ -76,6 +76,10 @@ pub struct BitRows {
 
 impl Bits {
     /// Rows for sketches of `registers` registers.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if less than one bit of each register is kept and
+    /// `registers` is not a multiple of the number of registers that share a bit.
     pub fn rows(self, registers: usize) -> Result<BitRows, Error> {
         let group = |first, registers: usize, bits, halvings| RegisterGroup {
             first,

@@ -37,6 +37,9 @@ pub struct BottomK {
 
 impl BottomK {
     /// Sketches of `values` values (k); `seed` chooses the hash function.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `values` is from 1 to 65,536.
     pub fn new(values: usize, seed: u64) -> Result<Self, Error> {
         if !(1..=1 << 16).contains(&values) {
             return Err(Error::out_of_range("the number of bottom-k values", values, "from 1 to 65536"));

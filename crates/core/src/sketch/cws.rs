@@ -11,11 +11,11 @@
 //!   the distribution that the paper inverts.
 //! - **Cost.** about four octaves a shingle and register, one after the other: some 140 ns, a thousand times and more what
 //!   a register of [`MinHash`](super::MinHash) takes on a vector kernel.
-//! - **Error.** unbiased for Jw, variance Jw(1−Jw)/k; checked by `tests/weighted.rs`.
+//! - **Error.** unbiased for Jw, variance Jw(1−Jw)/k; checked by statistical tests.
 //! - **Differs.** from the algorithm as the source prints it (E-53), of which every part is needed: octaves of all integers,
 //!   not of positive ones; a fresh u at every step; y and z looked for in neighbouring octaves; G drawn by shingle
 //!   and register alone; samples compared by shingle and point. The tests show what each of three misprints costs.
-//! - **Vectors.** inversions of G, by another program; sketches in `vectors/weighted.toml`, ours.
+//! - **Vectors.** inversions of G, by another program; sketches: golden values of our own.
 //!
 //! - **Use when** results are to be compared with the paper's.
 //! - **Do not** use it otherwise: [`icws`](super::icws) has the same error and is many times faster.
@@ -46,6 +46,9 @@ struct OctavePoint {
 
 impl Cws {
     /// A family of `registers` samplers drawn by `seed`.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.
     pub fn new(registers: usize, seed: u64) -> Result<Self, Error> {
         check_registers(registers)?;
         let mut random = SplitMix64::new(seed);

@@ -9,17 +9,17 @@
 //! - **Symbols.** b → the row, ranks from 2ᵇ to 2ᵇ⁺¹; θ → the greatest rank; k → `registers`.
 //! - **Formula.** In row b of a shingle, darts follow one another along the weights at gaps of −ln(1 − U)·2⁻ᵇ, so that each row is a
 //!   Poisson process and all together a uniform one. Each has a register, a rank in its row and a name of 32 bits,
-//!   keyed by shingle and row (see `kernel/dart/row.rs`). The key of a shingle is fmix64(x ⊕ s₀) and the rows' salts come from s₁, the first two numbers of `SplitMix64`
+//!   keyed by shingle and row. The key of a shingle is fmix64(x ⊕ s₀) and the rows' salts come from s₁, the first two numbers of `SplitMix64`
 //!   from the seed. The register holds the name.
 //! - **Cost.** some 35 linear hashes of 32 bits a shingle, whatever k is, and on average 1.5 k (ln k + ½) darts a document. For
 //!   k = 128, two to three times [`MinHash`](super::MinHash) on the same vector kernel from 2000 shingles on, nine
-//!   times at 200 and 35 times at 40 (`benches/weighted.rs`). 4k bytes a sketch.
+//!   times at 200 and 35 times at 40 (the benchmark `weighted` of this crate). 4k bytes a sketch.
 //! - **Error.** unbiased for Jw, variance Jw(1−Jw)/k: the registers of a Poisson process are independent; checked by
-//!   `tests/weighted.rs`. Gaps have 32 bits, which moves probabilities by 2⁻³² a shingle and row.
+//!   statistical tests. Gaps have 32 bits, which moves probabilities by 2⁻³² a shingle and row.
 //! - **Differs.** The paper cuts the plane into areas of about one dart, from weights of 1 upwards, and draws how many each
 //!   holds. Rows have no least weight, nothing is drawn of a Poisson distribution, and a shingle without darts in
 //!   a row is known by one hash.
-//! - **Vectors.** `vectors/weighted.toml`, ours.
+//! - **Vectors.** golden values of our own.
 //!
 //! - **Use when** shingles have weights.
 //! - **Do not** use it where sketches of fewer registers are to be the beginnings of those of more: a dart's register
@@ -43,6 +43,9 @@ pub struct Dart {
 
 impl Dart {
     /// Darts for `registers` registers, scattered by `seed`, on the fastest kernel of this machine.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.
     pub fn new(registers: usize, seed: u64) -> Result<Self, Error> {
         check_registers(registers)?;
         let mut random = SplitMix64::new(seed);

@@ -7,7 +7,7 @@
 //! - **Cost.** k functions a shingle, one after the other: some 100 times the default family, which is vectorised.
 //! - **Error.** as `MinHash`: unbiased, variance J(1−J)/k, once keys are mixed; registers keep 32 bits.
 //! - **Differs.** The sources hash row numbers as they are, with the biases of E-33 to E-36; here keys are mixed first.
-//! - **Vectors.** those of the families; `vectors/sketch.toml`.
+//! - **Vectors.** those of the families, and golden values of our own.
 //!
 //! - **Use when** a source's results are to be repeated, or other programs know one of these families.
 //! - **Do not** use them for speed.
@@ -53,6 +53,9 @@ enum Functions {
 
 impl FamilyMinHash {
     /// `registers` functions of a family, drawn by `seed`.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.
     pub fn new(family: Family, registers: usize, seed: u64) -> Result<Self, Error> {
         check_registers(registers)?;
         let functions = match family {

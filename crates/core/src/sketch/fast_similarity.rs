@@ -37,6 +37,9 @@ pub struct FastSimilarity {
 
 impl FastSimilarity {
     /// Sketches of `registers` registers (t); `seed` chooses the hash functions.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.
     pub fn new(registers: usize, seed: u64) -> Result<Self, Error> {
         check_registers(registers)?;
         Ok(Self { seed, registers })

@@ -49,6 +49,10 @@ impl FractionalBit {
     ///
     /// The widths must differ and the shares add up to 1. Shares are rounded to whole registers;
     /// [`groups`](Self::groups) says what came of them.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a number of bits is not from 1 to 16 or comes
+    /// twice, if a share is not from 0 to 1, and if the shares do not add up to 1.
     pub fn new(
         source: Arc<dyn Registers>,
         mixture: &[(u32, f64)],
@@ -158,6 +162,10 @@ pub struct XorBit {
 impl XorBit {
     /// Sketches that store the exclusive or of the lowest bits of 2ⁿ registers of `source`, n = `halvings` from 0 to
     /// 8; the number of registers must be a multiple of 2ⁿ.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `halvings` is more than 8, and if the registers of
+    /// `source` are not a multiple of 2ⁿ.
     pub fn new(source: Arc<dyn Registers>, halvings: u32) -> Result<Self, Error> {
         if halvings > 8 {
             return Err(Error::out_of_range("the number of halvings", halvings, "from 0 to 8"));
@@ -242,6 +250,9 @@ pub struct ThreeQuarterBit {
 impl ThreeQuarterBit {
     /// Sketches that pair two thirds (`Paper`) or half (`Exact`) of the registers of `source`, of which there must be
     /// 4 or more. What does not divide evenly is not paired, and the estimator knows.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `source` has fewer than 4 registers.
     pub fn new(source: Arc<dyn Registers>, form: ThreeQuarter) -> Result<Self, Error> {
         let registers = source.words();
         if registers < 4 {

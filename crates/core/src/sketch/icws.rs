@@ -11,11 +11,11 @@
 //! - **Cost.** k linear hashes of 32 bits a shingle, and about twenty draws a register finished by the kernel, however long
 //!   the document is. For k = 128 and 2000 shingles, ten to twelve times [`MinHash`](super::MinHash) on the same
 //!   vector kernel and four to five times on the portable one; less for longer documents, more for shorter ones
-//!   (`benches/weighted.rs`). 4k bytes a sketch.
-//! - **Error.** unbiased for Jw, variance Jw(1−Jw)/k; checked by `tests/weighted.rs`. Registers of 32 bits agree by
+//!   (the benchmark `weighted` of this crate). 4k bytes a sketch.
+//! - **Error.** unbiased for Jw, variance Jw(1−Jw)/k; checked by statistical tests. Registers of 32 bits agree by
 //!   accident with probability 2⁻³². Uniform numbers have 21 bits or more, which moves probabilities by 2⁻²⁰.
 //! - **Differs.** The paper compares a itself; here are only logarithms, so that weights from 10⁻³⁰⁰ to 10³⁰⁰ do.
-//! - **Vectors.** by another program, in the kernel's tests; sketches in `vectors/weighted.toml`, ours.
+//! - **Vectors.** by another program, in the kernel's tests; sketches: golden values of our own.
 //!
 //! - **Use when** sketches of fewer registers are to be the beginnings of those of more; otherwise [`dart`](super::dart) has the same
 //!   error and is several times faster.
@@ -38,6 +38,9 @@ pub struct Icws {
 
 impl Icws {
     /// A family of `registers` samplers drawn by `seed`, on the fastest kernel of this machine.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.
     pub fn new(registers: usize, seed: u64) -> Result<Self, Error> {
         check_registers(registers)?;
         let mut random = SplitMix64::new(seed);

@@ -139,6 +139,10 @@ impl Base {
 
 impl RegisterSource {
     /// Makes the sketcher.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless there are 1 to 65,536 registers, and for
+    /// `min-max` an even number of them.
     pub fn build(self, seed: u64) -> Result<Arc<dyn Registers>, Error> {
         let k = self.registers;
         let densified = |densification| {
@@ -219,6 +223,10 @@ impl Method {
     }
 
     /// Makes the sketcher.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a number of the method lies outside of its range:
+    /// registers, bits, shares or sections. The constructors of the sketches, such as [`BBit::new`], list the ranges.
     pub fn build(self, seed: u64) -> Result<Arc<dyn Sketcher>, Error> {
         Ok(match self {
             Self::Registers(source) => source.build(seed)?,

@@ -36,6 +36,9 @@ pub struct MinMax {
 
 impl MinMax {
     /// A family of `registers`/2 hash functions drawn by `seed`, on the fastest kernel of this machine.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is even and from 2 to 65,536.
     pub fn new(registers: usize, seed: u64) -> Result<Self, Error> {
         if !(2..=1 << 16).contains(&registers) || registers % 2 == 1 {
             return Err(Error::out_of_range(

@@ -9,13 +9,13 @@
 //!   aᵢ = (n ≫ 32) | 1, bᵢ = n mod 2³². A shingle x folds to m(x) = fmix32(((x mod 2³²) + 0x9e3779b1 · (x ≫ 32))
 //!   mod 2³² ⊕ s).
 //! - **Cost.** k multiplications a shingle, vectorised: about 7 ns for k = 128 with AVX-512; 4k bytes a sketch.
-//! - **Error.** unbiased, variance J(1−J)/k; checked by `tests/statistics` over consecutive ids, random ids and the
+//! - **Error.** unbiased, variance J(1−J)/k; checked by statistical tests over consecutive ids, random ids and the
 //!   shingles of texts. Registers of 32 bits let two documents of n shingles each agree by accident with
 //!   probability n/2³³ on average: 0.0001 for a million shingles.
 //! - **Differs.** The sources use aᵢ·x + bᵢ on raw row numbers, which is not min-wise on structured ids (E-35), and allow
 //!   aᵢ = 0 (E-33) or aᵢ even, which lose shingles; here ids are mixed first and aᵢ is odd, which makes every
 //!   hᵢ a permutation of the mixed keys. Comparison is register by register, never as sets (E-09).
-//! - **Vectors.** `vectors/minhash.toml`, ours.
+//! - **Vectors.** golden values of our own.
 //!
 //! - **Use when** in doubt. Registers merge by minimum, so parts of a document can be sketched apart.
 //! - **Do not** use it for documents of far more than 10⁷ shingles if an estimate finer than 0.001 matters.
@@ -51,6 +51,9 @@ pub struct MinHash {
 
 impl MinHash {
     /// A family of `registers` hash functions drawn by `seed`, on the fastest kernel of this machine.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.
     pub fn new(registers: usize, seed: u64) -> Result<Self, Error> {
         check_registers(registers)?;
         let mut random = SplitMix64::new(seed);

@@ -17,7 +17,7 @@
 //! | [`sectional`] | qJ | order matters: the same words in another order are to be told apart |
 //! | [`dart`], [`icws`], [`cws`], [`zero_bit`] | Jw; at least Jw | shingles have weights: see [`weighted`] |
 //!
-//! Those without weights are in [`Method::all`], which drives `tests/conformance.rs`, `tests/statistics` and `vectors/sketch.toml`.
+//! [`Method::all`] has those without weights, and [`WeightedMethod::all`] the others: the tests of this crate go through these lists.
 
 pub mod b_bit;
 pub mod bit_hash;
@@ -190,7 +190,8 @@ impl Sketches {
     /// The rows of `registers` values each that lie one behind the other in `values`. The vector is taken as it is and not
     /// copied.
     ///
-    /// Returns an error if `registers` is zero or `values` ends within a row.
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `registers` is 0 or `values` ends within a row.
     pub fn from_vec(registers: usize, values: Vec<u32>) -> Result<Self, Error> {
         if registers == 0 {
             return Err(Error::out_of_range("the number of registers", registers, "at least 1"));

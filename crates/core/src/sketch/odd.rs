@@ -37,6 +37,9 @@ pub struct Odd {
 
 impl Odd {
     /// Sketches of `bits` bits, from 8 to 2²⁴, of all registers of `source`.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `bits` is from 8 to 16,777,216.
     pub fn new(source: Arc<dyn Registers>, bits: usize) -> Result<Self, Error> {
         if !(8..=MOST_BITS).contains(&bits) {
             return Err(Error::out_of_range("the number of bits of a sketch", bits, "from 8 to 16777216"));

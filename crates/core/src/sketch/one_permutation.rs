@@ -65,6 +65,9 @@ pub struct Densified(OnePermutation);
 
 impl OnePermutation {
     /// Sketches of `bins` bins (k); `seed` chooses the hash function and the bins to copy.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `bins` is from 1 to 65,536.
     pub fn new(bins: usize, densification: Densification, seed: u64) -> Result<Self, Error> {
         if !(1..=1 << 16).contains(&bins) {
             return Err(Error::out_of_range("the number of bins", bins, "from 1 to 65536"));

@@ -296,6 +296,10 @@ pub struct Sectional {
 
 impl Sectional {
     /// `registers` minima of documents in `sections` sections. One section is plain `MinHash`.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536 and `sections`
+    /// is from 1 to 256, or from 1 to 16 with [`Policy::Mask`].
     pub fn new(registers: usize, sections: usize, policy: Policy, seed: u64) -> Result<Self, Error> {
         policy.check(sections)?;
         let bits = match policy {
@@ -384,6 +388,10 @@ impl Tolerant {
     /// `registers` minima, aligned where the positions of a shingle's first occurrences are at most `tolerance` 64ths of
     /// a document apart. Positions are rounded down to 64ths, so a distance within one 64th of the tolerance may
     /// fall on either side of it.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536 and
+    /// `tolerance` is at most 63.
     pub fn new(registers: usize, tolerance: u32, seed: u64) -> Result<Self, Error> {
         if tolerance as usize >= FINE {
             return Err(Error::out_of_range(
@@ -467,6 +475,10 @@ pub struct PreTagged {
 impl PreTagged {
     /// Gives `registers` the shingles of documents in `sections` sections. With [`Policy::Mask`] a shingle counts once in
     /// every section where it stands. One section changes nothing.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `sections` is from 1 to 256, or from 1 to 16
+    /// with [`Policy::Mask`].
     pub fn new(registers: Arc<dyn Registers>, sections: usize, policy: Policy) -> Result<Self, Error> {
         policy.check(sections)?;
         Ok(Self { registers, sections, policy })

@@ -42,6 +42,9 @@ pub struct SuperMinHash {
 
 impl SuperMinHash {
     /// Sketches of `registers` registers (m); `seed` chooses the hash function.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.
     pub fn new(registers: usize, seed: u64) -> Result<Self, Error> {
         check_registers(registers)?;
         Ok(Self { seed: SplitMix64::new(seed).next_u64(), registers })

@@ -81,6 +81,9 @@ impl WeightedMethod {
     }
 
     /// Makes the sketcher.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless there are 1 to 65,536 registers.
     pub fn build(self, seed: u64) -> Result<Arc<dyn WeightedSketcher>, Error> {
         Ok(match self {
             Self::Dart(registers) => Arc::new(Dart::new(registers, seed)?),

@@ -8,7 +8,7 @@
 //! - **Error.** **biased upwards, without bound.** Agreement has at least the probability Jw, and more the fewer shingles
 //!   there are: 0.72 for Jw = 0.64 and 0.18 for Jw = 0.10 of three and two shingles, and always 1 for a single
 //!   shingle, whatever its weights. For a few hundred shingles of similar weights the bias is below the standard
-//!   error of 128 registers. Checked by `tests/weighted.rs`.
+//!   error of 128 registers. Checked by statistical tests.
 //!
 //! - **Use when** documents are long and the samples themselves are of use.
 //! - **Do not** use it for short documents, nor to band: the S-curve would be of another similarity.
@@ -24,6 +24,9 @@ pub struct ZeroBit(Icws);
 
 impl ZeroBit {
     /// A family of `registers` samplers drawn by `seed`.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.
     pub fn new(registers: usize, seed: u64) -> Result<Self, Error> {
         Ok(Self(Icws::new(registers, seed)?))
     }

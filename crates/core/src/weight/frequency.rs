@@ -38,7 +38,9 @@ pub struct DocumentFrequencies {
 impl DocumentFrequencies {
     /// The table of `documents` documents, of which each shingle is found in as many as its entry says.
     ///
-    /// Refused are tables of no documents, shingles that come twice, and shingles of more documents than there are.
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `documents` is 0, if a shingle comes twice, or if
+    /// a shingle is in more documents than there are.
     pub fn new(documents: u64, mut entries: Vec<(u64, u64)>) -> Result<Self, Error> {
         if documents == 0 {
             return Err(Error::out_of_range("the number of documents", documents, "at least 1"));
@@ -56,6 +58,9 @@ impl DocumentFrequencies {
     }
 
     /// Counts documents, each given by its shingles.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if there are no documents.
     pub fn count<'a>(documents: impl IntoIterator<Item = &'a [u64]>) -> Result<Self, Error> {
         let (mut number, mut all) = (0, vec![]);
         for document in documents {

@@ -14,7 +14,9 @@ pub struct WeightedSet {
 impl WeightedSet {
     /// The set of these shingles and weights, which may come in any order. A weight of zero is no member.
     ///
-    /// Returns an error if a weight is negative, infinite or no number, and if a shingle comes twice.
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a weight is negative, infinite or NaN, and if a
+    /// shingle comes twice.
     pub fn new(members: impl IntoIterator<Item = (u64, f64)>) -> Result<Self, Error> {
         let mut members: Vec<(u64, f64)> = members.into_iter().collect();
         members.sort_by_key(|member| member.0);

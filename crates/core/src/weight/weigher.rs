@@ -21,6 +21,10 @@ pub struct Weigher {
 
 impl Weigher {
     /// A weigher that needs no table.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if the weighting needs document frequencies, as
+    /// `tf-idf` does: [`with_frequencies`](Self::with_frequencies) takes them.
     pub fn new(weighting: Weighting) -> Result<Self, Error> {
         if weighting.needs_frequencies() {
             let expected = "`none`, `count` or `tf` where document frequencies are not known";

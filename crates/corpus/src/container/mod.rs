@@ -347,6 +347,10 @@ fn no_such_format(name: &str) -> Error {
 
 impl TableCompression {
     /// Refuses a compression that a format does not have, and a format that the program was built without.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::NoSuchCompression`] if files of the format cannot be compressed so inside, and with
+    /// [`ErrorKind::MissingFeature`] if the program was built without the format.
     pub fn check(self, format: Format) -> Result<()> {
         let container = of(format)?;
         container.check()?;

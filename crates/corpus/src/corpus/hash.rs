@@ -21,6 +21,11 @@ const HASHED_BYTES: usize = 1 << 20;
 impl Corpus {
     /// The hash of a source's content, to know it again. `go_on` is told of bytes as they are read; `None` when it says
     /// no.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::NoSuchPlace`](crate::ErrorKind::NoSuchPlace) if there is no such source, with
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot be read, and with [`ErrorKind::Changed`](crate::ErrorKind::Changed)
+    /// if it is no longer what it was when the corpus was opened.
     pub fn content_hash(
         &self,
         source: u32,

@@ -37,12 +37,30 @@ impl Corpus {
     /// Resolves the inputs in order.
     ///
     /// The observer is told of bytes that are decompressed to a temporary file, and can cancel.
+    ///
+    /// # Errors
+    /// Fails if the inputs cannot be read together:
+    /// - [`ErrorKind::NoInput`], [`ErrorKind::TooManyInputs`]: none was given, or more than can be numbered.
+    /// - [`ErrorKind::NotFound`], [`ErrorKind::NoMatch`], [`ErrorKind::BadPattern`], [`ErrorKind::EmptyFolder`],
+    ///   [`ErrorKind::OnlySkipped`]: an input leads to no document.
+    /// - [`ErrorKind::RepeatedInput`], [`ErrorKind::MixedFormats`]: a file was named twice, or records and whole texts come
+    ///   together.
+    /// - [`ErrorKind::BadOption`], [`ErrorKind::NoFields`]: the id or a value is to be read from a list, or a field from texts,
+    ///   which have none.
+    /// - [`ErrorKind::MissingFeature`]: the program was built without a format or a compression.
+    /// - [`ErrorKind::Io`], [`ErrorKind::Unreadable`], [`ErrorKind::Damaged`], [`ErrorKind::Inside`]: a file cannot be read, is
+    ///   damaged, or is not of its format; for a table, this includes a column that is not there.
+    /// - [`ErrorKind::Cancelled`]: the observer cancelled.
     pub fn open(inputs: &[Input], options: &ReadOptions, observer: &dyn Observer) -> Result<Self> {
         Self::open_against(&[], inputs, options, observer)
     }
 
     /// The same with references: documents that inputs are compared with, and that are never written. They may be of
     /// another format. Their sources come first, and a file that is both is refused.
+    ///
+    /// # Errors
+    /// Fails where [`open`](Self::open) does, and with [`ErrorKind::ReferenceIsInput`] if a file is both a reference and an
+    /// input.
     pub fn open_against(
         references: &[Input],
         inputs: &[Input],
@@ -87,6 +105,9 @@ impl Corpus {
 
     /// Whether all of these sources that can be read are of a format, so that their records are copied to a file of it. Otherwise
     /// they are converted.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::NoSuchPlace`] if there is no source with one of these numbers.
     pub fn has_only(&self, sources: Range<u32>, format: Format) -> Result<bool> {
         for number in sources {
             let (handle, _) = self.sources.get(number)?;
@@ -174,8 +195,12 @@ impl Corpus {
 
     /// Visits every record that starts in the chunk, in order.
     ///
-    /// Content never makes it fail: a bad record is handed on as a [`Reject`]. It fails only when the input
-    /// cannot be read, is damaged or has changed, or does not have the chunk. Returns how many lines start in the chunk.
+    /// Content never makes it fail: a bad record is handed on as a [`Reject`]. Returns how many lines start in the chunk.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`] if a source cannot be read, with [`ErrorKind::Changed`] if it is no longer what it was when
+    /// the corpus was opened, with [`ErrorKind::Inside`] if its inside is damaged, and with [`ErrorKind::NoSuchPlace`] if the
+    /// chunk is of another corpus.
     pub fn scan(
         &self,
         chunk: &Chunk,
@@ -201,6 +226,9 @@ impl Corpus {
     }
 
     /// The same with texts that may be long: a text of more than some MiB is not loaded if it can be read piece by piece.
+    ///
+    /// # Errors
+    /// Fails where [`scan`](Self::scan) does.
     pub fn scan_long(
         &self,
         chunk: &Chunk,
@@ -244,11 +272,19 @@ impl Corpus {
     /// Reads one record again.
     ///
     /// The first row of a table that is read again has the rows around it decoded and kept in a temporary file.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::NoSuchPlace`] if the place lies outside of the corpus, with [`ErrorKind::BadRecord`] if the
+    /// record there is no document, and with [`ErrorKind::Io`] if a source cannot be read, with [`ErrorKind::Changed`] if it is
+    /// no longer what it was when the corpus was opened, with [`ErrorKind::Inside`] if its inside is damaged.
     pub fn read<'s>(&'s self, place: &RecordPlace, scratch: &'s mut Scratch) -> Result<Document<'s>> {
         self.read_long(place, scratch)?.into_whole()
     }
 
     /// The same with a text that may be long.
+    ///
+    /// # Errors
+    /// Fails where [`read`](Self::read) does.
     pub fn read_long<'s>(&'s self, place: &RecordPlace, scratch: &'s mut Scratch) -> Result<MaybeLong<'s>> {
         let (handle, content) = self.sources.at(place)?;
         let bad_record = |reject: Reject| {
@@ -266,17 +302,30 @@ impl Corpus {
 
     /// The bytes of a record exactly as they are in the input: a line with its line end, or a file as it is
     /// stored. The rows of a table have none.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::NoSuchPlace`] if the place lies outside of the corpus, with [`ErrorKind::Inside`] and
+    /// [`FileProblem::NoBytes`](crate::FileProblem::NoBytes) if it is a row of a table, with [`ErrorKind::Io`] if the source
+    /// cannot be read, and with [`ErrorKind::Changed`] if it is no longer what it was.
     pub fn read_raw<'s>(&self, place: &RecordPlace, scratch: &'s mut Scratch) -> Result<&'s [u8]> {
         self.sources.read_raw(place, scratch)
     }
 
     /// Fills `out` with the bytes of a source from `offset` on, for copying many records at once.
+    ///
+    /// # Errors
+    /// Fails where [`read_raw`](Self::read_raw) does.
     pub fn read_span(&self, source: u32, offset: u64, out: &mut [u8]) -> Result<()> {
         self.sources.read_span(source, offset, out)
     }
 
     /// The names of the fields that a record has, as far as they are written in it: the members of a JSONL record, the headers
     /// of a WARC record.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::NoSuchPlace`] if the place lies outside of the corpus, and with [`ErrorKind::Io`] if a source
+    /// cannot be read, with [`ErrorKind::Changed`] if it is no longer what it was when the corpus was opened, with
+    /// [`ErrorKind::Inside`] if its inside is damaged.
     pub fn field_names(&self, place: &RecordPlace, scratch: &mut Scratch) -> Result<Vec<String>> {
         let (handle, content) = self.sources.at(place)?;
         content.field_names(place, &handle, scratch)
@@ -292,6 +341,12 @@ impl Corpus {
 ///
 /// `verdict` is what the places have in common. A WARC file has records that are no documents: the kept ones are written with
 /// the kept documents, and the requests of removed documents with the removed ones.
+///
+/// # Errors
+/// Fails with [`ErrorKind::Io`] if a source cannot be read, with [`ErrorKind::Changed`] if it is no longer what it was when the
+/// corpus was opened, with [`ErrorKind::Inside`] if its inside is damaged, with [`ErrorKind::NoSuchPlace`] if a place lies
+/// outside of the corpus, with [`ErrorKind::MissingFeature`] if the program was built without the format, and with
+/// [`ErrorKind::Io`] if the output cannot be written.
 pub fn copy_records(
     corpus: &Corpus,
     sources: Range<u32>,
@@ -305,6 +360,10 @@ pub fn copy_records(
 }
 
 /// The same with annotations.
+///
+/// # Errors
+/// Fails where [`copy_records`] does, with [`ErrorKind::NoAnnotation`] if records of the format have no room for an annotation,
+/// and with [`ErrorKind::NotAnObject`] if a line is no JSON object.
 pub fn annotate_records<'a>(
     corpus: &Corpus,
     sources: Range<u32>,

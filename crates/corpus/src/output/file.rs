@@ -78,6 +78,12 @@ impl Output {
     /// Begins a file.
     ///
     /// An existing file is refused unless `overwrite` allows to replace it. The folder must exist.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutputExists`] if the file exists and `overwrite` refuses to replace it, with
+    /// [`ErrorKind::WrongOutputKind`] if the path is that of a folder, with [`ErrorKind::NoParent`] if its folder does not
+    /// exist, with [`ErrorKind::MissingFeature`] if its name asks for a compression that the program was built without, and
+    /// with [`ErrorKind::Io`] if the operating system refuses something else.
     pub fn create(path: &Path, overwrite: Overwrite) -> Result<Self> {
         let name = path.to_string_lossy().into_owned();
         if name.ends_with(std::path::is_separator) {
@@ -124,6 +130,9 @@ impl Output {
     }
 
     /// Writes bytes, with an error that names the output.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`] if the output cannot be written; [`Error::is_broken_pipe`] is true if its reader went away.
     pub fn write_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         self.encoder.writer().write_all(bytes).map_err(|error| Error::io("write", &*self.name, error))
     }
@@ -159,6 +168,9 @@ impl Output {
     }
 
     /// Has what was written so far put on the disk, so that [`finish`](Self::finish) has less to wait for.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`] if the output cannot be written.
     pub fn sync(&mut self) -> Result<()> {
         match (&mut self.encoder, &self.temporary) {
             (Encoder::Plain(buffer), Some(_)) => buffer
@@ -171,12 +183,19 @@ impl Output {
     }
 
     /// Completes the file: everything is on the disk before it gets its name.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`] if the rest cannot be written, put on the disk or renamed. What was there before stays
+    /// then.
     pub fn finish(self) -> Result<()> {
         self.complete()?.put_in_place()
     }
 
     /// Completes the file but for its name, so that one of several that cannot be written is known before any of them is
     /// there.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`] if the rest cannot be written or put on the disk.
     pub fn complete(self) -> Result<CompleteOutput> {
         let Self { encoder, temporary, name, path } = self;
         let write_error = |error| Error::io("write", &*name, error);
@@ -199,6 +218,9 @@ pub struct CompleteOutput {
 
 impl CompleteOutput {
     /// Gives it its name.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`] if the file cannot be renamed.
     pub fn put_in_place(self) -> Result<()> {
         let Self { temporary, name, path } = self;
         // A device or a pipe has what it has.

@@ -25,6 +25,11 @@ impl OutputFolder {
     ///
     /// A folder with something in it is refused unless `overwrite` allows to replace it, as a whole and only
     /// at the end.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutputExists`] if the folder is not empty and `overwrite` refuses to replace it, with
+    /// [`ErrorKind::WrongOutputKind`] if the path is that of a file, with [`ErrorKind::NoParent`] if the folder that is to hold
+    /// it does not exist, and with [`ErrorKind::Io`] if the operating system refuses something else.
     pub fn create(path: &Path, overwrite: Overwrite) -> Result<Self> {
         match fs_err::metadata(path) {
             Ok(there) if !there.is_dir() => {
@@ -44,7 +49,9 @@ impl OutputFolder {
     /// Writes one file, whose bytes `next` puts into what it is given until there are no more. `relative` is its path in the
     /// folder, with forward slashes; folders on the way are made.
     ///
-    /// A path that leads out of the folder is refused, and so is one that was written before.
+    /// # Errors
+    /// Fails with [`ErrorKind::BadOutputName`] if the path is empty, leads out of the folder or was written before, and with
+    /// [`ErrorKind::Io`] if the file cannot be written. Returns the first error of `next`.
     pub fn write_file(&self, relative: &str, mut next: impl FnMut(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         let path = self.temporary.path().join(inside(relative)?);
         let mut file = fs_err::File::create_new(&path);
@@ -72,6 +79,10 @@ impl OutputFolder {
 
     /// Begins one file that is written bit by bit and is there when it is [finished](Output::finish). `relative` is as
     /// for [`write_file`](Self::write_file).
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::BadOutputName`] if the path is empty, leads out of the folder or was written before, and where
+    /// [`Output::create`] does otherwise.
     pub fn file(&self, relative: &str) -> Result<Output> {
         let path = self.temporary.path().join(inside(relative)?);
         let folder = parent_of(&path);
@@ -86,6 +97,9 @@ impl OutputFolder {
     }
 
     /// Completes the folder: it takes its name, and what had it before is removed.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`] if the folder cannot be renamed, or if what was there before cannot be removed.
     pub fn finish(self) -> Result<()> {
         let Self { temporary, path } = self;
         let rename = |from: &Path, to: &Path| {

@@ -24,6 +24,10 @@ use crate::unconverted::Unconverted;
 
 /// Refuses inputs of which the records cannot be written to a file of a format, as far as that is known before they are read.
 /// [`check_conversion`] tells the rest.
+///
+/// # Errors
+/// Fails with [`ErrorKind::Conversion`] if records of an input cannot be written in the format, with [`ErrorKind::Inside`] if a
+/// column cannot, and with [`ErrorKind::MissingFeature`] if the program was built without the format.
 pub fn refuse_conversion(corpus: &Corpus, format: Format) -> Result<()> {
     let to = container::of(format)?;
     to.check()?;
@@ -56,6 +60,10 @@ pub fn refuse_conversion(corpus: &Corpus, format: Format) -> Result<()> {
 }
 
 /// Refuses inputs of which the records do not fit one file of a format. They have been read.
+///
+/// # Errors
+/// Fails with [`ErrorKind::Conversion`] if the columns or types of two sources do not fit one file, with [`ErrorKind::Inside`]
+/// if a column cannot be converted, and with [`ErrorKind::NoSuchPlace`] if there is no source with one of these numbers.
 pub fn check_conversion(
     corpus: &Corpus,
     sources: Range<u32>,
@@ -70,6 +78,11 @@ pub fn check_conversion(
 
 /// Writes records of the sources with these numbers to `out`, in the order given, as one file of a format that not all of them
 /// have, even if there are no records. [`refuse_conversion`] tells what cannot be converted.
+///
+/// # Errors
+/// Fails where [`check_conversion`] does, with [`ErrorKind::Io`] if a source cannot be read, with [`ErrorKind::Changed`] if it
+/// is no longer what it was when the corpus was opened, with [`ErrorKind::Inside`] if its inside is damaged, and with
+/// [`ErrorKind::Io`] if the output cannot be written.
 pub fn convert_records(
     corpus: &Corpus,
     sources: Range<u32>,
@@ -83,6 +96,9 @@ pub fn convert_records(
 }
 
 /// The same with annotations.
+///
+/// # Errors
+/// Fails where [`convert_records`] does.
 pub fn convert_annotated<'a>(
     corpus: &Corpus,
     sources: Range<u32>,

@@ -16,6 +16,11 @@ use crate::output::{Output, OutputFolder, OutputVerdict, TableCompression};
 /// Copies records to a folder that has one file for each input, even for one of which nothing is copied, except inputs that
 /// cannot be read. The records come in the order of their sources. With a format, all files are of that format; else each is of
 /// the format of its input.
+///
+/// # Errors
+/// Fails where [`copy_records`] and [`convert_records`] do, and with
+/// [`ErrorKind::BadOutputName`](crate::ErrorKind::BadOutputName) if two inputs have one name:
+/// [`refuse_same_names`](crate::refuse_same_names) finds that out beforehand.
 pub fn copy_each(
     corpus: &Corpus,
     places: impl Iterator<Item = RecordPlace>,
@@ -40,6 +45,10 @@ pub fn copy_each(
 }
 
 /// The same with annotations.
+///
+/// # Errors
+/// Fails where [`annotate_records`] and [`convert_annotated`] do, and with
+/// [`ErrorKind::BadOutputName`](crate::ErrorKind::BadOutputName) if two inputs have one name.
 pub fn annotate_each<'a>(
     corpus: &Corpus,
     annotated: impl Iterator<Item = (RecordPlace, Annotation<'a>)>,
@@ -63,6 +72,9 @@ pub fn annotate_each<'a>(
 }
 
 /// Refuses inputs of which one cannot be written as a file of its own of a format. They have been read.
+///
+/// # Errors
+/// Fails where [`check_conversion`] does, for the first input of which it does.
 pub fn check_each(corpus: &Corpus, format: Format, has_annotations: bool) -> Result<()> {
     corpus
         .input_numbers()

@@ -14,6 +14,10 @@ use crate::source::{Source, os_error};
 ///
 /// No flag overrides this: the inputs are read again while the output is written, and the next run would read
 /// the output as an input.
+///
+/// # Errors
+/// Fails with [`ErrorKind::Overlap`] if the output is an input or holds one, with [`ErrorKind::OutputInsideInput`] if it lies
+/// in a folder that is read, and with [`ErrorKind::Io`] if it exists and cannot be looked at.
 pub fn refuse_overlap(inputs: &Corpus, output: &Path) -> Result<()> {
     let overlap = |input: &str| {
         let output = output.to_string_lossy().into_owned();
@@ -43,6 +47,9 @@ pub fn refuse_overlap(inputs: &Corpus, output: &Path) -> Result<()> {
 /// Refuses outputs of which one would take the place of another, or lies in a folder that is replaced as a whole.
 ///
 /// Each output has the setting that names it, for the message.
+///
+/// # Errors
+/// Fails with [`ErrorKind::SharedOutput`], which has the settings and the paths of the first two such outputs.
 pub fn refuse_shared(outputs: &[(&'static str, &Path)]) -> Result<()> {
     let resolved: Vec<Option<PathBuf>> = outputs.iter().map(|(_, path)| resolve(path)).collect();
     for (at, second) in resolved.iter().enumerate() {

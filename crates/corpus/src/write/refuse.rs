@@ -14,6 +14,9 @@ use crate::problem::FileProblem;
 use crate::source::Source;
 
 /// Refuses inputs that cannot be written as one file: tables and delimited records with different columns.
+///
+/// # Errors
+/// Fails with [`ErrorKind::SchemasDiffer`], which has the first difference.
 pub fn refuse_unlike(corpus: &Corpus) -> Result<()> {
     let mut headed = corpus.sources.iter_inputs().filter(|(_, content)| content.columns().is_some());
     let Some((first, content)) = headed.next() else { return Ok(()) };
@@ -30,6 +33,10 @@ pub fn refuse_unlike(corpus: &Corpus) -> Result<()> {
 }
 
 /// Refuses inputs that would have the same name in an output folder, and one that has none.
+///
+/// # Errors
+/// Fails with [`ErrorKind::SameOutputName`] if two inputs would have one name, and with [`ErrorKind::NoOutputName`] if one is
+/// standard input or documents in memory.
 pub fn refuse_same_names(corpus: &Corpus, format: Option<Format>) -> Result<()> {
     let mut seen: HashMap<String, &Source> = HashMap::new();
     for source in corpus.inputs().iter().filter(|source| source.unreadable().is_none()) {
@@ -51,6 +58,9 @@ pub fn refuse_same_names(corpus: &Corpus, format: Option<Format>) -> Result<()> 
 
 /// Refuses a gzip output for compressed inputs whose records cannot be cut out of them. Without `output`, each input is written
 /// under its own name.
+///
+/// # Errors
+/// Fails with [`ErrorKind::Inside`] and [`FileProblem::SharedMember`] for the first such input.
 pub fn refuse_shared_members(corpus: &Corpus, output: Option<&Path>) -> Result<()> {
     for (handle, content) in corpus.sources.iter_inputs() {
         let name = output.map_or_else(|| handle.source.id().into(), Path::to_string_lossy);
@@ -62,6 +72,10 @@ pub fn refuse_shared_members(corpus: &Corpus, output: Option<&Path>) -> Result<(
 }
 
 /// Refuses inputs that have the column that annotations would be written to, and those that have no room for one.
+///
+/// # Errors
+/// Fails with [`ErrorKind::NoAnnotation`] if records of a format have no room for an annotation, and with [`ErrorKind::Inside`]
+/// and [`FileProblem::ColumnExists`] if an input has the column already.
 pub fn refuse_annotation(corpus: &Corpus) -> Result<()> {
     for format in corpus.formats() {
         if !container::of(format)?.can_annotate() {

@@ -22,6 +22,12 @@ use crate::verify::{Agreement, Decide, ExactJudge, Receive, Verification, Verifi
 ///
 /// `decided` is told of decisions as they fall, so that writing can begin before the last one has; when the run ends
 /// well, all documents have been told of.
+///
+/// # Errors
+/// Fails with [`ErrorKind::ReadOtherwise`](crate::ErrorKind::ReadOtherwise) if the documents were read with another plan, with
+/// [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if a source cannot be read again, with
+/// [`ErrorKind::File`](crate::ErrorKind::File) if a file of the run cannot be read or written, and with
+/// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
 pub fn dedup(
     corpus: &Corpus,
     reading: &Reading,

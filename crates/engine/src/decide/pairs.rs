@@ -51,6 +51,11 @@ pub struct SimilarPairs {
 }
 
 /// Finds all pairs at or above the threshold; with `of`, those of these documents only.
+///
+/// # Errors
+/// Fails with [`ErrorKind::NoSuchId`] if no document has an id of `of`, with [`ErrorKind::ReadOtherwise`] if the documents were
+/// read with another plan, with [`ErrorKind::Corpus`] if a source cannot be read again, with [`ErrorKind::File`] if a file of
+/// the run cannot be read or written, and with [`ErrorKind::Cancelled`] if the observer cancels.
 pub fn pairs(
     corpus: &Corpus,
     reading: &Reading,
@@ -170,6 +175,10 @@ impl Decide for PairLister<'_> {
 
 impl SimilarPairs {
     /// Visits every pair in input order, documents that are equal among them.
+    ///
+    /// # Errors
+    /// Returns the first error of `visit`. Fails with [`ErrorKind::Cancelled`] if the observer cancels, and with
+    /// [`ErrorKind::Corpus`] if pairs lie in a temporary file that cannot be read.
     pub fn for_each(
         &self,
         observer: &dyn Observer,

@@ -72,6 +72,11 @@ pub struct Compared {
 
 /// Compares all pairs and gives those at or above the threshold to `visit`, by the first document and then the second.
 /// Documents without shingles are in no pair.
+///
+/// # Errors
+/// Returns the first error of `visit`. Fails with [`ErrorKind::File`] if the two files have different specs, with
+/// [`ErrorKind::NoSuchId`] if no document has an id of [`of`](EstimateRequest::of), with [`ErrorKind::Spec`] if the threshold,
+/// the looks or the error of the filter lie outside of their ranges, and with [`ErrorKind::Cancelled`] if the observer cancels.
 pub fn for_each_pair(
     request: &EstimateRequest<'_>,
     observer: &dyn Observer,

@@ -43,11 +43,19 @@ pub struct SketchFile {
 pub struct NewSketchFile(StoreWriter);
 
 /// Begins a file. What is there already is refused, unless `overwrite` allows to replace it.
+///
+/// # Errors
+/// Fails with [`ErrorKind::Corpus`] if the file exists and `overwrite` refuses to replace it, or if it cannot be written, and
+/// with [`ErrorKind::File`] if its name is `-` or that of a compressed file: such files are read in place.
 pub fn create(path: &Path, overwrite: Overwrite) -> Result<NewSketchFile, Error> {
     StoreWriter::create(path, KIND, overwrite).map(NewSketchFile)
 }
 
 /// Writes the sketches of a corpus that was read with this spec.
+///
+/// # Errors
+/// Fails with [`ErrorKind::Corpus`] if the file cannot be written, and with [`ErrorKind::Corpus`] or [`ErrorKind::File`] if ids
+/// or sketches lie on disk and cannot be read.
 pub fn write(file: NewSketchFile, corpus: &Corpus, reading: &Reading, spec: &Spec) -> Result<(), Error> {
     let documents = &reading.documents;
     let numbers = || (0..documents.len() as u32).filter(|&document| documents.has_text(document));
@@ -98,7 +106,8 @@ pub struct SketchRow<'a> {
 /// Writes sketches that were made by this spec.
 ///
 /// # Errors
-/// Fails if a row has not the length of the spec, or if the file cannot be written.
+/// Fails with [`ErrorKind::Settings`] if a row does not have the length of the spec, with [`ErrorKind::Spec`] if the sketch of the spec cannot be
+/// made, and with [`ErrorKind::Corpus`] if the file cannot be written.
 pub fn write_rows<'a>(
     file: NewSketchFile,
     spec: &Spec,
@@ -145,6 +154,10 @@ pub fn write_rows<'a>(
 
 impl SketchFile {
     /// Opens a file and checks all of it.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Corpus`] if the file cannot be opened, and with [`ErrorKind::File`] if it is no sketch file, is
+    /// damaged, or was made by another version of specs or of Unicode.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let mapped = Mapped::open(path, KIND)?;
         let about = SketchFileHeader::deserialize(mapped.about())
@@ -253,6 +266,9 @@ impl SketchFile {
 }
 
 /// Says whether the sketches of two files can be compared.
+///
+/// # Errors
+/// Fails with [`ErrorKind::File`] if the files have different specs; the reason names the part that differs.
 pub fn check_same(first: &SketchFile, second: &SketchFile) -> Result<(), Error> {
     first.spec.check(&second.spec).map_err(|error| {
         ErrorKind::File {

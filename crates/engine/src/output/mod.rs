@@ -69,6 +69,10 @@ pub enum OutputPart {
 }
 
 /// Writes the records of the kept or of the removed documents as they are, in input order.
+///
+/// # Errors
+/// Fails with [`ErrorKind::Corpus`] if records cannot be read or written, with [`ErrorKind::File`] if places or ids that lie on
+/// disk cannot be read, and with [`ErrorKind::Cancelled`] if the observer cancels.
 pub fn write_records(
     findings: &Findings<'_>,
     part: OutputPart,
@@ -97,6 +101,10 @@ pub(crate) fn not_cancelled(observer: &dyn Observer) -> Result<(), Error> {
 }
 
 /// Writes the records of the kept documents while decisions are still falling; ends when there are no more.
+///
+/// # Errors
+/// Fails with [`ErrorKind::Corpus`] if records cannot be read or written, with [`ErrorKind::File`] if places that lie on disk
+/// cannot be read, and with [`ErrorKind::Cancelled`] if the observer cancels.
 pub fn write_kept_as_decided(
     corpus: &Corpus,
     reading: &Reading,
@@ -147,6 +155,10 @@ impl Iterator for AsDecided {
 }
 
 /// Writes the files of the kept or of the removed documents, byte for byte.
+///
+/// # Errors
+/// Fails with [`ErrorKind::Corpus`] if records cannot be read or written, with [`ErrorKind::File`] if places or ids that lie on
+/// disk cannot be read, and with [`ErrorKind::Cancelled`] if the observer cancels.
 pub fn write_files(
     findings: &Findings<'_>,
     part: OutputPart,
@@ -190,6 +202,10 @@ fn numbered_inputs(reading: &Reading) -> impl Iterator<Item = (u32, Result<Recor
 }
 
 /// Writes every record with what was decided about it as its member or column `minwise`, and all else as it was.
+///
+/// # Errors
+/// Fails with [`ErrorKind::Corpus`] if records cannot be read or written, with [`ErrorKind::File`] if places or ids that lie on
+/// disk cannot be read, and with [`ErrorKind::Cancelled`] if the observer cancels.
 pub fn write_annotated(
     findings: &Findings<'_>,
     target: OutputTarget<'_>,

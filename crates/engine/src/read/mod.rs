@@ -99,6 +99,18 @@ fn check_fields(corpus: &Corpus, plan: &ReadPlan) -> Result<(), Error> {
 }
 
 /// Reads and sketches a corpus.
+///
+/// # Errors
+/// Fails with
+/// - [`ErrorKind::Corpus`] if an input cannot be read, and [`ErrorKind::File`] if a file of the run cannot be read or written;
+/// - [`ErrorKind::Settings`] if the keeper policy looks at a field that the corpus was opened without, and
+///   [`ErrorKind::NoSuchField`] if no document has it;
+/// - [`ErrorKind::NoTextField`] if none of the first thousand records has the field of the text, [`ErrorKind::AllRejected`] if
+///   no record is a document, [`ErrorKind::TooManyRejects`] if more are rejected than the plan allows, and
+///   [`ErrorKind::NullText`] if a text is null and nulls are to be errors;
+/// - [`ErrorKind::TooManyDocuments`] or [`ErrorKind::TooLittleMemory`] if the corpus is too large;
+/// - [`ErrorKind::Changed`] if a run that is resumed had other inputs;
+/// - [`ErrorKind::Cancelled`] if the observer cancels.
 pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result<Reading, Error> {
     check_fields(corpus, plan)?;
     let chunks = corpus.chunks(CHUNK_BYTES);

@@ -247,7 +247,7 @@ impl PreparedDocument {
     /// else 0.
     ///
     /// # Errors
-    /// Fails if the documents were prepared with different specs.
+    /// Fails with [`ErrorKind::Spec`] if the documents were prepared with different specs.
     pub fn measure(&self, other: &Self, measure: Measure) -> Result<f64, Error> {
         self.spec.check(&other.spec)?;
         if self.set.is_empty() || other.set.is_empty() {
@@ -275,8 +275,8 @@ impl Preparation {
     /// it gets those of `weighing`.
     ///
     /// # Errors
-    /// Fails if the parts of the spec do not go together, if a table is missing, or if the spec has the fingerprint of another
-    /// table.
+    /// Fails with [`ErrorKind::Settings`] if the parts of the spec do not go together, if a table is missing, or if the spec has the
+    /// fingerprint of another table.
     pub fn new(spec: &Spec, weighing: &WeightTables) -> Result<Self, Error> {
         let mut problems = vec![];
         let spec = weighing.fill(spec);
@@ -389,7 +389,7 @@ impl Plan {
     /// that the run has loaded or counted.
     ///
     /// # Errors
-    /// Fails if the plan is that of a run that has not loaded its tables.
+    /// Fails with [`ErrorKind::Settings`] if the plan is that of a run that has not loaded its tables.
     pub fn preparation(&self) -> Result<Preparation, Error> {
         Preparation::new(self.spec(), &self.weighing)
     }

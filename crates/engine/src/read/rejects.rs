@@ -137,6 +137,10 @@ impl Rejects {
     }
 
     /// Visits all of them.
+    ///
+    /// # Errors
+    /// Returns the first error of `visit`. Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or
+    /// [`ErrorKind::File`](crate::ErrorKind::File) if rejects lie on disk and cannot be read.
     pub fn for_each(&self, mut visit: impl FnMut(Rejected) -> Result<(), Error>) -> Result<(), Error> {
         for (medium, range) in &self.stored {
             read_lines(medium, range.clone(), &mut visit)?;

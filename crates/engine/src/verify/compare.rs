@@ -54,6 +54,10 @@ pub struct SketchComparison {
 }
 
 /// Compares two texts by every kind of sketch that their weights allow, each with about `size` registers or stored bits.
+///
+/// # Errors
+/// Fails where [`Preparation::new`] does, and with [`ErrorKind::Spec`](crate::ErrorKind::Spec) if `size` is out of the range of
+/// registers of a sketch.
 pub fn compare_all(
     left: &str,
     right: &str,
@@ -106,6 +110,9 @@ pub fn compare_all(
 }
 
 /// Compares two texts, with the tables that the weights of the spec ask for.
+///
+/// # Errors
+/// Fails where [`Preparation::new`] does.
 pub fn compare(left: &str, right: &str, spec: &Spec, weighing: &WeightTables) -> Result<Comparison, Error> {
     Ok(Preparation::new(spec, weighing)?.compare(left, right))
 }

@@ -75,6 +75,10 @@ impl CountedDocuments {
 pub struct NewTable(StoreWriter);
 
 /// Begins the file of a table. What is there already is refused, unless `overwrite` allows to replace it.
+///
+/// # Errors
+/// Fails with [`ErrorKind::Corpus`] if the file exists and `overwrite` refuses to replace it, or if it cannot be written, and
+/// with [`ErrorKind::File`] if its name is `-` or that of a compressed file: such files are read in place.
 pub fn create(path: &Path, overwrite: Overwrite) -> Result<NewTable, Error> {
     StoreWriter::create(path, KIND, overwrite).map(NewTable)
 }
@@ -83,6 +87,11 @@ pub fn create(path: &Path, overwrite: Overwrite) -> Result<NewTable, Error> {
 /// memory go to `temporary`, or where the system keeps such files.
 ///
 /// Records that cannot be read are told in the result; documents that the rule for short documents refuses are not counted.
+///
+/// # Errors
+/// Fails with [`ErrorKind::Corpus`] if an input cannot be read or the table cannot be written, with [`ErrorKind::AllRejected`]
+/// if no record is a document, with [`ErrorKind::NullText`] if a text is null and nulls are to be errors, and with
+/// [`ErrorKind::Cancelled`] if the observer cancels.
 pub fn count(
     corpus: &Corpus,
     spec: &Spec,
@@ -141,6 +150,9 @@ fn described(corpus: &Corpus, place: &RecordPlace, reject: &Reject) -> String {
 }
 
 /// Counts for one run only: the table goes with it.
+///
+/// # Errors
+/// Fails where [`count`] does, and with [`ErrorKind::Corpus`] if a temporary folder cannot be made.
 pub fn count_for_a_run(
     corpus: &Corpus,
     spec: &Spec,

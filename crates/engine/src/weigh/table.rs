@@ -51,6 +51,11 @@ impl FrequencyLookup for FrequencyTable {
 
 impl FrequencyTable {
     /// Opens a table and checks all of it.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if the file cannot be opened, and with
+    /// [`ErrorKind::File`](crate::ErrorKind::File) if it is no table, is damaged, or was made by another version of specs or of
+    /// Unicode.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let mapped = Mapped::open(path, KIND)?;
         let about = FrequencyTableHeader::deserialize(mapped.about())
@@ -75,6 +80,10 @@ impl FrequencyTable {
     }
 
     /// Says whether the table was counted with the shingles that a spec gives.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Spec`](crate::ErrorKind::Spec) and [`minwise::ErrorKind::SpecMismatch`] if the normalisation or
+    /// the shingling of the spec is another one.
     pub fn check(&self, spec: &Spec) -> Result<(), Error> {
         let fields = [
             ("normalize", spec.normalization.to_string(), &self.about.normalize),

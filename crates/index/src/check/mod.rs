@@ -94,6 +94,11 @@ impl IntegrityReport {
 
 impl Index {
     /// Looks at everything in the index.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, and with
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system refuses something. Damage is no error: it is in the
+    /// report.
     pub fn check(&self, observer: &dyn Observer) -> Result<IntegrityReport> {
         let mut checked = IntegrityReport::default();
         self.check_into(&mut checked, observer)?;
@@ -102,6 +107,12 @@ impl Index {
 
     /// Looks at everything in the index in a folder, even if it cannot be [opened](Index::open) because of what it acknowledged
     /// or counted.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::NotAnIndex`](crate::ErrorKind::NotAnIndex), [`ErrorKind::Locked`](crate::ErrorKind::Locked),
+    /// [`ErrorKind::Version`](crate::ErrorKind::Version) or [`ErrorKind::Unicode`](crate::ErrorKind::Unicode) if the folder
+    /// cannot be opened at all, with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if its header or the files of the
+    /// storage engine cannot be read, and where [`check`](Self::check) does.
     pub fn examine(path: &Path, observer: &dyn Observer) -> Result<IntegrityReport> {
         let (index, mut checked) = Self::open_as_it_is(path)?;
         index.check_into(&mut checked, observer)?;

@@ -171,6 +171,10 @@ impl Index {
 
     /// What resembles a document of this index. Where it keeps no texts, that is told by the shingles it keeps in their place:
     /// similarities and shares are the same, and no passage is known.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::NoSuchDocument`] if no document has this id, and where [`query_observed`](Self::query_observed)
+    /// does.
     pub fn resembling(&self, id: &str, options: &CheckOptions, observer: &dyn Observer) -> Result<Answer> {
         let view = self.store.view();
         let (number, record) = self.known(&view, id)?;
@@ -362,6 +366,10 @@ impl Index {
 
     /// Two documents side by side: of the index, or any texts. Where the index keeps no texts, the shingles that it keeps in their
     /// place are compared.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::NoSuchDocument`] if no document has one of the ids, and with [`ErrorKind::Io`] if the operating
+    /// system refuses something, and with [`ErrorKind::Damaged`] if stored data are not what was written.
     pub fn pair(&self, left: Side<'_>, right: Side<'_>) -> Result<DocumentPair> {
         let view = self.store.view();
         let (left, right) = (self.side(&view, left)?, self.side(&view, right)?);

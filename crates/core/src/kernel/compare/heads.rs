@@ -15,7 +15,7 @@
 //! A head may have an *allowance*: the number of values in which a near head may differ is then the sum of the caller's
 //! number and the allowance. Two sets may differ in more shingles the larger they are, so the number depends on both.
 //!
-//! Measured on one core, nanoseconds per pair (`cargo bench --bench heads`):
+//! Measured on one core, nanoseconds per pair (the benchmark `heads` of this crate):
 //!
 //! | values | bits of each | `avx512-popcount` | `avx2` |
 //! |---|---|---|---|

@@ -123,6 +123,10 @@ impl Report {
 
     /// Opens the files of a report in `folder`, which must exist; those that are there already are refused unless they
     /// may be overwritten.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if `folder` does not exist, if a file exists and `overwrite`
+    /// refuses to replace it, or if a file cannot be made.
     pub fn create(folder: &Path, overwrite: Overwrite) -> Result<Self, Error> {
         let [page, summary, pairs, clusters, large_clusters, reordered, rejects] =
             Self::FILES.map(|name| Output::create(&folder.join(name), overwrite));
@@ -138,6 +142,11 @@ impl Report {
     }
 
     /// Writes everything; [`finish`](Self::finish) puts the files in place.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if a file cannot be written or a source cannot be read again
+    /// for its passages, with [`ErrorKind::File`](crate::ErrorKind::File) if ids that lie on disk cannot be read, and with
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
     ///
     /// # Panics
     /// Never: what is written consists of strings and finite numbers.
@@ -166,6 +175,9 @@ impl Report {
     }
 
     /// Completes all files but for their names.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if a file cannot be written or put on the disk.
     pub fn complete(self) -> Result<Vec<CompleteOutput>, Error> {
         let Self { page, summary, pairs, clusters, large_clusters, reordered, rejects } = self;
         let files = [page, summary, pairs, clusters, large_clusters, reordered, rejects];
@@ -173,6 +185,9 @@ impl Report {
     }
 
     /// Puts the files in place, once all are complete.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if a file cannot be written, put on the disk or renamed.
     pub fn finish(self) -> Result<(), Error> {
         for file in self.complete()? {
             file.put_in_place()?;

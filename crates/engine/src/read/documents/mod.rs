@@ -134,6 +134,10 @@ impl Documents {
     }
 
     /// Where a document stands in its source.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if it lies on
+    /// disk, because memory was too small, and cannot be read.
     pub fn place(&self, document: u32) -> Result<RecordPlace, Error> {
         match self.find_document(document) {
             DocumentLocation::Held(columns, at) => Ok(columns.places[at]),
@@ -181,6 +185,10 @@ impl Documents {
 
     /// The document's id: the user's own if it has one that no other document has, else `file:line`. Documents that are data
     /// of the program and share an id have it with a number: `id`, `id#2`, `id#3` in keeper order.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if it lies on
+    /// disk, because memory was too small, and cannot be read.
     pub fn id<'a>(&'a self, document: u32, corpus: &'a Corpus) -> Result<Cow<'a, str>, Error> {
         if self.repeated.binary_search(&document).is_err() {
             let id = self.raw_id(document)?;
@@ -195,6 +203,10 @@ impl Documents {
     }
 
     /// `file:line` for a line of a file, the file's name for a whole file.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if it lies on
+    /// disk, because memory was too small, and cannot be read.
     pub fn place_name<'a>(&self, document: u32, corpus: &'a Corpus) -> Result<Cow<'a, str>, Error> {
         let place = self.place(document)?;
         let Some(source) = corpus.sources().get(place.source as usize) else { return Ok(Cow::Borrowed("?")) };

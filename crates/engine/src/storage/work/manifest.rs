@@ -27,6 +27,9 @@ struct ManifestInput {
 
 impl Manifest {
     /// Reads all inputs through, to know them again.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Corpus`] if an input cannot be read, and with [`ErrorKind::Cancelled`] if the observer cancels.
     pub fn new(
         options: Vec<(String, String)>,
         corpus: &Corpus,

@@ -86,6 +86,9 @@ pub struct Claim {
 impl Claim {
     /// Claims a folder that was not [refused](refuse), made if it is not there, and removes what is left of processes that
     /// were killed.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::File`] if the folder cannot be made or written to, or if another process works in it.
     pub fn new(folder: &Path) -> Result<Self, Error> {
         fs_err::create_dir_all(folder).map_err(|error| io("make", folder, error))?;
         let lock = Some(lock(folder)?);
@@ -100,6 +103,10 @@ impl Claim {
     }
 
     /// Begins a run, or goes on with the one that was begun with the same options on the same inputs.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Changed`] if the run in the folder was begun with other options or inputs, and with
+    /// [`ErrorKind::Corpus`] or [`ErrorKind::File`] if the manifest cannot be read or written.
     pub fn begin(mut self, manifest: &Manifest) -> Result<WorkFolder, Error> {
         let resumed = is_begun(&self.folder);
         let work = WorkFolder { folder: self.folder.clone(), _lock: self.lock.take(), resumed };
@@ -136,17 +143,26 @@ pub struct WorkFolder {
 impl WorkFolder {
     /// Begins a run in a folder that is empty or not there yet, or, with `resume`, goes on with the one that was begun
     /// there with the same options on the same inputs.
+    ///
+    /// # Errors
+    /// Fails where [`refuse`], [`Claim::new`] and [`Claim::begin`] do.
     pub fn open(folder: &Path, manifest: &Manifest, resume: bool) -> Result<Self, Error> {
         refuse(folder, resume)?;
         Claim::new(folder)?.begin(manifest)
     }
 
     /// Notes that outputs are about to be put in place, so that whoever takes the run up again may replace them.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Corpus`] if the list cannot be written.
     pub fn note_outputs(&self, outputs: &[String]) -> Result<(), Error> {
         self.create(WorkFile::Finishing)?.finish(&outputs)
     }
 
     /// Notes that all outputs are in place: whoever takes the run up again writes others, or replaces these only if told to.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::File`] if the list cannot be removed.
     pub fn forget_outputs(&self) -> Result<(), Error> {
         remove(&self.path(WorkFile::Finishing))
     }
@@ -158,6 +174,9 @@ impl WorkFolder {
     }
 
     /// Removes the folder with everything that the run put there. Nobody may go on with the run after that.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::File`] if a file of the run cannot be removed.
     pub fn remove(&self) -> Result<(), Error> {
         let folder = &self.folder;
         let remove = |name: &str| remove(&folder.join(name));
@@ -205,6 +224,10 @@ fn is_begun(folder: &Path) -> bool {
 }
 
 /// Refuses a folder in which no run can be begun, or, with `resume`, none can be taken up.
+///
+/// # Errors
+/// Fails with [`ErrorKind::File`] if the folder is not empty and no run is to be resumed, if a run is to be resumed and there
+/// are other files but no run, and if the folder cannot be read.
 pub fn refuse(folder: &Path, resume: bool) -> Result<(), Error> {
     if !folder.exists() {
         return Ok(());
@@ -237,6 +260,9 @@ pub fn refuse(folder: &Path, resume: bool) -> Result<(), Error> {
 }
 
 /// Whether the run in a folder was ended while it put these outputs in place.
+///
+/// # Errors
+/// Fails with [`ErrorKind::Corpus`] or [`ErrorKind::File`] if the list of outputs cannot be read or is damaged.
 pub fn was_finishing(folder: &Path, outputs: &[String]) -> Result<bool, Error> {
     let path = folder.join(WorkFile::Finishing.name());
     // Whether it is the same run is for the manifest to say, and without one there is no run.

@@ -94,7 +94,7 @@ impl Observer for ProgressPrinter {
     }
 
     fn warn(&self, warning: &Warning) {
-        let print = || self.printer.warning(warning.code(), &spelled(&warning.sentence()));
+        let print = || self.printer.warning(warning.code(), &spelled(&warning.message()));
         match self.bar() {
             Some(bar) => bar.suspend(print),
             None => print(),

@@ -74,6 +74,7 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
 
 /// The quotation marks that [`escape_html`] replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Quotes {
     /// None: for text between tags, and nowhere else.
     None,

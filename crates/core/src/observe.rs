@@ -201,7 +201,7 @@ impl Warning {
 
     /// The warning with its settings as data, so that each interface spells them its own way.
     #[must_use]
-    pub fn sentence(&self) -> Sentence {
+    pub fn message(&self) -> Sentence {
         match self {
             Self::LowRecall { expected, wanted, hint } => Sentence::from(format!(
                 "the expected recall is {expected}, below the {wanted} that was asked for: "
@@ -250,7 +250,7 @@ impl fmt::Display for Warning {
                 "{documents} documents that may be near-duplicates, `{}` among them, give up to {pairs} pairs",
                 escape_control(example)
             ),
-            Self::FullShelves { .. } | Self::LowRecall { .. } => self.sentence().fmt(f),
+            Self::FullShelves { .. } | Self::LowRecall { .. } => self.message().fmt(f),
         }
     }
 }
@@ -259,13 +259,45 @@ impl fmt::Display for Warning {
 ///
 /// Every method has a default, so that an implementation has only what it needs. Methods are called from several
 /// threads and should return at once.
+///
+/// ```
+/// use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+///
+/// use minwise::{Observer, Stage, Warning};
+///
+/// /// Shows progress, and stops when somebody sets `stop`.
+/// #[derive(Default)]
+/// struct Progress {
+///     done: AtomicU64,
+///     stop: AtomicBool,
+/// }
+///
+/// impl Observer for Progress {
+///     fn begin(&self, stage: Stage, total: u64) {
+///         self.done.store(0, Ordering::Relaxed);
+///         eprintln!("{}: {total} {}", stage.name(), stage.unit().name());
+///     }
+///
+///     fn advance(&self, amount: u64) {
+///         self.done.fetch_add(amount, Ordering::Relaxed);
+///     }
+///
+///     fn warn(&self, warning: &Warning) {
+///         eprintln!("warning: {warning}");
+///     }
+///
+///     fn cancelled(&self) -> bool {
+///         self.stop.load(Ordering::Relaxed)
+///     }
+/// }
+/// ```
 pub trait Observer: Sync {
-    /// A stage begins, with this much to do; 0 if the total is unknown.
+    /// A stage begins. `total` is the work to be done, in the [unit](Stage::unit) of the stage; 0 if it is unknown.
     fn begin(&self, stage: Stage, total: u64) {
         let _ = (stage, total);
     }
 
-    /// More of the stage is done.
+    /// More of the current stage is done: this much, in addition to what was reported before.
     fn advance(&self, amount: u64) {
         let _ = amount;
     }
@@ -275,7 +307,7 @@ pub trait Observer: Sync {
         let _ = stage;
     }
 
-    /// There is something to know.
+    /// Something about the data or the settings should be known, but the work goes on. `Display` of the warning is a sentence.
     fn warn(&self, warning: &Warning) {
         let _ = warning;
     }

@@ -246,7 +246,7 @@ fn the_tables_are_what_the_unicode_data_says() {
 /// A text normalised by ours.
 fn ours(form: Folding, text: &str) -> String {
     let mut out = NormalizedText::new();
-    Normalizer::for_tokens(Normalization { form, ..Normalization::default() }).normalize_into(text, &mut out);
+    Normalizer::for_tokens(Normalization::new(form)).normalize_into(text, &mut out);
     out.as_str().to_owned()
 }
 

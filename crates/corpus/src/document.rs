@@ -13,6 +13,7 @@ use crate::unescape::unescape_piece;
 
 /// A document as it was read. Its text is there as a whole, or is a [`DocumentText`] that may be too long for it ([`MaybeLong`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Document<'a, T = Cow<'a, str>> {
     /// The user's own id: the id field or column of a record, the path of a text file.
     pub id: Option<Cow<'a, str>>,
@@ -30,6 +31,11 @@ pub struct Document<'a, T = Cow<'a, str>> {
 }
 
 impl<'a, T> Document<'a, T> {
+    /// A document of which nothing but the text is known.
+    pub fn new(text: T) -> Self {
+        Self { id: None, text, repaired: false, values: vec![], about: None }
+    }
+
     /// The same document with its text in another form.
     pub(crate) fn with_text<U>(self, form: impl FnOnce(T) -> U) -> Document<'a, U> {
         let Self { id, text, repaired, values, about } = self;

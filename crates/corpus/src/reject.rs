@@ -12,6 +12,7 @@ use crate::refusal::Refusal;
 
 /// A record that is not a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reject {
     /// The rule it breaks.
     pub reason: RejectReason,
@@ -34,7 +35,8 @@ impl fmt::Display for Reject {
     }
 }
 
-/// A reject as every list of rejects has it: `rejects.jsonl`, the lists and the log of the command, and the API of the server.
+/// A rejected record or document. Every list of rejects has this form: `rejects.jsonl` of a report, the log of the command, and the
+/// API of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Reject))]

@@ -30,7 +30,7 @@ impl Observer for Progress {
     }
 
     fn warn(&self, warning: &Warning) {
-        println!("warning: {}", warning.sentence());
+        println!("warning: {}", warning.message());
     }
 
     fn cancelled(&self) -> bool {

@@ -245,7 +245,7 @@ impl Arguments {
         if let Some(spec) = self.spec {
             return spec;
         }
-        let normalization = Normalization { form: self.form, markup: self.markup, space: self.space };
+        let normalization = Normalization::new(self.form).with_markup(self.markup).with_space(self.space);
         let parts = self.parts.clone().normalization(normalization);
         let mut refused = vec![];
         let spec = parts.shingling(self.shingling.with_short(self.short)).spec(&mut refused);

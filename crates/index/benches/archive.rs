@@ -60,7 +60,7 @@ fn text_like(original: u64, number: u64) -> String {
 }
 
 fn document(number: u64) -> NewDocument {
-    NewDocument { id: number.to_string(), text: text(number), ..NewDocument::default() }
+    NewDocument::new(number.to_string(), text(number))
 }
 
 /// Prepares batches on all threads, and adds them in their order.

@@ -169,7 +169,8 @@ impl Index {
         self.put(batch, WriteChoice::Changed, observer)
     }
 
-    /// Why a document cannot be added to any index, if so.
+    /// The error with which every index refuses this document, because of its id or the length of its text; `None` if it can be
+    /// added.
     #[must_use]
     pub fn refuses(document: &NewDocument) -> Option<Error> {
         let (id, bytes) = (&document.id, document.text.len());
@@ -178,7 +179,9 @@ impl Index {
         Self::check_id(id).err().or_else(too_long)
     }
 
-    /// Everything that is written of documents. It changes nothing, so that it can be done while others are written.
+    /// Prepares documents to be added: makes their shingles, sketches and fingerprints, and compresses their texts. It changes
+    /// nothing, so that some threads can prepare documents while another one [commits](Self::commit) those before. `added` is the
+    /// time of addition, in seconds of the epoch.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::TextTooLong`] if a text has more than 1 GiB. Ids are checked by [`commit`](Self::commit).

@@ -91,7 +91,7 @@ impl Index {
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Setting`](crate::ErrorKind::Setting) unless `threshold` is above 0 and at most 1, with
-    /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, and with
+    /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, with
     /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system refuses something, and with
     /// [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if stored data are not what was written.
     pub fn clusters(&self, threshold: f64, top: usize, observer: &dyn Observer) -> Result<Clusters> {

@@ -13,7 +13,7 @@ use crate::sets::SetReader;
 use crate::store::{KeyspaceName, View};
 
 impl Index {
-    /// In how many documents shingles stand, as far as that is often.
+    /// The number of documents that have each common shingle. Rare shingles are not counted.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system refuses something, and with

@@ -6,6 +6,7 @@ use crate::error::ErrorKind;
 
 /// Who can do something about an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fault {
     /// Whoever asked: it cannot be done as it was asked for.
     Request,

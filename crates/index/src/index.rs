@@ -82,15 +82,16 @@ pub struct StoredDocument {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Listing<'l> {
-    /// Only documents with this text in their id, their title or a value of their metadata, in small or capital letters.
+    /// Only documents with this text in their id, their title or a value of their metadata. The case of letters does not
+    /// matter. Default: all documents.
     pub search: &'l str,
-    /// Where the page before ended.
+    /// Where the page before ended: its [`DocumentPage::next`]. Default: the first page is listed.
     pub after: Option<u32>,
     /// Maximum number of documents. Default: 100.
     pub limit: usize,
-    /// Whether the newest document comes first, instead of the oldest.
+    /// Whether the newest document comes first, instead of the oldest. Default: false.
     pub newest_first: bool,
-    /// Maximum number of documents that are searched; all of them without it. A page may then have fewer documents than match,
+    /// Maximum number of documents that are searched. Default: no limit. A page may then have fewer documents than match,
     /// and [`DocumentPage::next`] says where to go on.
     pub looks: Option<usize>,
 }
@@ -291,7 +292,7 @@ impl Index {
         Error::damaged(self.path(), what)
     }
 
-    /// What it has and takes.
+    /// The number of documents, shingles and changes, and the bytes of texts and of the index on disk.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if the operating system refuses something, and with [`ErrorKind::Damaged`] if stored data
@@ -333,7 +334,27 @@ impl Index {
         Ok(Some(StoredDocument { entry: self.entry(&record)?, text, marks: record.marks }))
     }
 
-    /// Documents in the order in which they were added, or the other way round.
+    /// Lists documents in the order in which they were added, or the other way round, page by page.
+    ///
+    /// ```
+    /// use minwise_index::{Index, IndexSettings, Listing, NewDocument};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let index = Index::create(&folder.path().join("archive"), &IndexSettings::default())?;
+    /// index.add_now(&["a", "b", "c"].map(|id| NewDocument::new(id, "a text")))?;
+    ///
+    /// let (mut ids, mut after) = (vec![], None);
+    /// loop {
+    ///     let page = index.list(&Listing::new().limit(2).after(after))?;
+    ///     ids.extend(page.entries.into_iter().map(|entry| entry.id));
+    ///     after = page.next;
+    ///     if after.is_none() {
+    ///         break;
+    ///     }
+    /// }
+    /// assert_eq!(ids, ["a", "b", "c"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if the operating system refuses something, and with [`ErrorKind::Damaged`] if stored data
@@ -442,7 +463,7 @@ impl Index {
             .ok_or_else(|| self.damaged(format!("the shingles of `{}` cannot be read", record.id)))
     }
 
-    /// Says why no document can have this id, if so.
+    /// Checks that a document can have this id.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::BadId`] if the id is empty, has more than 1024 bytes, or has a control character.

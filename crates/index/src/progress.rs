@@ -5,7 +5,7 @@ use std::cell::Cell;
 use minwise::{Observer, Stage};
 use serde::Serialize;
 
-/// Progress of long work, as the log of the command and the jobs of the server have it.
+/// Progress of long work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::setters::setters;
+
 /// Where in a text a page, slide, chapter or paragraph begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -45,20 +47,35 @@ pub enum MarkedPlace {
     Chapter(u32),
 }
 
-/// A document for an index.
+/// A document for an index. [`new`](Self::new) makes one, whose fields can be set.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct NewDocument {
-    /// Its id, which no other document of the index has; one that has it is replaced.
+    /// The id of the document: 1 to 1024 bytes without control characters. If the index has a document with this id, it is replaced.
     pub id: String,
-    /// Its text.
+    /// The text of the document, at most 1 GiB.
     pub text: String,
-    /// Its title, if it has one.
+    /// The title of the document. Default: none.
     pub title: Option<String>,
-    /// What else is known of it.
+    /// Further fields of the document, for people and for [`CheckOptions::exclude`](crate::CheckOptions::exclude). Default: none.
     pub metadata: Map<String, Value>,
-    /// Where its pages or paragraphs begin.
+    /// Where pages, slides, chapters or paragraphs begin in the text, ascending. Default: none.
     pub marks: Vec<Mark>,
 }
+
+setters!(NewDocument {
+    /// Further fields of the document, for people and for [`CheckOptions::exclude`](crate::CheckOptions::exclude). Default: none.
+    metadata: Map<String, Value>,
+    /// Where pages, slides, chapters or paragraphs begin in the text, ascending. Default: none.
+    marks: Vec<Mark>,
+    ;
+    /// The id of the document: 1 to 1024 bytes without control characters. If the index has a document with this id, it is replaced.
+    id: String,
+    /// The text of the document, at most 1 GiB.
+    text: String,
+    /// The title of the document. Default: none.
+    title: Option<String>,
+});
 
 impl NewDocument {
     /// A document of which nothing but the id and the text is known.
@@ -66,8 +83,7 @@ impl NewDocument {
     /// ```
     /// use minwise_index::NewDocument;
     ///
-    /// let mut document = NewDocument::new("2019-17", "The applicants ask for a grant.");
-    /// document.title = Some("Reed warblers".to_owned());
+    /// let mut document = NewDocument::new("2019-17", "The applicants ask for a grant.").title("Reed warblers".to_owned());
     /// document.metadata.insert("year".to_owned(), 2019.into());
     /// ```
     #[must_use]

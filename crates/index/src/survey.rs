@@ -29,7 +29,7 @@ impl Index {
     /// draws the same documents.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, and with
+    /// Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, with
     /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system refuses something, and with
     /// [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if stored data are not what was written.
     pub fn survey(&self, draws: usize, seed: u64, observer: &dyn Observer) -> Result<Survey> {

@@ -54,7 +54,7 @@ impl Observer for Watch {
     }
 
     fn warn(&self, warning: &Warning) {
-        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(spelled(&warning.sentence()));
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(spelled(&warning.message()));
     }
 
     fn cancelled(&self) -> bool {

@@ -217,9 +217,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
         let state = ServerState::new(index, Access::Local, ServerLimits::default(), Box::new(|_| {}));
-        let documents = (0..2 * BATCH_DOCUMENTS).map(|at| {
-            Item::Document(NewDocument { id: at.to_string(), text: "a".to_owned(), ..NewDocument::default() })
-        });
+        let documents =
+            (0..2 * BATCH_DOCUMENTS).map(|at| Item::Document(NewDocument::new(at.to_string(), "a")));
         let mut told = AddedSent::default();
         let failed = state.add(documents.collect(), &FileLimits::default(), 1, &mut told, |done| {
             if done > BATCH_DOCUMENTS { Err(ProblemKind::Stopping.into()) } else { Ok(()) }

@@ -186,9 +186,8 @@ impl From<&minwise_index::Error> for Problem {
                 Some("What it has can still be read and checked against.".to_owned()),
                 "whoever runs the server has to make room on its disk and start it again",
             ),
-            Fault::Index => {
-                (StatusCode::INTERNAL_SERVER_ERROR, "The archive cannot be used as it is", None, look)
-            }
+            // `Fault::Index`, and faults that are added later.
+            _ => (StatusCode::INTERNAL_SERVER_ERROR, "The archive cannot be used as it is", None, look),
         };
         Self {
             code: error.kind().code(),

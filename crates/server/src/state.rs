@@ -308,14 +308,8 @@ pub(crate) mod tests {
     fn long_texts_wait_for_each_other_wherever_they_come_from() {
         let (_folder, state) = state();
         let text = "a rose is a rose ".repeat(LONG / 16);
-        let document = |id: &str, text: &str| NewDocument {
-            id: id.to_owned(),
-            text: text.to_owned(),
-            title: None,
-            metadata: serde_json::Map::new(),
-            marks: vec![],
-        };
-        state.index.add(&[document("long", &text), document("short", "a rose")], 0, 1).unwrap();
+        let documents = [NewDocument::new("long", &text), NewDocument::new("short", "a rose")];
+        state.index.add(&documents, 0, 1).unwrap();
         tokio::runtime::Runtime::new().unwrap().block_on(async {
             let json = |body: Value| BodyContent::Json(body.to_string().into());
             let file = |text: &str| {

@@ -210,8 +210,8 @@ impl AboutNamed {
     }
 
     pub(crate) fn on(self, document: NewDocument) -> NewDocument {
-        let id = self.id.unwrap_or(document.id);
-        AboutFile { title: self.title, metadata: self.metadata }.on(NewDocument { id, ..document })
+        let id = self.id.unwrap_or_else(|| document.id.clone());
+        AboutFile { title: self.title, metadata: self.metadata }.on(document.id(id))
     }
 }
 
@@ -236,5 +236,5 @@ pub(crate) fn document(file: &UploadedFile, limits: &FileLimits) -> Result<NewDo
     };
     let metadata =
         metadata.into_iter().filter(fits).map(|(name, value)| (name, Value::from(value))).collect();
-    Ok(NewDocument { id: file.name.clone(), text, title, metadata, marks })
+    Ok(NewDocument::new(&file.name, text).title(title).metadata(metadata).marks(marks))
 }

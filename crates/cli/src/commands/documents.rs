@@ -1,6 +1,5 @@
 //! Documents for an archive, with what their files say about themselves.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
@@ -186,11 +185,7 @@ pub fn read(
 }
 
 fn new_document(document: Document<'_>, fields: &[FieldPath]) -> NewDocument {
-    let mut new = NewDocument {
-        id: document.id.map(Cow::into_owned).unwrap_or_default(),
-        text: document.text.into_owned(),
-        ..NewDocument::default()
-    };
+    let mut new = NewDocument::new(document.id.unwrap_or_default(), document.text);
     for (field, value) in fields.iter().zip(document.values) {
         if let Some(value) = value {
             new.metadata.insert(field.to_string(), Value::from(value.into_owned()));

@@ -144,6 +144,7 @@ impl ShelvedDocuments {
 
 /// Pairs of one round.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Asks {
     /// Pairs that are listed, the earlier document first; each is listed once.
     pub pairs: Vec<(u32, u32)>,
@@ -161,6 +162,7 @@ impl Asks {
 
 /// The pairs of one shelf: those of a row that [is asking](BlockRow::is_asking) and another row that [`BlockRow::asks`] accepts.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Block {
     /// The shelf.
     pub shelf: usize,

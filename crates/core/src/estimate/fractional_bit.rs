@@ -66,6 +66,7 @@ impl WidthGroup {
 
 /// How the groups of a mixture become one estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Combination {
     /// All matches over all registers, as the [third source](crate#sources) has it; unbiased.
     Pooled,

@@ -30,6 +30,7 @@ pub struct Drawn {
 
 /// A share with the interval that a sample allows.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Share {
     /// The share of pairs that was found; 1 where there was nothing to find.
     pub value: f64,

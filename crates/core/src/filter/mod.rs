@@ -80,6 +80,7 @@ impl Look {
 
 /// What a filter is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Use {
     /// Rejecting only; what remains is verified: [`Filter::screen`].
     Screen,

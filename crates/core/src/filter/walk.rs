@@ -161,6 +161,7 @@ pub(super) fn ever_at_most(law: &Law, looks: &[usize], thresholds: &[Option<usiz
 
 /// What becomes of the pairs of one similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct FilterOutcome {
     /// The probability that a look rejects the pair.
     pub rejected: f64,

@@ -41,6 +41,7 @@ pub struct KeepPolicy {
 
 /// Who comes first of documents that no ranking tells apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Ties {
     /// The one read first.
     #[default]

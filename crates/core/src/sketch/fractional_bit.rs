@@ -232,6 +232,7 @@ impl Sketcher for XorBit {
 
 /// Which ¾ bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum ThreeQuarter {
     /// Half of the stored bits are pairs, as the [third source](crate#sources) has it: ⅔ bit a register.
     Paper,

@@ -55,6 +55,7 @@ const FINE: usize = 1 << FINE_BITS;
 
 /// What the section of a shingle is that stands in several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Policy {
     /// That of its first occurrence.
     #[default]

@@ -78,7 +78,16 @@ pub enum WhiteSpace {
 ///
 /// Its text form is a form followed by what differs from the default: `nfkc+casefold`,
 /// `casefold+strip-markup+remove-space`.
+///
+/// ```
+/// use minwise::text::{Folding, Normalization, WhiteSpace};
+///
+/// let normalization = Normalization::new(Folding::Casefold).with_space(WhiteSpace::Remove);
+/// assert_eq!(normalization.to_string(), "casefold+remove-space");
+/// assert_eq!(Normalization::default().to_string(), "nfkc+casefold");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Normalization {
     /// Case and compatibility forms.
     pub form: Folding,
@@ -86,6 +95,26 @@ pub struct Normalization {
     pub markup: Markup,
     /// White space.
     pub space: WhiteSpace,
+}
+
+impl Normalization {
+    /// A treatment of case and compatibility forms that keeps markup and folds white space.
+    #[must_use]
+    pub fn new(form: Folding) -> Self {
+        Self { form, ..Self::default() }
+    }
+
+    /// The same with another treatment of tags. Default: they are kept.
+    #[must_use]
+    pub fn with_markup(self, markup: Markup) -> Self {
+        Self { markup, ..self }
+    }
+
+    /// The same with another treatment of white space. Default: every run becomes one space.
+    #[must_use]
+    pub fn with_space(self, space: WhiteSpace) -> Self {
+        Self { space, ..self }
+    }
 }
 
 impl fmt::Display for Folding {

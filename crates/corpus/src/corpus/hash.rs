@@ -8,6 +8,7 @@ use crate::scratch::grown;
 
 /// What the content of a source is known by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ContentHash {
     /// Its bytes: decompressed for compressed records, as stored otherwise. For documents in memory, the bytes of their texts.
     pub bytes: u64,

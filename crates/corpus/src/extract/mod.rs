@@ -145,6 +145,7 @@ impl Extracted {
 
 /// What a file says about itself, beside its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FileProperties {
     /// Its title, where it says one.
     pub title: Option<String>,
@@ -156,6 +157,7 @@ pub struct FileProperties {
 
 /// A place in a text that a reader of the file would know it by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ExtractedMark {
     /// The first byte of the text that lies there.
     pub offset: usize,

@@ -45,6 +45,7 @@ pub struct Decisions {
 
 /// Decisions that have fallen while the run goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Decided {
     /// All documents before this one are decided.
     pub before: u32,
@@ -109,7 +110,7 @@ mod tests {
 
     impl Observer for Warnings {
         fn warn(&self, warning: &Warning) {
-            self.0.lock().unwrap().push(warning.sentence().as_flags("minwise"));
+            self.0.lock().unwrap().push(warning.message().as_flags("minwise"));
         }
     }
 

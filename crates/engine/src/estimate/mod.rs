@@ -25,8 +25,9 @@ use crate::error::{Error, ErrorKind};
 use crate::estimate::sketch_file::{SketchFile, check_same};
 use crate::parallel;
 
-/// What is to be compared.
+/// What is to be compared. [`new`](Self::new) makes one, whose fields can be set.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct EstimateRequest<'a> {
     /// The first file.
     pub first: &'a SketchFile,
@@ -42,6 +43,14 @@ pub struct EstimateRequest<'a> {
     pub looks: Option<&'a [usize]>,
     /// Threads to work with.
     pub threads: usize,
+}
+
+impl<'a> EstimateRequest<'a> {
+    /// All pairs of one file whose estimates reach `threshold`, by one thread and without a filter.
+    #[must_use]
+    pub fn new(first: &'a SketchFile, threshold: f64) -> Self {
+        Self { first, second: None, of: None, threshold, filter: None, looks: None, threads: 1 }
+    }
 }
 
 /// A pair whose estimate reaches the threshold.

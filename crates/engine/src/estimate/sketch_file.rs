@@ -1,8 +1,16 @@
 //! Sketches as a file: made once, compared any number of times.
 //!
-//! A file of our own form (`store/`) with the sections `present` (a byte a document: whether it has shingles), `id_ends` (u64 a
-//! document), `ids` (UTF-8, one after the other) and `rows` (the sketches, u32 a word). It says of itself which spec made
-//! it, with its version and the Unicode version, and how many documents and words it has.
+//! A sketch file states the spec that made it, the version of specs and of Unicode, and how many documents and words it has. It
+//! has a checksum of every block, and these sections:
+//!
+//! | section | content |
+//! |---|---|
+//! | `present` | one byte per document: 1 if it has shingles, else 0 |
+//! | `id_ends` | one number of 64 bits per document: where its id ends in `ids` |
+//! | `ids` | the ids in UTF-8, one after the other |
+//! | `rows` | the sketches, one after the other, in words of 32 bits |
+//!
+//! [`SketchRun`](crate::SketchRun) writes such a file, and [`EstimateRun`](crate::EstimateRun) reads it.
 
 use std::ops::Range;
 use std::path::Path;

@@ -598,11 +598,11 @@ impl<'a> Worker<'a> {
                     *prepared = Prepared::default();
                 }
             }
-            Err(Reject { reason: RejectReason::Null { .. }, id }) if nulls == Nulls::Keep => {
+            Err(Reject { reason: RejectReason::Null { .. }, id, .. }) if nulls == Nulls::Keep => {
                 let new = NewRow { place, id: id.as_deref(), kind: ComparisonKind::Null, equality_key: 0 };
                 part.columns.add(&new, |out| Ranks::add_last(keep, out));
             }
-            Err(Reject { reason: RejectReason::NotText { .. }, id }) => {
+            Err(Reject { reason: RejectReason::NotText { .. }, id, .. }) => {
                 let new = NewRow { place, id: id.as_deref(), kind: ComparisonKind::Skipped, equality_key: 0 };
                 part.columns.add(&new, |out| Ranks::add_last(keep, out));
             }

@@ -157,13 +157,8 @@ mod tests {
         let (mut ranks, mut words) = (Ranks::new(keep), vec![]);
         for (number, value) in (0..).zip(values) {
             let values = keep.fields().map(|_| value.map(Cow::Borrowed)).collect();
-            let document = MaybeLong {
-                id: None,
-                text: DocumentText::Whole(Cow::Borrowed("text")),
-                repaired: false,
-                values,
-                about: None,
-            };
+            let mut document = MaybeLong::new(DocumentText::Whole(Cow::Borrowed("text")));
+            document.values = values;
             ranks.add(keep, number, &document, &mut words);
         }
         (ranks, words)

@@ -12,6 +12,7 @@ const LISTED: usize = 5;
 
 /// The records of a run that were rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RejectedRecords {
     /// The number of rejected records.
     pub count: u64,

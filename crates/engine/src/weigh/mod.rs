@@ -1,7 +1,7 @@
 //! Document frequencies: in how many documents of a corpus each shingle stands.
 //!
-//! They are counted in a pass of their own, exactly and over every document, and kept as a table of shingles in ascending
-//! order with their frequencies, which is a file of our own form (`storage/store`): mapped, checked, and good for further runs.
+//! They are counted in a pass of their own, exactly and over every document, and kept in a file: the shingles in ascending order,
+//! with their frequencies. The file has a checksum of every block, is mapped into memory, and can be used by further runs.
 
 mod count;
 mod table;

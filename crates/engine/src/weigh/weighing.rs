@@ -11,6 +11,7 @@ use crate::error::Error;
 
 /// What weighing needs besides the spec: the tables whose fingerprints stand there.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct WeightTables {
     /// In how many documents shingles stand.
     pub frequencies: Option<Arc<FrequencyTable>>,

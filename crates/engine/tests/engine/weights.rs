@@ -6,7 +6,7 @@ use std::sync::Arc;
 use minwise::weight::Weighting;
 use minwise::{Spec, WeightSpec};
 use minwise_engine::weigh::{FrequencyTable, count, count_for_a_run, create};
-use minwise_engine::{RunSettings, Search, Unobserved, WeightTables};
+use minwise_engine::{RunSettings, Search, Unobserved};
 
 use crate::support::{Documents, Random, triples, with_registers};
 
@@ -169,7 +169,7 @@ fn shingles_of_templates_and_of_many_documents_are_left_out() {
     let mut shingles = minwise::shingle::Shingles::new();
     plain.spec.shingler().shingle_into(&form.join(" "), &mut shingles);
     without_form.spec.weights.ignored = Some(WeightSpec::fingerprint_of_ignored(shingles.hashes()));
-    without_form.weighing = WeightTables { ignored: shingles.hashes().into(), ..WeightTables::default() };
+    without_form.weighing.ignored = shingles.hashes().into();
     assert_eq!(documents.dedup(&without_form).removed.len(), 0);
 }
 

@@ -21,6 +21,7 @@ use crate::store::{IndexCounts, KeyspaceName, Store, View};
 
 /// What a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum FindingKind {
     /// The note of what was acknowledged, or changes that were acknowledged and are not there.
     Acknowledged,
@@ -42,6 +43,7 @@ pub enum FindingKind {
 
 /// Something that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Finding {
     /// What it is about.
     pub kind: FindingKind,
@@ -93,7 +95,7 @@ impl IntegrityReport {
 }
 
 impl Index {
-    /// Looks at everything in the index.
+    /// Verifies all stored data: reads every document and every row, and compares checksums, shingles and postings.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, and with
@@ -105,8 +107,8 @@ impl Index {
         Ok(checked)
     }
 
-    /// Looks at everything in the index in a folder, even if it cannot be [opened](Index::open) because of what it acknowledged
-    /// or counted.
+    /// Verifies all stored data of the index in a folder as [`check`](Self::check) does, even if the index cannot be
+    /// [opened](Index::open) because acknowledged changes or counters are lost.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::NotAnIndex`](crate::ErrorKind::NotAnIndex), [`ErrorKind::Locked`](crate::ErrorKind::Locked),

@@ -66,6 +66,7 @@ pub struct Match {
 // An index counts it. Callers fill in `id`, `title`, `text` and `marks`, because a text outside of the archive has none there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct Queried {
     /// Id of the text: that of the archived document, or the one under which a command read it; null for a text that was sent to
     /// the server.
@@ -88,8 +89,9 @@ pub struct Queried {
 }
 
 /// Answer of a check.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct Answer {
     /// The text that was checked.
     pub query: Queried,

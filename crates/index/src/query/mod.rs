@@ -84,6 +84,7 @@ pub struct DocumentPair {
 
 /// One side of a pair.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum Side<'s> {
     /// A document of the index.
     Id(&'s str),
@@ -368,7 +369,8 @@ impl Index {
     /// place are compared.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NoSuchDocument`] if no document has one of the ids, and with [`ErrorKind::Io`] if the operating
+    /// Fails with [`ErrorKind::NoSuchDocument`] if no document has one of the ids, with
+    /// [`ErrorKind::Io`] if the operating
     /// system refuses something, and with [`ErrorKind::Damaged`] if stored data are not what was written.
     pub fn pair(&self, left: Side<'_>, right: Side<'_>) -> Result<DocumentPair> {
         let view = self.store.view();

@@ -94,9 +94,8 @@ fn documents_of_the_same_applicant_are_passed_over() {
     let folder = tempfile::tempdir().unwrap();
     let index = create(folder.path());
     let same = text(1, 100);
-    let of = |id: &str, applicant: Value| NewDocument {
-        metadata: metadata(json!({ "applicant": applicant })),
-        ..document(id, &same)
+    let of = |id: &str, applicant: Value| {
+        document(id, &same).metadata(metadata(json!({ "applicant": applicant })))
     };
     index.add(&[of("a", json!("Ada")), of("b", json!("Bob")), of("c", json!(null))], 0, 1).unwrap();
     let ids = |metadata: &Map<String, Value>| {
@@ -115,10 +114,7 @@ fn documents_outside_a_window_are_passed_over() {
     let folder = tempfile::tempdir().unwrap();
     let index = create(folder.path());
     let same = text(1, 100);
-    let filed = |id: &str, date: &str| NewDocument {
-        metadata: metadata(json!({ "filed": date })),
-        ..document(id, &same)
-    };
+    let filed = |id: &str, date: &str| document(id, &same).metadata(metadata(json!({ "filed": date })));
     index.add(&[filed("old", "2009-03-01"), filed("new", "2021-03-01")], 1_700_000_000, 1).unwrap();
     let ids = |field: Option<&str>, since: &str| {
         let (date_field, since) = (field.map(str::to_owned), Some(since.to_owned()));

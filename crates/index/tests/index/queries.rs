@@ -140,9 +140,8 @@ fn a_check_can_be_stopped_while_documents_are_passed_over() {
     let folder = tempfile::tempdir().unwrap();
     let index = create(folder.path());
     let (same, of) = (text(1, 100), Map::from_iter([("of".to_owned(), json!("Ada"))]));
-    let documents: Vec<NewDocument> = (0..30)
-        .map(|n| NewDocument { metadata: of.clone(), ..document(&format!("{n}"), &format!("{same} {n}")) })
-        .collect();
+    let documents: Vec<NewDocument> =
+        (0..30).map(|n| document(&format!("{n}"), &format!("{same} {n}")).metadata(of.clone())).collect();
     index.add(&documents, 0, 2).unwrap();
     let query = Query::new(&same).metadata(&of);
     let options = CheckOptions::default().exclude(vec!["of".to_owned()]);
@@ -174,12 +173,10 @@ fn a_document_that_is_there_as_it_is_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let settings = IndexSettings::default().texts(texts);
         let index = Index::create(&folder.path().join("index"), &settings).unwrap();
-        let whole = NewDocument {
-            title: Some("T".to_owned()),
-            metadata: Map::from_iter([("year".to_owned(), json!(2020))]),
-            marks: vec![Mark { offset: 10, place: MarkedPlace::Page(2) }],
-            ..document("a", &text(1, 100))
-        };
+        let whole = document("a", &text(1, 100))
+            .title("T".to_owned())
+            .metadata(Map::from_iter([("year".to_owned(), json!(2020))]))
+            .marks(vec![Mark { offset: 10, place: MarkedPlace::Page(2) }]);
         let facts = |added: Added| (added.new, added.replaced, added.unchanged);
         assert_eq!(facts(index.add(&[whole.clone(), document("b", "")], 1, 1).unwrap()), (2, 0, 0));
         let before = index.statistics().unwrap();
@@ -188,10 +185,10 @@ fn a_document_that_is_there_as_it_is_is_not_replaced() {
         assert_eq!((after.changes, after.removed), (before.changes, 0));
         assert_eq!(index.get("a").unwrap().unwrap().entry.added, 1);
         for changed in [
-            NewDocument { text: format!("{}.", whole.text), ..whole.clone() },
-            NewDocument { title: None, ..whole.clone() },
-            NewDocument { metadata: Map::new(), ..whole.clone() },
-            NewDocument { marks: vec![], ..whole.clone() },
+            whole.clone().text(format!("{}.", whole.text)),
+            whole.clone().title(None),
+            whole.clone().metadata(Map::new()),
+            whole.clone().marks(vec![]),
         ] {
             let both = [changed.clone(), document("b", "")];
             assert_eq!(facts(index.add(&both, 3, 1).unwrap()), (0, 1, 1), "{changed:?}");

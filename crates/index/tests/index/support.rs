@@ -13,7 +13,7 @@ pub fn text(seed: u64, words: usize) -> String {
 }
 
 pub fn document(id: &str, text: &str) -> NewDocument {
-    NewDocument { id: id.to_owned(), text: text.to_owned(), ..NewDocument::default() }
+    NewDocument::new(id, text)
 }
 
 /// A new index in a folder.

@@ -55,7 +55,8 @@ impl PySparkTask {
         let mut spec: Spec = plan.spec.parse().or_raise(py)?;
         let (shingles, _) = ignored.as_chunks::<8>();
         let ignored = shingles.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect();
-        let mut tables = WeightTables { ignored, ..WeightTables::default() };
+        let mut tables = WeightTables::default();
+        tables.ignored = ignored;
         if !tables.ignored.is_empty() {
             spec.weights.ignored = Some(WeightSpec::fingerprint_of_ignored(&tables.ignored));
         }

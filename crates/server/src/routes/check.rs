@@ -181,13 +181,17 @@ pub(crate) struct Answered {
 
 /// A text that is checked.
 pub(crate) fn queried(title: Option<String>, text: String, marks: Vec<Mark>) -> Queried {
-    Queried { title, text: Some(text), marks, ..Queried::default() }
+    let mut query = Queried::default();
+    (query.title, query.text, query.marks) = (title, Some(text), marks);
+    query
 }
 
 /// A document of the archive whose matches are asked for.
 pub(crate) fn queried_document(document: StoredDocument) -> Queried {
     let StoredDocument { entry, text, marks, .. } = document;
-    Queried { id: Some(entry.id), title: entry.title, text, marks, ..Queried::default() }
+    let mut query = Queried::default();
+    (query.id, query.title, query.text, query.marks) = (Some(entry.id), entry.title, text, marks);
+    query
 }
 
 impl ServerState {
@@ -219,8 +223,9 @@ impl ServerState {
             self.index.query_observed(&asked, options, observer)
         };
         let mut answer = self.told(answer)?;
-        let Queried { characters, tokens, shingles, .. } = answer.query;
-        answer.query = Queried { characters, tokens, shingles, ..query };
+        let Queried { id, title, text, marks, .. } = query;
+        (answer.query.id, answer.query.title, answer.query.text, answer.query.marks) =
+            (id, title, text, marks);
         Ok(Answered { answer, elapsed_ms: begun.elapsed().as_secs_f64() * 1e3 })
     }
 }
@@ -257,7 +262,7 @@ pub(crate) async fn check(At(state): At<SharedState>, received: Received) -> Res
                         "There is a file, and a `text` beside it.",
                     ));
                 }
-                let NewDocument { id: name, text, title, marks, mut metadata } =
+                let NewDocument { id: name, text, title, marks, mut metadata, .. } =
                     state.only(&files, &limits)?;
                 state.check_length(&text)?;
                 // What is said of a file counts in place of what it says of itself.

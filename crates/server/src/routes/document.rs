@@ -85,11 +85,12 @@ pub(crate) async fn put(
             BodyContent::Json(_) => {
                 let NewContent { text, title: Title(title), metadata: Metadata(metadata) } =
                     content.value()?;
-                NewDocument { marks: Mark::pages(&text), id: id.clone(), text, title, metadata }
+                let marks = Mark::pages(&text);
+                NewDocument::new(&id, text).title(title).metadata(metadata).marks(marks)
             }
             BodyContent::Files { files, options } => {
                 let about: AboutFile = options.as_deref().map(json).transpose()?.unwrap_or_default();
-                about.on(NewDocument { id: id.clone(), ..state.only(&files, &limits)? })
+                about.on(state.only(&files, &limits)?.id(&id))
             }
         };
         adding::check_id(&id).map_err(|why| Problem::new(ProblemKind::RejectedDocument, why))?;

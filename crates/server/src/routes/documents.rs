@@ -36,7 +36,7 @@ const FEW_FILES: usize = 4;
 #[into_params(parameter_in = Query)]
 #[serde(default)]
 pub(crate) struct ListParameters {
-    /// Text to look for in ids, titles and the values of metadata, in small or capital letters.
+    /// Text to look for in ids, titles and the values of metadata. The case of letters does not matter.
     #[param(default = "")]
     search: String,
     /// `next` of the page before; without it, the first page.
@@ -133,7 +133,7 @@ pub(crate) struct NewSent {
 impl From<NewSent> for NewDocument {
     fn from(new: NewSent) -> Self {
         let marks = Mark::pages(&new.text);
-        Self { id: new.id, text: new.text, title: new.title.0, metadata: new.metadata.0, marks }
+        Self::new(new.id, new.text).title(new.title.0).metadata(new.metadata.0).marks(marks)
     }
 }
 

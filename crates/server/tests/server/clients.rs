@@ -75,9 +75,8 @@ fn storm(address: SocketAddr, clients: u64, doing: Doing, time: Duration) -> Cou
 
 fn filled(path: &std::path::Path, documents: u64) -> Index {
     let index = Index::create(path, &IndexSettings::default()).unwrap();
-    let documents: Vec<NewDocument> = (0..documents)
-        .map(|at| NewDocument { id: format!("d{at}"), text: text(at, 80), ..NewDocument::default() })
-        .collect();
+    let documents: Vec<NewDocument> =
+        (0..documents).map(|at| NewDocument::new(format!("d{at}"), text(at, 80))).collect();
     index.add(&documents, 0, 2).unwrap();
     index
 }

@@ -10,9 +10,7 @@ use minwise::weight::{MostDocuments, Weighting};
 use minwise_corpus::{
     Corpus, FieldPath, Format, Input, InputFormat, Layout, Nulls, Output, ReadOptions, Scratch,
 };
-use minwise_index::{
-    Answer, CheckOptions, Index, IndexSettings, NewDocument, Queried, Query, StoredDocument,
-};
+use minwise_index::{Answer, CheckOptions, Index, IndexSettings, NewDocument, Query, StoredDocument};
 use serde_json::{Map, Value, json};
 
 use self::page::CheckPage;
@@ -88,12 +86,9 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
             document.metadata.extend(metadata.clone());
             let query = Query::new(&document.text).metadata(&document.metadata);
             let mut answer = index.query(&query, &options)?;
-            answer.query = Queried {
-                id: Some(document.id.clone()),
-                title: document.title.clone(),
-                marks: document.marks.clone(),
-                ..answer.query
-            };
+            answer.query.id = Some(document.id.clone());
+            answer.query.title.clone_from(&document.title);
+            answer.query.marks.clone_from(&document.marks);
             checked += 1;
             found |= answer.matches.len() + answer.further > 0;
             let matched = matched(&index, &answer)?;

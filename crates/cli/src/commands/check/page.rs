@@ -305,7 +305,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use minwise::weight::{MostDocuments, Weighting};
-    use minwise_index::{Answer, NewDocument, Queried};
+    use minwise_index::{Answer, NewDocument};
 
     use super::*;
 
@@ -313,20 +313,8 @@ mod tests {
     fn a_page_holds_what_it_shows_and_not_the_texts() {
         let mut page = CheckPage::default();
         for number in 0..9 {
-            let (id, text) = (format!("d{number}"), "no match ".repeat(100_000));
-            let document = NewDocument { id, text, ..NewDocument::default() };
-            let answer = Answer {
-                query: Queried::default(),
-                matches: vec![],
-                further: 0,
-                compared: 0,
-                not_compared: 0,
-                passed_over: 0,
-                recall_at_threshold: 1.0,
-                no_passages: None,
-                spec: String::new(),
-            };
-            page.add(&CheckedDocument { document, answer, matched: vec![] });
+            let document = NewDocument::new(format!("d{number}"), "no match ".repeat(100_000));
+            page.add(&CheckedDocument { document, answer: Answer::default(), matched: vec![] });
         }
         assert!(page.sections.len() < 9_000, "{}", page.sections.len());
         let shown = page.finish(&IndexSettings::default(), &CheckOptions::default(), 1.0);

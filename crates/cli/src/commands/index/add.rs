@@ -63,7 +63,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
             named.fetch_add(u64::from(documents::annotate(document, &sheet)), Ordering::Relaxed);
             if document.id.is_empty() {
                 let (title, metadata) = (document.title.clone(), document.metadata.clone());
-                let known = NewDocument { title, metadata, ..NewDocument::default() };
+                let known = NewDocument::default().title(title).metadata(metadata);
                 nameless.push((at, *source, *line, known));
             }
         }

@@ -82,5 +82,6 @@ fn about(kind: FindingKind) -> &'static str {
         FindingKind::Postings => "about postings",
         FindingKind::Frequencies => "about frequencies",
         FindingKind::Counters => "about counters",
+        _ => "of another kind",
     }
 }

@@ -43,7 +43,7 @@ impl Manifest {
                 observer.advance(bytes);
                 !observer.cancelled()
             })?;
-            let Some(ContentHash { bytes, hash }) = hash else { return Err(ErrorKind::Cancelled.into()) };
+            let Some(ContentHash { bytes, hash, .. }) = hash else { return Err(ErrorKind::Cancelled.into()) };
             Ok(ManifestInput {
                 name: corpus.sources()[source].name().to_owned(),
                 bytes,

@@ -9,9 +9,9 @@
 //! | `batch-000000`… | what was decided about neighbourhoods, in order | as decisions fall |
 //! | `finishing` | the names of the outputs, some of which may be in place | before the first of them is, until all are |
 //!
-//! All but the lock are files of our own form (`store/`), synced and complete before they get their names. So what is there
-//! under its name is done, and what is missing is done again; nothing else says how far a run got. Temporary files of a
-//! process may lie there too: they have no names, or such as the next process removes.
+//! All files except the lock have checksums, and are complete and synced before they get their names. So a file that is there
+//! is done, and a missing one is done again; nothing else records how far a run got. Temporary files of a process may lie there
+//! too: the next process removes those that have names.
 
 mod manifest;
 
@@ -28,7 +28,7 @@ use crate::storage::store::{FileKind, OpenCheck, StoreWriter, StoredFile};
 
 pub use manifest::Manifest;
 
-const MADE_BY: &str = "dedup --work";
+const MADE_BY: &str = "dedup";
 const MANIFEST: FileKind =
     FileKind { magic: *b"MINWmani", version: 1, name: "manifest of a run", made_by: MADE_BY };
 const SEGMENT: FileKind =

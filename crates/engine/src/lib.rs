@@ -80,26 +80,22 @@
 //!
 //! # How a run works
 //!
-//! ```text
-//! settings ─→ read ─→ candidate ─→ verify ─→ decide ─→ output ─→ run ─→ builder
-//!               └ weigh, rows        └ audit ┘           └ report
-//!          storage: files of a run that does not fit into memory, or that can be resumed
-//! ```
+//! The builders above fill in the options of a run: [`DedupRun`], [`PairsRun`], [`SketchRun`], [`WeightsRun`] or [`EstimateRun`].
+//! A run that finds near-duplicates has these stages:
 //!
-//! * `builder` has the calls above. They fill in the options of the runs: [`DedupRun`], [`PairsRun`], [`SketchRun`],
-//!   [`WeightsRun`] and [`EstimateRun`]. The other modules are the stages of these runs.
-//! * `settings` checks what a run is asked to do and makes a [`Plan`] of it, which every stage takes.
-//! * [`read`](fn@stages::read) scans the corpus in parallel and keeps, for every document, its place, its id, a sketch and an
-//!   equality key, which equal documents share.
-//! * `candidate` collapses documents with equal shingles into one, sorts band keys, and gathers the documents that share
-//!   bands, directly or through others, into neighbourhoods.
-//! * `verify` walks through the neighbourhoods. It reads the documents of each again by position and compares their shingle
-//!   sets exactly.
-//! * `decide` has the two sorts of decisions: [`dedup`](fn@stages::dedup) keeps and removes documents,
-//!   [`pairs`](fn@stages::pairs) lists similar ones.
-//! * [`audit`] compares a sample without bands, to measure what they found.
-//! * [`output`] and [`report`] write the decisions.
-//! * [`sketch_file`] keeps sketches in a file, and [`estimate`](mod@estimate) estimates similarities from such files.
+//! 1. **Plan.** [`RunSettings::plan`] checks the settings and makes a [`Plan`] of them, which every stage takes.
+//! 2. **Read.** [`read`](fn@stages::read) scans the corpus in parallel and keeps, for every document, its place, its id, a sketch and
+//!    an equality key, which equal documents share.
+//! 3. **Candidates.** Documents with equal shingles count as one. Band keys are sorted, and the documents that share bands, directly or
+//!    through others, form neighbourhoods.
+//! 4. **Verification.** The documents of each neighbourhood are read again by position, and their shingle sets are compared exactly.
+//! 5. **Decisions.** [`dedup`](fn@stages::dedup) keeps and removes documents, or [`pairs`](fn@stages::pairs) lists similar ones.
+//! 6. **Audit.** [`audit`] compares a sample without bands, to measure what bands found.
+//! 7. **Output.** [`output`] and [`report`] write the decisions.
+//!
+//! If the documents do not fit into [memory](RunSettings::memory), their sketches, ids and band keys go to temporary files. If a run
+//! has a [work folder](WorkOptions), it can be resumed. [`sketch_file`] keeps sketches in a file, and [`estimate`](mod@estimate)
+//! estimates similarities from such files.
 //!
 //! # Features
 //!

@@ -117,7 +117,7 @@ fn about(mut api: OpenApi) -> OpenApi {
     OpenApiBuilder::from(api).servers(Some([Server::new(API)])).security(Some(security)).build()
 }
 
-/// Puts the default of a field into its description. `openapi-typescript` makes every field with a `default` a required one, so
+/// Puts the default of a field into its description, unless it is there. `openapi-typescript` makes every field with a `default` a required one, so
 /// that a caller would have to send all options.
 fn describe_default(field: &mut RefOr<Schema>) {
     let (default, description) = match field {
@@ -134,7 +134,9 @@ fn describe_default(field: &mut RefOr<Schema>) {
     };
     if let Some(default) = default.take().filter(|default| !is_nothing(default)) {
         let description = description.get_or_insert_default();
-        let _ = write!(description, " The default is `{default}`.");
+        if !description.contains("Default: ") {
+            let _ = write!(description, " Default: {default}.");
+        }
     }
 }
 

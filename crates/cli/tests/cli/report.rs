@@ -173,7 +173,8 @@ fn the_audit_is_in_the_summary() {
     assert_eq!(some["documents"], 3);
     assert!(some["low"].as_f64() < some["high"].as_f64(), "{some}");
     assert!(run.summary("recall").ends_with("; `--audit N` draws more"), "{run}");
-    let few = "3 documents are too few to tell the recall; <code>--audit N</code> draws more.";
+    let few =
+        "3 documents are too few to tell the recall; the setting <code>audit</code> takes a larger number.";
     assert!(desk.text("report/index.html").contains(few));
     // What is asked for is done, however small a part of the run it would be.
     let (_, all) = audited("--audit 1000000");

@@ -3,11 +3,11 @@
 //! The expected recall rests on the similarities of the pairs that were found and on the S-curve. The audit rests on
 //! neither:
 //!
-//! 1. `sample` draws documents of the inputs with equal chances, by the seed of the spec.
-//! 2. `partners` compares the sketch of each with those of all documents, and puts aside whatever cannot be similar,
-//!    but for an error of [`FILTER_ERROR`](crate::FILTER_ERROR) in each of two filters. What remains is read and compared
-//!    exactly. This gives the *true pairs* of the sample, those at or above the threshold.
-//! 3. `met` looks up which of them the run had as candidates, crowded shelves included.
+//! 1. Documents of the inputs are drawn with equal chances, by the seed of the spec.
+//! 2. The sketch of each is compared with those of all documents. Two filters, each with an error of
+//!    [`FILTER_ERROR`](crate::FILTER_ERROR), put aside pairs that cannot be similar. The rest is read and compared exactly. This
+//!    gives the *true pairs* of the sample, those at or above the threshold.
+//! 3. The audit looks up which of the true pairs the run had as candidates, crowded shelves included.
 //!
 //! Pairs are counted by document, as the expected recall has them: a document has a pair with each other shingle set that is
 //! similar, and one with its own if it has equals, which is found whatever the bands. Two references are no pair, since
@@ -17,13 +17,10 @@
 //!
 //! # What it may cost
 //!
-//! A twentieth of the run unless a number of documents was asked for, counted in bytes and comparisons and not by the clock,
-//! so that the same input gives the same
-//! numbers on every machine. A byte of text takes some 6 ns until it is decided about. A comparison of sketches of one bit a
-//! register takes some 4 ns, and one of whole rows several times that; a row costs as much as `COMPARISONS_A_ROW` of them before it is
-//! compared with any; a byte that is read and shingled again takes less than the first time. So one comparison for
-//! `BYTES_A_COMPARISON` bytes is a fiftieth of the run, and so is one byte read again in `BYTES_A_BYTE`. Small corpora, of
-//! which a few milliseconds would be more, have `FREE_COMPARISONS` and `FREE_BYTES`.
+//! Unless a number of documents was asked for, an audit may take a twentieth of the run. The cost is counted in bytes and comparisons
+//! and not by the clock, so that the same input gives the same numbers on every machine: a byte of text takes some 6 ns until it is
+//! decided about, a comparison of sketches of one bit per register some 4 ns, and one of whole rows several times that. Small
+//! corpora may be audited whole, because that takes milliseconds.
 
 mod met;
 mod partners;

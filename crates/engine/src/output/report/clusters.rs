@@ -41,7 +41,7 @@ pub(super) fn section(run: &Findings<'_>, by_keeper: &ByKeeper<'_>) -> Result<St
             grouped(others as u64 + 1),
             format!("{least:.4}"),
             named.join(", "),
-            if removed { "removed" } else { "kept, as --max-cluster says" }.to_owned(),
+            if removed { "removed" } else { "kept: larger than <code>max-cluster</code>" }.to_owned(),
             run.short_text(keeper)?.map_or(String::new(), |text| excerpt(&text)),
         ]);
     }

@@ -155,7 +155,7 @@ fn counts(run: &Findings<'_>, extras: &Extras) -> String {
     }
     if summary.audit.is_some_and(|audit| audit.documents == 0) {
         notes.push(
-            "No recall was measured: with documents so short it might take more than a twentieth of the time. <code>--audit N</code> measures it."
+            "No recall was measured: with documents so short it might take more than a twentieth of the time. The setting <code>audit</code> measures it whatever the time."
                 .to_owned(),
         );
     } else if let Some(audit) = summary.audit.filter(|audit| audit.pairs == 0) {
@@ -171,7 +171,7 @@ fn counts(run: &Findings<'_>, extras: &Extras) -> String {
     }
     if let Some(audit) = summary.audit.filter(|audit| audit.documents > 0 && audit.says_little()) {
         notes.push(format!(
-            "{} too few to tell the recall; <code>--audit N</code> draws more.",
+            "{} too few to tell the recall; the setting <code>audit</code> takes a larger number.",
             if audit.documents == 1 {
                 "1 document is".to_owned()
             } else {

@@ -38,7 +38,7 @@ impl Format {
         self.is_in_memory
     }
 
-    /// The name used on the command line.
+    /// The name in options and messages, which `FromStr` reads.
     pub fn name(self) -> &'static str {
         self.name
     }

@@ -210,7 +210,7 @@ impl Nulls {
     /// Every rule, in the order in which they are offered.
     pub const ALL: [Self; 3] = [Self::Keep, Self::Reject, Self::Error];
 
-    /// The name used on the command line.
+    /// The name in options and messages, which `FromStr` reads.
     pub fn name(self) -> &'static str {
         match self {
             Self::Keep => "keep",
@@ -254,7 +254,7 @@ impl Encoding {
     /// Every encoding, in the order in which they are offered.
     pub const ALL: [Self; 3] = [Self::Utf8, Self::Latin1, Self::Auto];
 
-    /// The name used on the command line.
+    /// The name in options and messages, which `FromStr` reads.
     pub fn name(self) -> &'static str {
         match self {
             Self::Utf8 => "utf-8",

@@ -115,7 +115,7 @@ impl Kernel {
         kinds.into_iter().flatten().map(Self)
     }
 
-    /// The name by which `minwise --version` calls it.
+    /// The name of the kernel, such as `avx2`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self.0 {

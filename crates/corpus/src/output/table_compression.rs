@@ -28,7 +28,7 @@ impl TableCompression {
     /// Every compression, in the order in which they are offered.
     pub const ALL: [Self; 6] = [Self::Keep, Self::None, Self::Snappy, Self::Gzip, Self::Lz4, Self::Zstd];
 
-    /// The name used on the command line.
+    /// The name in options and messages, which `FromStr` reads.
     pub fn name(self) -> &'static str {
         match self {
             Self::Keep => "keep",

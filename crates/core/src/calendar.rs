@@ -82,6 +82,19 @@ impl Date {
     }
 }
 
+/// A time in the form of RFC 3339, in UTC.
+///
+/// ```
+/// // Seconds since 1970.
+/// assert_eq!(minwise::calendar::rfc3339(1_709_251_199), "2024-02-29T23:59:59Z");
+/// ```
+#[must_use]
+pub fn rfc3339(seconds: u64) -> String {
+    let Date { year, month, day } = Date::from_days((seconds / DAY_SECONDS).cast_signed());
+    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
 /// Whether a year has a 29th of February.
 #[must_use]
 pub fn is_leap(year: i64) -> bool {

@@ -3,7 +3,7 @@
 //! | file | holds | changes |
 //! |---|---|---|
 //! | `header` | format version, settings, checksum; lines of text | never |
-//! | `lock` | who has the index open | when it is opened |
+//! | `lock` | who has the index open; empty after it was closed | when it is opened and closed |
 //! | `acknowledged` | the number of the last change that was acknowledged | with every change |
 //! | `store/` | everything else, in the files of the storage engine | |
 //! | `repair/`, `store-before-repair/` | what a repair makes anew, and what that takes the place of | while it runs |
@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fs_err as fs;
+use minwise::calendar::rfc3339;
 use minwise::text::UNICODE;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -41,7 +42,7 @@ const HEADER_TO_BE: &str = ".header-";
 pub(crate) struct Folder {
     path: PathBuf,
     // Held as long as the folder is; the operating system lets go of it when the process ends, however it ends.
-    _lock: fs::File,
+    lock: fs::File,
     acknowledged: fs::File,
     /// Whether it has a header: before that, nothing is acknowledged.
     is_index: AtomicBool,
@@ -58,7 +59,8 @@ impl Folder {
             remains(path)?;
         }
         fs::create_dir_all(path).map_err(|error| Error::io("make", path, error))?;
-        let folder = Self { is_new, ..Self::hold(path)? };
+        let mut folder = Self::hold(path)?;
+        folder.is_new = is_new;
         folder.claim()?;
         Ok(folder)
     }
@@ -95,7 +97,8 @@ impl Folder {
     /// Opens a folder that is an index.
     pub(crate) fn open(path: &Path) -> Result<(Self, IndexSettings)> {
         let settings = read_header(path)?;
-        let folder = Self { is_index: AtomicBool::new(true), ..Self::hold(path)? };
+        let folder = Self::hold(path)?;
+        folder.is_index.store(true, Ordering::Relaxed);
         folder.end_repair()?;
         Ok((folder, settings))
     }
@@ -120,7 +123,7 @@ impl Folder {
         written.map_err(|error| Error::io("write", &lock_path, error))?;
         let acknowledged = open_file(&path.join("acknowledged"))?;
         let (path, is_index) = (path.to_owned(), AtomicBool::new(false));
-        Ok(Self { path, _lock: lock, acknowledged, is_index, is_new: false })
+        Ok(Self { path, lock, acknowledged, is_index, is_new: false })
     }
 
     /// Writes the header, after which the folder is an index in which changes up to `sequence` were acknowledged.
@@ -148,7 +151,12 @@ impl Folder {
 
     /// Where the storage engine has its files.
     pub(crate) fn store(&self) -> PathBuf {
-        self.path.join("store")
+        Self::store_of(&self.path)
+    }
+
+    /// Where the storage engine of the index in a folder has its files.
+    pub(crate) fn store_of(path: &Path) -> PathBuf {
+        path.join("store")
     }
 
     /// Where a store is while another one takes its place.
@@ -218,6 +226,29 @@ impl Folder {
     }
 }
 
+impl Drop for Folder {
+    /// Empties the lock, so that [`unclosed`] knows that the index was closed. Before the header is there, [`remains`] needs it.
+    fn drop(&mut self) {
+        if self.is_index.load(Ordering::Relaxed) {
+            // A lock that still names its holder does no harm.
+            let _ = self.lock.set_len(0);
+        }
+    }
+}
+
+/// The last holder of an index that nobody has open, if it ended without closing the index.
+pub(crate) fn unclosed(path: &Path) -> Result<Option<String>> {
+    read_header(path)?;
+    let holder = || {
+        let mut lock = fs::File::open(path.join("lock")).ok()?;
+        lock.file().try_lock_shared().ok()?;
+        let mut holder = String::new();
+        lock.read_to_string(&mut holder).ok()?;
+        Some(holder.trim().to_owned()).filter(|holder| !holder.is_empty())
+    };
+    Ok(holder())
+}
+
 #[cfg(test)]
 impl Folder {
     /// From now on, notes cannot be written.
@@ -269,7 +300,7 @@ fn holder() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let words = std::env::args_os().take(3);
     let command: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
-    format!("{HOLDER}{} (`{}`), since second {seconds} of the epoch\n", std::process::id(), command.join(" "))
+    format!("{HOLDER}{} (`{}`), since {}\n", std::process::id(), command.join(" "), rfc3339(seconds))
 }
 
 fn header(settings: &IndexSettings) -> String {
@@ -339,6 +370,26 @@ mod tests {
         drop(folder);
         assert_eq!(Folder::open(&path).unwrap().1, settings);
         assert!(matches!(Folder::create(&path).unwrap_err().kind(), ErrorKind::Exists { .. }));
+    }
+
+    #[test]
+    fn an_index_that_was_not_closed_names_its_holder_and_a_date() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("archive");
+        assert!(matches!(unclosed(&path).unwrap_err().kind(), ErrorKind::NotAnIndex { .. }));
+        let folder = Folder::create(&path).unwrap();
+        folder.seal(&IndexSettings::default(), 0).unwrap();
+        assert_eq!(unclosed(&path).unwrap(), None, "it is open");
+        let holder = fs::read_to_string(path.join("lock")).unwrap();
+        let (_, since) = holder.trim().rsplit_once(", since ").unwrap();
+        assert_eq!((since.len(), &since[4..5], &since[19..]), (20, "-", "Z"), "{since}");
+        drop(folder);
+        assert_eq!(unclosed(&path).unwrap(), None, "it was closed");
+        // A process that is killed leaves its lock as it was.
+        fs::write(path.join("lock"), &holder).unwrap();
+        assert_eq!(unclosed(&path).unwrap().as_deref(), Some(holder.trim()));
+        drop(Folder::open(&path).unwrap());
+        assert_eq!(unclosed(&path).unwrap(), None);
     }
 
     /// A folder as a process leaves it that ends before the header is written.

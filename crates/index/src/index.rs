@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::folder::Folder;
+use crate::folder::{self, Folder};
 use crate::frequencies::CommonFrequencies;
 use crate::in_place::InPlaceOfText;
 use crate::prepare::EntryPreparation;
@@ -57,6 +57,16 @@ pub(crate) struct WriteState {
     pub(crate) state: IndexCounts,
     /// Shingles of the documents from this number on, which are not in the frequencies yet.
     pub(crate) pending: (u32, Vec<u64>),
+}
+
+/// An index that the last process to have it open did not close: it crashed, or was killed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unclosed {
+    /// The process, its command and the time at which it opened the index, in words.
+    pub holder: String,
+    /// Bytes of recent changes that are read again when the index is opened.
+    pub journal_bytes: u64,
 }
 
 /// A document of an index.
@@ -257,6 +267,27 @@ impl Index {
             return Err(Error::damaged(path, what));
         }
         Ok(Self::over(folder, settings, preparation, store, state))
+    }
+
+    /// The process that ended without closing an index, and what [`open`](Self::open) has to read again because of that.
+    /// `None` if the index was closed, or is open elsewhere.
+    ///
+    /// ```
+    /// use minwise_index::{Index, IndexSettings};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("archive");
+    /// drop(Index::create(&path, &IndexSettings::default())?);
+    /// assert_eq!(Index::unclosed(&path)?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Fails if the folder is not an index, or not one of this version.
+    pub fn unclosed(path: &Path) -> Result<Option<Unclosed>> {
+        let holder = folder::unclosed(path)?;
+        let journal_bytes = Store::journal_bytes(&Folder::store_of(path));
+        Ok(holder.map(|holder| Unclosed { holder, journal_bytes }))
     }
 
     pub(crate) fn over(

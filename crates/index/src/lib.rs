@@ -69,7 +69,7 @@ pub use error::{Error, ErrorKind, OptionProblem, Result};
 pub use fault::Fault;
 pub use folder::FORMAT;
 pub use frequencies::CommonFrequencies;
-pub use index::{DocumentPage, Index, Listing, Statistics, StoredDocument};
+pub use index::{DocumentPage, Index, Listing, Statistics, StoredDocument, Unclosed};
 pub use minwise::{Observer, Unobserved};
 pub use progress::Progress;
 pub use query::{Answer, CheckOptions, DocumentPair, Match, Queried, Query, Reasons, SharedPassage, Side};

@@ -1,28 +1,17 @@
 //! Days, as people write them. Time itself is counted in seconds since 1970.
 
-use minwise::calendar::{DAY_SECONDS, Date};
+use minwise::calendar::Date;
+pub(crate) use minwise::calendar::rfc3339;
 
-/// The date of a day since 1970-01-01.
-fn date(day: u64) -> Date {
-    Date::from_days(day.cast_signed())
-}
-
-/// A month as `2026-03`.
+/// The month of a day since 1970-01-01, as `2026-03`.
 pub(crate) fn month(day: u64) -> String {
-    let date = date(day);
+    let date = Date::from_days(day.cast_signed());
     format!("{:04}-{:02}", date.year(), date.month())
-}
-
-/// Seconds since 1970 in the form of RFC 3339.
-pub(crate) fn rfc3339(seconds: u64) -> String {
-    let date = date(seconds / DAY_SECONDS);
-    let (year, month, day) = (date.year(), date.month(), date.day());
-    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
 #[cfg(test)]
 mod tests {
+    use minwise::calendar::DAY_SECONDS;
     use minwise::keep::date_word;
 
     use super::*;

@@ -151,6 +151,13 @@ impl Store {
         Ok(Self { path: index.to_owned(), database, spaces })
     }
 
+    /// Bytes of the journals in the folder of a store that nobody has open. Room that was only reserved does not count.
+    pub(crate) fn journal_bytes(folder: &Path) -> u64 {
+        let Ok(files) = fs_err::read_dir(folder) else { return 0 };
+        let journals = files.flatten().filter(|file| file.path().extension().is_some_and(|end| end == "jnl"));
+        journals.filter_map(|file| Some(written_bytes(&file.metadata().ok()?))).sum()
+    }
+
     fn space(&self, space: KeyspaceName) -> &Keyspace {
         &self.spaces[space as usize]
     }
@@ -180,6 +187,18 @@ impl Store {
         }
         Ok(())
     }
+}
+
+#[cfg(unix)]
+fn written_bytes(file: &std::fs::Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    // A block of this count has 512 bytes, whatever the file system.
+    file.len().min(file.blocks() * 512)
+}
+
+#[cfg(not(unix))]
+fn written_bytes(file: &std::fs::Metadata) -> u64 {
+    file.len()
 }
 
 /// The store as it was at one moment.

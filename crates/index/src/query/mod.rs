@@ -373,8 +373,34 @@ impl Index {
     /// [`ErrorKind::Io`] if the operating
     /// system refuses something, and with [`ErrorKind::Damaged`] if stored data are not what was written.
     pub fn pair(&self, left: Side<'_>, right: Side<'_>) -> Result<DocumentPair> {
+        self.pair_with(left, right, &CheckOptions::default())
+    }
+
+    /// As [`pair`](Self::pair), without the text that is no evidence by `options`. A check of the left text with the same options has
+    /// these numbers and passages for the right document; here, every passage is returned.
+    ///
+    /// ```
+    /// use minwise_index::{CheckOptions, Index, IndexSettings, Side};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("archive");
+    /// let index = Index::create(&path, &IndexSettings::default())?;
+    /// let [left, right] = ["They wrote “the old willow by the mill pond” on it.", "The old willow by the mill pond fell."];
+    /// let options = CheckOptions::default().ignore_quotations(true);
+    /// assert!(index.pair(Side::Text(left), Side::Text(right))?.similarity > 0.0);
+    /// assert_eq!(index.pair_with(Side::Text(left), Side::Text(right), &options)?.similarity, 0.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Fails where [`query`](Self::query) does, and with [`ErrorKind::NoSuchDocument`] if a side is not in the index.
+    pub fn pair_with(&self, left: Side<'_>, right: Side<'_>, options: &CheckOptions) -> Result<DocumentPair> {
         let view = self.store.view();
-        let (left, right) = (self.side(&view, left)?, self.side(&view, right)?);
+        let evidence = self.evidence(options)?;
+        let left =
+            self.side(&view, left, |text, shingles, places| evidence.of_query(text, shingles, places))?;
+        let right =
+            self.side(&view, right, |text, shingles, places| evidence.of_document(text, shingles, places))?;
         let overlap = Overlap::of(&left.set, &right.set);
         let without = left.set.is_empty() || right.set.is_empty();
         // Without shingles, documents are equal or have nothing in common.
@@ -382,9 +408,12 @@ impl Index {
         let units = self.settings.spec.shingling.size();
         let passages = match (&left.places, &right.places) {
             (Some(places), Some(_)) => {
-                let (shingles, set) = (right.shingles.hashes(), right.set.clone());
-                let other = reader::Other { shingles, places: right.places.as_ref(), set };
-                passages::shared(left.shingles.hashes(), places, &other, units)
+                let other = reader::Other {
+                    shingles: &right.shingles,
+                    places: right.places.as_ref(),
+                    set: right.set,
+                };
+                passages::shared(&left.shingles, places, &other, units)
             }
             _ => vec![],
         };
@@ -396,32 +425,42 @@ impl Index {
         })
     }
 
-    fn side(&self, view: &View<'_>, side: Side<'_>) -> Result<PreparedSide> {
+    /// One side of a pair, without the shingles that `mask` takes out.
+    fn side(
+        &self,
+        view: &View<'_>,
+        side: Side<'_>,
+        mask: impl Fn(&str, &[u64], Option<&UnitRanges>) -> Vec<u64>,
+    ) -> Result<PreparedSide> {
+        let remaining = |shingles: &[u64]| evidence::remaining(shingles).collect::<ShingleSet>();
         let text = match side {
             Side::Text(text) => text.to_owned(),
             Side::Id(id) => {
                 let (number, record) = self.known(view, id)?;
                 let Some(text) = self.text(view, number, &record)? else {
                     let set = self.in_place_of_text(view, number, &record)?.set;
-                    let (shingles, places) = (Shingles::new(), None);
-                    return Ok(PreparedSide { shingles, places, set, wordless: record.wordless });
+                    let shingles = mask("", set.as_slice(), None);
+                    let set = remaining(&shingles);
+                    return Ok(PreparedSide { shingles, places: None, set, wordless: record.wordless });
                 };
                 text
             }
         };
-        let mut shingles = Shingles::new();
-        let places = Some(self.preparation.shingles_with_places(&text, &mut shingles));
-        let set: ShingleSet = shingles.hashes().iter().copied().collect();
-        let wordless = set.is_empty().then(|| shingles.equality_key());
-        Ok(PreparedSide { shingles, places, set, wordless })
+        let mut all = Shingles::new();
+        let places = self.preparation.shingles_with_places(&text, &mut all);
+        let wordless = all.hashes().is_empty().then(|| all.equality_key());
+        let shingles = mask(&text, all.hashes(), Some(&places));
+        let set = remaining(&shingles);
+        Ok(PreparedSide { shingles, places: Some(places), set, wordless })
     }
 }
 
 /// One side of a pair, looked at.
 struct PreparedSide {
-    /// In order, if its text is known.
-    shingles: Shingles,
+    /// In order, if its text is known, and in ascending order otherwise; without those that are no evidence.
+    shingles: Vec<u64>,
     places: Option<UnitRanges>,
+    /// The distinct shingles that are evidence.
     set: ShingleSet,
     /// Without shingles, the key that those with equal normalised text have.
     wordless: Option<u128>,

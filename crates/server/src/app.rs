@@ -7,14 +7,18 @@ use std::time::Instant;
 use axum::Router;
 use axum::body::HttpBody;
 use axum::extract::{DefaultBodyLimit, Extension, MatchedPath, Request, State as At};
-use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
-use axum::http::{HeaderName, HeaderValue, Method};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::http::header::{
+    ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use prometheus_client::metrics::gauge::Gauge;
 use serde_json::{Value, json};
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::predicate::{Predicate, SizeAbove};
+use tower_http::compression::{CompressionLayer, CompressionLevel, DefaultPredicate};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{
     Content, Info, OpenApi, OpenApiBuilder, Ref, RefOr, ResponseBuilder, Schema, Server, Tag,
@@ -76,12 +80,17 @@ pub(crate) fn description() -> OpenApi {
 fn about(mut api: OpenApi) -> OpenApi {
     let mut info = Info::new("Minwise", env!("CARGO_PKG_VERSION"));
     let about = "An archive of documents, against which new documents are checked for shared text. Offsets are bytes of the \
-                 UTF-8 text. Counts for Prometheus are at `/metrics` of the server, outside of this API.";
+                 UTF-8 text. Counts for Prometheus are at `/metrics` of the server, outside of this API.\n\n\
+                 A token is a word, or one character of a script without spaces. A shingle is a number of tokens in a \
+                 row, five unless the archive was created with another setting. The containment of a text in another is \
+                 the share of its shingles that the other has. The Jaccard similarity is the number of shingles that both \
+                 have, divided by the number of shingles that one of them has or both. A passage is a stretch of text that \
+                 both share. Text that options of a check ignore is no evidence: its shingles do not count.";
     info.description = Some(about.to_owned());
     api.info = info;
     // Without `--tokens` none is needed, so that it is one of two ways.
     let mut token = Http::new(HttpAuthScheme::Bearer);
-    token.description = Some("One of the tokens of the server, if it has any".to_owned());
+    token.description = Some("Access token, if the server was started with `--tokens`".to_owned());
     api.components.get_or_insert_default().add_security_scheme(TOKEN, SecurityScheme::Http(token));
     for schema in api.components.get_or_insert_default().schemas.values_mut() {
         if let RefOr::T(Schema::Object(object)) = schema {
@@ -91,7 +100,7 @@ fn about(mut api: OpenApi) -> OpenApi {
     let problem = Problem::name().into_owned();
     api.components.get_or_insert_default().schemas.insert(problem.clone(), Problem::schema());
     let failed = ResponseBuilder::new()
-        .description("The call failed; `code` says why")
+        .description("The call failed; `code` is the reason")
         .content("application/problem+json", Content::new(Some(Ref::from_schema_name(problem))))
         .build();
     for path in api.paths.paths.values_mut() {
@@ -132,7 +141,8 @@ fn describe_default(field: &mut RefOr<Schema>) {
         Value::Object(fields) => fields.is_empty(),
         _ => false,
     };
-    if let Some(default) = default.take().filter(|default| !is_nothing(default)) {
+    let is_described = description.as_ref().is_some_and(|words| words.contains("Default: "));
+    if let Some(default) = default.take().filter(|default| !is_nothing(default) && !is_described) {
         let description = description.get_or_insert_default();
         if !description.contains("Default: ") {
             let _ = write!(description, " Default: {default}.");
@@ -163,8 +173,58 @@ fn guarded(app: Router<SharedState>, state: SharedState) -> Router {
         .layer(DefaultBodyLimit::max(state.limits.body_bytes))
         .layer(CatchPanicLayer::custom(|_| Problem::from(ProblemKind::Internal).into_response()))
         .layer(from_fn_with_state(state.clone(), admit))
+        .layer(from_fn(show_browsers))
+        // Outside of `admit`: an answer holds its memory until the last of it is compressed and written.
+        .layer(compression())
         .layer(from_fn_with_state(state.clone(), observe))
         .with_state(state)
+}
+
+/// Answers that are smaller are sent as they are: they fit one packet.
+const LEAST_COMPRESSED: u64 = 1024;
+
+/// Compresses answers for clients that accept it. The fastest level, because a long pair of 1.7 MB must not keep a thread that
+/// answers others.
+fn compression() -> CompressionLayer<impl Predicate> {
+    let large = DefaultPredicate::new().and(SizeAbove::new(LEAST_COMPRESSED));
+    CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(large)
+}
+
+/// Answers while the archive is being opened: the files of the page, and for everything else that it is being opened.
+pub(crate) fn while_opening(detail: &str) -> Router {
+    let problem = Problem::new(ProblemKind::Opening, detail).retry_after(2);
+    let headers = |mut response: Response| async {
+        secure(response.headers_mut());
+        response
+    };
+    Router::new()
+        .route("/assets/{*path}", get(page::asset))
+        .fallback(move || std::future::ready(problem.clone()))
+        .layer(from_fn(show_browsers))
+        .layer(axum::middleware::map_response(headers))
+}
+
+/// Whether an address is that of an interface for programs, whose problems are JSON for everybody.
+fn is_for_programs(path: &str) -> bool {
+    path.starts_with("/api/") || path == "/metrics"
+}
+
+/// Whether the client shows pages: browsers name this type when a person opens an address.
+fn takes_pages(headers: &HeaderMap) -> bool {
+    let named = |accept: &HeaderValue| accept.to_str().is_ok_and(|accept| accept.contains("text/html"));
+    headers.get_all(ACCEPT).iter().any(named)
+}
+
+/// Gives a browser a page in place of a problem, at addresses that people open.
+async fn show_browsers(request: Request, next: Next) -> Response {
+    let is_browser = request.method().is_safe()
+        && !is_for_programs(request.uri().path())
+        && takes_pages(request.headers());
+    let mut response = next.run(request).await;
+    match response.extensions_mut().remove::<Problem>() {
+        Some(problem) if is_browser => page::problem(&problem),
+        _ => response,
+    }
 }
 
 fn described(api: &axum::body::Bytes) -> Response {
@@ -186,7 +246,7 @@ async fn admit(
 ) -> Result<Response, Problem> {
     state.access.check_host(request.headers())?;
     let path = request.uri().path();
-    if !path.starts_with("/api/") && path != "/metrics" {
+    if !is_for_programs(path) {
         // The page is no secret: what it shows is asked for by calls.
         return Ok(next.run(request).await);
     }
@@ -249,7 +309,12 @@ async fn observe(
         "event": "request", "method": method.as_str(), "path": path, "status": status,
         "elapsed_ms": time.as_secs_f64() * 1e3, "peer": peer.ip().to_string(),
     }));
-    let headers = response.headers_mut();
+    secure(response.headers_mut());
+    response
+}
+
+/// Sets the headers that all answers have.
+fn secure(headers: &mut HeaderMap) {
     for (name, value) in [
         (CONTENT_SECURITY_POLICY, POLICY),
         (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -260,7 +325,6 @@ async fn observe(
     }
     // Documents are confidential: no cache between is to keep them.
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    response
 }
 
 #[cfg(test)]

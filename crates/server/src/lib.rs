@@ -45,12 +45,13 @@ mod wire;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::Duration;
 
 use minwise_index::Index;
 use socket2::SockRef;
 use tokio::runtime::Builder;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 pub use auth::{Right, Tokens};
 pub use error::{Error, Result};
@@ -134,6 +135,46 @@ impl Server {
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         Stopper(self.stop.clone())
+    }
+
+    /// Does `open`, which takes a while, and returns what it does. Meanwhile, every request is answered with the problem `opening`,
+    /// which has the words of `detail`; a browser shows them as a page, and asks again until the archive is open.
+    ///
+    /// ```
+    /// use minwise_index::{Index, IndexSettings};
+    /// use minwise_server::{Server, ServerOptions};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("archive");
+    /// # drop(Index::create(&path, &IndexSettings::default())?);
+    /// let server = Server::listen("127.0.0.1:0".parse()?, ServerOptions::default())?;
+    /// let index = server.while_opening("Recent changes are read again.", || Index::open(&path))??;
+    /// # drop(index);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn while_opening<T: Send>(&self, detail: &str, open: impl FnOnce() -> T + Send) -> Result<T> {
+        let address = self.address;
+        let wrong = |error| Error::Listen { address, error };
+        let listener = self.listener.try_clone().map_err(wrong)?;
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(Error::Threads)?;
+        let app = app::while_opening(detail);
+        thread::scope(|scope| {
+            let (sender, opened) = oneshot::channel();
+            let opening = scope.spawn(move || {
+                let opened = open();
+                // Nobody listens if the connections could not be taken.
+                let _ = sender.send(());
+                opened
+            });
+            let answered = runtime.block_on(async {
+                let listener = tokio::net::TcpListener::from_std(listener).map_err(wrong)?;
+                // It fails if `open` panics, which is seen below.
+                let _ = listen::meanwhile(&listener, app, opened).await;
+                Ok(())
+            });
+            let opened = opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            answered.map(|()| opened)
+        })
     }
 
     /// Answers until it is stopped, then finishes what was begun, as far as there is time, and closes the index.

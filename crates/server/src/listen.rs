@@ -87,6 +87,50 @@ pub(crate) async fn answer(
     }
 }
 
+/// Connections that are answered at once while the archive is being opened.
+const MEANWHILE: usize = 64;
+
+/// Answers requests by `app` until `opened` is there, and returns that. Every connection ends with its answer, so that the next
+/// request comes to the archive.
+pub(crate) async fn meanwhile<T>(listener: &TcpListener, app: Router, opened: impl Future<Output = T>) -> T {
+    let places = Arc::new(Semaphore::new(MEANWHILE));
+    let connections = GracefulShutdown::new();
+    let mut opened = std::pin::pin!(opened);
+    let opened = loop {
+        let taken = async {
+            let place = Arc::clone(&places).acquire_owned().await;
+            (listener.accept().await, place)
+        };
+        let (accepted, place) = tokio::select! {
+            opened = &mut opened => break opened,
+            taken = taken => taken,
+        };
+        let Ok((stream, peer)) = accepted else {
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        };
+        let service =
+            TowerToHyperService::new(app.clone().map_request(move |request| with_peer(request, peer)));
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEADER_TIME)
+            .keep_alive(false)
+            .serve_connection(TokioIo::new(Impatient::new(stream, WRITE_TIME)), service);
+        let connection = connections.watch(connection);
+        tokio::spawn(async move {
+            // A client that goes away is nobody's error.
+            let _ = connection.await;
+            drop(place);
+        });
+    };
+    // Answers that were begun are finished, but nobody waits long for a slow client.
+    let _ = tokio::time::timeout(LAST_ANSWERS, connections.shutdown()).await;
+    opened
+}
+
+/// Time for the last answers before the archive is open.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
 /// Connections by client.
 #[derive(Debug, Clone)]
 struct Clients {

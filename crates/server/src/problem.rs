@@ -34,6 +34,7 @@ pub(crate) enum ProblemKind {
     TooManyJobs,
     Busy,
     TooSlow,
+    Opening,
     Stopping,
     Internal,
 }
@@ -46,16 +47,18 @@ impl ProblemKind {
             Self::TokenRequired => (S::UNAUTHORIZED, "token_required", "A token is needed"),
             Self::TokenUnknown => (S::UNAUTHORIZED, "token_unknown", "This token is not known here"),
             Self::WriteTokenRequired => {
-                (S::FORBIDDEN, "write_token_required", "This token may look, and change nothing")
+                (S::FORBIDDEN, "write_token_required", "This token may read, but not change the archive")
             }
             Self::ForeignHost => (S::FORBIDDEN, "foreign_host", "This server is not known by that name"),
-            Self::ForeignOrigin => (S::FORBIDDEN, "foreign_origin", "Another site may ask for nothing here"),
+            Self::ForeignOrigin => {
+                (S::FORBIDDEN, "foreign_origin", "Pages of another site may not use this server")
+            }
             Self::NoSuchAddress => (S::NOT_FOUND, "no_such_address", "There is nothing at this address"),
             Self::NoSuchJob => (S::NOT_FOUND, "no_such_job", "There is no such job"),
             Self::MethodNotAllowed => {
                 (S::METHOD_NOT_ALLOWED, "method_not_allowed", "This address does not take that method")
             }
-            Self::BodyTooLarge => (S::PAYLOAD_TOO_LARGE, "body_too_large", "That is too much at once"),
+            Self::BodyTooLarge => (S::PAYLOAD_TOO_LARGE, "body_too_large", "The request is too large"),
             Self::TextTooLong => (S::PAYLOAD_TOO_LARGE, "text_too_long", "The text is too long"),
             Self::UnsupportedType => {
                 (S::UNSUPPORTED_MEDIA_TYPE, "unsupported_type", "A body of this type is not read here")
@@ -73,9 +76,10 @@ impl ProblemKind {
             }
             Self::TooManyJobs => (S::SERVICE_UNAVAILABLE, "too_many_jobs", "There are too many jobs already"),
             Self::Busy => (S::SERVICE_UNAVAILABLE, "busy", "The server is busy"),
-            Self::TooSlow => (S::SERVICE_UNAVAILABLE, "too_slow", "That took too long"),
+            Self::TooSlow => (S::SERVICE_UNAVAILABLE, "too_slow", "The request took too long"),
+            Self::Opening => (S::SERVICE_UNAVAILABLE, "opening", "The archive is being opened"),
             Self::Stopping => (S::SERVICE_UNAVAILABLE, "stopping", "The server is being stopped"),
-            Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal", "The server made a mistake"),
+            Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal", "The server failed"),
         }
     }
 
@@ -83,27 +87,28 @@ impl ProblemKind {
     fn hint(self) -> &'static str {
         match self {
             Self::TokenRequired => "send it as `Authorization: Bearer TOKEN`",
-            Self::TokenUnknown => "see whether it is whole; whoever runs the server has the tokens",
+            Self::TokenUnknown => "check that it is complete; whoever runs the server has the tokens",
             Self::WriteTokenRequired => "ask whoever runs the server for a `write` token",
             Self::ForeignHost => "open it as http://localhost or http://127.0.0.1 with its port",
             Self::ForeignOrigin => "open the address in a tab of its own, or start the server with tokens",
-            Self::NoSuchAddress => "`/api/v1/openapi.json` has all addresses",
+            Self::NoSuchAddress => "`/api/v1/openapi.json` lists all addresses",
             Self::NoSuchJob => {
-                "the server forgets jobs after an hour, and when it is started again; ask for it anew"
+                "the server forgets a job an hour after its end, and when it is restarted; start it again"
             }
-            Self::MethodNotAllowed => "`/api/v1/openapi.json` has the methods of every address",
-            Self::BodyTooLarge => "send documents one by one, or fewer at a time",
-            Self::TextTooLong => "`minwise check` reads longer ones; or send a part",
+            Self::MethodNotAllowed => "`/api/v1/openapi.json` lists the methods of every address",
+            Self::BodyTooLarge => "send fewer documents at a time",
+            Self::TextTooLong => "send a part of it, or use `minwise check`, which takes longer texts",
             Self::UnsupportedType => "send `application/json` or, with files, `multipart/form-data`",
-            Self::BadBody | Self::BadParameter => "`/api/v1/openapi.json` says what this call takes",
-            Self::BadSetting => "leave it out for its default, or change it",
-            Self::RejectedDocument => "see what is said of it, and send it in another form",
+            Self::BadBody | Self::BadParameter => "`/api/v1/openapi.json` describes what this call takes",
+            Self::BadSetting => "change it, or leave it out to use its default",
+            Self::RejectedDocument => "mend what `detail` names, or send it in another format",
             Self::TooManyRequests => "wait as long as `Retry-After` says",
             Self::TooManyJobs => "wait until one of them has ended",
             Self::Busy => "ask again in a moment",
-            Self::TooSlow => "ask for less at a time; what was to be added may have been, or may yet be",
-            Self::Stopping => "ask again when it is started",
-            Self::Internal => "whoever runs the server finds more in its log",
+            Self::TooSlow => "ask for less at a time; documents that were sent may still be added",
+            Self::Opening => "ask again in a few seconds",
+            Self::Stopping => "ask again when it has been restarted",
+            Self::Internal => "whoever runs the server finds the reason in its log",
         }
     }
 }
@@ -128,7 +133,7 @@ pub(crate) struct Problem {
     status: u16,
     /// Seconds after which to ask again.
     #[serde(skip)]
-    retry_after: Option<u64>,
+    pub(crate) retry_after: Option<u64>,
 }
 
 impl From<ProblemKind> for Problem {
@@ -159,6 +164,15 @@ impl Problem {
         self
     }
 
+    pub(crate) fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    /// The problem in words for people: its title, its facts and some advice.
+    pub(crate) fn words(&self) -> (&str, Option<&str>, &str) {
+        (&self.title, self.detail.as_deref(), &self.hint)
+    }
+
     /// Whether whoever runs the server should know of it.
     pub(crate) fn is_ours(&self) -> bool {
         self.status == 500 || self.status == 507
@@ -169,25 +183,30 @@ impl From<&minwise_index::Error> for Problem {
     fn from(error: &minwise_index::Error) -> Self {
         let words = error.to_string();
         let again = "ask again in a moment";
-        let look = "whoever runs the server finds more in its log";
-        let other = "ask for something else, or of an archive that was made in another way";
-        let list = "`GET /api/v1/documents` lists those that are there; it may have been removed";
+        let look = "whoever runs the server finds the reason in its log";
+        let other = "change the request, or use an archive that was created with other settings";
+        let list = "`GET /api/v1/documents` lists the documents; this one may have been removed";
         // What others cannot change is told without the places it happened at.
         let (status, title, detail, hint) = match error.kind().fault() {
-            Fault::Request => (StatusCode::UNPROCESSABLE_ENTITY, "That cannot be done", Some(words), other),
-            Fault::Missing => (StatusCode::NOT_FOUND, "There is no such document", Some(words), list),
-            Fault::TooLarge => {
-                (StatusCode::PAYLOAD_TOO_LARGE, "The text is too long", Some(words), "divide it")
+            Fault::Request => {
+                (StatusCode::UNPROCESSABLE_ENTITY, "The archive cannot do this", Some(words), other)
             }
+            Fault::Missing => (StatusCode::NOT_FOUND, "There is no such document", Some(words), list),
+            Fault::TooLarge => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "The text is too long",
+                Some(words),
+                "divide it into several documents",
+            ),
             Fault::Busy => (StatusCode::SERVICE_UNAVAILABLE, "The archive is busy", None, again),
             Fault::Room => (
                 StatusCode::INSUFFICIENT_STORAGE,
-                "The archive takes no changes",
-                Some("What it has can still be read and checked against.".to_owned()),
-                "whoever runs the server has to make room on its disk and start it again",
+                "The archive accepts no changes",
+                Some("Its documents can still be read and checked against.".to_owned()),
+                "whoever runs the server has to free disk space and restart it",
             ),
             // `Fault::Index`, and faults that are added later.
-            _ => (StatusCode::INTERNAL_SERVER_ERROR, "The archive cannot be used as it is", None, look),
+            _ => (StatusCode::INTERNAL_SERVER_ERROR, "The archive cannot be read", None, look),
         };
         Self {
             code: error.kind().code(),
@@ -202,10 +221,11 @@ impl From<&minwise_index::Error> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let status = self.status();
         // Strings, a number and nothing that could not be written.
         let body = serde_json::to_vec(&self).unwrap_or_default();
         let mut response = (status, body).into_response();
+        response.extensions_mut().insert(self.clone());
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if let Some(seconds) = self.retry_after {

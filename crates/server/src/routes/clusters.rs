@@ -91,7 +91,7 @@ impl From<Cluster> for ClusterSent {
 
 /// Find the clusters of the archive.
 ///
-/// A job finds them. While the archive does not change, the same threshold gives the same job.
+/// The search runs as a job. Until the archive changes, a call with the same threshold returns the same job.
 #[utoipa::path(post, path = "/clusters", operation_id = "find_clusters", tag = "clusters",
     request_body(description = "The threshold of the clusters", content = ClustersRequest),
     responses((status = 202, description = "A job finds the clusters; its `result` is `Clusters`", body = StartedJob)))]

@@ -1,8 +1,10 @@
 //! Counts for Prometheus, at the address where it looks for them.
 
+use std::collections::HashSet;
+
 use axum::extract::State as At;
-use axum::http::HeaderValue;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{ACCEPT, CONTENT_TYPE, VARY};
+use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 
 use crate::problem::Problem;
@@ -11,12 +13,39 @@ use crate::state::SharedState;
 const OPEN_METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
-pub(crate) async fn metrics(At(state): At<SharedState>) -> Result<Response, Problem> {
+/// The older format of Prometheus, which is plain text to everything else.
+const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+
+pub(crate) async fn metrics(At(state): At<SharedState>, headers: HeaderMap) -> Result<Response, Problem> {
+    let named =
+        |accept: &HeaderValue| accept.to_str().is_ok_and(|accept| accept.contains("openmetrics-text"));
+    let takes_open_metrics = headers.get_all(ACCEPT).iter().any(named);
     let text = state
         .run_quick(|state| {
             let numbers = state.told(state.index.statistics())?;
             Ok(state.metrics.text(numbers.documents, numbers.disk_bytes, state.jobs.under_way()))
         })
         .await?;
-    Ok(([(CONTENT_TYPE, OPEN_METRICS)], text).into_response())
+    let (kind, text) = if takes_open_metrics { (OPEN_METRICS, text) } else { (PLAIN, plain(&text)) };
+    Ok(([(CONTENT_TYPE, kind), (VARY, HeaderValue::from_static("accept"))], text).into_response())
+}
+
+/// `OpenMetrics` in the older format: there a counter has the name of its values, with `_total`, and nothing marks the end.
+fn plain(open_metrics: &str) -> String {
+    let counters: HashSet<&str> = open_metrics
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.strip_suffix(" counter"))
+        .collect();
+    let mut text = String::new();
+    for line in open_metrics.lines().filter(|line| *line != "# EOF" && !line.starts_with("# UNIT ")) {
+        let about = ["# TYPE ", "# HELP "].into_iter().find_map(|begin| {
+            let (name, rest) = line.strip_prefix(begin)?.split_once(' ')?;
+            counters.contains(name).then(|| format!("{begin}{name}_total {rest}\n"))
+        });
+        match about {
+            Some(about) => text.push_str(&about),
+            None => text.extend([line, "\n"]),
+        }
+    }
+    text
 }

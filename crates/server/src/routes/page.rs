@@ -2,7 +2,7 @@
 
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use rust_embed::RustEmbed;
@@ -31,6 +31,42 @@ pub(crate) async fn asset(
     file(&path.map_err(|_| ProblemKind::NoSuchAddress)?, &headers)
 }
 
+const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+
+/// A problem as a page. At an address that is not known that is the page itself, which has links to those that are.
+pub(crate) fn problem(problem: &Problem) -> Response {
+    let status = problem.status();
+    if let Some(page) = Web::get("index.html").filter(|_| status == StatusCode::NOT_FOUND) {
+        return (status, [(CONTENT_TYPE, HTML)], page.data).into_response();
+    }
+    let (title, detail, hint) = problem.words();
+    let paragraph = |words: &str| format!("<p>{}</p>\n", escaped(words));
+    let again = if problem.code == "opening" { "<meta http-equiv=\"refresh\" content=\"2\">\n" } else { "" };
+    let page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n{again}<title>{title} · Minwise</title>\n\
+         <link rel=\"icon\" href=\"/assets/icon.svg\" type=\"image/svg+xml\">\n\
+         <link rel=\"stylesheet\" href=\"/assets/style/colours.css\">\n\
+         <link rel=\"stylesheet\" href=\"/assets/style/base.css\">\n\
+         <link rel=\"stylesheet\" href=\"/assets/style/shell.css\">\n</head>\n<body>\n<main>\n\
+         <h1>{title}</h1>\n<div class=\"notice\">\n{}{}</div>\n</main>\n</body>\n</html>\n",
+        detail.map(paragraph).unwrap_or_default(),
+        paragraph(hint),
+        title = escaped(title),
+    );
+    let mut response = (status, [(CONTENT_TYPE, HTML)], page).into_response();
+    if let Some(seconds) = problem.retry_after {
+        response.headers_mut().insert(RETRY_AFTER, seconds.into());
+    }
+    response
+}
+
+/// Text that HTML shows as it is.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
 fn file(path: &str, headers: &HeaderMap) -> Result<Response, Problem> {
     let file = Web::get(path).ok_or(ProblemKind::NoSuchAddress)?;
     let kind = match path.rsplit_once('.') {
@@ -41,7 +77,8 @@ fn file(path: &str, headers: &HeaderMap) -> Result<Response, Problem> {
     };
     let hash = file.metadata.sha256_hash();
     let [first, ..] = hash.as_chunks().0 else { return Err(ProblemKind::Internal.into()) };
-    let tag = format!("\"{:032x}\"", u128::from_be_bytes(*first));
+    // A weak tag: the file and its compressed form have the same.
+    let tag = format!("W/\"{:032x}\"", u128::from_be_bytes(*first));
     let tag = HeaderValue::from_str(&tag).map_err(|_| ProblemKind::Internal)?;
     // Names do not change with what is in a file, so a browser asks each time, and is told that it has it already.
     let known = headers.get_all(IF_NONE_MATCH).iter().any(|known| known == tag);

@@ -11,6 +11,7 @@ mod full_disk;
 mod jobs;
 mod limits;
 mod openapi;
+mod opening;
 mod page;
 mod shutdown;
 mod support;

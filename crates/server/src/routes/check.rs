@@ -65,8 +65,16 @@ impl Submission {
         Self { options, ..Self::default() }
     }
 
+    /// Refuses options that come with a text, where the text is sent in another way.
+    pub(crate) fn check_without_text(&self) -> Result<(), Problem> {
+        match self.text {
+            Some(_) => Err(Problem::new(ProblemKind::BadBody, "The options of a check have no `text` here.")),
+            None => Ok(()),
+        }
+    }
+
     /// The options, if all of them have values that are possible here.
-    fn checked(&self) -> Result<&CheckOptions, Problem> {
+    pub(crate) fn checked(&self) -> Result<&CheckOptions, Problem> {
         let mut problems = self.options.problems();
         for BoundedOption { option, value, most, expected } in BOUNDED {
             let value = value(&self.options);
@@ -256,12 +264,7 @@ pub(crate) async fn check(At(state): At<SharedState>, received: Received) -> Res
             let limits = file_limits(state.limits.body_bytes, state.limits.file_time);
             let read = move |state: &ServerState| {
                 let mut options: Submission = options.as_deref().map(json).transpose()?.unwrap_or_default();
-                if options.text.is_some() {
-                    return Err(Problem::new(
-                        ProblemKind::BadBody,
-                        "There is a file, and a `text` beside it.",
-                    ));
-                }
+                options.check_without_text()?;
                 let NewDocument { id: name, text, title, marks, mut metadata, .. } =
                     state.only(&files, &limits)?;
                 state.check_length(&text)?;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::check::{CheckOptionsSchema, Submission};
 use super::sent;
 use crate::problem::{Problem, ProblemKind};
 use crate::state::{ServerState, SharedState};
@@ -23,6 +24,11 @@ pub(crate) struct Two {
     left: SideAsked,
     /// The right document.
     right: SideAsked,
+    /// Options of a check. Text that these options ignore is ignored here too, so that the answer has the numbers and all passages
+    /// that a check of the left text finds in the right document. Options that only choose matches have no effect.
+    #[serde(default)]
+    #[schema(value_type = CheckOptionsSchema, required = false)]
+    options: Submission,
 }
 
 /// A document of the archive by its `id`, or a `text` with an optional `title`.
@@ -64,6 +70,8 @@ pub(crate) struct PairSent {
     /// Why there are no passages; null if both texts are known.
     #[schema(required = true)]
     no_passages: Option<&'static str>,
+    /// Settings of the archive by which texts become shingles and sketches.
+    spec: String,
 }
 
 /// One of two documents.
@@ -146,15 +154,16 @@ fn looked_at(side: &SideSent) -> minwise_index::Side<'_> {
 
 /// Compare two documents.
 ///
-/// Each is a document of the archive or a text. The answer has all passages that they share.
+/// A side is a document of the archive, or a text. The answer has all passages that the two share.
 #[utoipa::path(post, path = "/pair", operation_id = "compare_pair", tag = "check",
     request_body(description = "The two documents", content = Two),
     responses((status = 200, description = "Similarity and shared passages", body = PairSent)))]
 pub(crate) async fn pair(At(state): At<SharedState>, received: Received) -> Result<Response, Problem> {
     let Received { content, held } = received;
-    let (held, Two { left, right }, bytes) = state
+    let (held, Two { left, right, options }, bytes) = state
         .run(move |state| {
             let two: Two = content.value()?;
+            two.options.check_without_text()?;
             let bytes = state.length_of(&two.left)?.saturating_add(state.length_of(&two.right)?);
             Ok((held, two, bytes))
         })
@@ -166,7 +175,8 @@ pub(crate) async fn pair(At(state): At<SharedState>, received: Received) -> Resu
             for text in [&left.text, &right.text].into_iter().flatten() {
                 state.check_length(text)?;
             }
-            let found = state.told(state.index.pair(looked_at(&left), looked_at(&right)))?;
+            let options = options.checked()?;
+            let found = state.told(state.index.pair_with(looked_at(&left), looked_at(&right), options))?;
             let passage = |passage: minwise_index::SharedPassage| {
                 let right = passage.document?;
                 Some(TwinPassage {
@@ -189,6 +199,7 @@ pub(crate) async fn pair(At(state): At<SharedState>, received: Received) -> Resu
                     containment_of_right: found.containment_of_right,
                     passages,
                     no_passages,
+                    spec: state.index.settings().spec.to_string(),
                 },
             )
         })

@@ -53,6 +53,51 @@ fn a_check_finds_what_is_repeated_with_the_passages() {
 }
 
 #[test]
+fn a_pair_has_all_passages_that_a_check_with_its_options_found() {
+    wait(async {
+        let archive = Archive::new();
+        // 250 passages, each behind a word that only one of the two has; every fifth of the query is a quotation.
+        let passages: Vec<String> = (0..250).map(|at| text(at, 10)).collect();
+        let stored: String = (0..250).map(|at| format!("theirs{at} {}\n", passages[at])).collect();
+        let quoted =
+            |at: usize| if at % 5 == 0 { format!("“{}”", passages[at]) } else { passages[at].clone() };
+        let query: String = (0..250).map(|at| format!("ours{at} {}\n", quoted(at))).collect();
+        archive.add(&[("stored", &stored)]).await;
+        let two = json!({"left": {"text": query}, "right": {"id": "stored"}});
+        for (options, expected) in
+            [(json!({}), 250), (json!({"ignore_quotations": true, "title": "Mine"}), 200)]
+        {
+            let (mut asked, mut pair) = (options.clone(), two.clone());
+            asked["text"] = json!(query);
+            pair["options"] = options;
+            let found = archive.post("/api/v1/check", &asked).await.json()["matches"][0].clone();
+            assert_eq!(found["further_passages"], expected - 50);
+            let pair = archive.post("/api/v1/pair", &pair).await.json();
+            assert_eq!(pair["passages"].as_array().unwrap().len(), expected);
+            assert_eq!(pair["similarity"], found["similarity"]);
+            assert_eq!(pair["containment_of_left"], found["containment_of_query"]);
+            assert_eq!(pair["containment_of_right"], found["containment_of_document"]);
+            let tokens = |passage: &Value| passage["tokens"].as_u64().unwrap();
+            assert_eq!(
+                pair["passages"].as_array().unwrap().iter().map(tokens).sum::<u64>(),
+                found["shared_tokens"]
+            );
+            assert!(pair["spec"].as_str().unwrap().contains("words:5"), "{}", pair["spec"]);
+        }
+        for (options, status, code) in [
+            (json!({"text": "more"}), 400, "bad_body"),
+            (json!({"treshold": 0.1}), 400, "bad_body"),
+            (json!({"threshold": 7}), 422, "bad_setting"),
+        ] {
+            let mut pair = two.clone();
+            pair["options"] = options;
+            let answer = archive.post("/api/v1/pair", &pair).await;
+            assert_eq!(answer.problem(), (status, code.to_owned()));
+        }
+    });
+}
+
+#[test]
 fn what_is_not_shown_is_counted() {
     wait(async {
         let archive = Archive::new();

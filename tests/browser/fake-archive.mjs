@@ -3,6 +3,8 @@
 
 /** Tokens of a shingle, and the fewest of a passage. */
 const [SHINGLE, PASSAGE] = [5, 10];
+/** Passages of a match, the longest. */
+const LONGEST = 50;
 /** Places of a shingle that are followed. */
 const FOLLOWED = 16;
 export const SPEC = 'nfkc+casefold / words:5 / minhash:128 / seed:1';
@@ -71,8 +73,8 @@ export class FakeArchive {
         weighted: null,
         longest_passage: Math.max(0, ...tokens),
         shared_tokens: tokens.reduce((sum, count) => sum + count, 0),
-        passages,
-        further_passages: 0,
+        passages: longest(passages),
+        further_passages: Math.max(0, passages.length - LONGEST),
       };
     });
     const { id = null, title = null, text, marks, tokens, set } = query;
@@ -100,6 +102,8 @@ export class FakeArchive {
       containment_of_left,
       containment_of_right,
       passages: sharedPassages(left, right),
+      no_passages: null,
+      spec: SPEC,
     };
   }
 
@@ -239,6 +243,12 @@ function sharedPassages(left, right) {
     tokens: run.tokens,
     moved: !stay.has(run),
   }));
+}
+
+/** The longest passages, in the order they have. */
+function longest(passages) {
+  const kept = new Set(passages.toSorted((a, b) => b.tokens - a.tokens).slice(0, LONGEST));
+  return passages.filter((passage) => kept.has(passage));
 }
 
 /** The runs with the most tokens that are in the same order on both sides. */

@@ -45,7 +45,7 @@ export async function startFakeServer({ token = null, port = 0 } = {}) {
   const server = createServer(async (request, response) => {
     try {
       const url = new URL(request.url, 'http://localhost');
-      if (!url.pathname.startsWith('/api/')) return await serveFile(url.pathname, response);
+      if (!url.pathname.startsWith('/api/')) return await serveFile(url.pathname, request, response);
       if (token !== null && request.headers.authorization !== `Bearer ${token}`)
         throw new Refusal(401, 'token_required', 'A token is needed');
       const { status, body } = await answer(request, url, archive, jobs);
@@ -71,12 +71,15 @@ function send(response, status, type, body) {
   response.end(body);
 }
 
-async function serveFile(path, response) {
+async function serveFile(path, request, response) {
+  const isBrowser = request.headers.accept?.includes('text/html');
   const name = PAGES.test(path)
     ? 'index.html'
     : path.startsWith('/assets/')
       ? normalize(path.slice('/assets/'.length))
       : null;
+  if (name === null && isBrowser)
+    return send(response, 404, TYPES['.html'], await readFile(join(WEB, 'index.html')));
   if (name === null || name.startsWith('..')) throw new Refusal(404, 'no_such_address', `There is no page ${path}`);
   const body = await readFile(join(WEB, name)).catch(() => {
     throw new Refusal(404, 'no_such_address', `There is no file ${name}`);

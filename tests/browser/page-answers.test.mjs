@@ -24,7 +24,7 @@ test('an archive without texts still says what is shared', async () => {
     await page.goto(pair);
     await settled(page);
     assert.ok((await page.textContent('.notice')).includes('keeps no text'));
-    assert.match(await page.textContent('.verdict .figure'), /^0\.\d\d$/);
+    assert.match(await page.locator('.verdict dd').first().textContent(), /^\d+(\.\d)?\u00a0%$/);
     await page.goto(`/document/${encodeURIComponent(MARSH)}`);
     await settled(page);
     assert.ok((await page.textContent('.notice')).includes('keeps no text'));
@@ -41,7 +41,7 @@ test('a document that is too long to be looked for shows what else is known of i
       hint: null,
       status: 413,
     };
-    await page.route('**/similar', (route) =>
+    await page.route('**/similar?*', (route) =>
       route.fulfill({ status: 413, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
     );
     await page.goto(`/document/${encodeURIComponent(MARSH)}`);
@@ -62,7 +62,7 @@ test('an archive without texts has a histogram as others do', async () => {
 });
 
 test('what is not all that was found is said not to be', async () => {
-  await visit({ ...WIDE }, async (page) => {
+  await visit({ ...WIDE, refused: [503] }, async (page) => {
     await change(page, '**/api/v1/check', (answer) => ({
       ...answer,
       further: 300,
@@ -74,14 +74,60 @@ test('what is not all that was found is said not to be', async () => {
     const shown = await page.locator('tbody tr').count();
     const plain = (text) => text.replaceAll(/[\u00a0\u202f]/g, ' ');
     assert.equal(plain(await page.textContent('#status')), `${shown} of ${shown + 300} matches`);
-    assert.match(
-      plain(await page.textContent('.facts')),
-      new RegExp(`best ${shown} of ${shown + 300} .* 7 fingerprints.* probability of 99\\.9 % or more`),
-    );
-    assert.match(plain(await page.textContent('tbody tr')), /the \d+ longest of 10\d passages/);
+    assert.ok(plain(await page.textContent('main')).includes(`the best ${shown} of ${shown + 300} matches`));
+    assert.match(plain(await page.textContent('.facts')), /99\.9 % or more.*Fingerprints.*not looked up7/);
+    assert.match(plain(await page.textContent('tbody tr')), /10\d passages, \d+ words in all/);
+    // Passages that could not be loaded are said to be missing.
+    await page.route('**/api/v1/pair', (route) => route.fulfill({ status: 503, body: 'busy' }));
     await page.locator('a.title').first().click();
     await page.waitForSelector('.compare[data-drawn]');
-    assert.match(plain(await page.textContent('.verdict')), /the \d+ longest of 10\d passages/);
+    assert.match(plain(await page.textContent('[role=alert]')), /Only the \d+ longest of 10\d passages/);
+  });
+});
+
+test('words that only experts know stand under Details', async () => {
+  const EXPERT = /\b(shingles?|tokens?|bands?|spec|sketch(es)?|jaccard|containment|fingerprints?|candidates?)\b/i;
+  const read = () =>
+    page.evaluate(() => {
+      const copy = document.querySelector('main').cloneNode(true);
+      for (const details of copy.querySelectorAll('details.more, .sheet, .text, .excerpt')) details.remove();
+      return copy.textContent;
+    });
+  let page;
+  await visit({ ...WIDE }, async (visited) => {
+    page = visited;
+    await checkSubmission(page);
+    assert.doesNotMatch(await read(), EXPERT);
+    for (const address of ['/', '/archive', `/document/${encodeURIComponent(MARSH)}`, pair, '/clusters', '/overview']) {
+      await page.goto(address);
+      await settled(page);
+      assert.doesNotMatch(await read(), EXPERT, address);
+    }
+  });
+});
+
+test('an id that stands for a missing title stands once', async () => {
+  const untitled = (matches) => matches.map((match) => ({ ...match, title: null }));
+  await visit({ ...WIDE }, async (page) => {
+    const times = async (selector, id) => (await page.locator(selector).first().textContent()).split(id).length - 1;
+    await change(page, '**/api/v1/check', (answer) => ({ ...answer, matches: untitled(answer.matches) }));
+    await change(page, '**/api/v1/documents/*', (document) => ({ ...document, title: null }));
+    await change(page, '**/api/v1/pair', (found) => ({
+      ...found,
+      left: { ...found.left, title: null },
+      right: { ...found.right, title: null },
+    }));
+    await checkSubmission(page);
+    const id = await page.locator('tbody a.title').first().textContent();
+    assert.equal(await times('tbody tr', id), 1);
+    assert.equal(await page.locator('tbody a.id').first().textContent(), 'in the archive');
+    await page.goto(`/document/${encodeURIComponent(MARSH)}`);
+    await settled(page);
+    assert.equal(await page.textContent('h1'), MARSH);
+    assert.equal(await times('.terms', MARSH), 0);
+    await page.goto(pair);
+    await settled(page);
+    assert.equal(await times('.side.left', MARSH), 1);
   });
 });
 
@@ -106,7 +152,7 @@ test('clusters beyond those that are told are counted', async () => {
     assert.match(await page.textContent('h2'), new RegExp(`^The \\d+ largest of ${all}.clusters of 99`));
     assert.ok((await page.locator('.card').first().textContent()).includes('8\u00a0documents more'));
     const missed = await page.textContent('.facts');
-    assert.match(missed, /about 68\.4.% of the pairs at exactly 0\.50, .* 1.200.documents/);
+    assert.match(missed, /About 68\.4.% of the pairs with a similarity of exactly 50.% .* 1.200.documents/);
   });
 });
 
@@ -159,7 +205,7 @@ test('weights have a column and a threshold of their own', async () => {
     await page.selectOption('#measure', { label: 'Weighted similarity' });
     await page.locator('input[type=range]').fill('0.5');
     assert.equal(await page.locator('tbody tr:visible').count(), 1);
-    assert.match(await page.textContent('.facts'), /3\u00a0candidates beyond the limit/);
+    assert.match(await page.textContent('.facts'), /3\u00a0documents with less in common were not compared/);
   });
 });
 
@@ -169,7 +215,7 @@ test('an archive of which nothing was sampled has no histogram', async () => {
     await page.goto('/overview');
     await settled(page);
     assert.equal(await page.locator('.histogram, .months').count(), 0);
-    assert.ok((await page.textContent('.empty')).includes('No pairs were sampled yet'));
+    assert.ok((await page.textContent('.empty')).includes('no pairs of documents'));
   });
 });
 
@@ -196,6 +242,6 @@ test('nothing is found, and that is said', async () => {
     await change(page, '**/api/v1/check', (answer) => ({ ...answer, matches: [] }));
     await checkSubmission(page);
     assert.equal(await page.textContent('#status'), 'No match');
-    assert.ok((await page.textContent('.empty')).includes('Nothing in the archive'));
+    assert.ok((await page.textContent('.empty')).includes('No document of the archive'));
   });
 });

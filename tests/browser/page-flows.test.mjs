@@ -26,25 +26,74 @@ test('a pasted text is checked, and the threshold says what is shown', async () 
     assert.equal(await page.textContent('h1'), 'Carbon in the soils of diked marshes');
     assert.equal(plain(await page.textContent('#status')), `${matches.length} matches`);
     const rows = () => page.locator('tbody tr:visible').count();
-    assert.equal(await rows(), matches.length);
-    const measures = ['similarity', 'containment_of_query', 'containment_of_document'];
-    for (const [at, measure] of measures.entries()) {
-      await page.selectOption('#measure', String(at));
-      for (const threshold of [0, 0.2, 0.51, 0.75, 1]) {
+    const measures = {
+      containment_of_query: 'Share of the submission found in the document',
+      containment_of_document: 'Share of the document found in the submission',
+      similarity: 'Similarity of the two',
+    };
+    const heads = await page.locator('thead th').allTextContents();
+    assert.deepEqual(heads, ['Document', ...Object.values(measures), 'Longest passage']);
+    for (const [measure, label] of Object.entries(measures)) {
+      await page.selectOption('#measure', { label });
+      // It begins at the threshold of the check, sorted by the measure.
+      assert.equal(await page.inputValue('input[type=range]'), '0.05');
+      const best = matches.toSorted((a, b) => b[measure] - a[measure]);
+      assert.deepEqual(
+        await page.locator('tbody a.title').allTextContents(),
+        best.map(({ title }) => title),
+      );
+      for (const threshold of [0.05, 0, 0.2, 0.51, 0.75, 1]) {
         await slide(page, 'input[type=range]', String(threshold));
         const reach = matches.filter((match) => match[measure] >= threshold).length;
-        assert.ok(plain(await page.textContent('.reading')).startsWith(`${reach} match`), `${measure} ${threshold}`);
+        const reading = plain(await page.textContent('.reading'));
+        assert.ok(reading.startsWith(`${reach} of ${matches.length} matches at `), `${reading}: ${threshold}`);
         assert.equal(await rows(), reach);
+        assert.equal(await page.locator('.empty').isVisible(), reach === 0);
+        assert.equal(await page.locator('text=Show all').isVisible(), reach < matches.length);
       }
+      await page.click('text=Show all');
+      assert.equal(await rows(), matches.length);
     }
     // From a match to the pair, with the passages of the check, and back to the same matches.
-    await slide(page, 'input[type=range]', '0');
+    await page.selectOption('#measure', '0');
+    const [first] = matches.toSorted((a, b) => b.containment_of_query - a.containment_of_query);
+    const leading = await page.locator('tbody td.leading').first().textContent();
+    assert.equal(plain(leading), `${Math.floor(Number((first.containment_of_query * 1000).toFixed(6))) / 10} %`);
     await page.locator('a.title').first().click();
     await page.waitForSelector('.compare[data-drawn]');
-    assert.equal(await page.locator('.pane.left .sign').count(), matches[0].passages.length);
+    assert.equal(await page.locator('.pane.left .sign').count(), first.passages.length);
+    assert.equal(await page.locator('.verdict dd').first().textContent(), leading);
     await page.click('text=All matches');
     await page.waitForSelector('tbody tr');
-    assert.equal(await rows(), matches.length);
+    assert.equal(await page.locator('tbody tr').count(), matches.length);
+  });
+});
+
+test('a check whose matches are all below the slider says so and shows them', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await page.route('**/api/v1/check', async (route) => {
+      const response = await route.fetch();
+      const answer = await response.json();
+      const matches = answer.matches.map((match) => ({ ...match, containment_of_query: 0.01 }));
+      await route.fulfill({ response, json: { ...answer, matches } });
+    });
+    await checkSubmission(page);
+    assert.equal(await page.locator('tbody tr:visible').count(), 0);
+    assert.ok((await page.textContent('.empty')).includes('No match reaches this'));
+    await page.click('text=Show all');
+    assert.ok((await page.locator('tbody tr:visible').count()) >= 3);
+    assert.equal(await page.evaluate(() => document.activeElement.type), 'range');
+  });
+});
+
+test('an address that nobody knows is a page with a way out', async () => {
+  await visit({ ...WIDE, refused: [404] }, async (page) => {
+    const response = await page.goto('/nosuch/address');
+    await settled(page);
+    assert.equal(response.status(), 404);
+    assert.equal(await page.textContent('h1'), 'Not found');
+    await page.click('text=look through the archive');
+    await page.waitForSelector('h1:text-is("Archive")');
   });
 });
 
@@ -53,8 +102,9 @@ test('the slider is moved by keys', async () => {
     await checkSubmission(page);
     await page.focus('input[type=range]');
     await page.keyboard.press('ArrowRight');
-    assert.ok((await page.textContent('.reading')).includes('0.01'));
-    assert.ok((await page.getAttribute('input[type=range]', 'aria-valuetext')).includes('at 0.01 or above'));
+    assert.ok(plain(await page.textContent('.reading')).includes('at 6 %'));
+    const spoken = await page.getAttribute('input[type=range]', 'aria-valuetext');
+    assert.ok(plain(spoken).includes('at 6 % or above'), spoken);
   });
 });
 
@@ -99,7 +149,7 @@ test('nothing to check is said so, and a reload forgets what was checked', async
     await checkSubmission(page);
     await page.reload();
     await settled(page);
-    assert.equal(await page.textContent('h1'), 'No result here');
+    assert.equal(await page.textContent('h1'), 'No result');
   });
 });
 
@@ -109,12 +159,12 @@ test('a check can be changed and made again', async () => {
     await page.click('text=Back to the check');
     await page.waitForSelector('#text');
     assert.equal(await page.inputValue('#text'), submission());
-    assert.equal(await page.getByLabel('Similarity of at least').inputValue(), '0.05');
+    assert.equal(await page.getByLabel('Similarity of at least').inputValue(), '5');
     await page.setInputFiles('input[type=file]', { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') });
     await page.click('text=Clear');
     assert.equal(await page.inputValue('#text'), '');
     assert.equal(await page.locator('.files li').count(), 0);
-    assert.equal(await page.getByLabel('Similarity of at least').inputValue(), '0.5');
+    assert.equal(await page.getByLabel('Similarity of at least').inputValue(), '50');
   });
 });
 
@@ -124,8 +174,8 @@ test('documents of the same applicant are left out', async () => {
     await settled(page);
     await page.fill('#text', submission());
     await page.click('summary');
-    await page.getByLabel('whose metadata field').fill('applicant');
-    await page.getByLabel('is', { exact: true }).fill('M. Lindqvist');
+    await page.getByLabel('Documents whose field').fill('applicant');
+    await page.getByLabel('has the value').fill('M. Lindqvist');
     await page.click('button.primary');
     await page.waitForURL('**/check');
     await settled(page);
@@ -187,8 +237,9 @@ test('a document has what resembles it', async () => {
     await settled(page);
     assert.deepEqual(
       await page.locator('a.title').allTextContents(),
-      matches.map(({ title }) => title),
+      matches.toSorted((a, b) => b.containment_of_query - a.containment_of_query).map(({ title }) => title),
     );
+    assert.equal(await page.inputValue('input[type=range]'), '0.3', 'the threshold that was used');
     assert.ok((await page.textContent('.sheet')).includes('Tidal marshes store carbon'));
     await page.locator('a.title').first().click();
     await page.waitForSelector('.compare[data-drawn]');
@@ -278,7 +329,7 @@ if (!isFake) {
       await settled(page);
       await page.fill('#text', submission());
       await page.click('summary');
-      await page.getByLabel('The text of a form').fill(submission());
+      await page.getByLabel('This text').fill(submission());
       await page.click('button.primary');
       await page.waitForURL('**/check');
       await settled(page);

@@ -71,9 +71,73 @@ test('what is coloured is what was found', async () => {
       assert.ok(moved > 0, 'the documents are to have a passage that moved');
       assert.equal(await page.locator('.pane.left .sign', { hasText: '⇅ moved' }).count(), moved);
       assert.equal(await page.locator('.passage-list tbody tr').count(), found.passages.length);
-      assert.equal(await page.textContent('.verdict .figure'), (Math.floor(found.similarity * 100) / 100).toFixed(2));
+      const cut = (share) => `${Math.floor(Number((share * 1000).toFixed(6))) / 10}\u00a0%`;
+      assert.deepEqual(
+        await page.locator('.verdict dd').allTextContents(),
+        [found.containment_of_left, found.containment_of_right, found.similarity].map(cut),
+      );
+      assert.deepEqual(await page.locator('.verdict dt').allTextContents(), [
+        'of the left text found in the right text',
+        'of the right text found in the left text',
+        'similarity of the two',
+      ]);
     });
   }
+});
+
+test('all passages of a match are coloured, however many the answer of the check has', async () => {
+  const { text: known } = await api(`documents/${encodeURIComponent('long/0')}`);
+  // A word after the first sentence of every paragraph makes two passages of one.
+  const text = known.replace(/^([^.\n\f]+\.) /gm, '$1 Indeed, ');
+  const { passages } = await api('pair', { left: { text }, right: { id: 'long/1' } });
+  assert.ok(passages.length > 200, `the documents are to share more than 200 passages, not ${passages.length}`);
+  await visit({ ...WIDE }, async (page) => {
+    await page.goto('/');
+    await settled(page);
+    await page.fill('#text', text);
+    await page.click('button.primary');
+    await page.waitForURL('**/check');
+    await settled(page);
+    await page.locator('a.title', { hasText: 'second edition' }).click();
+    await page.waitForSelector('.compare[data-drawn]');
+    assert.equal(await page.locator('.pane.left .sign').count(), passages.length);
+    for (const side of ['left', 'right']) {
+      const whole = side === 'left' ? text : (await api(`documents/${encodeURIComponent('long/1')}`)).text;
+      const ranges = passages.map((passage) => passage[side]);
+      assert.deepEqual(
+        (await drawn(page, side)).map((text) => text.replace(/\s/g, '')),
+        painted(Buffer.from(whole), ranges).map((text) => text.replace(/\s/g, '')),
+        side,
+      );
+    }
+    assert.ok((await page.textContent('.verdict')).includes(`${passages.length}\u00a0passages`));
+    // The list has the longest first, and all of them when they are asked for.
+    assert.equal(await page.locator('.passage-list tbody tr').count(), 100);
+    await page.click('text=List all');
+    assert.equal(await page.locator('.passage-list tbody tr').count(), passages.length);
+  });
+});
+
+test('on opening, both texts stand at the same passage', async () => {
+  // The first passage that they share is far down in the right text.
+  const [left, right] = ['long/0', 'long/1'].map((id) => api(`documents/${encodeURIComponent(id)}`));
+  const half = (await left).text.slice(Math.floor((await left).text.length / 2));
+  const first = (await api('pair', { left: { text: half }, right: { id: 'long/1' } })).passages[0];
+  assert.ok(first.right[0] > Buffer.byteLength((await right).text) / 4);
+  await visit({ ...WIDE }, async (page) => {
+    await page.goto('/');
+    await settled(page);
+    await page.fill('#text', half);
+    await page.click('button.primary');
+    await page.waitForURL('**/check');
+    await settled(page);
+    await page.locator('a.title', { hasText: 'second edition' }).click();
+    await page.waitForSelector('.compare[data-drawn]');
+    await page.waitForTimeout(300);
+    const [at, beside] = [await standing(page, 'left', 0), await standing(page, 'right', 0)];
+    assert.ok(at >= 0 && at < 1 && Math.abs(at - beside) < 0.02, `left at ${at}, right at ${beside}`);
+    assert.ok(await page.evaluate(() => document.querySelector('.pane.right').scrollTop > 0));
+  });
 });
 
 test('pages are numbered as the server says', async () => {

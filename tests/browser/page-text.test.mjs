@@ -101,6 +101,35 @@ test('pieces cover a text once and in order, whatever the passages', async () =>
 });
 
 test('a share is cut, not rounded', async () => {
-  const shown = await inPage('format.js', ({ module }) => [0, 0.29, 0.5, 0.4999, 0.999, 1].map(module.share));
-  assert.deepEqual(shown, ['0.00', '0.29', '0.50', '0.49', '0.99', '1.00']);
+  const shown = await inPage('format.js', ({ module }) => [0, 0.29, 0.5, 0.49999, 0.9999, 1].map(module.percent));
+  assert.deepEqual(shown, ['0', '29', '50', '49.9', '99.9', '100'].map((number) => `${number}\u00a0%`));
+});
+
+test('an excerpt ends at a word', async () => {
+  const texts = {
+    'one two three': 'one two…',
+    'one two\nthr': 'one two thr',
+    'one two thr': 'one two thr',
+    'one, two, thirteen': 'one, two…',
+    'one  two   three': 'one two…',
+    unbreakableword: 'unbreakable…',
+    '高原湖泊沉积物中微塑料的记录及其意义': '高原湖泊沉积物中微塑料…',
+    'one two 😀😀😀': 'one two 😀…',
+  };
+  const shown = await inPage(
+    'format.js',
+    ({ module, argument }) => argument.map((text) => module.excerpt(text, 11)),
+    Object.keys(texts),
+  );
+  assert.deepEqual(shown, Object.values(texts));
+});
+
+test('lengths are counted in words, or in characters where a script has no spaces', async () => {
+  const units = await inPage('language.js', ({ module }) => [
+    module.unitOf('nfkc+casefold / words:5 / minhash:128', 'Tidal marshes'),
+    module.unitOf('nfkc+casefold / words:5 / minhash:128', '高原湖泊'),
+    module.unitOf('nfkc+casefold / chars:9 / minhash:128', 'Tidal marshes'),
+    module.unitOf('nfkc+casefold / words:5 / minhash:128', null),
+  ]);
+  assert.deepEqual(units, ['word', 'character', 'character', 'word']);
 });

@@ -13,8 +13,8 @@ export async function checkSubmission(page) {
   await settled(page);
   await page.fill('#text', submission());
   await page.click('text=Options');
-  await page.fill('input[type=number] >> nth=0', '0.05');
-  await page.fill('input[type=number] >> nth=1', '0.05');
+  await page.fill('input[type=number] >> nth=0', '5');
+  await page.fill('input[type=number] >> nth=1', '5');
   await page.click('button.primary');
   await page.waitForURL('**/check');
   await settled(page);
@@ -63,5 +63,10 @@ export const ROUTES = {
     await page.waitForSelector('.clusters');
   },
   overview: visit('/overview'),
+  details: async (page) => {
+    await checkSubmission(page);
+    await page.click('summary');
+  },
   missing: visit('/document/nowhere'),
+  unknown: visit('/nosuch'),
 };

@@ -51,7 +51,7 @@ function unreachable(error) {
     code: 'unreachable',
     title: 'The server does not answer',
     detail: error.message,
-    hint: 'See whether `minwise serve` is still running, then try again.',
+    hint: 'Check that `minwise serve` is still running, then try again.',
     status: 0,
   };
 }
@@ -116,11 +116,12 @@ export function wholeDocument(id, signal) {
 
 /**
  * @param {string} id
+ * @param {{ threshold: number, containment: number }} thresholds
  * @param {AbortSignal} [signal]
  * @returns {Promise<Answer>}
  */
-export function similar(id, signal) {
-  return call(`documents/${segment(id)}/similar`, { signal });
+export function similar(id, thresholds, signal) {
+  return call(`documents/${segment(id)}/similar${query(thresholds)}`, { signal });
 }
 
 /**
@@ -144,13 +145,16 @@ export function check(submission, options, signal) {
 }
 
 /**
- * @param {string} left an id
+ * Two documents with all passages that they share.
+ *
+ * @param {{ id: string } | { text: string }} left
  * @param {string} right an id
+ * @param {Options} options of the check that the passages are of
  * @param {AbortSignal} [signal]
  * @returns {Promise<Pair>}
  */
-export function pair(left, right, signal) {
-  return call('pair', { method: 'POST', body: JSON.stringify({ left: { id: left }, right: { id: right } }), signal });
+export function pair(left, right, options, signal) {
+  return call('pair', { method: 'POST', body: JSON.stringify({ left, right: { id: right }, options }), signal });
 }
 
 /**

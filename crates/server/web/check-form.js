@@ -125,7 +125,7 @@ async function checkAll(submissions, options, { signal, mostBytes }, progress) {
       if (stopped) throw new Problem(stopped);
       if (submission instanceof File && submission.size > mostBytes)
         throw new Problem(tooLarge(submission.size, mostBytes));
-      checks.push({ name: called, answer: await check(submission, options, signal) });
+      checks.push({ name: called, answer: await check(submission, options, signal), options });
     } catch (error) {
       if (signal.aborted) break;
       const problem = problemOf(error);
@@ -148,7 +148,7 @@ function tooLarge(size, limit) {
   return {
     code: 'body_too_large',
     title: 'The file is too large',
-    detail: `It has ${bytes(size)}, and the server takes ${bytes(limit)} at once.`,
+    detail: `It has ${bytes(size)}; the server accepts ${bytes(limit)} at a time.`,
     hint: 'Save it without pictures, or as plain text.',
     status: 413,
   };

@@ -1,4 +1,4 @@
-// How a check is to be made: thresholds, and what is not evidence.
+// The options of a check: what counts as a match, and what is ignored. Shares are typed in percent.
 
 import { h } from './dom.js';
 
@@ -30,9 +30,9 @@ function field(label, input, note) {
 /** The form of the options. `read` gives what it says. */
 export function checkOptions() {
   const share = (/** @type {number} */ value) =>
-    h('input', { type: 'number', min: 0, max: 1, step: 0.01, value, required: true });
-  const threshold = share(0.5);
-  const containment = share(0.3);
+    h('input', { type: 'number', min: 0, max: 100, step: 'any', value, required: true });
+  const threshold = share(50);
+  const containment = share(30);
   const top = h('input', { type: 'number', min: 1, max: 1000, step: 1, value: 10, required: true });
   const excluded = h('input', { type: 'text', autocomplete: 'off', placeholder: 'applicant' });
   const value = h('input', { type: 'text', autocomplete: 'off' });
@@ -53,36 +53,40 @@ export function checkOptions() {
       h(
         'fieldset',
         {},
-        h('legend', {}, 'A match is'),
-        field('Similarity of at least', threshold),
-        field('or a share of either of at least', containment),
-        field('Show at most', top, 'The best of them.'),
+        h('legend', {}, 'What counts as a match'),
+        field('Similarity of at least, in percent', threshold),
+        field(
+          'Share of one text found in the other of at least, in percent',
+          containment,
+          'Either of the two is enough. A document that shares a long passage is a match, too.',
+        ),
+        field('Matches shown, at most', top),
       ),
       h(
         'fieldset',
         {},
-        h('legend', {}, 'Not evidence'),
+        h('legend', {}, 'Text to ignore'),
         field('Quotations', quotations),
         field('Lists of references', references),
-        field('Found in more documents than', frequency, 'What everybody writes, for example. Empty: no limit.'),
-        field('The text of a form', template, 'The questions that all answer, for example.'),
+        field('Text found in more documents than', frequency, 'Standard phrases, for example. Empty: no limit.'),
+        field('This text', template, 'The questions of a form, for example.'),
       ),
       h(
         'fieldset',
         {},
-        h('legend', {}, 'Leave out documents'),
-        field('whose metadata field', excluded),
-        field('is', value),
-        field('added before', since),
-        field('added after', until),
+        h('legend', {}, 'Documents to leave out'),
+        field('Documents whose field', excluded),
+        field('has the value', value),
+        field('Documents added before', since),
+        field('Documents added after', until),
       ),
     ),
   );
 
   /** @returns {Options} */
   const read = () => ({
-    threshold: threshold.valueAsNumber,
-    containment: containment.valueAsNumber,
+    threshold: threshold.valueAsNumber / 100,
+    containment: containment.valueAsNumber / 100,
     top: top.valueAsNumber,
     ignore_quotations: quotations.checked,
     ignore_references: references.checked,

@@ -2,7 +2,8 @@
 
 /** @typedef {import('./types.js').Answer} Answer */
 /** @typedef {import('./types.js').ProblemBody} ProblemBody */
-/** @typedef {{ name: string, answer: Answer } | { name: string, problem: ProblemBody }} Checked */
+/** @typedef {import('./types.js').Options} Options */
+/** @typedef {{ name: string, answer: Answer, options: Options } | { name: string, problem: ProblemBody }} Checked */
 
 /** @type {Checked[]} */
 let checks = [];

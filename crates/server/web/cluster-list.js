@@ -2,7 +2,7 @@
 
 import { documentHref, pairHref } from './addresses.js';
 import { h, name } from './dom.js';
-import { count, counted, share } from './format.js';
+import { count, counted, percent } from './format.js';
 
 /** @typedef {import('./types.js').Cluster} Cluster */
 /** @typedef {import('./types.js').Member} Member */
@@ -56,7 +56,7 @@ function card({ size, keeper, members }) {
     h(
       'li',
       {},
-      h('span', { class: 'number' }, share(similarity)),
+      h('span', { class: 'number' }, percent(similarity)),
       ' ',
       h('a', { href: pairHref(keeper, id) }, name(title || id)),
     );
@@ -64,7 +64,7 @@ function card({ size, keeper, members }) {
   return h(
     'li',
     { class: 'card' },
-    h('p', { class: 'over' }, `Keeper of ${counted(size, 'document')}`),
+    h('p', { class: 'over' }, `Cluster of ${counted(size, 'document')}, all similar to`),
     h('h3', {}, h('a', { href: documentHref(keeper) }, name(kept?.title || keeper))),
     list,
     ...button,

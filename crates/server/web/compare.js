@@ -41,6 +41,7 @@ export function compareView(passages, signal) {
     const both = [views.left.draw(signal), views.right.draw(signal)];
     await Promise.all(both);
     if (signal.aborted) return;
+    passages.align();
     left.look();
     right.look();
     element.toggleAttribute('data-drawn', true);
@@ -87,7 +88,7 @@ function description(passages) {
       { class: `chip ${passageStyle(passage, current)}` },
       passage.moved ? `${count(current + 1)} ${MOVED} moved` : count(current + 1),
     ),
-    ` of ${count(passages.count)} · ${counted(passage.tokens, 'token')}`,
+    ` of ${count(passages.count)} · ${counted(passage.tokens, passages.unit)}`,
     places[0] && places[1] ? ` · ${placeName(places[0])} ↔ ${placeName(places[1])}` : '',
   ];
 }

@@ -23,22 +23,13 @@ export function counted(number, noun, plural = `${noun}s`) {
 }
 
 /**
- * A similarity or a containment. It is cut, not rounded: only what is equal reads 1.00, and nothing below a threshold
- * reads as if it reached it.
- *
- * @param {number} value from 0 to 1
- */
-export function share(value) {
-  // 0.29 * 100 is 28.999999999999996: the product is rounded far behind the digits that are shown.
-  return (Math.floor(Number((value * 100).toFixed(6))) / 100).toFixed(2);
-}
-
-/**
- * A probability. It is cut, as a similarity is: only what is certain reads 100 %.
+ * A similarity, a share or a probability. It is cut, not rounded: only what is equal reads 100 %, and no value below a
+ * threshold reads as if it reached it.
  *
  * @param {number} value from 0 to 1
  */
 export function percent(value) {
+  // 0.29 * 1000 is 289.99999999999994: the product is rounded far behind the digits that are shown.
   return `${Math.floor(Number((value * 1000).toFixed(6))) / 10}\u00a0%`;
 }
 
@@ -48,6 +39,25 @@ export function bytes(number) {
   const power = Math.min(Math.floor(Math.log10(Math.max(number, 1)) / 3), units.length - 1);
   const digits = power === 0 ? count(number) : (number / 1000 ** power).toPrecision(3);
   return `${digits}\u00a0${units[power]}`;
+}
+
+/** The end of a word that goes on behind it. Scripts that are written without spaces have no such end. */
+const BROKEN_WORD = /[^\s\u2e80-\uffff]{1,40}$/u;
+
+/**
+ * The beginning of a text in one line. It ends at the end of a word.
+ *
+ * @param {string} text
+ * @param {number} most characters
+ */
+export function excerpt(text, most) {
+  const line = text.replace(/\s+/gu, ' ');
+  if (line.length <= most) return line;
+  const cut = line.slice(0, most);
+  const isWhole = /[\s\u2e80-\uffff]/u.test(line[most]);
+  const words = (isWhole ? cut : cut.replace(BROKEN_WORD, '')).replace(/[\s,;:–—-]+$/u, '');
+  // A single word may be longer than all that is shown. A cut may lie within a character of two units.
+  return `${(words || cut).replace(/[\ud800-\udbff]$/u, '')}…`;
 }
 
 /** @param {string} time as RFC 3339 */
@@ -71,16 +81,4 @@ export function placeSign(place) {
   return kind === 'paragraph'
     ? `¶\u00a0${number}`
     : `${{ page: 'p.', slide: 'slide', chapter: 'ch.' }[kind] ?? kind}\u00a0${number}`;
-}
-
-/**
- * Passages, of which there may be more than the longest that are known.
- *
- * @param {number} known
- * @param {number} further
- */
-export function passagesIn(known, further) {
-  return further > 0
-    ? `the ${count(known)} longest of ${counted(known + further, 'passage')}`
-    : counted(known, 'passage');
 }

@@ -1,7 +1,7 @@
 // A histogram of similarities with a threshold: the slider below the bars says how many reach it.
 
 import { h, svg } from './dom.js';
-import { count, share } from './format.js';
+import { count, percent } from './format.js';
 
 /** @typedef {{ from: number, to: number, count: number }} Bar */
 /**
@@ -53,8 +53,8 @@ export function histogram(bars, caption, { label, value, logarithmic = false, st
   const follow = () => {
     const at = Number(input.value);
     const { reach, noun } = counts(at);
-    const words = `${count(reach)} ${noun} at ${share(at)} or above`;
-    reading.replaceChildren(h('strong', {}, count(reach)), ` ${noun} at `, h('strong', {}, share(at)), ' or above');
+    const words = `${count(reach)} ${noun} at ${percent(at)} or above`;
+    reading.replaceChildren(h('strong', {}, count(reach)), ` ${noun} at `, h('strong', {}, percent(at)), ' or above');
     input.setAttribute('aria-valuetext', words);
     drawing.mark(at);
     changed?.(at);
@@ -78,7 +78,7 @@ export function histogram(bars, caption, { label, value, logarithmic = false, st
  * @param {number} end
  */
 function ticks(least, end) {
-  return [0, 0.25, 0.5, 0.75, 1].map((part) => h('span', {}, share(least + part * (end - least))));
+  return [0, 0.25, 0.5, 0.75, 1].map((part) => h('span', {}, percent(least + part * (end - least))));
 }
 
 /**
@@ -93,12 +93,12 @@ function draw(bars, caption, logarithmic) {
   const x = (/** @type {number} */ value) => ((value - least) / (end - least)) * 1000;
   const shapes = bars.map((bar) => {
     const height = bar.count === 0 ? 0 : Math.max(LEAST, (scale(bar.count) / top) * (HEIGHT - 4));
-    const title = svg('title', {}, `${share(bar.from)} to ${share(bar.to)}: ${count(bar.count)}`);
+    const title = svg('title', {}, `${percent(bar.from)} to ${percent(bar.to)}: ${count(bar.count)}`);
     return svg('rect', { x: x(bar.from) + 2, width: x(bar.to) - x(bar.from) - 4, y: HEIGHT - height, height }, title);
   });
   const line = svg('path', { class: 'threshold' });
   const highest = bars.reduce((best, bar) => (bar.count > best.count ? bar : best));
-  const summary = `${caption}. Highest from ${share(highest.from)} to ${share(highest.to)}, with ${count(highest.count)}`;
+  const summary = `${caption}. Highest from ${percent(highest.from)} to ${percent(highest.to)}, with ${count(highest.count)}`;
   const element = svg(
     'svg',
     { viewBox: `0 0 1000 ${HEIGHT}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': summary },

@@ -15,3 +15,15 @@ export function language(text) {
   if (/\p{Script=Han}/u.test(sample)) return 'zh';
   return '';
 }
+
+/**
+ * The unit in which the length of a text and of its passages is counted.
+ *
+ * @param {string} spec of the archive
+ * @param {string | null} text
+ * @returns {'word' | 'character'}
+ */
+export function unitOf(spec, text) {
+  const isWithoutSpaces = ['ja', 'zh'].includes(language(text ?? ''));
+  return spec.includes('chars:') || isWithoutSpaces ? 'character' : 'word';
+}

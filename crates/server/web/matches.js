@@ -1,34 +1,50 @@
-// What shares text with a document: a histogram with its threshold, and below it the matches that reach it.
+// What shares text with a document: a slider for how much they share, and the matches that reach it.
 
 import { documentHref } from './addresses.js';
-import { h, name } from './dom.js';
-import { count, counted, passagesIn, percent, share } from './format.js';
+import { announce, h, name } from './dom.js';
+import { count, counted, percent } from './format.js';
 import { barsOf, histogram } from './histogram.js';
+import { unitOf } from './language.js';
 import { metadataLine } from './metadata.js';
 import { barCell, cell, table } from './table.js';
 
 /** @typedef {import('./types.js').Answer} Answer */
 /** @typedef {import('./types.js').Match} Match */
-/** @typedef {{ title: string, isNumber: true, of: (match: Match) => number }} Measure a column that has a threshold */
+/** @typedef {{ threshold: number, containment: number }} Thresholds those by which the matches were found */
+/** @typedef {{ title: string, isNumber: true, isLeading?: boolean, threshold: number, of: (match: Match) => number }} Measure a column by which matches are sorted */
 
 const LONGEST = { title: 'Longest passage', isNumber: true };
 
 /**
  * @param {Answer} answer
  * @param {{ self: string, other: string }} called what the document and one of the others are called
+ * @param {Thresholds} thresholds
  * @param {(match: Match) => string} pairHref
  */
-export function matchesView(answer, { self, other }, pairHref) {
-  const { matches } = answer;
+export function matchesView(answer, { self, other }, thresholds, pairHref) {
+  const { matches, further } = answer;
   if (matches.length === 0) {
-    return [h('p', { class: 'empty' }, `Nothing in the archive shares enough text with ${self}.`), facts(answer)];
+    return [h('p', { class: 'empty' }, `No document of the archive shares enough text with ${self}.`), details(answer)];
   }
-  const measures = measuresOf(matches, self, other);
-  const rows = matches.map((match) => row(match, measures, pairHref(match)));
+  const unit = unitOf(answer.spec, answer.query.text);
+  const measures = measuresOf(matches, self, other, thresholds);
+  const rows = matches.map((match) => row(match, measures, unit, pairHref(match)));
+  const list = table(`Documents that share text with ${self}`, [{ title: 'Document' }, ...measures, LONGEST], rows);
+  const none = h('p', { class: 'empty' }, 'No match reaches this. Move the slider to the left to see more.');
   return [
-    thresholdPanel(matches, measures, rows),
-    table(`Documents that share text with ${self}`, [{ title: 'Document' }, ...measures, LONGEST], rows),
-    facts(answer),
+    thresholdPanel(matches, measures, rows, (isEmpty) => {
+      list.toggleAttribute('hidden', isEmpty);
+      none.toggleAttribute('hidden', !isEmpty);
+    }),
+    list,
+    none,
+    further > 0 &&
+      h(
+        'p',
+        { class: 'soft' },
+        `These are the best ${count(matches.length)} of ${counted(matches.length + further, 'match', 'matches')}. “Matches shown, at most” in the options of a check changes that.`,
+      ),
+    details(answer),
   ];
 }
 
@@ -36,61 +52,98 @@ export function matchesView(answer, { self, other }, pairHref) {
  * @param {Match[]} matches
  * @param {string} self
  * @param {string} other
- * @returns {Measure[]}
+ * @param {Thresholds} thresholds
+ * @returns {Measure[]} the first one leads
  */
-function measuresOf(matches, self, other) {
+function measuresOf(matches, self, other, { threshold, containment }) {
   /** @type {Measure[]} */
   const measures = [
-    { title: 'Similarity', isNumber: true, of: (match) => match.similarity },
-    { title: `Share of ${self}`, isNumber: true, of: (match) => match.containment_of_query },
-    { title: `Share of ${other}`, isNumber: true, of: (match) => match.containment_of_document },
+    {
+      title: `Share of ${self} found in ${other}`,
+      isNumber: true,
+      isLeading: true,
+      threshold: containment,
+      of: (match) => match.containment_of_query,
+    },
+    {
+      title: `Share of ${other} found in ${self}`,
+      isNumber: true,
+      threshold: containment,
+      of: (match) => match.containment_of_document,
+    },
+    { title: 'Similarity of the two', isNumber: true, threshold, of: (match) => match.similarity },
   ];
   if (matches.some((match) => match.weighted !== null)) {
-    measures.push({ title: 'Weighted similarity', isNumber: true, of: (match) => match.weighted ?? 0 });
+    measures.push({
+      title: 'Weighted similarity',
+      isNumber: true,
+      threshold: 0,
+      of: (match) => match.weighted ?? 0,
+    });
   }
   return measures;
 }
 
 /**
- * A threshold on one of the measures, which hides the rows below it.
+ * A slider on one of the measures. It hides the rows below its value and sorts the others by that measure.
  *
  * @param {Match[]} matches
  * @param {Measure[]} measures
  * @param {HTMLElement[]} rows of the matches
+ * @param {(isEmpty: boolean) => void} changed
  */
-function thresholdPanel(matches, measures, rows) {
-  const chartOf = (/** @type {Measure} */ { title, of }) => {
+function thresholdPanel(matches, measures, rows, changed) {
+  const all = counted(matches.length, 'match', 'matches');
+  const showAll = h('button', { type: 'button' }, `Show all ${all}`);
+  const chartOf = (/** @type {Measure} */ { title, threshold, of }) => {
     const values = matches.map(of);
+    const order = rows.map((_, at) => at).sort((a, b) => values[b] - values[a] || a - b);
+    // Rows are put into the table after this, at first.
+    queueMicrotask(() => rows[0].parentElement?.append(...order.map((at) => rows[at])));
     return histogram(barsOf(values), `Matches by ${title.toLowerCase()}`, {
-      label: `Least ${title.toLowerCase()}`,
-      value: 0,
+      label: `Minimum: ${title.toLowerCase()}`,
+      // The slider has steps of one percent. It must not begin above the threshold.
+      value: Math.floor(Number((threshold * 100).toFixed(6))) / 100,
       step: 0.01,
-      counts: (threshold) => {
-        const reach = values.filter((value) => value >= threshold).length;
-        return { reach, noun: reach === 1 ? 'match' : 'matches' };
+      counts: (minimum) => ({ reach: values.filter((value) => value >= minimum).length, noun: `of ${all}` }),
+      changed: (minimum) => {
+        rows.forEach((node, at) => node.toggleAttribute('hidden', values[at] < minimum));
+        const hidden = values.filter((value) => value < minimum).length;
+        showAll.toggleAttribute('hidden', hidden === 0);
+        changed(hidden === values.length);
       },
-      changed: (threshold) => rows.forEach((node, at) => node.toggleAttribute('hidden', values[at] < threshold)),
     });
   };
   const options = measures.map(({ title }, at) => h('option', { value: at }, title));
   const select = h('select', { id: 'measure' }, ...options);
   const chart = h('div', { class: 'chart' }, chartOf(measures[0]));
   select.addEventListener('change', () => chart.replaceChildren(chartOf(measures[Number(select.value)])));
+  showAll.addEventListener('click', () => {
+    const slider = chart.querySelector('input');
+    if (!slider) return;
+    slider.value = '0';
+    slider.dispatchEvent(new Event('input'));
+    slider.focus();
+    announce(all);
+  });
   return h(
     'section',
-    { class: 'panel', 'aria-label': 'Threshold' },
-    h('div', { class: 'choice' }, h('label', { for: 'measure' }, 'Threshold on'), select),
+    { class: 'panel', 'aria-label': 'Matches that are shown' },
+    h('div', { class: 'choice' }, h('label', { for: 'measure' }, 'Sort and filter by'), select),
     chart,
+    showAll,
   );
 }
 
 /**
  * @param {Match} match
  * @param {Measure[]} measures
+ * @param {string} unit
  * @param {string} href of the pair
  */
-function row(match, measures, href) {
+function row(match, measures, unit, href) {
   const document = { href: documentHref(match.id), class: 'id', 'aria-label': `Document ${match.id} in the archive` };
+  const passages = match.passages.length + match.further_passages;
   return h(
     'tr',
     {},
@@ -98,32 +151,50 @@ function row(match, measures, href) {
       'th',
       { scope: 'row' },
       h('a', { href, class: 'title' }, name(match.title || match.id)),
-      h('div', {}, h('a', document, name(match.id))),
+      h('div', {}, h('a', document, match.title ? name(match.id) : 'in the archive')),
       metadataLine(match.metadata),
     ),
-    measures.map((measure) => barCell(measure, share(measure.of(match)), measure.of(match))),
+    measures.map((measure) => barCell(measure, percent(measure.of(match)), measure.of(match))),
     cell(
       LONGEST,
-      counted(match.longest_passage, 'token'),
-      h(
-        'div',
-        { class: 'soft' },
-        `${passagesIn(match.passages.length, match.further_passages)}, ${count(match.shared_tokens)} in all`,
-      ),
+      counted(match.longest_passage, unit),
+      h('div', { class: 'soft' }, `${counted(passages, 'passage')}, ${counted(match.shared_tokens, unit)} in all`),
     ),
   );
 }
 
 /** How the answer was found. @param {Answer} answer */
-function facts({ matches, further, compared, not_compared, passed_over, recall_at_threshold, elapsed_ms, spec }) {
+function details({ query, compared, not_compared, passed_over, recall_at_threshold, elapsed_ms, spec }) {
+  const fact = (/** @type {string} */ term, /** @type {string} */ value) =>
+    h('div', {}, h('dt', {}, term), h('dd', {}, value));
   return h(
-    'p',
-    { class: 'soft facts' },
-    further > 0 && `The best ${count(matches.length)} of ${counted(matches.length + further, 'match', 'matches')}. `,
-    `${counted(compared, 'candidate')} compared exactly in ${count(Math.round(elapsed_ms))}\u00a0ms. `,
-    not_compared > 0 && `${counted(not_compared, 'candidate')} beyond the limit not compared. `,
-    passed_over > 0 && `${counted(passed_over, 'fingerprint')} of passages that very many documents have passed over. `,
-    `A document exactly at the threshold of similarity is a candidate with a probability of ${percent(recall_at_threshold)} or more. `,
-    h('code', {}, spec),
+    'div',
+    { class: 'facts' },
+    not_compared > 0 &&
+      h(
+        'p',
+        { class: 'notice' },
+        `${counted(not_compared, 'document')} with less in common were not compared, because there are too many.`,
+      ),
+    h(
+      'details',
+      { class: 'more' },
+      h('summary', {}, 'Details'),
+      h(
+        'dl',
+        { class: 'terms' },
+        fact('Documents compared', count(compared)),
+        fact('Time', `${count(Math.round(elapsed_ms))}\u00a0ms`),
+        fact('Chance of finding a document at the minimum similarity', `${percent(recall_at_threshold)} or more`),
+        passed_over > 0 && fact('Fingerprints of passages in too many documents, not looked up', count(passed_over)),
+        fact('Shingles of the text', count(query.shingles)),
+        fact('Settings of the archive', spec),
+      ),
+      h(
+        'p',
+        { class: 'soft' },
+        'The similarity is the text that both share, divided by all the text of both. A text that is a small part of a long document has a low similarity to it, even if all of it was copied.',
+      ),
+    ),
   );
 }

@@ -1,23 +1,22 @@
-// All passages of a pair as a table: to read through, and to print.
+// The passages of a pair as a table: to read through, and to print.
 
 import { h, name } from './dom.js';
-import { count, placeName } from './format.js';
+import { count, counted, placeName } from './format.js';
 import { MOVED, passageStyle } from './passages.js';
 import { cell, table } from './table.js';
 
 /** @typedef {import('./passages.js').Passages} Passages */
 /** @typedef {import('./passages.js').SideName} SideName */
 
-/** Passages that are listed. More would be a third text. */
+/** Passages that are listed at first. More would be a third text. */
 const LISTED = 100;
 /** Characters of a passage that are shown. */
 const EXCERPT = 140;
 
 const NUMBER = { title: 'No.' };
 const BEGINNING = { title: 'Beginning' };
-const TOKENS = { title: 'Tokens', isNumber: true };
 /** @type {Record<SideName, { title: string }>} */
-const PLACES = { left: { title: 'Left' }, right: { title: 'Right' } };
+const PLACES = { left: { title: 'Left text' }, right: { title: 'Right text' } };
 
 /** @param {Passages} passages */
 export function passageTable(passages) {
@@ -25,23 +24,40 @@ export function passageTable(passages) {
   const longest = all.toSorted((a, b) => passages.get(b).tokens - passages.get(a).tokens).slice(0, LISTED);
   const { left, right } = passages.views;
   const hasPlaces = all.some((passage) => left.place(passage) !== null || right.place(passage) !== null);
-  const rows = longest.sort((a, b) => a - b).map((passage) => row(passages, passage, hasPlaces));
-  return h(
-    'section',
-    { class: 'passage-list' },
-    h('h2', {}, 'Shared passages'),
-    longest.length < all.length &&
-      h('p', { class: 'soft' }, `The ${LISTED} longest of ${count(all.length)}, in the order of the left text.`),
-    table('Shared passages', [NUMBER, BEGINNING, TOKENS, ...(hasPlaces ? Object.values(PLACES) : [])], rows),
+  const length = { title: passages.unit === 'word' ? 'Words' : 'Characters', isNumber: true };
+  const columns = [NUMBER, BEGINNING, length, ...(hasPlaces ? Object.values(PLACES) : [])];
+  const listOf = (/** @type {number[]} */ some) =>
+    table('Shared passages', columns, some.map((passage) => row(passages, passage, length, hasPlaces)));
+  const section = h('section', { class: 'passage-list' }, h('h2', {}, 'Shared passages'));
+  if (longest.length === all.length) {
+    section.append(listOf(all));
+    return section;
+  }
+  const note = h(
+    'p',
+    { class: 'soft' },
+    `The ${LISTED} longest of ${counted(all.length, 'passage')}, in the order of the left text.`,
   );
+  const list = listOf(longest.sort((a, b) => a - b));
+  const button = h('button', { type: 'button' }, `List all ${counted(all.length, 'passage')}`);
+  button.addEventListener('click', () => {
+    const whole = listOf(all);
+    list.replaceWith(whole);
+    note.remove();
+    button.remove();
+    whole.querySelector('button')?.focus({ preventScroll: true });
+  });
+  section.append(note, list, h('p', {}, button));
+  return section;
 }
 
 /**
  * @param {Passages} passages
  * @param {number} index
+ * @param {import('./table.js').Column} length
  * @param {boolean} hasPlaces
  */
-function row(passages, index, hasPlaces) {
+function row(passages, index, length, hasPlaces) {
   const passage = passages.get(index);
   const go = () => {
     document.querySelector('.compare')?.scrollIntoView({ block: 'start' });
@@ -62,7 +78,7 @@ function row(passages, index, hasPlaces) {
       passage.moved && h('span', { class: 'soft' }, ` ${MOVED} moved`),
     ),
     cell(BEGINNING, h('span', { class: 'excerpt' }, name(passages.views.left.excerpt(index, EXCERPT)))),
-    cell(TOKENS, count(passage.tokens)),
+    cell(length, count(passage.tokens)),
     hasPlaces && [place('left'), place('right')],
   );
 }

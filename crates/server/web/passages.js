@@ -36,10 +36,12 @@ export class Passages extends EventTarget {
    * @param {Side & { text: string }} left
    * @param {Side & { text: string }} right
    * @param {Passage[]} passages
+   * @param {'word' | 'character'} unit in which their length is counted
    */
-  constructor(left, right, passages) {
+  constructor(left, right, passages, unit) {
     super();
     this.#passages = passages;
+    this.unit = unit;
     const view = (/** @type {Side & { text: string }} */ side, /** @type {SideName} */ name) =>
       new TextView(
         side.text,
@@ -76,7 +78,7 @@ export class Passages extends EventTarget {
     const where = places.map((place) => (place ? placeName(place) : null));
     return [
       `Passage ${count(passage + 1)} of ${count(this.count)}`,
-      counted(tokens, 'token'),
+      counted(tokens, this.unit),
       where[0] && where[1] ? `${where[0]} left, ${where[1]} right` : null,
       moved ? 'moved' : null,
     ]
@@ -94,6 +96,15 @@ export class Passages extends EventTarget {
     scrollTo(this.views.left, passage);
     scrollTo(this.views.right, passage);
     announce(this.describe(passage));
+  }
+
+  /** Puts the current passage at the same height in both panes, unless somebody has scrolled already. */
+  align() {
+    const panes = Object.values(this.views).map((view) => view.element.closest('.pane'));
+    if (this.count === 0 || panes.some((pane) => pane === null || pane.scrollTop > 0)) return;
+    scrollTo(this.views.left, this.current);
+    const { top } = this.views.left.anchors.get(this.current)?.getBoundingClientRect() ?? {};
+    scrollTo(this.views.right, this.current, top);
   }
 
   /** @param {1 | -1} step */
@@ -147,7 +158,7 @@ export class Passages extends EventTarget {
     const { tokens, moved } = this.#passages[passage];
     const shown = moved ? `${count(passage + 1)} ${MOVED} moved` : count(passage + 1);
     // What is read out begins with what is seen, so that it can be called by voice.
-    const label = `Passage ${shown}, ${counted(tokens, 'token')}: go to it on the ${side === 'left' ? 'right' : 'left'}`;
+    const label = `Passage ${shown}, ${counted(tokens, this.unit)}: go to it on the ${side === 'left' ? 'right' : 'left'}`;
     return h(
       'button',
       {

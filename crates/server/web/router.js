@@ -1,5 +1,6 @@
 // From an address to what is shown. The page before stays until the next is ready, as it does between documents.
 
+import { Problem } from './api.js';
 import { announce, h, shell } from './dom.js';
 import { problemView } from './problem.js';
 
@@ -111,7 +112,7 @@ async function look(signal) {
     else link.removeAttribute('aria-current');
   }
   try {
-    if (!route) throw new Error(`There is no page ${url.pathname}`);
+    if (!route) throw new Problem({ code: 'no_such_address', title: 'There is no page at this address', status: 404 });
     const parts = (route.path.exec(url.pathname) ?? []).slice(1).map(decodeURIComponent);
     return await route.view({ url, parts, signal });
   } catch (error) {

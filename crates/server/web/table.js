@@ -4,7 +4,7 @@
 import { h } from './dom.js';
 
 /** @typedef {import('./dom.js').Child} Child */
-/** @typedef {{ title: string, isNumber?: boolean }} Column */
+/** @typedef {{ title: string, isNumber?: boolean, isLeading?: boolean }} Column */
 
 /**
  * @param {string} caption for those who do not see what the table is about
@@ -32,8 +32,9 @@ export function table(caption, columns, rows) {
  * @param {Column} column
  * @param {...Child} content
  */
-export function cell({ title, isNumber }, ...content) {
-  return h('td', { class: isNumber ? 'number' : null, 'data-name': title }, ...content);
+export function cell({ title, isNumber, isLeading }, ...content) {
+  const style = isLeading ? 'number leading' : isNumber ? 'number' : null;
+  return h('td', { class: style, 'data-name': title }, ...content);
 }
 
 /**

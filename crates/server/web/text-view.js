@@ -4,7 +4,7 @@
 // then a chunk has a height that is estimated from its characters.
 
 import { h, visible } from './dom.js';
-import { placeName, placeSign } from './format.js';
+import { excerpt, placeName, placeSign } from './format.js';
 import { language } from './language.js';
 import { paragraphs, textWidth } from './paragraphs.js';
 import { stringOffsets } from './offsets.js';
@@ -75,9 +75,7 @@ export class TextView {
    * @param {number} most characters
    */
   excerpt(passage, most) {
-    const [start, end] = this.#ranges[passage];
-    const words = this.#text.slice(start, Math.min(end, start + most)).replace(/\s+/gu, ' ');
-    return end > start + most ? `${words.toWellFormed()}…` : words;
+    return excerpt(this.#text.slice(...this.#ranges[passage]), most);
   }
 
   /**

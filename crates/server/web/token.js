@@ -45,16 +45,16 @@ function ask(wasRefused, problem) {
       'aria-describedby': 'token-note',
     });
     const note = wasRefused
-      ? 'The server did not take that token. See whether it is complete.'
-      : 'It is kept until this tab is closed, and sent to this server only.';
+      ? 'The server does not know this token. Check that it is complete.'
+      : 'Whoever runs the server can give you one. It is kept until this tab is closed, and is sent to this server only.';
     const dialog = h(
       'dialog',
       { class: 'token', 'aria-labelledby': 'token-title' },
       h(
         'form',
         { method: 'dialog' },
-        h('h2', { id: 'token-title' }, 'This archive asks for a token'),
-        h('label', { for: 'token' }, 'Token'),
+        h('h2', { id: 'token-title' }, 'This archive needs an access token'),
+        h('label', { for: 'token' }, 'Access token'),
         input,
         h('p', { id: 'token-note', class: wasRefused ? 'bad' : 'soft' }, note),
         h(

@@ -72,7 +72,8 @@
  * @property {number} containment_of_left
  * @property {number} containment_of_right
  * @property {Passage[]} passages
- * @property {number} [further_passages] how many there are beyond those, where a check found them
+ * @property {number} [further_passages] how many there are beyond those, if the others could not be loaded
+ * @property {string} spec
  */
 
 /** @typedef {{ from: number, to: number, pairs: number }} Bucket */

@@ -19,7 +19,6 @@ const LIMIT = 50;
 const PAUSE_MS = 250;
 
 const CHARACTERS = { title: 'Characters', isNumber: true };
-const SHINGLES = { title: 'Shingles', isNumber: true };
 const ADDED = { title: 'Added', isNumber: true };
 
 /** @param {Visit} visit */
@@ -29,7 +28,7 @@ export async function archive({ url, signal }) {
     id: 'search',
     value: url.searchParams.get('search') ?? '',
     autocomplete: 'off',
-    placeholder: 'Title, id or metadata',
+    placeholder: 'Title, id or any field',
   });
   const after = url.searchParams.get('after');
   const list = h('div', {}, ...listing(await find(input.value, after, signal), input.value, after));
@@ -91,11 +90,12 @@ async function find(search, after, signal) {
  */
 function listing({ documents: list, next }, search, after) {
   if (list.length === 0) {
-    const none = 'There are no documents yet. `minwise index add` puts some in.';
-    const nothing = 'No document has that in its title, id or metadata.';
+    const none =
+      'The archive has no documents yet. `POST /api/v1/documents` adds documents while the server runs, `minwise index add` while it does not.';
+    const nothing = 'No document has this text in its title, its id or one of its fields.';
     return [h('p', { class: 'empty' }, search === '' ? none : nothing)];
   }
-  const columns = [{ title: 'Document' }, CHARACTERS, SHINGLES, ADDED];
+  const columns = [{ title: 'Document' }, CHARACTERS, ADDED];
   return [
     table('Documents of the archive', columns, list.map(row)),
     h(
@@ -108,7 +108,7 @@ function listing({ documents: list, next }, search, after) {
 }
 
 /** @param {Listed} document */
-function row({ id, title, metadata, characters, shingles, added }) {
+function row({ id, title, metadata, characters, added }) {
   return h(
     'tr',
     {},
@@ -120,7 +120,6 @@ function row({ id, title, metadata, characters, shingles, added }) {
       metadataLine(metadata),
     ),
     cell(CHARACTERS, count(characters)),
-    cell(SHINGLES, count(shingles)),
     cell(ADDED, h('time', { datetime: added }, day(added))),
   );
 }

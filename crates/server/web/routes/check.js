@@ -23,7 +23,7 @@ export async function check({ signal }) {
       h(
         'p',
         { class: 'lead' },
-        `Whether something like it is among the ${archive} of the archive, and which passages they share.`,
+        `Compare a text with the ${archive} of the archive and see what they share.`,
       ),
       form.element,
     ],

@@ -4,7 +4,7 @@
 import { clusters as begin, job as ask } from '../api.js';
 import { clusterList } from '../cluster-list.js';
 import { announce, h } from '../dom.js';
-import { count, counted, percent, share } from '../format.js';
+import { count, counted, percent } from '../format.js';
 import { problemNotice, problemOf } from '../problem.js';
 import { go } from '../router.js';
 
@@ -24,7 +24,11 @@ export async function clusters({ url, signal }) {
     title: 'Clusters',
     body: [
       h('h1', {}, 'Clusters'),
-      h('p', { class: 'lead' }, 'Documents of the archive that are near-duplicates of one among them, the keeper.'),
+      h(
+        'p',
+        { class: 'lead' },
+        'A cluster is a group of documents of the archive that are nearly the same: all of them are similar to one of them.',
+      ),
       form(job?.result?.threshold ?? 0.5, outcome, signal),
       outcome,
     ],
@@ -43,7 +47,7 @@ function form(threshold, outcome, signal) {
   const slider = h('input', { type: 'range', id: 'threshold', min: 0.1, max: 1, step: 0.01, value: threshold });
   const reading = h('output', { for: 'threshold' });
   const show = () => {
-    reading.textContent = share(slider.valueAsNumber);
+    reading.textContent = percent(slider.valueAsNumber);
   };
   slider.addEventListener('input', show);
   show();
@@ -51,7 +55,7 @@ function form(threshold, outcome, signal) {
   const node = h(
     'form',
     { class: 'panel line' },
-    h('label', { for: 'threshold' }, 'Threshold'),
+    h('label', { for: 'threshold' }, 'Minimum similarity'),
     slider,
     reading,
     submit,
@@ -93,7 +97,7 @@ async function follow(job, outcome, signal) {
         bar.value = job.done;
       }
       words.textContent =
-        job.total > 0 ? `${count(job.done)} of ${counted(job.total, 'document')}` : 'Waiting for its turn';
+        job.total > 0 ? `${count(job.done)} of ${counted(job.total, 'document')}` : 'Waiting for another job to end';
       await new Promise((resolve) => setTimeout(resolve, pause));
       job = await ask(job.id, signal);
     }
@@ -106,18 +110,18 @@ async function follow(job, outcome, signal) {
 
 /** @param {Clusters} found */
 function result({ clusters: list, further, documents, threshold, recall_at_threshold, left_out }) {
-  const all = `${counted(list.length + further, 'cluster')} of ${counted(documents, 'document')} at ${share(threshold)} or above`;
+  const all = `${counted(list.length + further, 'cluster')} of ${counted(documents, 'document')} with a similarity of ${percent(threshold)} or more`;
   const summary = further > 0 ? `The ${count(list.length)} largest of ${all}` : all;
   announce(summary);
-  // What was not compared is missing without a trace, so it is said how much that may be.
+  // Pairs that were not compared leave no trace in the list, so their share is stated.
   const missed = h(
     'p',
     { class: 'soft facts' },
-    `This finds about ${percent(recall_at_threshold)} of the pairs at exactly ${share(threshold)}, and more of those above. `,
+    `About ${percent(recall_at_threshold)} of the pairs with a similarity of exactly ${percent(threshold)} are found, and more of those above it. `,
     left_out > 0 &&
-      `${counted(left_out, 'document')} resemble very many others a little: what resembles them may be missing.`,
+      `${counted(left_out, 'document')} have a little in common with very many others. Some pairs of these may be missing.`,
   );
   if (list.length === 0)
-    return [h('h2', {}, summary), missed, h('p', { class: 'empty' }, 'No two documents were found to be that similar.')];
+    return [h('h2', {}, summary), missed, h('p', { class: 'empty' }, 'No two documents are this similar.')];
   return [h('h2', {}, summary), missed, ...clusterList(list)];
 }

@@ -11,10 +11,13 @@ import { TextView } from '../text-view.js';
 
 /** @typedef {import('../router.js').Visit} Visit */
 
+/** Those of a check whose options nobody changed. */
+const THRESHOLDS = { threshold: 0.5, containment: 0.3 };
+
 /** @param {Visit} visit */
 export async function documentPage({ parts: [id], signal }) {
-  // A text may be too long to look for what resembles it; the rest is shown all the same.
-  const resembling = similar(id, signal).catch(problemOf);
+  // A text may be too long to be checked; the rest is shown all the same.
+  const resembling = similar(id, THRESHOLDS, signal).catch(problemOf);
   const [document, answer] = await Promise.all([wholeDocument(id, signal), resembling]);
   const text = document.text === null ? null : new TextView(document.text, document.marks);
   const fact = (/** @type {string} */ term, /** @type {import('../dom.js').Child} */ value) =>
@@ -27,18 +30,19 @@ export async function documentPage({ parts: [id], signal }) {
       h(
         'dl',
         { class: 'terms' },
-        fact('Id', name(id)),
+        document.title && fact('Id', name(id)),
         fact('Added', h('time', { datetime: document.added }, day(document.added))),
         fact('Characters', count(document.characters)),
-        fact('Shingles', count(document.shingles)),
         metadataTerms(document.metadata),
       ),
       h(
         'section',
         {},
-        h('h2', {}, 'What resembles it'),
+        h('h2', {}, 'Similar documents'),
         ...('matches' in answer
-          ? matchesView(answer, { self: 'this document', other: 'the other' }, (match) => pairHref(id, match.id))
+          ? matchesView(answer, { self: 'this document', other: 'the other' }, THRESHOLDS, (match) =>
+              pairHref(id, match.id),
+            )
           : [problemNotice(answer)]),
       ),
       h(

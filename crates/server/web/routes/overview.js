@@ -4,6 +4,7 @@ import { stats } from '../api.js';
 import { h } from '../dom.js';
 import { bytes, count, counted } from '../format.js';
 import { histogram } from '../histogram.js';
+import { unitOf } from '../language.js';
 import { barCell, table } from '../table.js';
 
 /** @typedef {import('../router.js').Visit} Visit */
@@ -28,23 +29,23 @@ export async function overview({ signal }) {
         { class: 'figures' },
         figure('Documents', count(archive.documents)),
         figure('Text', bytes(archive.text_bytes)),
-        figure('On disk', bytes(archive.disk_bytes)),
-        figure('Passages are found from', counted(archive.passage, 'token')),
+        figure('Space on disk', bytes(archive.disk_bytes)),
+        figure('Shared passages are found from', counted(archive.passage, unitOf(archive.spec, null))),
       ),
-      h('section', {}, h('h2', {}, 'Similarities'), similarities(archive)),
+      h('section', {}, h('h2', {}, 'How similar the documents are'), similarities(archive)),
       archive.added_by_month && archive.added_by_month.length > 0 && months(archive.added_by_month.slice(-MONTHS)),
       h(
-        'section',
-        {},
-        h('h2', {}, 'Settings'),
+        'details',
+        { class: 'more' },
+        h('summary', {}, 'Details'),
         h(
           'dl',
-          { class: 'terms panel' },
-          figure('Spec', archive.spec),
-          figure('Bands and rows', `${count(archive.bands)} × ${count(archive.rows)}`),
-          figure('Texts', archive.text_kept ? 'kept' : 'not kept'),
+          { class: 'terms' },
+          figure('Texts of the documents', archive.text_kept ? 'kept' : 'not kept'),
           figure('Changes so far', count(archive.sequence)),
-          figure('Version', archive.version),
+          figure('Version of the server', archive.version),
+          figure('Settings of the archive (spec)', archive.spec),
+          figure('Bands × rows', `${count(archive.bands)} × ${count(archive.rows)}`),
         ),
       ),
     ],
@@ -53,17 +54,17 @@ export async function overview({ signal }) {
 
 /** @param {Stats} archive */
 function similarities({ similarities: sampled }) {
-  if (!sampled || sampled.buckets.length === 0) return h('p', { class: 'empty' }, 'No pairs were sampled yet.');
+  if (!sampled || sampled.buckets.length === 0) return h('p', { class: 'empty' }, 'The archive has no pairs of documents to compare yet.');
   const { buckets } = sampled;
   const [least, step] = [buckets[0].from, buckets[0].to - buckets[0].from];
   // Of most archives nearly all pairs are hardly similar: on an even scale the others would not be seen.
-  const caption = `${counted(sampled.documents_sampled, 'document')}, each with the one nearest to it, by similarity; the scale is logarithmic`;
+  const caption = `For each of ${counted(sampled.documents_sampled, 'document')}, the similarity to the document most like it. The heights of the bars are logarithmic.`;
   const bars = buckets.map(({ from, to, pairs }) => ({ from, to, count: pairs }));
   return h(
     'div',
     { class: 'panel' },
     histogram(bars, caption, {
-      label: 'Threshold',
+      label: 'Minimum similarity',
       logarithmic: true,
       value: least + step * Math.floor(buckets.length / 2),
       // Within a bar nothing is known, so the slider goes from bar to bar.

@@ -1,18 +1,21 @@
 // `/pair`: two documents side by side, with the passages they share.
 //
 // `left` and `right` are ids; `checked` in place of `left` is the number of a text that was checked. Such a pair shows
-// what the check found, by its options, rather than what a second comparison would find without them.
+// what the check found, by its options. The answer of a check has the longest passages only; the others are loaded here.
 
 import { documentHref, resultHref } from '../addresses.js';
 import { pair as ask, wholeDocument } from '../api.js';
 import { lastChecks, titleOf } from '../checks.js';
 import { h, name } from '../dom.js';
-import { passagesIn, share } from '../format.js';
+import { count, counted, percent } from '../format.js';
 import { compareView } from '../compare.js';
+import { unitOf } from '../language.js';
 import { metadataLine } from '../metadata.js';
 import { passageTable } from '../passage-table.js';
 import { Passages } from '../passages.js';
+import { problemOf } from '../problem.js';
 
+/** @typedef {import('../checks.js').Checked} Checked */
 /** @typedef {import('../router.js').Visit} Visit */
 /** @typedef {import('../types.js').Pair} Pair */
 /** @typedef {import('../types.js').Side} Side */
@@ -24,33 +27,25 @@ export async function pair({ url, signal }) {
   const right = url.searchParams.get('right') ?? '';
   const found =
     checked === null
-      ? await ask(url.searchParams.get('left') ?? '', right, signal)
+      ? await ask({ id: url.searchParams.get('left') ?? '' }, right, {}, signal)
       : await pairOfCheck(Number(checked), right, signal);
+  const called = checked === null ? ['left text', 'right text'] : ['submission', 'document'];
   const titles = [found.left, found.right].map((side) => side.title || side.id || '');
   const body = [
     checked !== null && h('p', { class: 'back' }, h('a', { href: resultHref(Number(checked)) }, '← All matches')),
     h('h1', { class: 'unseen' }, 'Compare ', name(titles[0]), ' with ', name(titles[1])),
-    h(
-      'div',
-      { class: 'sides' },
-      sideHeader(found.left, 'left', found.containment_of_left),
-      verdict(found),
-      sideHeader(found.right, 'right', found.containment_of_right),
-    ),
+    h('div', { class: 'sides' }, sideHeader(found.left, 'left'), verdict(found, called), sideHeader(found.right, 'right')),
   ];
   const view = { title: `${titles[0]} and ${titles[1]}`, wide: true };
   if (!isReadable(found.left) || !isReadable(found.right)) {
     body.push(
-      h(
-        'p',
-        { class: 'notice' },
-        'The archive keeps no text of its documents, so that there is nothing to lay side by side.',
-      ),
+      h('p', { class: 'notice' }, 'The archive keeps no texts, so the two cannot be shown side by side.'),
     );
     return { ...view, body };
   }
   if (found.passages.length === 0) body.push(h('p', { class: 'notice' }, 'These documents share no passage.'));
-  const passages = new Passages(found.left, found.right, found.passages);
+  if (found.further_passages) body.push(incomplete(found.passages.length, found.further_passages));
+  const passages = new Passages(found.left, found.right, found.passages, unitOf(found.spec, found.left.text));
   const compare = compareView(passages, signal);
   const list = h('div');
   const shown = async () => {
@@ -59,6 +54,18 @@ export async function pair({ url, signal }) {
     if (!signal.aborted && found.passages.length > 0) list.append(passageTable(passages));
   };
   return { ...view, body: [...body, compare.element, list], shown };
+}
+
+/**
+ * @param {number} shown
+ * @param {number} further
+ */
+function incomplete(shown, further) {
+  return h(
+    'p',
+    { class: 'notice bad', role: 'alert' },
+    `Only the ${count(shown)} longest of ${counted(shown + further, 'passage')} are coloured: the others could not be loaded. Load the page again to try once more.`,
+  );
 }
 
 /**
@@ -81,10 +88,11 @@ async function pairOfCheck(number, id, signal) {
   const checked = lastChecks()[number];
   const match = checked && 'answer' in checked ? checked.answer.matches.find((other) => other.id === id) : undefined;
   if (!match || !('answer' in checked))
-    throw new Error('The submission is no longer known: it was forgotten when the page was loaded again');
-  const { query } = checked.answer;
+    throw new Error('The submission is no longer known: the page forgets it when it is loaded again');
+  const { query, spec } = checked.answer;
   const document = await wholeDocument(id, signal);
-  return {
+  /** @type {Pair} */
+  const known = {
     left: { id: null, title: titleOf(checked), text: query.text, marks: query.marks, metadata: {} },
     right: document,
     similarity: match.similarity,
@@ -95,38 +103,55 @@ async function pairOfCheck(number, id, signal) {
       passage.document === null ? [] : [{ ...passage, left: passage.query, right: passage.document }],
     ),
     further_passages: match.further_passages,
+    spec,
   };
+  if (match.further_passages === 0 || query.text === null || document.text === null) return known;
+  try {
+    const { passages } = await ask({ text: query.text }, id, checked.options, signal);
+    return { ...known, passages, further_passages: 0 };
+  } catch (error) {
+    if (signal.aborted || problemOf(error).status === 404) throw error;
+    return known;
+  }
 }
 
 /**
  * @param {Side} side
  * @param {string} place
- * @param {number} containment
  */
-function sideHeader(side, place, containment) {
+function sideHeader(side, place) {
   const title = name(side.title || side.id || '');
+  const origin = side.id === null ? 'Submission' : side.title ? name(side.id) : 'In the archive';
   return h(
     'div',
     { class: `side ${place}` },
     h('h2', {}, side.id === null ? title : h('a', { href: documentHref(side.id) }, title)),
-    h(
-      'p',
-      { class: 'soft' },
-      side.id === null ? 'Submission' : name(side.id),
-      ` · ${share(containment)} of it is shared`,
-    ),
+    h('p', { class: 'soft' }, origin),
     metadataLine(side.metadata),
   );
 }
 
-/** @param {Pair} found */
-function verdict({ similarity, passages, further_passages = 0 }) {
+/**
+ * How much the two share. The first figure leads.
+ *
+ * @param {Pair} found
+ * @param {string[]} called what the left and the right one are called
+ */
+function verdict({ similarity, containment_of_left, containment_of_right, passages, further_passages = 0 }, called) {
   const moved = passages.filter((passage) => passage.moved).length;
+  const all = counted(passages.length + further_passages, 'passage');
+  const figure = (/** @type {number} */ value, /** @type {string} */ words) =>
+    h('div', {}, h('dt', {}, words), h('dd', {}, percent(value)));
   return h(
     'div',
     { class: 'verdict' },
-    h('p', { class: 'figure' }, share(similarity)),
-    h('p', { class: 'soft' }, 'similarity'),
-    h('p', { class: 'soft' }, `${passagesIn(passages.length, further_passages)}${moved > 0 ? `, ${moved} moved` : ''}`),
+    h(
+      'dl',
+      {},
+      figure(containment_of_left, `of the ${called[0]} found in the ${called[1]}`),
+      figure(containment_of_right, `of the ${called[1]} found in the ${called[0]}`),
+      figure(similarity, 'similarity of the two'),
+    ),
+    h('p', { class: 'soft' }, `${all} in common${moved > 0 ? `, ${count(moved)} in another order` : ''}`),
   );
 }

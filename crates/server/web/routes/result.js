@@ -4,6 +4,7 @@ import { checkedPairHref, resultHref } from '../addresses.js';
 import { lastChecks, titleOf } from '../checks.js';
 import { announce, h, name } from '../dom.js';
 import { count, counted } from '../format.js';
+import { unitOf } from '../language.js';
 import { matchesView } from '../matches.js';
 import { problemNotice } from '../problem.js';
 
@@ -20,11 +21,11 @@ export function result({ url }) {
     return {
       title: 'Check',
       body: [
-        h('h1', {}, 'No result here'),
+        h('h1', {}, 'No result'),
         h(
           'p',
           { class: 'lead' },
-          'A submission and what was found for it are forgotten when the page is left or loaded again.',
+          'The page keeps a submission and its result until it is closed or loaded again. Check the document once more.',
         ),
         again,
       ],
@@ -36,7 +37,7 @@ export function result({ url }) {
     body: [
       again,
       checks.length > 1 && list(checks, at),
-      h('p', { class: 'over' }, 'Checked'),
+      h('p', { class: 'over' }, 'Submission'),
       h('h1', {}, name(title)),
       ...found(checked, at),
     ],
@@ -59,7 +60,9 @@ function outcome(checked) {
  */
 function found(checked, at) {
   if ('problem' in checked) return [problemNotice(checked.problem)];
-  const { answer } = checked;
+  const { answer, options } = checked;
+  const { characters, tokens, text } = answer.query;
+  const unit = unitOf(answer.spec, text);
   return [
     h(
       'p',
@@ -68,10 +71,15 @@ function found(checked, at) {
       h(
         'span',
         { class: 'soft' },
-        `${counted(answer.query.characters, 'character')}, ${counted(answer.query.shingles, 'shingle')}`,
+        `The submission has ${unit === 'word' ? `${counted(tokens, 'word')}, ` : ''}${counted(characters, 'character')}.`,
       ),
     ),
-    ...matchesView(answer, { self: 'the submission', other: 'the document' }, (match) => checkedPairHref(at, match.id)),
+    ...matchesView(
+      answer,
+      { self: 'the submission', other: 'the document' },
+      { threshold: options.threshold ?? 0, containment: options.containment ?? 0 },
+      (match) => checkedPairHref(at, match.id),
+    ),
   ];
 }
 

@@ -4,17 +4,18 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::Path;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use minwise_index::Index;
+use minwise_index::{Index, Unclosed};
 use minwise_server::{Server, ServerLimits, ServerOptions, Tokens};
 use serde_json::{Value, json};
 
 use crate::Exit;
 use crate::args::ServeArgs;
 use crate::interrupt;
-use crate::printer::{CommandWarning, Failure, Printer};
+use crate::printer::{CommandWarning, Failure, Printer, megabytes};
 use crate::settings::{self, FlagProblems};
 
 pub fn run(args: &ServeArgs, printer: &Printer) -> Result<Exit, Failure> {
@@ -28,10 +29,12 @@ pub fn run(args: &ServeArgs, printer: &Printer) -> Result<Exit, Failure> {
     problems.finish()?;
 
     let tokens = args.tokens.as_deref().map(|path| Tokens::read(Path::new(path))).transpose()?;
-    let index = Index::open(Path::new(&args.index))?;
+    // Before the server listens, because a folder that is no index is the commoner mistake.
+    let unclosed = Index::unclosed(Path::new(&args.index))?;
     let messages = *printer;
     let log = Box::new(move |event: &Value| note(&messages, event));
     let server = Server::listen(address, ServerOptions::default().tokens(tokens).limits(limits).log(log))?;
+    let index = open(&server, &args.index, unclosed.as_ref(), printer)?;
     let url = format!("http://{}", server.address());
     printer.event(&json!({"event": "listening", "url": url}));
     writeln!(std::io::stdout(), "{url}")?;
@@ -50,6 +53,49 @@ pub fn run(args: &ServeArgs, printer: &Printer) -> Result<Exit, Failure> {
     }
     printer.note("stopped     everything that was acknowledged is on disk");
     Ok(Exit::Done)
+}
+
+/// Time between two lines that say that the archive is still being opened.
+const STILL: Duration = Duration::from_secs(2);
+
+/// Opens the archive. After a crash that takes some seconds, so it is reported, and the server answers that it is not ready yet.
+fn open(
+    server: &Server,
+    path: &str,
+    unclosed: Option<&Unclosed>,
+    printer: &Printer,
+) -> Result<Index, Failure> {
+    let mut detail = "This takes a few seconds.".to_owned();
+    if let Some(unclosed) = unclosed {
+        let size = megabytes(unclosed.journal_bytes);
+        detail = format!("It was not closed properly, so {size} of recent changes are read again.");
+        printer.event(&json!({
+            "event": "opening", "index": path, "holder": unclosed.holder,
+            "journal_bytes": unclosed.journal_bytes, "elapsed_ms": 0,
+        }));
+        printer.note(&format!(
+            "opening     `{path}` was not closed by {}; {size} of recent changes are read again",
+            unclosed.holder
+        ));
+    }
+    let (done, waiting) = mpsc::channel::<()>();
+    let begun = Instant::now();
+    let index = thread::scope(|scope| {
+        scope.spawn(move || {
+            while waiting.recv_timeout(STILL) == Err(RecvTimeoutError::Timeout) {
+                let elapsed = begun.elapsed();
+                printer.event(&json!({
+                    "event": "opening", "index": path, "elapsed_ms": elapsed.as_secs_f64() * 1e3,
+                }));
+                printer.note(&format!("opening     `{path}`: {} s so far", elapsed.as_secs()));
+            }
+        });
+        // Opening is as safe to interrupt as everything else that the archive does.
+        let index = interrupt::at_once(|| server.while_opening(&detail, || Index::open(Path::new(path))));
+        drop(done);
+        index
+    });
+    Ok(index??)
 }
 
 /// Errors concern everybody who runs a server, all else those who read the log.

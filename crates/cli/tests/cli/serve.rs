@@ -78,6 +78,39 @@ fn it_says_where_it_listens_and_stops_when_it_is_asked_to() {
 
 #[cfg(unix)]
 #[test]
+fn an_archive_that_was_not_closed_is_opened_with_a_line_that_says_so() {
+    let desk = Desk::new();
+    desk.run("index create archive -q").exit(0);
+    let serve = "serve --index archive --listen 127.0.0.1:0";
+    let log = |arguments: &str| {
+        let mut serving = Serving::new(&desk, arguments);
+        let document = r#"{"documents": [{"id": "a", "text": "some words"}]}"#;
+        assert!([200, 201].contains(&serving.ask("POST /api/v1/documents", document).0));
+        // As a crash ends it, without a chance to close anything.
+        serving.child.kill().unwrap();
+        serving.child.wait().unwrap();
+        let mut log = String::new();
+        serving.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        log
+    };
+    let first = log(serve);
+    assert!(!first.contains("opening"), "{first}");
+    let second = log(serve);
+    let line = second.lines().next().unwrap();
+    assert!(line.starts_with("opening     `archive` was not closed by process "), "{second}");
+    assert!(line.contains(", since 2") && line.ends_with("of recent changes are read again"), "{second}");
+    let third = log(&format!("{serve} --log json"));
+    let event: Value = serde_json::from_str(third.lines().next().unwrap()).unwrap();
+    assert_eq!((&event["event"], &event["index"]), (&"opening".into(), &"archive".into()));
+    assert!(event["journal_bytes"].as_u64().unwrap() > 0, "{event}");
+    // Opened and closed once, there is nothing to report.
+    desk.run("index stats archive").exit(0);
+    let closed = log(serve);
+    assert!(!closed.contains("opening"), "{closed}");
+}
+
+#[cfg(unix)]
+#[test]
 fn documents_that_there_was_no_time_to_add_are_told() {
     let desk = Desk::new();
     desk.run("index create archive -q").exit(0);

@@ -26,7 +26,7 @@ export class FileChoice {
     h(
       'p',
       { class: 'soft' },
-      'Word, PDF, OpenDocument, HTML, Markdown, plain text. Several are checked one after the other.',
+      'Word, PDF, OpenDocument, HTML, Markdown, plain text. Several files are checked one after the other.',
     ),
     this.#button,
     this.#input,

@@ -57,7 +57,10 @@ mod _minwise {
     #[pymodule_export]
     use crate::sketches::PySketches;
     #[pymodule_export]
-    use crate::spark::{PySparkBatch, PySparkFile, PySparkRounds, PySparkTask, spark_frequent, spark_plan};
+    use crate::spark::{
+        PySparkBatch, PySparkFile, PySparkRounds, PySparkTask, spark_frequent, spark_group, spark_plan,
+        spark_sort,
+    };
 
     #[cfg(debug_assertions)]
     #[pymodule_export]

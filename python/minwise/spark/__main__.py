@@ -12,7 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .._errors import MinwiseError
-from . import dedup, dedup_files
+from . import _job, dedup_files
+from ._files import apart
+from ._sail import SailServer
 from ._settings import REFUSED, SUPPORTED
 
 #: Options that have another form than a text.
@@ -49,7 +51,7 @@ def parser() -> argparse.ArgumentParser:
     out.add_argument("--annotate", action="store_true", help="write all rows, with `duplicate_of` and `similarity`")
     out.add_argument("--no-resume", action="store_true", help="begin anew in a folder that has a job")
     out.add_argument("--remote", help="URL of a Spark Connect server, such as sc://host:15002")
-    out.add_argument("--sail", action="store_true", help="run on a Sail server in this process (`pip install pysail`)")
+    out.add_argument("--sail", action="store_true", help="run on a Sail server that the program starts (`pip install pysail`)")
     out.add_argument("--quiet", action="store_true", help="log nothing but errors")
     for name in (*SUPPORTED, *REFUSED):
         option = f"--{name.replace('_', '-')}"
@@ -80,12 +82,8 @@ def _session(words: argparse.Namespace) -> tuple[Any, Any]:
     from pyspark.sql import SparkSession
 
     if words.sail:
-        from pysail.spark import SparkConnectServer
-
-        server = SparkConnectServer("127.0.0.1", 0)
-        server.start(background=True)
-        _, port = server.listening_address
-        return SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate(), server
+        server = SailServer()
+        return SparkSession.builder.remote(server.url).getOrCreate(), server
     builder = SparkSession.builder.appName("minwise dedup")
     if words.remote:
         builder = builder.remote(words.remote)
@@ -118,6 +116,10 @@ def _run(words: argparse.Namespace, spark: Any) -> dict[str, Any]:
                 texts.append(file.read())
         given["ignore_text"] = texts
     common = {"text": words.text_field, "id": words.id_field, "work": words.work, "resume": not words.no_resume, **given}
+    outputs = {name: getattr(words, name) for name in ("output", "removed", "decisions", "clusters") if getattr(words, name)}
+    inputs = [*words.input, *(words.against or [])]
+    for name, path in [*outputs.items(), ("work", words.work)]:
+        apart(name, path, [*inputs, *(other for kind, other in outputs.items() if kind != name)])
     if words.files:
         done = dedup_files(spark, words.input, words.output, against=words.against, **common)
         if words.decisions:
@@ -126,11 +128,10 @@ def _run(words: argparse.Namespace, spark: Any) -> dict[str, Any]:
     df = _read(spark, words.input, words.format)
     against = _read(spark, words.against, words.format) if words.against else None
     order_by = words.order_by.split(",") if words.order_by else None
-    result = dedup(df, against=against, order_by=order_by, **common)
-    (result.annotated if words.annotate else result.kept).write.parquet(words.output)
-    for path, table in ((words.removed, "removed"), (words.decisions, "decisions"), (words.clusters, "clusters")):
-        if path:
-            getattr(result, table).write.parquet(path)
+    result = _job.dedup(df, against=against, order_by=order_by, _outputs=outputs, **common)
+    for name, path in outputs.items():
+        table = ("annotated" if words.annotate else "kept") if name == "output" else name
+        result.write(name, path, table)
     if words.report:
         result.report(words.report)
     return result.summary
@@ -141,7 +142,11 @@ def main(words: list[str] | None = None) -> int:
     chosen = parser().parse_args(words)
     logging.basicConfig(level=logging.ERROR if chosen.quiet else logging.WARNING, format="minwise: %(message)s")
     logging.getLogger("minwise.spark").setLevel(logging.ERROR if chosen.quiet else logging.INFO)
-    spark, server = _session(chosen)
+    try:
+        spark, server = _session(chosen)
+    except RuntimeError as error:
+        print(f"minwise: {error}", file=sys.stderr)
+        return 2
     try:
         print(show(_run(chosen, spark)))
         return 0

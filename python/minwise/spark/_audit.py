@@ -7,8 +7,8 @@ from typing import Any
 
 from . import _tasks
 from ._rounds import compare
-from ._rows import Columns, for_references, selected
-from ._shelves import EQUALS, SMALL_ROWS
+from ._rows import Columns
+from ._shelves import SMALL_HASHES, chosen_texts, copies_of
 from ._tasks import Job
 from ._work import Work
 
@@ -43,8 +43,8 @@ def audit(work: Work, df: Any, against: Any, columns: Columns, job: Job, documen
     from pyspark.sql import functions as F
 
     sketches = work.table("sketches", _tasks.SKETCHES).where(F.col("sketch").isNotNull())
-    firsts = work.table("equals", EQUALS).select("rank")
-    rows = sketches.select("rank", "sketch", "content").join(firsts, "rank", "left_semi")
+    # One of equal documents stands for all.
+    rows = sketches.select("rank", "sketch", "content").join(copies_of(work).select("rank"), "rank", "left_anti")
     # The fingerprint of a text is as good as random, and the same in every run.
     drawn = rows.orderBy("content", "rank").limit(documents).select("rank", "sketch").toArrow()
     sink = pa.BufferOutputStream()
@@ -54,15 +54,10 @@ def audit(work: Work, df: Any, against: Any, columns: Columns, job: Job, documen
     found = rows.select("rank", "sketch").mapInArrow(_tasks.sampler(job, sample), _tasks.MET)
     pairs = work.save(found.select(F.least("a", "c").alias("a"), F.greatest("a", "c").alias("c"), "met").distinct(), "audit-pairs")
     needed = pairs.select(F.col("a").alias("rank")).unionByName(pairs.select(F.col("c").alias("rank"))).distinct()
-    if pairs.count() <= SMALL_ROWS:
-        needed = F.broadcast(needed)
-    again = selected(df, columns).drop("id").mapInArrow(_tasks.ranker(job, False), _tasks.RANKS)
-    if against is not None:
-        references = selected(against, for_references(columns)).drop("id")
-        again = again.unionByName(references.mapInArrow(_tasks.ranker(job, True), _tasks.RANKS))
-    work.save(again.join(needed, "rank", "left_semi").select("rank", "text", "size"), "audit-texts")
+    number = needed.count()
+    work.save(chosen_texts(df, against, columns, job, needed.toArrow() if number <= SMALL_HASHES else needed, number), "audit-texts")
     compare(work, job, pairs.select("a", "c"), "audit-similar", all=False, texts="audit-texts")
-    similar = work.table("audit-similar", _tasks.SIMILAR).join(pairs, ["a", "c"])
+    similar = work.table("audit-similar", _tasks.SIMILAR).where("a is not null").join(pairs, ["a", "c"])
     counted = similar.agg(F.count(F.lit(1)).alias("pairs"), F.sum(F.col("met").cast("bigint")).alias("found")).collect()[0]
     number, met = counted["pairs"], counted["found"] or 0
     low, high = interval(met, number)

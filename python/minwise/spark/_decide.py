@@ -6,117 +6,143 @@ from typing import Any
 
 from . import _tasks
 from ._rounds import Rounds, compare
-from ._shelves import EQUALS
+from ._shelves import SMALL_ROWS, copies_of
 from ._tasks import Job
 from ._work import Work
 
-NAMED = "rank binary, `of` binary, similarity double"
-IDS = "rank binary, id string"
-DECISIONS = "id string, duplicate_of string, similarity double, rank binary, `of` binary, is_equal boolean"
+NAMED = "rank binary, `of` binary, similarity double, is_equal boolean"
+DECISIONS = "id string, duplicate_of string, similarity double, rank binary, content bigint, `of` binary, is_equal boolean"
 
 
-def _inputs(work: Work) -> Any:
-    return work.table("sketches", _tasks.SKETCHES).where("not given")
-
-
-def named(work: Work, job: Job, rounds: Rounds) -> dict[str, Any]:
-    """Keepers of rows whose document was removed. Later copies of a document may have another keeper than the first one."""
+def decided(work: Work, job: Job, rounds: Rounds, cluster: str) -> tuple[Any, dict[str, int] | None]:
+    """Removed rows with their keepers, and the counts if the driver has them."""
     from pyspark.sql import functions as F
 
-    equals = work.table("equals", EQUALS).where("copies > 1").select("equality", F.col("rank").alias("first"))
-    copies = _inputs(work).select("rank", "equality").join(equals, "equality").where(F.col("rank") != F.col("first"))
-    found = rounds.named(copies.select("rank", "first"))
-    if found is None:
-        found = work.spark.createDataFrame([], NAMED)
-    table = work.save(found.select("rank", "of", "similarity"), "named")
-    return {"named": table.count()}
+    if cluster == "star":
+        table = rounds.decided()
+        if table is not None:
+            # The driver has all copies, and so all decisions.
+            counts = {
+                "removed": len(table),
+                "clusters": len(table["of"].unique()),
+                "equal": table["is_equal"].to_pylist().count(True),
+            }
+            return (work.frame(table, "decided") if len(table) else None), counts
+        # Later copies of a document may have another keeper than the first one.
+        found = rounds.named(copies_of(work))
+    else:
+        found = joined(work, job, rounds)
+    copies = copies_of(work)
+    if found is not None:
+        found = work.save(found.select("rank", "of", "similarity", F.lit(False).alias("is_equal")), "named")
+        # Copies of a removed document were named with it.
+        copies = copies.join(found.select("rank"), "rank", "left_anti")
+    rows = copies.select("rank", F.col("other").alias("of"), F.lit(1.0).alias("similarity"), F.lit(True).alias("is_equal"))
+    rows = rows if found is None else found.unionByName(rows)
+    # Rank keys of references begin with 0.
+    return rows.where(~F.hex("rank").startswith("00")), None
 
 
-def joined(work: Work, job: Job, rounds: Rounds) -> dict[str, Any]:
+def joined(work: Work, job: Job, rounds: Rounds) -> Any:
     """Keepers of rows by components: the first document of the component, and the similarity to it."""
     from pyspark.sql import functions as F
 
     pairs = rounds.joined()
     if pairs is None:
-        work.spark.createDataFrame([], NAMED).write.mode("overwrite").parquet(work.at("named"))
-        return {"named": 0}
+        return None
     compare(work, job, work.save(pairs, "joined-pairs"), "joined", all=True)
-    known = work.table("joined", _tasks.SIMILAR)
-    equals = work.table("equals", EQUALS).select("equality", F.col("rank").alias("c"))
-    rows = _inputs(work).select("rank", "equality").join(equals, "equality").join(known, "c")
-    table = work.save(rows.select("rank", F.col("a").alias("of"), "similarity"), "named")
-    return {"named": table.count()}
+    known = work.table("joined", _tasks.SIMILAR).where("a is not null")
+    documents = known.select(F.col("c").alias("rank"), F.col("a").alias("of"), "similarity")
+    copies = copies_of(work).join(known.withColumnRenamed("c", "other"), "other")
+    return documents.unionByName(copies.select("rank", F.col("a").alias("of"), "similarity"))
 
 
-def ids(work: Work, files: Any = None, is_last: bool = False) -> dict[str, Any]:
-    """Ids of rows: a repeated one becomes `id#2`, `id#3` in keeper order, and a row without one gets its rank key.
+def renamed(work: Work, files: Any, is_last: bool) -> Any:
+    """New ids of rows whose id repeats: the first keeps it, and the others are `id#2`, `id#3` in keeper order, except ids that rows have.
 
     Records of `files` whose id repeats go by their places instead, as in the command.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    rows = work.table("sketches", _tasks.SKETCHES)
-    shown = rows.select("rank", "given", F.coalesce("id", F.lower(F.hex("rank"))).alias("id"))
-    inputs = shown.where("not given").select("rank", "id")
-    repeated = inputs.groupBy("id").agg(F.count(F.lit(1)).alias("n")).where("n > 1").select("id")
-    again = inputs.join(repeated, "id")
-    if files is None:
-        order = Window.partitionBy("id").orderBy(F.hex("rank"))
-        again = again.select("rank", "id", F.row_number().over(order).alias("number"))
-        named = F.concat(F.col("id"), F.lit("#"), F.col("number").cast("string"))
-        changed = again.where("number > 1").select("rank", named.alias("id"))
-    else:
+    rows = work.table("sketches", _tasks.SKETCHES).where("id is not null")
+    if files is not None:
+        rows = rows.where("not given")
+    rows = rows.select("rank", "id")
+    repeated = rows.groupBy("id").agg(F.count(F.lit(1)).alias("n")).where("n > 1").select("id")
+    again = rows.join(repeated, "id")
+    if files is not None:
         # The key of a record is its file and row, which end the rank key.
         place = files.select("place", "o0", "o1")
         ends = again.select("rank").mapInArrow(_tasks.placer(is_last), _tasks.PLACES)
-        changed = ends.join(place, ["o0", "o1"]).select("rank", F.col("place").alias("id"))
-    table = work.save(changed.select("rank", "id"), "repeated-ids")
-    return {"repeated_ids": table.count()}
+        return ends.join(place, ["o0", "o1"]).select("rank", F.col("place").alias("id"))
+    # Ids of rows that look like numbered ones of repeated ids.
+    number = F.regexp_extract("id", "#([2-9]|[1-9][0-9]{1,8})$", 1)
+    numbered = rows.select("id", number.alias("shown")).where("shown <> ''")
+    base = F.expr("substring(id, 1, length(id) - length(shown) - 1)")
+    taken = numbered.select(base.alias("id"), F.col("shown").cast("bigint").alias("number")).distinct()
+    taken = work.save(taken.join(repeated, "id", "left_semi"), "taken-ids")
+    marked = taken.select("id").distinct()
+    order = Window.partitionBy("id").orderBy(F.hex("rank"))
+    plain = again.join(marked, "id", "left_anti").select("rank", "id", F.row_number().over(order).alias("number"))
+    name = F.concat(F.col("id"), F.lit("#"), F.col("number").cast("string"))
+    plain = plain.where("number > 1").select("rank", name.alias("id"))
+    if not taken.limit(1).collect():
+        return plain
+    there = again.join(marked, "id", "left_semi").select("id", "rank", F.lit(None).cast("bigint").alias("number"))
+    both = there.unionByName(taken.select("id", F.lit(None).cast("binary").alias("rank"), "number"))
+    return plain.unionByName(both.groupBy("id").applyInArrow(_tasks.renamer(), _tasks.IDS))
 
 
 def with_ids(work: Work) -> Any:
-    """Rank keys and ids of all rows."""
+    """Rank keys, ids and fingerprints of all rows. A row without an id has its rank key."""
     from pyspark.sql import functions as F
 
     rows = work.table("sketches", _tasks.SKETCHES)
-    shown = rows.select("rank", F.coalesce("id", F.lower(F.hex("rank"))).alias("plain"))
-    repeated = work.table("repeated-ids", IDS)
-    return shown.join(repeated, "rank", "left").select("rank", F.coalesce("id", "plain").alias("id"))
+    shown = rows.select("rank", "content", F.coalesce("id", F.lower(F.hex("rank"))).alias("id"))
+    if not (work.counts("ids") or {}).get("renamed"):
+        return shown
+    names = work.table("renamed-ids", _tasks.IDS).withColumnRenamed("id", "name")
+    return shown.join(names, "rank", "left").select("rank", "content", F.coalesce("name", "id").alias("id"))
 
 
-def decisions(work: Work, max_cluster: int | None) -> dict[str, Any]:
-    """Joins near-duplicates and equal documents, and leaves out large clusters."""
+def ids(work: Work, repeated: int, files: Any = None, is_last: bool = False) -> None:
+    """Step: names rows whose id repeats, if there are any."""
+    if repeated:
+        work.step("ids", lambda: {"renamed": work.save(renamed(work, files, is_last), "renamed-ids").count()})
+
+
+def decisions(work: Work, job: Job, rounds: Rounds, cluster: str, max_cluster: int | None) -> dict[str, Any]:
+    """Step: joins near-duplicates and equal documents, leaves out large clusters, and adds ids."""
     from pyspark.sql import functions as F
 
-    found = work.table("named", NAMED)
-    equals = work.table("equals", EQUALS).where("copies > 1").select("equality", F.col("rank").alias("of"))
-    copies = _inputs(work).select("rank", "equality").join(equals, "equality").where(F.col("rank") != F.col("of"))
-    # Copies of a removed document, or of a reference in a component, were named with it.
-    copies = copies.join(found.select("rank"), "rank", "left_anti")
-    all = found.withColumn("is_equal", F.lit(False)).unionByName(
-        copies.select("rank", "of", F.lit(1.0).alias("similarity"), F.lit(True).alias("is_equal"))
-    )
+    all, counts = decided(work, job, rounds, cluster)
     spared, large = 0, 0
+    if all is None:
+        work.spark.createDataFrame([], DECISIONS).write.mode("overwrite").parquet(work.at("decisions"))
+        return {**rounds.totals, "removed": 0, "clusters": 0, "equal": 0, "spared": 0, "large_clusters": 0}
     if max_cluster is not None:
+        counts = None
+        all = work.save(all, "all-decided")
         sizes = all.groupBy("of").agg(F.count(F.lit(1)).alias("n")).where(F.col("n") + 1 > max_cluster)
         counted = sizes.agg(F.count(F.lit(1)).alias("large"), F.sum("n").alias("spared")).collect()[0]
         large, spared = counted["large"], counted["spared"] or 0
         all = all.join(sizes.select("of"), "of", "left_anti").select("rank", "of", "similarity", "is_equal")
+    is_small = counts is not None and counts["removed"] <= SMALL_ROWS
     names = with_ids(work)
-    shown = all.join(names, "rank").join(
-        names.select(F.col("rank").alias("of"), F.col("id").alias("duplicate_of")), "of"
-    )
-    table = work.save(shown.select("id", "duplicate_of", "similarity", "rank", "of", "is_equal"), "decisions")
-    counted = table.agg(
-        F.count(F.lit(1)).alias("n"),
-        F.count_distinct("of").alias("clusters"),
-        F.sum(F.when(F.col("is_equal"), 1).otherwise(0)).alias("equal"),
-    ).collect()[0]
-    return {
-        "removed": counted["n"],
-        "clusters": counted["clusters"],
-        "equal": counted["equal"] or 0,
-        "spared": spared,
-        "large_clusters": large,
-    }
+    shown = names.join(F.broadcast(all) if is_small else all, "rank")
+    keepers = names.select(F.col("rank").alias("of"), F.col("id").alias("duplicate_of"))
+    if is_small:
+        # The table of all rows is not shuffled for the few that are keepers.
+        keepers = F.broadcast(keepers.join(F.broadcast(all.select("of").distinct()), "of", "left_semi"))
+    shown = shown.join(keepers, "of")
+    columns = ["id", "duplicate_of", "similarity", "rank", "content", "of", "is_equal"]
+    table = work.save(shown.select(*columns), "decisions")
+    if counts is None:
+        counted = table.agg(
+            F.count(F.lit(1)).alias("n"),
+            F.count_distinct("of").alias("clusters"),
+            F.sum(F.when(F.col("is_equal"), 1).otherwise(0)).alias("equal"),
+        ).collect()[0]
+        counts = {"removed": counted["n"], "clusters": counted["clusters"], "equal": counted["equal"] or 0}
+    return {**rounds.totals, **counts, "spared": spared, "large_clusters": large}

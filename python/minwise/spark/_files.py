@@ -68,6 +68,26 @@ def listed(inputs: Path | Sequence[Path]) -> list[tuple[str, str]]:
     return found
 
 
+def apart(setting: str, path: str, inputs: Sequence[str]) -> None:
+    """Raises if a folder that the job writes lies over an input, or the other way round: a job that goes on would read its own output."""
+
+    def parts(path: str) -> tuple[str, list[str]]:
+        scheme, colon, rest = path.rpartition("://")
+        is_local = not colon or scheme == "file"
+        rest = os.path.realpath(rest) if is_local else rest
+        return ("" if is_local else scheme), [part for part in rest.split("/") if part]
+
+    scheme, own = parts(path)
+    for other in inputs:
+        other_scheme, theirs = parts(other)
+        if scheme == other_scheme and (own[: len(theirs)] == theirs or theirs[: len(own)] == own):
+            raise SettingError(
+                f"`{setting}`: `{path}` and the input `{other}` lie in one another",
+                hint="name a folder outside of all inputs",
+                settings=[setting],
+            )
+
+
 def _identity(files: list[tuple[str, str]]) -> list[list[Any]]:
     """Paths with sizes and times of change, because a path alone may have new content tomorrow."""
     states = [(path, os.stat(path)) for path, _ in files]
@@ -189,6 +209,11 @@ def _dedup_files(
     files = listed(inputs)
     references = listed(against) if against is not None else []
     output = os.fspath(output)
+    words = [[given] if isinstance(given, (str, os.PathLike)) else list(given) for given in (inputs, against) if given is not None]
+    tops = [os.fspath(word) for some in words for word in some]
+    apart("output", output, tops)
+    apart("work", work, tops)
+    apart("work", work, [output])
     limits = _job._limits(same)
     chosen = _settings.check(same)
     plan = _settings.plan(chosen)
@@ -216,7 +241,7 @@ def _dedup_files(
     ready = _job._Ready(df, given, None, None, None, same, work, resume, "dedup_files", columns, identity)
     assert ready.work is not None
     folder = ready.work
-    if os.path.isdir(output) and os.listdir(output) and folder.counts("copied") is None and folder.counts("decisions") is None:
+    if os.path.isdir(output) and os.listdir(output) and folder.counts("decisions") is None:
         raise SettingError(f"`output`: `{output}` is not empty", hint="name another folder", settings=["output"])
     counts = _job.run(ready, limits, plan)
 

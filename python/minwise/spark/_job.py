@@ -16,7 +16,7 @@ from ._results import Result
 from ._rounds import rounds_of
 from ._rows import Columns, choose
 from ._tasks import Job
-from ._work import Work
+from ._work import Work, exists
 
 
 class _Ready:
@@ -66,12 +66,9 @@ class _Ready:
                 **(identity or {}),
             }
             self.work = Work(spark, work, fields, resume)
-        self.job = plain
-        if ignored:
-            self.job = Job(plain.plan, ignored, weights)
-        if self.plan["max_df"] is not None:
-            frequent = self._frequent(plain)
-            self.job = Job(plain.plan, ignored + frequent, weights)
+        frequent = self._frequent(plain) if self.plan["max_df"] is not None else b""
+        # Whole sketches are kept for an audit only.
+        self.job = Job(plain.plan, ignored + frequent, weights, kind == "sketch" or kind != "pairs" and self.audit != "off")
 
     def _frequent(self, job: Job) -> bytes:
         """Shingles of too many documents. They are counted once, and a job that is resumed reads them."""
@@ -113,12 +110,15 @@ def _limits(given: dict[str, Any]) -> dict[str, int | None]:
 @contextmanager
 def _batches(spark: Any) -> Iterator[None]:
     """Asks the engine to cut Arrow batches by bytes, as tasks do, for the time of a job."""
-    name, before = "spark.sql.execution.arrow.maxBytesPerBatch", None
+    name, wanted, before = "spark.sql.execution.arrow.maxBytesPerBatch", str(_tasks.BATCH_BYTES), None
     try:
         before = spark.conf.get(name, None)
-        spark.conf.set(name, str(_tasks.BATCH_BYTES))
+        if before != wanted:
+            spark.conf.set(name, wanted)
     except Exception:  # noqa: BLE001
-        # Sail has no such setting, and its batches have 8,192 rows.
+        # An engine may have no such setting. Batches of Sail have 8,192 rows.
+        before = wanted
+    if before == wanted:
         yield
         return
     try:
@@ -170,11 +170,23 @@ def _dedup(
     work: str,
     resume: bool,
 ) -> Result:
-    limits = _limits(same)
+    limits, outputs = _limits(same), same.pop("_outputs", {})
     ready = _Ready(df, against, text, id, order_by, same, work, resume, "dedup")
     assert ready.work is not None
+    claim(ready.work, outputs)
     counts = run(ready, limits, ready.plan)
     return Result(ready.work, df, ready.columns, ready.job, ready.plan["null"], counts)
+
+
+def claim(folder: Work, outputs: dict[str, str]) -> None:
+    """Refuses outputs that exist before anything is computed. An output that this job has found free is its own from then on."""
+    own = folder.counts("outputs") or {}
+    for name, path in outputs.items():
+        if own.get(name) != path and exists(folder.spark, path):
+            hint = "name another folder, or delete this one"
+            raise SettingError(f"`{name}`: there is something at `{path}`", hint=hint, settings=[name])
+    if any(own.get(name) != path for name, path in outputs.items()):
+        folder.note("outputs", {**own, **outputs})
 
 
 def is_last(keep: str) -> bool:
@@ -187,22 +199,23 @@ def run(ready: _Ready, limits: dict[str, int | None], plan: dict[str, Any]) -> d
     folder, job, columns, df, against = ready.work, ready.job, ready.columns, ready.df, ready.against
     assert folder is not None
     null = plan["null"]
-    counts = dict(folder.step("sketches", lambda: _shelves.sketches(folder, df, against, columns, job, null)))
-    counts |= folder.step("equals", lambda: _shelves.equals(folder))
-    counts |= folder.step("shelves", lambda: _shelves.shelves(folder))
-    needed = counts.pop("documents")
-    counts |= folder.step("texts", lambda: _shelves.texts(folder, df, against, columns, job, needed))
-    if folder.counts("decisions") is None and folder.counts("named") is None:
-        rounds = rounds_of(folder, job, plan["cluster"], limits, counts["members"])
+    is_known = folder.counts("sketches") is not None
+    rows = folder.step("sketches", lambda: _shelves.sketches(folder, df, against, columns, job))["rows"]
+    counts = dict(folder.step("groups", lambda: _shelves.groups(folder, rows, plan["bands"], null, columns.order_by)))
+    before = (rows, counts.pop("sum"))
+    # Files are known by their sizes and times.
+    if is_known and not columns.is_ready:
+        _shelves.check_input(folder, df, against, columns, job, before)
+    if folder.counts("decisions") is None:
+        rounds = rounds_of(folder, job, plan["cluster"], limits, counts)
+        ranks, number = rounds.ranks()
+        folder.step("texts", lambda: _shelves.texts(folder, df, against, columns, job, ranks, number, before))
         # Rounds that are done are not computed again: the driver takes their similar pairs from the folder.
-        totals = rounds.run()
-        folder.step("rounds", lambda: totals)
-        name = _decide.named if plan["cluster"] == "star" else _decide.joined
-        folder.step("named", lambda: name(folder, job, rounds))
-    counts |= folder.counts("rounds") or {}
-    places = df if columns.is_ready else None
-    counts |= folder.step("ids", lambda: _decide.ids(folder, places, is_last(plan["keep"])))
-    counts |= folder.step("decisions", lambda: _decide.decisions(folder, plan["max_cluster"]))
+        rounds.run()
+        _decide.ids(folder, counts["repeated_ids"], df if columns.is_ready else None, is_last(plan["keep"]))
+        folder.step("decisions", lambda: _decide.decisions(folder, job, rounds, plan["cluster"], plan["max_cluster"]))
+    counts |= folder.counts("decisions") or {}
+    counts["repeated_ids"] = (folder.counts("ids") or {}).get("renamed", 0)
     counts["rejected"] = counts["too_short"] + counts["too_long"] + (counts["nulls"] if null == "reject" else 0)
     counts["kept"] = counts["read"] - counts["removed"] - counts["rejected"]
     drawn = _audit.size(ready.audit, counts["distinct"])
@@ -237,18 +250,30 @@ def pairs(
     job, columns = ready.job, ready.columns
     assert ready.work is not None
     folder = ready.work
-    folder.step("sketches", lambda: _shelves.sketches(folder, df, None, columns, job, ready.plan["null"]))
-    folder.step("equals", lambda: _shelves.equals(folder))
-    shelved = folder.step("shelves", lambda: _shelves.shelves(folder))
-    needed = shelved["documents"]
-    folder.step("texts", lambda: _shelves.texts(folder, df, None, columns, job, needed))
-    folder.step("rounds", lambda: rounds_of(folder, job, "pairs", limits, shelved["members"]).run())
-    folder.step("ids", lambda: _decide.ids(folder))
-    equals = folder.table("equals", _shelves.EQUALS).select("equality", F.col("rank").alias("stands"))
-    members = folder.table("sketches", _tasks.SKETCHES).select("rank", "equality").join(equals, "equality")
-    similar = folder.table("round-001-similar", _tasks.SIMILAR)
-    if folder.counts("round-001") is None:
-        similar = folder.spark.createDataFrame([], _tasks.SIMILAR)
+    is_known = folder.counts("sketches") is not None
+    rows = folder.step("sketches", lambda: _shelves.sketches(folder, df, None, columns, job))["rows"]
+    bands, null = ready.plan["bands"], ready.plan["null"]
+    counts = folder.step("groups", lambda: _shelves.groups(folder, rows, bands, null, columns.order_by))
+    before = (rows, counts["sum"])
+    if is_known:
+        _shelves.check_input(folder, df, None, columns, job, before)
+
+    def compared() -> dict[str, Any]:
+        rounds = rounds_of(folder, job, "pairs", limits, counts)
+        ranks, number = rounds.ranks()
+        folder.step("texts", lambda: _shelves.texts(folder, df, None, columns, job, ranks, number, before))
+        return rounds.run()
+
+    folder.step("rounds", compared)
+    _decide.ids(folder, counts["repeated_ids"])
+    similar = folder.spark.createDataFrame([], _tasks.SIMILAR)
+    if folder.counts("round-001") is not None:
+        similar = folder.table("round-001-similar", _tasks.SIMILAR).where("a is not null")
+    copies = _shelves.copies_of(folder)
+    # Documents with their copies: a document stands for itself, too.
+    both = similar.select(F.col("a").alias("stands")).unionByName(similar.select(F.col("c").alias("stands")))
+    firsts = both.unionByName(copies.select(F.col("other").alias("stands"))).distinct()
+    members = firsts.select(F.col("stands").alias("rank"), "stands").unionByName(copies.select("rank", F.col("other").alias("stands")))
     # A pair of distinct documents is a pair of every copy of the one with every copy of the other.
     firsts = members.select(F.col("rank").alias("x"), F.col("stands").alias("a"))
     seconds = members.select(F.col("rank").alias("y"), F.col("stands").alias("c"))
@@ -269,11 +294,9 @@ def sketch(df: Any, *, text: str | None = None, id: str | None = None, **same: A
 
     Takes the arguments of :func:`dedup` that make a spec and bands. A row without shingles has null.
     """
-    from pyspark.sql import functions as F
-
     ready = _Ready(df, None, text, id, [text] if text else [_first_text(df)], same, None, False, "sketch")
     rows = _shelves.sketch_rows(df, None, ready.columns, ready.job)
-    return rows.select("id", "sketch", F.col("keys").alias("band_keys"))
+    return rows.select("id", "sketch", "keys").mapInArrow(_tasks.lister(), "id string, sketch binary, band_keys array<bigint>")
 
 
 def _first_text(df: Any) -> str:

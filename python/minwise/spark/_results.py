@@ -10,14 +10,17 @@ from typing import Any
 from .._errors import SettingError
 from . import _tasks
 from ._decide import DECISIONS, with_ids
-from ._rows import Columns, expressions
+from ._rows import Columns, column, expressions, quoted
 from ._shelves import NULL, REASONS, SMALL_ROWS
 from ._tasks import Job
-from ._work import Work
+from ._work import Work, exists
 
-#: Names of columns that are added to rows and taken away again.
+#: Names of columns that are added to rows and taken away again. Columns of the rows have names of their own meanwhile, because
+#: engines take dots in names for fields, and names may be those that are added.
 PREFIX = "_minwise_"
 RANK = "_minwise_rank"
+CONTENT = "_minwise_content"
+KEYS = [RANK, CONTENT]
 
 
 class Result:
@@ -75,44 +78,67 @@ class Result:
 
     @cached_property
     def _tagged(self) -> Any:
-        """The rows of the input with their rank keys."""
-        from pyspark.sql.types import BinaryType, StructField, StructType
+        """The rows of the input with their rank keys and fingerprints; columns have the names `c0`, `c1` and so on."""
+        from pyspark.sql import functions as F
+        from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
         df = self._df
         helpers = expressions(df, self._columns, PREFIX)
-        schema = StructType([*df.schema.fields, StructField(RANK, BinaryType())])
-        tag = _tasks.tagger(self._job, list(df.columns), PREFIX, RANK)
-        return df.select(*[df[name] for name in df.columns], *helpers).mapInArrow(tag, schema)
+        names = [f"c{at}" for at in range(len(df.columns))]
+        fields = [StructField(name, field.dataType, field.nullable) for name, field in zip(names, df.schema.fields)]
+        schema = StructType([*fields, StructField(RANK, BinaryType()), StructField(CONTENT, LongType())])
+        own = [F.col(quoted(column)).alias(name) for column, name in zip(df.columns, names)]
+        return df.select(*own, *helpers).mapInArrow(_tasks.tagger(self._job, names, PREFIX, KEYS), schema)
 
-    def _of(self, ranks: Any, how: str) -> Any:
+    def _keys(self, rows: Any, *more: str) -> Any:
+        """The rank keys and fingerprints of rows. A row of the input is known by both, so that no row with another text is taken for it."""
         from pyspark.sql import functions as F
 
-        ranks = ranks.withColumnRenamed("rank", RANK)
+        return rows.select(F.col("rank").alias(RANK), F.col("content").alias(CONTENT), *more)
+
+    def _shown(self, rows: Any, *more: str) -> Any:
+        """Rows of the input with the names of their columns."""
+        from pyspark.sql import functions as F
+
+        names = [F.col(f"c{at}").alias(name) for at, name in enumerate(self._df.columns)]
+        return rows.select(*names, *more)
+
+    def _of(self, rows: Any, how: str) -> Any:
+        from pyspark.sql import functions as F
+
         if self.summary["removed"] + self.summary["rejected"] <= SMALL_ROWS:
-            ranks = F.broadcast(ranks)
-        return self._tagged.join(ranks, RANK, how).drop(RANK)
+            rows = F.broadcast(rows)
+        return self._shown(self._tagged.join(rows, KEYS, how))
 
     @property
     def kept(self) -> Any:
         """The rows of the input that stay, with their columns."""
-        gone = self._decided.select("rank")
+        gone = self._keys(self._decided)
         if self.summary["rejected"]:
-            gone = gone.unionByName(self._rejected().select("rank"))
+            gone = gone.unionByName(self._keys(self._rejected()))
         return self._of(gone, "left_anti")
 
     @property
     def removed(self) -> Any:
         """The rows of the input that go, with their columns."""
-        return self._of(self._decided.select("rank"), "left_semi")
+        return self._of(self._keys(self._decided), "left_semi")
 
     @property
     def annotated(self) -> Any:
         """All rows that are not rejected, with the columns `duplicate_of` and `similarity`, which are null in rows that stay."""
-        found = self._decided.select("rank", "duplicate_of", "similarity").withColumnRenamed("rank", RANK)
         rows = self._tagged
         if self.summary["rejected"]:
-            rows = rows.join(self._rejected().select("rank").withColumnRenamed("rank", RANK), RANK, "left_anti")
-        return rows.join(found, RANK, "left").drop(RANK)
+            rows = rows.join(self._keys(self._rejected()), KEYS, "left_anti")
+        found = self._keys(self._decided, "duplicate_of", "similarity")
+        return self._shown(rows.join(found, KEYS, "left"), "duplicate_of", "similarity")
+
+    def write(self, name: str, path: str, table: str) -> None:
+        """Writes a table of the result once: a job that goes on after it has written the table does not write it again."""
+        done = self._work.counts(f"written-{name}")
+        if done is not None and done["path"] == path and exists(self._work.spark, path):
+            return
+        getattr(self, table).write.mode("overwrite").parquet(path)
+        self._work.note(f"written-{name}", {"path": path})
 
     def report(self, folder: str | os.PathLike[str], *, clusters: int = 50, documents: int = 1_000) -> None:
         """Writes the report of a sample as a page (HTML) and tables, to a folder on the driver.
@@ -137,7 +163,10 @@ class Result:
         keepers = removed.select("of", "duplicate_of").distinct().collect()
         names = dict(rows) | {bytes(row["of"]): row["duplicate_of"] for row in keepers}
         wanted = self._work.spark.createDataFrame([(bytearray(rank),) for rank in names], f"{RANK} binary")
-        found = self._tagged.join(F.broadcast(wanted), RANK, "left_semi").select(RANK, F.col(self._columns.text).alias("text")).collect()
+        df = self._df.select(column(self._df, self._columns.text).cast("string").alias("c0"), *expressions(self._df, self._columns, PREFIX))
+        schema = f"c0 string, {RANK} binary, {CONTENT} bigint"
+        tagged = df.mapInArrow(_tasks.tagger(self._job, ["c0"], PREFIX, KEYS), schema)
+        found = tagged.join(F.broadcast(wanted), RANK, "left_semi").select(RANK, F.col("c0").alias("text")).collect()
         texts = {bytes(row[RANK]): row["text"] for row in found}
         records = [{"id": names[rank], "text": texts[rank]} for rank in sorted(names) if rank in texts]
         settings = {"threshold": plan["threshold"], "spec": plan["spec"], "cluster": plan["cluster"], "weights": self._job.weights}

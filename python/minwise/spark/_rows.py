@@ -37,13 +37,17 @@ def chosen_text(df: Any, text: str | None) -> str:
 
 def choose(df: Any, text: str | None, id: str | None, order_by: str | Sequence[str] | None, keep: str) -> Columns:
     """Chooses the columns of a DataFrame, and refuses those that it does not have."""
+    there = list(df.columns)
+    twice = next((name for at, name in enumerate(there) if name in there[:at]), None)
+    if twice is not None:
+        raise SettingError(f"two columns are called `{twice}`", hint="rename one of them, such as with `df.toDF(…)`")
     text = chosen_text(df, text)
     names = [order_by] if isinstance(order_by, str) else list(order_by or ())
     fields = list(keep_fields(keep))
-    if id is None and "id" in df.columns:
+    if id is None and "id" in there:
         id = "id"
-    ranked_by_fields = keep not in ("first", "last")
-    if not names and not ranked_by_fields:
+    # Lengths of texts repeat, so that only fields can tell rows apart.
+    if not names and not fields:
         raise SettingError(
             f"`order_by`: `keep=\"{keep}\"` needs an order, and rows of a DataFrame have none",
             hint="name the columns that order rows, such as `order_by=[\"path\", \"row\"]`",
@@ -51,34 +55,43 @@ def choose(df: Any, text: str | None, id: str | None, order_by: str | Sequence[s
         )
     for setting, wanted in (("text", [text]), ("id", [id] if id else []), ("order_by", names), ("keep", fields)):
         for name in wanted:
-            if name.split(".")[0].strip("`") not in df.columns:
-                listed = ", ".join(f"`{column}`" for column in df.columns)
+            if not has_column(df, name):
+                listed = ", ".join(f"`{column}`" for column in there)
                 raise SettingError(f"`{setting}`: there is no column `{name}`; columns: {listed}", settings=[setting])
     return Columns(text, id, tuple(names), tuple(fields))
 
 
-def _value(df: Any, name: str) -> Any:
-    """The value of a field as text, as a keeper policy reads it."""
+def quoted(name: str) -> str:
+    """The name of a column as an expression that has no other meaning."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def has_column(df: Any, name: str) -> bool:
+    """Whether there is a column of this name, or one whose field it may be, as in `meta.url`."""
+    return name in df.columns or name.split(".")[0].strip("`") in df.columns
+
+
+def column(df: Any, name: str) -> Any:
+    """A column by its name. A name with dots is a column of this name, or else a field of a column."""
     from pyspark.sql import functions as F
 
-    kind = df.select(F.col(name).alias("v")).schema.fields[0].dataType.typeName()
-    # The command takes seconds since 1970. Text forms would depend on the time zone of the session.
-    if kind == "timestamp":
-        # Fractions decide between rows of one second.
-        return (F.unix_micros(F.col(name)).cast("decimal(20,0)") / F.lit(1_000_000)).cast("decimal(20,6)").cast("string")
-    if kind == "date":
-        return (F.datediff(F.col(name), F.lit("1970-01-01").cast("date")).cast("bigint") * 86_400).cast("string")
-    return F.col(name).cast("string")
+    return F.col(quoted(name) if name in df.columns else name)
+
+
+def _value(df: Any, name: str) -> Any:
+    """The value of a field, as a keeper policy reads it: texts of numbers, and times as they are."""
+    value = column(df, name)
+    kind = df.select(value.alias("v")).schema.fields[0].dataType.typeName()
+    # Text forms of times would depend on the time zone of the session.
+    return value if kind in ("timestamp", "timestamp_ntz", "date") else value.cast("string")
 
 
 def expressions(df: Any, columns: Columns, prefix: str = "") -> list[Any]:
     """Expressions for the text, the values of the keeper policy and the columns that order rows."""
-    from pyspark.sql import functions as F
-
     # Columns of characters with a length have another type than text.
-    out = [F.col(columns.text).cast("string").alias(f"{prefix}text")]
+    out = [column(df, columns.text).cast("string").alias(f"{prefix}text")]
     out += [_value(df, name).alias(f"{prefix}v{at}") for at, name in enumerate(columns.fields)]
-    out += [F.col(name).alias(f"{prefix}o{at}") for at, name in enumerate(columns.order_by)]
+    out += [column(df, name).alias(f"{prefix}o{at}") for at, name in enumerate(columns.order_by)]
     return out
 
 
@@ -90,8 +103,8 @@ def selected(df: Any, columns: Columns) -> Any:
         values = [f"v{at}" for at in range(len(columns.fields))]
         return df.select("id", "text", *values, "o0", "o1")
     # References need no ids: a row without one is named by its rank key.
-    has_id = columns.id is not None and columns.id.split(".")[0].strip("`") in df.columns
-    id = F.col(columns.id).cast("string") if has_id else F.lit(None).cast("string")
+    has_id = columns.id is not None and has_column(df, columns.id)
+    id = column(df, columns.id).cast("string") if has_id and columns.id else F.lit(None).cast("string")
     return df.select(id.alias("id"), *expressions(df, columns))
 
 

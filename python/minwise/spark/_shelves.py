@@ -6,6 +6,7 @@ import logging
 from typing import Any
 
 from .._errors import InputError, MinwiseError, SettingError
+from .._minwise import SparkTask
 from . import _tasks
 from ._rows import Columns, for_references, selected
 from ._tasks import Job
@@ -13,12 +14,20 @@ from ._work import Work
 
 log = logging.getLogger("minwise.spark")
 
-EQUALS = "equality binary, rank binary, last binary, copies bigint, keys array<bigint>"
-SHELVES = "band int, `key` bigint, rank binary"
-TEXTS = "rank binary, text string, size bigint"
+#: Values of `what` in the table of groups.
+COUNT, COPY, MEMBER = range(3)
+#: Keys of counts in the table of groups, as in `group.rs`; keys below are those of kinds of texts.
+KINDS = 5
+SUM, RANKS, IDS, DISTINCT, COPIES, MEMBERS, SHELVES, LARGEST = range(100, 108)
+
+#: Bytes of packed rows that one task groups.
+PART_BYTES = 64 << 20
+MOST_PARTS = 20_000
 
 #: Rows of a small table, which the engine sends to every task instead of shuffling both tables.
 SMALL_ROWS = 2_000_000
+#: Hashes of rows that every task gets with its code: 8 bytes each.
+SMALL_HASHES = 1_000_000
 
 #: Values of `kind` in the table of sketches.
 WITH_SHINGLES, WITHOUT_SHINGLES, NULL, TOO_SHORT, TOO_LONG = range(5)
@@ -86,36 +95,40 @@ def sketch_rows(df: Any, against: Any, columns: Columns, job: Job) -> Any:
     return rows
 
 
-def sketches(work: Work, df: Any, against: Any, columns: Columns, job: Job, null: str) -> dict[str, Any]:
-    """Step 1: writes the sketches, and refuses rows that cannot be told apart."""
-    from pyspark.sql import functions as F
+def sketches(work: Work, df: Any, against: Any, columns: Columns, job: Job) -> dict[str, Any]:
+    """Step 1: writes the sketches."""
+    return {"rows": work.save(sketch_rows(df, against, columns, job), "sketches").count()}
 
-    table = work.save(sketch_rows(df, against, columns, job), "sketches")
-    by_rank = table.groupBy("rank").agg(
-        F.count(F.lit(1)).alias("n"), F.min("given").alias("given"), F.min("kind").alias("kind"),
-    )  # fmt: skip
-    sums = F.sum("n").alias("rows"), F.max("n").alias("most")
-    counted = by_rank.groupBy("given", "kind").agg(*sums).collect()
-    kinds = {(row["given"], row["kind"]): row["rows"] for row in counted}
-    if null == "error" and any(kind == NULL for _, kind in kinds):
-        ids = [row["id"] for row in table.where(F.col("kind") == NULL).orderBy("rank").limit(1).collect()]
-        raise InputError(f"the text of `{ids[0]}` is null", hint='`null="keep"` keeps such rows')
-    if any(row["most"] > 1 for row in counted):
-        twice = table.groupBy("rank").agg(
-            F.count(F.lit(1)).alias("n"), F.min("id").alias("first"), F.max("id").alias("second")
-        )
-        examples = twice.where("n > 1").orderBy("rank").limit(2).collect()
-        named = [f"`{row['first']}` and `{row['second']}`" for row in examples if row["first"] is not None]
-        shown = "; ".join(named) or f"{examples[0]['n']} rows with the rank key {bytes(examples[0]['rank']).hex()}"
-        raise SettingError(
-            f"`order_by`: rows cannot be told apart, such as {shown}",
-            hint="name columns that no two rows share, such as a path and a row number",
-            settings=["order_by"],
-        )
+
+def copies_of(work: Work) -> Any:
+    """Documents with the same shingles as an earlier one: their rank keys (`rank`), and the one of the first document (`other`)."""
+    return work.table("groups", _tasks.GROUPS).where(f"what = {COPY}").select("rank", "other")
+
+
+def members_of(work: Work) -> Any:
+    """Shelves: band keys that two documents or more have."""
+    return work.table("groups", _tasks.GROUPS).where(f"what = {MEMBER}").select("band", "key", "rank")
+
+
+def groups(work: Work, rows: int, bands: int, null: str, order_by: tuple[str, ...]) -> dict[str, Any]:
+    """Step 2: finds equal documents and shelves, counts, and refuses rows that cannot be told apart."""
+    table = work.table("sketches", _tasks.SKETCHES)
+    parts = min(max(rows * bands * 40 // PART_BYTES, 4), MOST_PARTS)
+    packed = table.drop("sketch", "size").mapInArrow(_tasks.sorter(parts), _tasks.PACKED)
+    grouped = work.save(packed.groupBy("part").applyInArrow(_tasks.grouper(parts), _tasks.GROUPS), "groups")
+    counts: dict[int, int] = {}
+    for row in grouped.where(f"what = {COUNT}").select("key", "number").collect():
+        before = counts.get(row["key"], 0)
+        counts[row["key"]] = max(before, row["number"]) if row["key"] == LARGEST else before + row["number"]
 
     def count(given: bool, *of: int) -> int:
-        return sum(n for (is_given, kind), n in kinds.items() if is_given == given and (not of or kind in of))
+        return sum(counts.get(given * KINDS + kind, 0) for kind in of or range(KINDS))
 
+    if null == "error" and count(False, NULL) + count(True, NULL):
+        ids = table.where(f"kind = {NULL}").orderBy("rank").limit(1).collect()
+        raise InputError(f"the text of `{ids[0]['id']}` is null", hint='`null="keep"` keeps such rows')
+    if counts.get(RANKS, 0):
+        refuse_equal_ranks(table, order_by)
     return {
         "read": count(False),
         "references": count(True),
@@ -123,59 +136,92 @@ def sketches(work: Work, df: Any, against: Any, columns: Columns, job: Job, null
         "too_short": count(False, TOO_SHORT),
         "too_long": count(False, TOO_LONG),
         "without_shingles": count(False, WITHOUT_SHINGLES),
+        "distinct": counts.get(DISTINCT, 0),
+        "copies": counts.get(COPIES, 0),
+        "members": counts.get(MEMBERS, 0),
+        "shelves": counts.get(SHELVES, 0),
+        "largest": counts.get(LARGEST, 0),
+        "repeated_ids": counts.get(IDS, 0),
+        "sum": wrapped(counts.get(SUM, 0)),
     }
 
 
-def equals(work: Work) -> dict[str, Any]:
-    """Step 2: groups equal documents; the first in keeper order stands for them."""
+def wrapped(number: int) -> int:
+    """A sum of 64-bit numbers as one of them."""
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def refuse_equal_ranks(table: Any, order_by: tuple[str, ...]) -> None:
+    """Raises with two examples if two rows have the same rank key. Rows whose rank keys have the same hash only are no such rows."""
     from pyspark.sql import functions as F
 
-    rows = work.table("sketches", _tasks.SKETCHES).where(F.col("equality").isNotNull())
-    groups = rows.groupBy("equality").agg(
-        F.min("rank").alias("rank"),
-        F.max("rank").alias("last"),
-        F.count(F.lit(1)).alias("copies"),
-        F.min_by("keys", "rank").alias("keys"),
+    twice = table.groupBy("rank").agg(F.count(F.lit(1)).alias("n"), F.min("id").alias("first"), F.max("id").alias("second"))
+    examples = twice.where("n > 1").orderBy("rank").limit(2).collect()
+    if not examples:
+        return
+    named = [f"`{row['first']}` and `{row['second']}`" for row in examples if row["first"] is not None]
+    shown = "; ".join(named) or f"{examples[0]['n']} rows with the rank key {bytes(examples[0]['rank']).hex()}"
+    # Without columns, only `keep` tells rows apart.
+    what = "`order_by`" if order_by else "`order_by`: there is none, and `keep` alone does not order rows"
+    raise SettingError(
+        f"{what}: rows cannot be told apart, such as {shown}",
+        hint="name columns that no two rows share, such as a path and a row number",
+        settings=["order_by"],
     )
-    table = work.save(groups.select("equality", "rank", "last", "copies", "keys"), "equals")
-    counted = table.agg(F.count(F.lit(1)).alias("n"), F.sum(F.when(F.col("copies") > 1, 1).otherwise(0)).alias("m")).collect()[0]
-    return {"distinct": counted["n"], "with_equals": counted["m"] or 0}
 
 
-def shelves(work: Work) -> dict[str, Any]:
-    """Step 3: band keys that two documents or more have."""
-    from pyspark.sql import functions as F
-
-    rows = work.table("equals", EQUALS).where(F.col("keys").isNotNull())
-    keyed = rows.select("rank", F.posexplode("keys").alias("band", "key"))
-    shared = keyed.groupBy("band", "key").agg(F.count(F.lit(1)).alias("n")).where("n > 1")
-    joined = keyed.join(shared.select("band", "key"), ["band", "key"])
-    table = work.save(joined.select(F.col("band").cast("int").alias("band"), "key", "rank"), "shelves")
-    counted = table.agg(F.count(F.lit(1)).alias("members"), F.count_distinct("rank").alias("documents")).collect()[0]
-    return {"members": counted["members"], "documents": counted["documents"]}
-
-
-def texts(work: Work, df: Any, against: Any, columns: Columns, job: Job, needed: int) -> dict[str, Any]:
-    """Step 4: reads the input a second time and keeps the texts of documents on shelves.
-
-    If a row of the first reading is missing, or has another text, the input is not deterministic, and the job ends.
-    """
-    from pyspark.sql import functions as F
-
-    ranks = work.table("shelves", SHELVES).select("rank").distinct()
-    before = work.table("sketches", _tasks.SKETCHES).select("rank", "content").join(ranks, "rank", "left_semi")
-    if needed <= SMALL_ROWS:
-        before = F.broadcast(before)
-    again = selected(df, columns).drop("id").mapInArrow(_tasks.ranker(job, False), _tasks.RANKS)
+def again(df: Any, against: Any, columns: Columns, job: Job, needed: bytes | None) -> Any:
+    """Rows of the input, read another time."""
+    rows = selected(df, columns).drop("id").mapInArrow(_tasks.reader(job, False, needed), _tasks.TEXTS)
     if against is not None:
         references = selected(against, for_references(columns)).drop("id")
-        again = again.unionByName(references.mapInArrow(_tasks.ranker(job, True), _tasks.RANKS))
-    table = work.save(again.join(before, ["rank", "content"]).select("rank", "text", "size"), "texts")
-    counted = table.agg(F.count(F.lit(1)).alias("n"), F.sum("size").alias("bytes")).collect()[0]
-    if counted["n"] != needed:
-        missing = needed - counted["n"]
+        rows = rows.unionByName(references.mapInArrow(_tasks.reader(job, True, needed), _tasks.TEXTS))
+    return rows
+
+
+def input_of(sums: Any) -> tuple[int, int]:
+    """Number of rows and sum of their fingerprints, from the rows that a reading leaves per batch."""
+    found = sums.where("rank is null").select("size", "content").collect()
+    return sum(row["size"] for row in found), wrapped(sum(row["content"] for row in found))
+
+
+def check_input(work: Work, df: Any, against: Any, columns: Columns, job: Job, before: tuple[int, int]) -> None:
+    """Raises if the rows are not those that the folder was made from."""
+    now = input_of(again(df, against, columns, job, b""))
+    if now != before:
+        shown = [f"{rows:,} rows with the fingerprint {sum & 0xFFFFFFFFFFFFFFFF:016x}" for rows, sum in (before, now)]
+        work.refuse("input", *shown)
+
+
+def texts(
+    work: Work, df: Any, against: Any, columns: Columns, job: Job, ranks: Any, number: int, before: tuple[int, int]
+) -> dict[str, Any]:
+    """Step 3: reads the input a second time and keeps the texts of documents on shelves, with their sketches.
+
+    `ranks` are the rank keys of `number` documents: a table of the driver, or a DataFrame. If a row of the first reading is missing, is new or
+    has another text, the input is not deterministic, and the job ends.
+    """
+    table = work.save(chosen_texts(df, against, columns, job, ranks, number), "texts")
+    now = input_of(table)
+    if now != before:
         raise InputError(
-            f"the input is not deterministic: {abs(missing):,} of {needed:,} rows differ when it is read again",
+            f"the input is not deterministic: it has {now[0]:,} rows when it is read again, after {before[0]:,}"
+            + ("" if now[0] != before[0] else ", and some of them differ"),
             hint="write the input to a table first, and pass that table",
         )
-    return {"texts": counted["n"], "bytes": counted["bytes"] or 0}
+    return {"texts": number}
+
+
+def chosen_texts(df: Any, against: Any, columns: Columns, job: Job, ranks: Any, number: int) -> Any:
+    """Texts and sketches of some documents, and the sums of the whole reading."""
+    from pyspark.sql import functions as F
+
+    if not hasattr(ranks, "sparkSession"):
+        return again(df, against, columns, job, bytes(SparkTask.hashes(ranks)))
+    rows = again(df, against, columns, job, None)
+    marked = ranks.withColumn("is_needed", F.lit(True))
+    marked = F.broadcast(marked) if number <= SMALL_ROWS else marked
+    # Rows without a rank key are sums, which stay.
+    chosen = rows.join(marked, "rank", "left").where("rank is null or is_needed")
+    found = chosen.select("rank", "text", "size", "sketch", "content").mapInArrow(_tasks.filler(job), _tasks.TEXTS)
+    return found

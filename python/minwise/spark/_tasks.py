@@ -9,19 +9,23 @@ from typing import Any
 #: Schemas of what tasks return.
 SKETCHES = (
     "rank binary, id string, given boolean, kind tinyint, equality binary, content bigint, size bigint, "
-    "sketch binary, keys array<bigint>"
+    "sketch binary, keys binary"
 )
-RANKS = "rank binary, text string, content bigint, size bigint"
+TEXTS = "rank binary, text string, size bigint, sketch binary, content bigint"
+PACKED = "part bigint, rows binary"
+GROUPS = "what bigint, band bigint, `key` bigint, rank binary, other binary, number bigint"
 PAIRS = "a binary, c binary"
-ASKED = "a binary, c binary, asked bigint"
-SIMILAR = "a binary, c binary, similarity double"
+SCREENED = "a binary, c binary, bytes bigint"
+ASKED = "a binary, c binary, bytes bigint, asked bigint"
+SIMILAR = "a binary, c binary, similarity double, compared bigint"
 MET = "a binary, c binary, met tinyint"
 COUNTED = "shingle bigint, documents bigint"
 SIZES = "documents bigint"
 ASKS = (
-    "component binary, rank binary, c binary, task bigint, side bigint, band bigint, document bigint, last bigint, front bigint, "
-    "decided bigint, kind bigint, joined bigint, mask bigint"
+    "component binary, rank binary, c binary, task bigint, step bigint, `end` bigint, side bigint, band bigint, document bigint, "
+    "last bigint, front bigint, decided bigint, kind bigint, joined bigint, mask bigint"
 )
+IDS = "rank binary, id string"
 PLACES = "rank binary, o0 bigint, o1 bigint"
 EXECUTOR = "version string, fingerprint string, kernel string, python string, machine string"
 
@@ -31,11 +35,13 @@ BATCH_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class Job:
-    """The settings that every task gets: the plan as JSON, shingles that are left out, and a file of frequencies."""
+    """The settings that every task gets: the plan as JSON, shingles that are left out, a file of frequencies, and whether the table of
+    sketches has whole sketches, which only audits need."""
 
     plan: str
     ignored: bytes = b""
     weights: str | None = None
+    sketches: bool = False
 
 
 #: Tasks of this process by their settings; a process has few.
@@ -105,7 +111,7 @@ def sketcher(job: Job, given: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
             for part in cut(batch):
                 id = part.column(part.schema.get_field_index("id"))
                 begin = 0
-                for made in task.sketch(part, given):
+                for made in task.sketch(part, given, job.sketches):
                     out = _batch(made)
                     own = id.slice(begin, len(out))
                     begin += len(out)
@@ -117,33 +123,78 @@ def sketcher(job: Job, given: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
     return sketch
 
 
-def ranker(job: Job, given: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Rank keys and texts of rows: the second reading."""
+def lister() -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Band keys as lists of numbers."""
 
-    def rank(batches: Iterator[Any]) -> Iterator[Any]:
+    def list_keys(batches: Iterator[Any]) -> Iterator[Any]:
+        import array
+
         import pyarrow as pa
-        import pyarrow.compute as pc
 
+        for batch in batches:
+            id, sketch, keys = (batch.column(batch.schema.get_field_index(name)) for name in ("id", "sketch", "keys"))
+            listed = [None if one is None else array.array("q", one).tolist() for one in keys.to_pylist()]
+            yield pa.RecordBatch.from_arrays([id, sketch, pa.array(listed, pa.list_(pa.int64()))], names=["id", "sketch", "band_keys"])
+
+    return list_keys
+
+
+def sorter(parts: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Packs rows of the table of sketches by the parts that they go to."""
+
+    def sort(batches: Iterator[Any]) -> Iterator[Any]:
+        from minwise._minwise import spark_sort
+        from minwise.spark._tasks import _batch
+
+        for batch in batches:
+            yield _batch(spark_sort(batch, parts))
+
+    return sort
+
+
+def grouper(parts: int) -> Callable[[Any], Any]:
+    """Equal documents and shelves of one part."""
+
+    def group(table: Any) -> Any:
+        import pyarrow as pa
+
+        from minwise._minwise import spark_group
+        from minwise.spark._tasks import _batch
+
+        return pa.Table.from_batches([_batch(spark_group(table["part"][0].as_py(), parts, table.select(["rows"])))])
+
+    return group
+
+
+def reader(job: Job, given: bool, needed: bytes | None) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """The second reading: texts of rows whose rank keys have one of the hashes, or of all rows, and the sum of all rows of a batch."""
+
+    def read(batches: Iterator[Any]) -> Iterator[Any]:
         from minwise.spark._tasks import _batch, _task, cut
 
         task = _task(job)
         for batch in batches:
             for part in cut(batch):
-                text = part.column(part.schema.get_field_index("text")).cast(pa.string())
-                begin = 0
-                for made in task.ranks(part, given):
-                    out = _batch(made)
-                    own = text.slice(begin, len(out))
-                    begin += len(out)
-                    size = pc.binary_length(own).cast(pa.int64())
-                    arrays = [out.column(0), own, out.column(1), size]
-                    yield pa.RecordBatch.from_arrays(arrays, names=["rank", "text", "content", "size"])
+                yield _batch(task.read_again(part, given, needed))
 
-    return rank
+    return read
 
 
-def tagger(job: Job, names: list[str], prefix: str, rank: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Adds the rank key to rows with all their columns."""
+def filler(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Adds sketches to texts."""
+
+    def fill(batches: Iterator[Any]) -> Iterator[Any]:
+        from minwise.spark._tasks import _batch, _task, cut
+
+        for batch in batches:
+            for part in cut(batch):
+                yield _batch(_task(job).fill(part))
+
+    return fill
+
+
+def tagger(job: Job, names: list[str], prefix: str, added: list[str]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Adds the rank key and the fingerprint to rows with all their columns."""
 
     def tag(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -153,16 +204,36 @@ def tagger(job: Job, names: list[str], prefix: str, rank: str) -> Callable[[Iter
         task = _task(job)
         for batch in batches:
             for part in cut(batch):
-                own = [at for at, name in enumerate(part.schema.names) if name.startswith(prefix)]
+                own = range(len(names), part.num_columns)
                 keys = pa.RecordBatch.from_arrays(
                     [part.column(at) for at in own], names=[part.schema.names[at][len(prefix) :] for at in own]
                 )
-                ranks = pa.concat_arrays([_batch(made).column(0) for made in task.ranks(keys, False)])
-                # Columns may share a name, so that they are taken by their places.
+                made = [_batch(one) for one in task.ranks(keys, False)]
+                more = [pa.concat_arrays([one.column(at) for one in made]) for at in range(2)]
                 arrays = [part.column(at) for at in range(len(names))]
-                yield pa.RecordBatch.from_arrays([*arrays, ranks], names=[*names, rank])
+                yield pa.RecordBatch.from_arrays([*arrays, *more], names=[*names, *added])
 
     return tag
+
+
+def renamer() -> Callable[[Any], Any]:
+    """Names of the rows of one id: `id#2`, `id#3` and so on in keeper order, except numbers whose names rows have already."""
+
+    def rename(table: Any) -> Any:
+        import pyarrow as pa
+
+        id = table["id"][0].as_py()
+        taken = {number for number in table["number"].to_pylist() if number is not None}
+        ranks = sorted(rank for rank in table["rank"].to_pylist() if rank is not None)
+        names, number = [], 1
+        for _ in ranks[1:]:
+            number += 1
+            while number in taken:
+                number += 1
+            names.append(f"{id}#{number}")
+        return pa.table({"rank": pa.array(ranks[1:], pa.binary()), "id": pa.array(names, pa.string())})
+
+    return rename
 
 
 def placer(is_last: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -204,7 +275,7 @@ def sizer(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
         for batch in batches:
             for part in cut(batch):
-                kinds = [_batch(made).column(1).to_pylist() for made in _task(job).sketch(part, True)]
+                kinds = [_batch(made).column(1).to_pylist() for made in _task(job).sketch(part, True, False)]
                 number = sum(kind <= 1 for some in kinds for kind in some)
                 yield pa.RecordBatch.from_arrays([pa.array([number], pa.int64())], names=["documents"])
 
@@ -222,13 +293,13 @@ def _replayed(table: Any, clustering: str, limits: dict[str, int | None], rounds
         return table.filter(pc.equal(table["what"], what))
 
     shelves = of(0).select(["band", "key", "rank"])
-    copies = of(1).select(["rank", "other"]).rename_columns(["rank", "last"])
+    copies = of(1).select(["rank", "other"])
     similar = of(2)
-    replayed = SparkRounds(clustering, shelves, copies, **limits)
+    replayed = SparkRounds(clustering, [shelves], [copies], **limits)
     listed = blocks = None
     for number in range(rounds):
         known = similar.filter(pc.equal(similar["number"], number)).select(["rank", "other", "similarity"])
-        listed, blocks = replayed.next_round(known.rename_columns(["a", "c", "similarity"]))
+        listed, _, blocks = replayed.next_round(known.rename_columns(["a", "c", "similarity"]))
     return replayed, pa.table(_batch(listed)), pa.table(_batch(blocks))
 
 
@@ -246,7 +317,7 @@ def asker(clustering: str, limits: dict[str, int | None], number: int) -> Callab
         columns = {"component": pa.array([component] * rows, pa.binary())}
         columns["rank"] = pa.chunked_array([*listed["a"].chunks, *blocks["rank"].chunks], pa.binary())
         columns["c"] = pa.chunked_array([*listed["c"].chunks, pa.nulls(len(blocks), pa.binary())], pa.binary())
-        for name in ("task", "side", "band", "document", "last", "front", "decided", "kind", "joined", "mask"):
+        for name in ("task", "step", "end", "side", "band", "document", "last", "front", "decided", "kind", "joined", "mask"):
             columns[name] = pa.chunked_array([pa.nulls(len(listed), pa.int64()), *blocks[name].chunks], pa.int64())
         return pa.table(columns)
 
@@ -262,9 +333,9 @@ def namer(clustering: str, limits: dict[str, int | None], rounds: int) -> Callab
 
         from minwise.spark._tasks import _batch, _replayed
 
-        visits = table.filter(pc.equal(table["what"], 3)).select(["rank", "other"]).rename_columns(["rank", "first"])
+        visits = table.filter(pc.equal(table["what"], 1)).select(["rank", "other"])
         replayed, _, _ = _replayed(table, clustering, limits, rounds + 1)
-        return pa.table(_batch(replayed.named(visits)))
+        return pa.table(_batch(replayed.named(visits, False)))
 
     return name
 
@@ -309,8 +380,9 @@ def block_screener(job: Job) -> Callable[[Any], Any]:
         none = pa.nulls(1, pa.binary())
         first = pa.concat_arrays([pairs.column(0), none])
         second = pa.concat_arrays([pairs.column(1), none])
+        bytes = pa.concat_arrays([pairs.column(2), pa.nulls(1, pa.int64())])
         counts = pa.concat_arrays([pa.nulls(len(pairs), pa.int64()), pa.array([asked], pa.int64())])
-        return pa.table({"a": first, "c": second, "asked": counts})
+        return pa.table({"a": first, "c": second, "bytes": bytes, "asked": counts})
 
     return screen
 
@@ -330,8 +402,9 @@ def sampler(job: Job, sample: bytes) -> Callable[[Iterator[Any]], Iterator[Any]]
     return screen
 
 
-def verifier(job: Job, all: bool) -> Callable[[Any], Any]:
-    """Exact similarities of the pairs of one bucket, whose texts come with them once each."""
+def verifier(job: Job, all: bool, screens: bool) -> Callable[[Any], Any]:
+    """Exact similarities of the pairs of one bucket, whose texts come with them once each, and a row with the number of pairs that
+    were compared."""
 
     def verify(table: Any) -> Any:
         import pyarrow as pa
@@ -340,8 +413,12 @@ def verifier(job: Job, all: bool) -> Callable[[Any], Any]:
         from minwise.spark._tasks import _batch, _task
 
         is_text = pc.is_null(table["c"])
-        texts = table.filter(is_text).select(["a", "text"]).rename_columns(["rank", "text"])
+        texts = table.filter(is_text).select(["a", "text", "sketch"]).rename_columns(["rank", "text", "sketch"])
         pairs = table.filter(pc.invert(is_text)).select(["a", "c"])
-        return pa.Table.from_batches([_batch(_task(job).similarities(texts, pairs, all))])
+        made, compared = _task(job).similarities(texts, pairs, all, screens)
+        found = _batch(made)
+        columns = [pa.concat_arrays([found.column(at), pa.nulls(1, found.column(at).type)]) for at in range(3)]
+        counts = pa.concat_arrays([pa.nulls(len(found), pa.int64()), pa.array([compared], pa.int64())])
+        return pa.table({"a": columns[0], "c": columns[1], "similarity": columns[2], "compared": counts})
 
     return verify

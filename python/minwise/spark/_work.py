@@ -1,7 +1,8 @@
 """The folder of a job: tables that steps leave, and the manifest that names the steps that are done.
 
 Everything is Parquet that Spark writes and reads, so the folder can be wherever Spark can write. A step counts once the manifest names
-it: a killed job begins again after its last step that is done.
+it: a killed job begins again after its last step that is done. The table of a step that was not done is written anew and never read.
+The manifest is one table, which has a row per step, so that a job that goes on reads it once.
 """
 
 from __future__ import annotations
@@ -12,15 +13,41 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from .._errors import SettingError
+from .._errors import InputError, SettingError
 
 log = logging.getLogger("minwise.spark")
 
 MANIFEST = "token string, step string, fields string, counts string"
+#: The row of a job that began anew.
+BEGIN = "begin"
 #: Bytes of a table that go to the engine in one message.
 MESSAGE_BYTES = 32 << 20
+#: Bytes of a table that come from the engine in one answer. Classic Spark refuses more than `spark.driver.maxResultSize`: 1 GiB.
+ANSWER_BYTES = 256 << 20
 #: The version of the tables in a folder.
-FORMAT = 1
+FORMAT = 2
+
+
+def is_missing(error: Exception) -> bool:
+    """Whether an error of an engine says that a path does not exist."""
+    # Sail raises nothing: such a table is empty.
+    condition = getattr(error, "getCondition", None) or getattr(error, "getErrorClass", None)
+    return condition is not None and condition() == "PATH_NOT_FOUND"
+
+
+def first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def exists(spark: Any, path: str) -> bool:
+    """Whether there is a table at a path, or anything else that is no table."""
+    try:
+        # Sail has no columns of a table that does not exist.
+        return bool(spark.read.parquet(path).columns)
+    except Exception as error:  # noqa: BLE001
+        # A folder with other files, or without any, cannot be read as a table.
+        return not is_missing(error)
 
 
 class Work:
@@ -29,60 +56,75 @@ class Work:
     def __init__(self, spark: Any, path: str, fields: dict[str, Any], resume: bool) -> None:
         self.spark = spark
         self.path: str = str(path).rstrip("/")
-        self.token: str = ""
         #: Steps that this process has made.
         self.computed: int = 0
-        #: Whether the folder has no steps of an earlier process.
-        self.is_new: bool = True
         # Steps that are known to be done, with their counts.
         self._done: dict[str, dict[str, Any]] = {}
-        fields = json.loads(json.dumps({"format": FORMAT, **fields}))
-        before = self._read("job") if resume else None
-        if before is not None:
-            self._check(json.loads(before["fields"]), fields)
-            self.token = before["token"]
-            self.is_new = False
-        else:
-            self.token = uuid.uuid4().hex
-            self._write("job", fields, {})
+        self._fields: dict[str, Any] | None = json.loads(json.dumps({"format": FORMAT, **fields}))
+        self.token: str = uuid.uuid4().hex
+        if not resume:
+            # Tables of an earlier job are no longer those of their steps as soon as the first one is overwritten.
+            self._write(BEGIN, {}, "overwrite")
+            return
+        rows = self._read()
+        if not rows:
+            return
+        if len({row["token"] for row in rows}) > 1:
+            raise SettingError(
+                f"`work`: two jobs wrote to {self.path} at the same time",
+                hint="name another folder for each job, or begin anew with `resume=False`",
+                settings=["work"],
+            )
+        self.token = rows[0]["token"]
+        assert self._fields is not None
+        for row in rows:
+            if row["fields"] is not None:
+                self._check(json.loads(row["fields"]), self._fields)
+                self._fields = None
+                break
+        for row in rows:
+            if row["step"] != BEGIN:
+                self._done[row["step"]] = {**self._done.get(row["step"], {}), **json.loads(row["counts"])}
 
     def _check(self, before: dict[str, Any], now: dict[str, Any]) -> None:
         # The spec and the threshold come before the bands that follow from them.
         for name in [*now, *(name for name in before if name not in now)]:
             if before.get(name) != now.get(name):
-                raise SettingError(
-                    f"`work`: {self.path} belongs to a job with another `{name}`: {before.get(name)!r}, not {now.get(name)!r}",
-                    hint="name another folder, or begin anew with `resume=False`",
-                    settings=["work", name],
-                )
+                self.refuse(name, repr(before.get(name)), repr(now.get(name)))
+
+    def refuse(self, name: str, before: str, now: str) -> None:
+        """Raises because the folder belongs to another job."""
+        raise SettingError(
+            f"`work`: {self.path} belongs to a job with another `{name}`: {before}, not {now}",
+            hint="name another folder, or begin anew with `resume=False`",
+            settings=["work", name],
+        )
 
     def at(self, name: str) -> str:
         return f"{self.path}/{name}"
 
-    def _read(self, step: str) -> dict[str, Any] | None:
+    def _read(self) -> list[dict[str, Any]]:
         try:
-            rows = self.spark.read.schema(MANIFEST).parquet(self.at(f"manifest/{step}")).collect()
-        except Exception:  # noqa: BLE001
-            # Engines raise different exceptions for a folder that does not exist.
-            return None
-        return rows[0].asDict() if rows else None
+            rows = self.spark.read.schema(MANIFEST).parquet(self.at("manifest")).collect()
+        except Exception as error:
+            if is_missing(error):
+                return []
+            # A manifest that cannot be read may name hours of work.
+            raise InputError(
+                f"`work`: {self.at('manifest')} cannot be read: {first_line(error)}",
+                hint="look after the rights of the folder and the storage, name another folder, or begin anew with `resume=False`",
+            ) from error
+        return [row.asDict() for row in rows]
 
-    def _write(self, step: str, fields: dict[str, Any], counts: dict[str, Any]) -> None:
-        row = [(self.token, step, json.dumps(fields), json.dumps(counts))]
-        frame = self.spark.createDataFrame(row, MANIFEST).coalesce(1)
-        frame.write.mode("overwrite").parquet(self.at(f"manifest/{step}"))
+    def _write(self, step: str, counts: dict[str, Any], mode: str = "append") -> None:
+        fields = None if self._fields is None else json.dumps(self._fields)
+        row = [(self.token, step, fields, json.dumps(counts))]
+        self.spark.createDataFrame(row, MANIFEST).coalesce(1).write.mode(mode).parquet(self.at("manifest"))
+        self._fields = None
 
     def counts(self, step: str) -> dict[str, Any] | None:
         """The counts of a step that is done."""
-        # A job that began just now has no steps of an earlier one.
-        if step in self._done or self.is_new:
-            return self._done.get(step)
-        row = self._read(step)
-        if row is None or row["token"] != self.token:
-            return None
-        counts: dict[str, Any] = json.loads(row["counts"])
-        self._done[step] = counts
-        return counts
+        return self._done.get(step)
 
     def step(self, step: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Makes a step unless it is done, and returns its counts."""
@@ -92,7 +134,7 @@ class Work:
         describe(self.spark, f"minwise: {step}")
         try:
             counts = make()
-            self._write(step, {}, counts)
+            self._write(step, counts)
         finally:
             describe(self.spark, None)
         self._done[step] = counts
@@ -100,9 +142,14 @@ class Work:
         if step.startswith("round"):
             # Rounds have lines of their own.
             return counts
-        shown = ", ".join(f"{name} {value:,}" for name, value in counts.items() if isinstance(value, int))
+        shown = ", ".join(f"{name} {value:,}" for name, value in counts.items() if isinstance(value, int) and name != "sum")
         log.info("%s: %s", step, shown or "done")
         return counts
+
+    def note(self, name: str, counts: dict[str, Any]) -> None:
+        """Writes something down that is no step, beside what was written under this name before."""
+        self._write(name, counts)
+        self._done[name] = counts
 
     def save(self, frame: Any, name: str) -> Any:
         """Writes a table and returns it as it is read back."""
@@ -125,6 +172,18 @@ class Work:
     def table(self, name: str, schema: Any) -> Any:
         # An empty table may have no file, and so no schema of its own.
         return self.spark.read.schema(schema).parquet(self.at(name))
+
+
+def fetched(frame: Any, bytes: int, key: str) -> Any:
+    """The rows of a DataFrame on the driver, as tables that are fetched one by one; rows of one `key` are in one table."""
+    from pyspark.sql import functions as F
+
+    parts = max(-(-bytes // ANSWER_BYTES), 1)
+    if parts == 1:
+        yield frame.toArrow()
+        return
+    for part in range(parts):
+        yield frame.where(F.pmod(F.hash(key), F.lit(parts)) == part).toArrow()
 
 
 def describe(spark: Any, text: str | None) -> None:

@@ -9,21 +9,32 @@ from typing import Any
 
 import pytest
 from corpora import Command
+from minwise.spark._sail import SailServer
+
+#: The server of the session, whose log is shown with tests that fail.
+SERVERS: list[SailServer] = []
 
 
 @pytest.fixture(scope="session")
 def sail() -> Iterator[Any]:
-    """A session on Sail, by Spark Connect."""
-    from pysail.spark import SparkConnectServer
+    """A session by Spark Connect, on a Sail server in a process of its own."""
     from pyspark.sql import SparkSession
 
-    server = SparkConnectServer("127.0.0.1", 0)
-    server.start(background=True)
-    _, port = server.listening_address
-    spark = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
-    yield spark
-    spark.stop()
-    server.stop()
+    with SailServer() as server:
+        SERVERS.append(server)
+        spark = SparkSession.builder.remote(server.url).getOrCreate()
+        yield spark
+        SERVERS.clear()
+        spark.stop()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    report = yield
+    if report.failed:
+        for server in SERVERS:
+            report.sections.append(("log of the Sail server", server.log()[-4_000:]))
+    return report
 
 
 @pytest.fixture

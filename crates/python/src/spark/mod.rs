@@ -6,6 +6,7 @@
 //! | `plan` | settings of a job, checked once on the driver |
 //! | `rank` | bytes that sort as columns of a row do |
 //! | `task` | sketches, screens and compares, on executors |
+//! | `group` | brings equal documents and documents of one shelf together, on executors |
 //! | `file` | reads and copies files of records, on executors |
 //! | `rounds` | works out which pairs are compared next, on the driver or in one task per component |
 //!
@@ -13,6 +14,7 @@
 
 mod batch;
 mod file;
+mod group;
 mod plan;
 mod rank;
 mod rounds;
@@ -20,6 +22,7 @@ mod task;
 
 pub use batch::PySparkBatch;
 pub use file::PySparkFile;
+pub use group::{spark_group, spark_sort};
 pub use plan::{spark_frequent, spark_plan};
 pub use rounds::PySparkRounds;
 pub use task::PySparkTask;

@@ -1,11 +1,11 @@
 //! The rounds of a job: which pairs are compared next, and what follows from those that are similar.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use arrow_array::{ArrayRef, Float64Array, Int64Array};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array};
 use minwise::cluster::{
     Asks, BlockLimits, BlockRow, ComponentAsks, Edge, ShelvedDocuments, Standing, StarAsks, Visit,
     name_keepers,
@@ -19,6 +19,9 @@ use crate::error::OrRaise;
 /// Documents that ask in one task, and others: their sketches take 10 MB, and their pairs some tenths of a second.
 const BLOCK_ASKING: usize = 2048;
 const BLOCK_MEMBERS: usize = 16384;
+/// Texts of one bucket of pairs, in bytes, and its pairs: some tenths of a second.
+const BUCKET_BYTES: u64 = 32 << 20;
+const BUCKET_PAIRS: usize = 8_000;
 /// N of the command: documents that a shelf takes.
 const SHELF: usize = 131_072;
 
@@ -36,11 +39,14 @@ pub struct PySparkRounds {
     ranks: Vec<Box<[u8]>>,
     /// The band of each shelf.
     bands: Vec<u16>,
+    /// Bytes of the text of each document.
+    sizes: Vec<u64>,
 }
 
 #[pymethods]
 impl PySparkRounds {
-    /// `shelves` has the columns `band`, `key` and `rank`; `copies` has the rank keys `rank` and `last` of documents with equals.
+    /// Tables of `shelves` have the columns `band`, `key` and `rank`; tables of `copies` have the rank keys `rank` of copies and `other` of
+    /// the documents that stand for them.
     #[new]
     #[pyo3(signature = (clustering, shelves, copies, shelf = None, asking = None, pairs = None))]
     fn new(
@@ -52,37 +58,54 @@ impl PySparkRounds {
         asking: Option<usize>,
         pairs: Option<usize>,
     ) -> PyResult<Self> {
-        let (shelves, copies) = (batches(shelves)?, batches(copies)?);
-        let mut ranks: Vec<&[u8]> = vec![];
-        let mut memberships: Vec<(i64, i64, &[u8])> = vec![];
-        for batch in &shelves {
-            let (band, key, rank) = (column(batch, "band")?, column(batch, "key")?, column(batch, "rank")?);
-            for row in 0..batch.num_rows() {
-                let (Some(band), Some(key)) = (integer(band, row), integer(key, row)) else { continue };
-                let Some(rank) = bytes_at(rank, row) else { continue };
-                ranks.push(rank);
-                memberships.push((band, key, rank));
+        // Documents get numbers as they come. Tables are dropped one by one, because all of them would take several times the memory.
+        let mut found: HashMap<Box<[u8]>, u32> = HashMap::new();
+        let mut memberships: Vec<(u16, i64, u32)> = vec![];
+        for table in shelves.try_iter()? {
+            for batch in &batches(&table?)? {
+                let (band, key, rank) = (column(batch, "band")?, column(batch, "key")?, column(batch, "rank")?);
+                for row in 0..batch.num_rows() {
+                    let (Some(band), Some(key)) = (integer(band, row), integer(key, row)) else { continue };
+                    let Some(rank) = bytes_at(rank, row) else { continue };
+                    let next = found.len() as u32;
+                    let number = match found.get(rank) {
+                        Some(&number) => number,
+                        None => *found.entry(rank.into()).or_insert(next),
+                    };
+                    memberships.push((band as u16, key, number));
+                }
             }
         }
+        // Numbers become places in keeper order.
+        let mut ranks: Vec<(Box<[u8]>, u32)> = found.into_iter().collect();
         ranks.sort_unstable();
-        ranks.dedup();
+        let mut places = vec![0; ranks.len()];
+        for (place, (_, number)) in (0..).zip(&ranks) {
+            places[*number as usize] = place;
+        }
+        let ranks: Vec<Box<[u8]>> = ranks.into_iter().map(|(rank, _)| rank).collect();
+        memberships.iter_mut().for_each(|(_, _, number)| *number = places[*number as usize]);
         memberships.sort_unstable();
-        let place = |rank: &[u8]| ranks.binary_search(&rank).unwrap_or_else(|before| before) as u32;
+        let find = |rank: &[u8]| ranks.binary_search_by(|other| (**other).cmp(rank));
         let mut last: Vec<u32> = (0..ranks.len() as u32).collect();
-        for batch in &copies {
-            let (rank, end) = (column(batch, "rank")?, column(batch, "last")?);
-            for row in 0..batch.num_rows() {
-                let (Some(rank), Some(end)) = (bytes_at(rank, row), bytes_at(end, row)) else { continue };
-                if let Ok(found) = ranks.binary_search(&rank) {
-                    last[found] = place(end);
+        for table in copies.try_iter()? {
+            for batch in &batches(&table?)? {
+                let (copy, first) = (column(batch, "rank")?, column(batch, "other")?);
+                for row in 0..batch.num_rows() {
+                    let (Some(copy), Some(first)) = (bytes_at(copy, row), bytes_at(first, row)) else { continue };
+                    if let Ok(document) = find(first) {
+                        let before = find(copy).unwrap_or_else(|before| before) as u32;
+                        last[document] = last[document].max(before);
+                    }
                 }
             }
         }
         let (mut bands, mut members) = (vec![], vec![]);
         for shelf in memberships.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            bands.push(shelf[0].0 as u16);
-            members.push(shelf.iter().map(|&(_, _, rank)| place(rank)).collect::<Vec<u32>>());
+            bands.push(shelf[0].0);
+            members.push(shelf.iter().map(|&(_, _, place)| place).collect::<Vec<u32>>());
         }
+        drop(memberships);
         let given = ranks.partition_point(|rank| rank.first() == Some(&0)) as u32;
         let shelved = ShelvedDocuments::new(ranks.len(), given, last, members.iter().map(Vec::as_slice))
             .or_raise(py)?;
@@ -96,7 +119,8 @@ impl PySparkRounds {
             "pairs" => Rounds::Components(ComponentAsks::of_pairs(shelved, most).with_limits(limits)),
             other => return Err(PyValueError::new_err(format!("there is no clustering `{other}`"))),
         };
-        Ok(Self { rounds, ranks: ranks.into_iter().map(Box::from).collect(), bands })
+        let sizes = vec![0; ranks.len()];
+        Ok(Self { rounds, ranks, bands, sizes })
     }
 
     /// How many documents there are.
@@ -112,13 +136,31 @@ impl PySparkRounds {
         }
     }
 
-    /// Takes the similar pairs of the last round (`a`, `c`, `similarity`) and returns the pairs of the next one: listed pairs, and
-    /// the rows of tasks of blocks.
+    /// Takes the bytes of texts: `rank` and `size`.
+    fn take_sizes(&mut self, sizes: &Bound<'_, PyAny>) -> PyResult<()> {
+        for batch in &batches(sizes)? {
+            let (rank, size) = (column(batch, "rank")?, column(batch, "size")?);
+            for row in 0..batch.num_rows() {
+                let (Some(rank), Some(size)) = (bytes_at(rank, row), integer(size, row)) else { continue };
+                let number = self.number(rank)? as usize;
+                self.sizes[number] = size.cast_unsigned();
+            }
+        }
+        Ok(())
+    }
+
+    /// The rank keys of all documents.
+    fn ranks(&self) -> PyResult<PySparkBatch> {
+        made(vec![("rank", binary(self.ranks.iter()))])
+    }
+
+    /// Takes the similar pairs of the last round (`a`, `c`, `similarity`) and returns the pairs of the next one: listed pairs
+    /// with their buckets, the documents of each bucket, and the rows of blocks.
     fn next_round(
         &mut self,
         py: Python<'_>,
         similar: &Bound<'_, PyAny>,
-    ) -> PyResult<(PySparkBatch, PySparkBatch)> {
+    ) -> PyResult<(PySparkBatch, PySparkBatch, PySparkBatch)> {
         let mut found = vec![];
         for batch in &batches(similar)? {
             let (a, c, similarity) = (column(batch, "a")?, column(batch, "c")?, column(batch, "similarity")?);
@@ -138,12 +180,13 @@ impl PySparkRounds {
                 Rounds::Components(rounds) => rounds.next_round(&found),
             })
             .or_raise(py)?;
-        Ok((self.listed(&asks)?, self.tasks(&asks)?))
+        let (listed, wanted) = self.listed(&asks)?;
+        Ok((listed, wanted, self.tasks(&asks)?))
     }
 
     /// After the last round of stars: removed visits with the rank keys of their keepers and the similarities. `visits` has the rank keys
-    /// `rank` of copies and `first` of the documents that stand for them.
-    fn named(&self, py: Python<'_>, visits: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
+    /// `rank` of copies and `other` of the documents that stand for them. If `equals`, copies of kept documents come too.
+    fn named(&self, py: Python<'_>, visits: &Bound<'_, PyAny>, equals: bool) -> PyResult<PySparkBatch> {
         let Rounds::Star(rounds) = &self.rounds else {
             return Err(PyValueError::new_err("only stars have keepers by visit"));
         };
@@ -158,13 +201,16 @@ impl PySparkRounds {
                 all.push((&self.ranks[number as usize], number));
             }
         }
+        // Copies of kept documents. Documents on no shelf are kept, and references are not decided about.
+        let mut equal: Vec<(&[u8], &[u8])> = vec![];
         for batch in &visits {
-            let (rank, first) = (column(batch, "rank")?, column(batch, "first")?);
+            let (rank, first) = (column(batch, "rank")?, column(batch, "other")?);
             for row in 0..batch.num_rows() {
                 let (Some(rank), Some(first)) = (bytes_at(rank, row), bytes_at(first, row)) else { continue };
-                let Ok(number) = self.number(first) else { continue };
-                if rank != first && !is_kept(number) {
-                    all.push((rank, number));
+                match self.number(first).ok().filter(|&number| !is_kept(number)) {
+                    Some(number) => all.push((rank, number)),
+                    None if rank.first() != Some(&0) => equal.push((rank, first)),
+                    None => {}
                 }
             }
         }
@@ -194,10 +240,20 @@ impl PySparkRounds {
                 similarities.push(similarity);
             }
         }
+        let near = removed.len();
+        if equals {
+            for (rank, first) in equal {
+                removed.push(rank);
+                keepers.push(first);
+                similarities.push(1.0);
+            }
+        }
+        let is_equal: BooleanArray = (0..removed.len()).map(|row| Some(row >= near)).collect();
         made(vec![
             ("rank", binary(removed.into_iter())),
             ("of", binary(keepers.into_iter())),
             ("similarity", Arc::new(Float64Array::from(similarities))),
+            ("is_equal", Arc::new(is_equal)),
         ])
     }
 
@@ -225,15 +281,48 @@ impl PySparkRounds {
             .map_err(|_| PyValueError::new_err("a rank key in `work` is unknown"))
     }
 
-    fn listed(&self, asks: &Asks) -> PyResult<PySparkBatch> {
+    /// Listed pairs with their buckets, and the documents of each bucket. A bucket is full by its pairs or by the bytes of its texts,
+    /// so that a pair is in one bucket and a document in few.
+    fn listed(&self, asks: &Asks) -> PyResult<(PySparkBatch, PySparkBatch)> {
         let rank = |number: u32| &self.ranks[number as usize];
-        made(vec![
+        let mut buckets: Vec<i64> = vec![];
+        let mut wanted: Vec<(i64, u32)> = vec![];
+        // The last bucket that a document was put into.
+        let mut put = vec![-1; self.ranks.len()];
+        let (mut bucket, mut pairs, mut bytes) = (0, 0, 0);
+        for &(a, c) in &asks.pairs {
+            let size = |number: u32| self.sizes[number as usize];
+            let more: u64 =
+                [a, c].into_iter().filter(|&number| put[number as usize] != bucket).map(size).sum();
+            if pairs > 0 && (pairs == BUCKET_PAIRS || bytes + more > BUCKET_BYTES) {
+                (bucket, pairs, bytes) = (bucket + 1, 0, 0);
+            }
+            for number in [a, c] {
+                if put[number as usize] != bucket {
+                    put[number as usize] = bucket;
+                    wanted.push((bucket, number));
+                    bytes += size(number);
+                }
+            }
+            pairs += 1;
+            buckets.push(bucket);
+        }
+        let listed = made(vec![
             ("a", binary(asks.pairs.iter().map(|&(a, _)| rank(a)))),
             ("c", binary(asks.pairs.iter().map(|&(_, c)| rank(c)))),
-        ])
+            ("bucket", Arc::new(Int64Array::from(buckets))),
+        ])?;
+        let size = |&(_, number): &(i64, u32)| self.sizes[number as usize].cast_signed();
+        let wanted = made(vec![
+            ("bucket", Arc::new(wanted.iter().map(|&(bucket, _)| Some(bucket)).collect::<Int64Array>())),
+            ("rank", binary(wanted.iter().map(|&(_, number)| rank(number)))),
+            ("size", Arc::new(wanted.iter().map(|row| Some(size(row))).collect::<Int64Array>())),
+        ])?;
+        Ok((listed, wanted))
     }
 
-    /// Rows of blocks, cut into tasks: each part of the rows that ask with each part of all rows.
+    /// Rows of blocks, each once per side. A task has a part of the rows that ask and a part of all rows, so that a row is in many
+    /// tasks: `task`, `task + step` and so on, up to `end`. The engine repeats rows, because the driver would have no room.
     fn tasks(&self, asks: &Asks) -> PyResult<PySparkBatch> {
         // For each document, the bands of blocks in which it asks.
         let mut masks: BTreeMap<u32, u64> = BTreeMap::new();
@@ -249,37 +338,47 @@ impl PySparkRounds {
                 *masks.entry(row.document).or_default() |= 1 << self.bands[block.shelf];
             }
         }
-        let names =
-            ["task", "side", "band", "document", "last", "front", "decided", "kind", "joined", "mask"];
-        let mut numbers: [Vec<i64>; 10] = Default::default();
-        let (mut ranks, mut task) = (vec![], 0);
+        let names = [
+            "task", "step", "end", "side", "band", "document", "last", "front", "decided", "kind", "joined", "mask",
+        ];
+        let mut numbers: [Vec<i64>; 12] = Default::default();
+        let (mut ranks, mut begin) = (vec![], 0i64);
         for block in &asks.blocks {
             let asking: Vec<&BlockRow> = block.rows.iter().filter(|row| row.is_asking()).collect();
-            for some in asking.chunks(BLOCK_ASKING) {
-                for members in block.rows.chunks(BLOCK_MEMBERS) {
-                    let rows = some.iter().map(|row| (0, **row)).chain(members.iter().map(|row| (1, *row)));
-                    for (side, row) in rows {
-                        let mask = masks.get(&row.document).copied().unwrap_or(0).cast_signed();
-                        let values = [
-                            task,
-                            side,
-                            self.bands[block.shelf].into(),
-                            row.document.into(),
-                            row.last.into(),
-                            row.front.into(),
-                            row.decided.into(),
-                            row.kind.into(),
-                            row.component.into(),
-                            mask,
-                        ];
-                        for (numbers, value) in numbers.iter_mut().zip(values) {
-                            numbers.push(value);
-                        }
-                        ranks.push(&self.ranks[row.document as usize]);
-                    }
-                    task += 1;
+            // The task of part i of the rows that ask and part j of all rows has the number begin + i · wide + j.
+            let high = asking.len().div_ceil(BLOCK_ASKING) as i64;
+            let wide = block.rows.len().div_ceil(BLOCK_MEMBERS) as i64;
+            let part = |at: usize, size: usize| (at / size) as i64;
+            let first = asking.iter().enumerate().map(|(at, row)| {
+                let task = begin + part(at, BLOCK_ASKING) * wide;
+                ([task, 1, task + wide - 1, 0], **row)
+            });
+            let second = block.rows.iter().enumerate().map(|(at, row)| {
+                let task = begin + part(at, BLOCK_MEMBERS);
+                ([task, wide, task + (high - 1) * wide, 1], *row)
+            });
+            for ([task, step, end, side], row) in first.chain(second) {
+                let mask = masks.get(&row.document).copied().unwrap_or(0).cast_signed();
+                let values = [
+                    task,
+                    step,
+                    end,
+                    side,
+                    self.bands[block.shelf].into(),
+                    row.document.into(),
+                    row.last.into(),
+                    row.front.into(),
+                    row.decided.into(),
+                    row.kind.into(),
+                    row.component.into(),
+                    mask,
+                ];
+                for (numbers, value) in numbers.iter_mut().zip(values) {
+                    numbers.push(value);
                 }
+                ranks.push(&self.ranks[row.document as usize]);
             }
+            begin += high * wide;
         }
         let mut columns: Vec<(&str, ArrayRef)> = vec![];
         for (name, values) in names.into_iter().zip(numbers) {

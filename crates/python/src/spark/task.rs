@@ -1,12 +1,17 @@
 //! The work of executors: sketches, screens and exact comparisons.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::builder::{BinaryBuilder, Int8Builder, Int64Builder, ListBuilder};
-use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
+use arrow_array::builder::{BinaryBuilder, Int8Builder, Int64Builder, StringBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Date32Type, TimestampMicrosecondType, TimestampNanosecondType};
+use arrow_array::{Array, ArrayRef, BinaryArray, Float64Array, Int64Array, RecordBatch};
+use arrow_schema::{DataType, TimeUnit};
 use minwise::candidate::Banding;
 use minwise::cluster::BlockRow;
 use minwise::filter::{Filter, shuffle};
@@ -18,7 +23,7 @@ use minwise_engine::{DocumentSet, KeepPolicy, Measure, Preparation, Prepared, We
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::batch::{PySparkBatch, batches, bytes_at, column, integer, made, numbered};
 use super::plan::JobPlan;
@@ -87,24 +92,101 @@ impl PySparkTask {
     }
 
     /// Sketches the column `text` of a batch. Columns `v0`, `v1`, … are the values of the keeper policy, and `o0`, `o1`, … are
-    /// the columns that order rows. `given` is whether the rows are references.
-    fn sketch(&self, py: Python<'_>, batch: &Bound<'_, PyAny>, given: bool) -> PyResult<Vec<PySparkBatch>> {
+    /// the columns that order rows. `given` is whether the rows are references. `sketches` is whether sketches come too, or only
+    /// their band keys, 8 bytes each, little-endian.
+    fn sketch(
+        &self,
+        py: Python<'_>,
+        batch: &Bound<'_, PyAny>,
+        given: bool,
+        sketches: bool,
+    ) -> PyResult<Vec<PySparkBatch>> {
         let batches = batches(batch)?;
-        batches.iter().map(|batch| py.detach(|| self.sketch_batch(batch, given))).collect()
+        batches.iter().map(|batch| py.detach(|| self.sketch_batch(batch, given, sketches))).collect()
     }
 
-    /// The rank keys and the fingerprints of texts alone.
+    /// The rank keys and the fingerprints of rows alone.
     fn ranks(&self, py: Python<'_>, batch: &Bound<'_, PyAny>, given: bool) -> PyResult<Vec<PySparkBatch>> {
         let all = batches(batch)?;
         let ranks = |batch: &RecordBatch| {
             let mut content = Int64Builder::new();
-            let text = column(batch, "text")?;
+            let (text, ranks) = (column(batch, "text")?, self.rank_keys(batch, given)?);
             for row in 0..batch.num_rows() {
-                content.append_value(fingerprint(arrow_text(text, row)));
+                content.append_value(fingerprint(ranks.value(row), arrow_text(text, row)));
             }
-            made(vec![("rank", self.rank_keys(batch, given)?), ("content", Arc::new(content.finish()))])
+            made(vec![("rank", Arc::new(ranks)), ("content", Arc::new(content.finish()))])
         };
         all.iter().map(|batch| py.detach(|| ranks(batch))).collect()
+    }
+
+    /// The second reading: `rank`, `text`, `size` and `sketch` of rows, and a last row without a rank key whose `size` is the number of all
+    /// rows and whose `content` is the sum of their fingerprints. `needed` are the sorted hashes of the rank keys that are
+    /// asked for, 8 bytes each; without it, all rows come, and without sketches.
+    #[pyo3(signature = (batch, given, needed = None))]
+    fn read_again(
+        &self,
+        py: Python<'_>,
+        batch: &Bound<'_, PyAny>,
+        given: bool,
+        needed: Option<&[u8]>,
+    ) -> PyResult<PySparkBatch> {
+        let all = batches(batch)?;
+        let needed = needed.map(|bytes| bytes.as_chunks::<8>().0);
+        py.detach(|| {
+            let mut out = TextRows::default();
+            let (mut number, mut sum) = (0i64, 0i64);
+            for batch in &all {
+                let (text, ranks) = (column(batch, "text")?, self.rank_keys(batch, given)?);
+                for row in 0..batch.num_rows() {
+                    let (rank, text) = (ranks.value(row), arrow_text(text, row));
+                    number += 1;
+                    sum = sum.wrapping_add(fingerprint(rank, text));
+                    let hash = xxh3_64(rank).to_be_bytes();
+                    let is_needed = needed.is_none_or(|needed| needed.binary_search(&hash).is_ok());
+                    if let Some(text) = text.filter(|_| is_needed) {
+                        out.push(self, rank, text, needed.is_some());
+                    }
+                }
+            }
+            out.push_sum(number, sum);
+            out.finish()
+        })
+    }
+
+    /// Adds the sketches to rows of the second reading. Rows without a rank key stay as they are.
+    fn fill(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
+        let all = batches(batch)?;
+        py.detach(|| {
+            let mut out = TextRows::default();
+            for batch in &all {
+                let (rank, text) = (column(batch, "rank")?, column(batch, "text")?);
+                let (size, content) = (column(batch, "size")?, column(batch, "content")?);
+                for row in 0..batch.num_rows() {
+                    match (bytes_at(rank, row), arrow_text(text, row)) {
+                        (Some(rank), Some(text)) => out.push(self, rank, text, true),
+                        (Some(_), None) => {}
+                        (None, _) => out.push_sum(
+                            integer(size, row).unwrap_or(0),
+                            integer(content, row).unwrap_or(0),
+                        ),
+                    }
+                }
+            }
+            out.finish()
+        })
+    }
+
+    /// The hashes of rank keys (`rank`) for [`read_again`](Self::read_again), sorted.
+    #[staticmethod]
+    fn hashes<'py>(py: Python<'py>, ranks: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut hashes: Vec<[u8; 8]> = vec![];
+        for batch in &batches(ranks)? {
+            let rank = column(batch, "rank")?;
+            hashes.extend((0..rank.len()).filter_map(|row| bytes_at(rank, row)).map(|rank| xxh3_64(rank).to_be_bytes()));
+        }
+        hashes.sort_unstable();
+        hashes.dedup();
+        Ok(PyBytes::new(py, hashes.as_flattened()))
     }
 
     /// The distinct shingles of all texts of a batch, each with the number of texts that have it.
@@ -150,15 +232,18 @@ impl PySparkTask {
         PyBytes::new(py, &bytes)
     }
 
-    /// Of pairs `a`, `c` with their sketches `sa`, `sc`, those that may be similar.
+    /// Of pairs `a`, `c` with their sketches `sa`, `sc` and the sizes `na`, `nc` of their texts, those that may be similar, each with
+    /// the bytes of both texts.
     fn screen(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
         let all = batches(batch)?;
         py.detach(|| {
             let (mut firsts, mut seconds) = (BinaryBuilder::new(), BinaryBuilder::new());
+            let mut sizes = Int64Builder::new();
             let mut rows = [vec![], vec![]];
             for batch in &all {
                 let [a, c, sa, sc] =
                     [column(batch, "a")?, column(batch, "c")?, column(batch, "sa")?, column(batch, "sc")?];
+                let (na, nc) = (column(batch, "na")?, column(batch, "nc")?);
                 for row in 0..batch.num_rows() {
                     let (Some(left), Some(right)) = (bytes_at(sa, row), bytes_at(sc, row)) else { continue };
                     self.words(left, &mut rows[0])?;
@@ -166,10 +251,12 @@ impl PySparkTask {
                     if !self.rejects(&rows[0], &rows[1]) {
                         firsts.append_option(bytes_at(a, row));
                         seconds.append_option(bytes_at(c, row));
+                        sizes.append_value(integer(na, row).unwrap_or(0) + integer(nc, row).unwrap_or(0));
                     }
                 }
             }
-            made(vec![("a", Arc::new(firsts.finish())), ("c", Arc::new(seconds.finish()))])
+            let sizes: ArrayRef = Arc::new(sizes.finish());
+            made(vec![("a", Arc::new(firsts.finish())), ("c", Arc::new(seconds.finish())), ("bytes", sizes)])
         })
     }
 
@@ -225,23 +312,109 @@ impl PySparkTask {
         })
     }
 
-    /// The exact similarities of pairs `a`, `c` whose texts are in `texts` (`rank`, `text`). Pairs below the threshold are left out,
-    /// unless `all` asks for them.
+    /// The exact similarities of pairs `a`, `c` whose texts are in `texts` (`rank`, `text`), and how many pairs were compared. Pairs below
+    /// the threshold are left out, unless `all` asks for them. If `screens`, texts come with their sketches (`sketch`), and pairs
+    /// that these rule out are not compared.
     fn similarities(
         &self,
         py: Python<'_>,
         texts: &Bound<'_, PyAny>,
         pairs: &Bound<'_, PyAny>,
         all: bool,
-    ) -> PyResult<PySparkBatch> {
+        screens: bool,
+    ) -> PyResult<(PySparkBatch, u64)> {
         let (texts, pairs) = (batches(texts)?, batches(pairs)?);
-        py.detach(|| self.similar(&texts, &pairs, all))
+        py.detach(|| self.similar(&texts, &pairs, all, screens))
     }
 }
 
-/// A number that tells texts apart.
-fn fingerprint(text: Option<&str>) -> i64 {
-    text.map_or(0, |text| xxh3_64(text.as_bytes()).cast_signed())
+/// A number that tells rows apart: of a rank key with its text. No row has another number because of the rows around it, so that
+/// the sum over all rows is the same in any order.
+fn fingerprint(rank: &[u8], text: Option<&str>) -> i64 {
+    let seed = xxh3_64(rank);
+    // A row without text is not a row with an empty text.
+    let hash = text.map_or_else(|| !seed, |text| xxh3_64_with_seed(text.as_bytes(), seed));
+    hash.cast_signed()
+}
+
+/// The value of a field as text, as a keeper policy of the command reads it: times are seconds since 1970.
+fn value_text(array: &dyn Array, row: usize) -> Option<Cow<'_, str>> {
+    if array.is_null(row) {
+        return None;
+    }
+    let seconds = |micros: i64| {
+        let sign = if micros < 0 { "-" } else { "" };
+        let micros = micros.unsigned_abs();
+        Cow::Owned(format!("{sign}{}.{:06}", micros / 1_000_000, micros % 1_000_000))
+    };
+    match array.data_type() {
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            Some(seconds(array.as_primitive::<TimestampMicrosecondType>().value(row)))
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            Some(seconds(array.as_primitive::<TimestampNanosecondType>().value(row).div_euclid(1_000)))
+        }
+        DataType::Date32 => {
+            let days = i64::from(array.as_primitive::<Date32Type>().value(row));
+            Some(Cow::Owned((days * 86_400).to_string()))
+        }
+        _ => arrow_text(array, row).map(Cow::Borrowed),
+    }
+}
+
+/// Rows of the second reading.
+#[derive(Default)]
+struct TextRows {
+    ranks: BinaryBuilder,
+    texts: StringBuilder,
+    sizes: Int64Builder,
+    sketches: BinaryBuilder,
+    contents: Int64Builder,
+    room: Prepared,
+    words: Vec<u32>,
+}
+
+impl TextRows {
+    fn push(&mut self, task: &PySparkTask, rank: &[u8], text: &str, sketches: bool) {
+        self.ranks.append_value(rank);
+        self.texts.append_value(text);
+        self.sizes.append_value(text.len() as i64);
+        self.contents.append_null();
+        if !sketches {
+            self.sketches.append_null();
+            return;
+        }
+        self.words.resize(task.preparation.words(), 0);
+        let sketched = task.preparation.sketch_keyed(text, &mut self.room, &mut self.words);
+        if sketched.has_shingles {
+            self.sketches.append_value(little_endian(&self.words));
+        } else {
+            self.sketches.append_null();
+        }
+    }
+
+    /// The number of all rows and the sum of their fingerprints.
+    fn push_sum(&mut self, number: i64, sum: i64) {
+        self.ranks.append_null();
+        self.texts.append_null();
+        self.sizes.append_value(number);
+        self.sketches.append_null();
+        self.contents.append_value(sum);
+    }
+
+    fn finish(mut self) -> PyResult<PySparkBatch> {
+        made(vec![
+            ("rank", Arc::new(self.ranks.finish())),
+            ("text", Arc::new(self.texts.finish())),
+            ("size", Arc::new(self.sizes.finish())),
+            ("sketch", Arc::new(self.sketches.finish())),
+            ("content", Arc::new(self.contents.finish())),
+        ])
+    }
+}
+
+fn little_endian(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 impl PySparkTask {
@@ -250,7 +423,7 @@ impl PySparkTask {
     }
 
     /// The rank keys of rows: references first, then ranking words, then the columns that order rows.
-    fn rank_keys(&self, batch: &RecordBatch, given: bool) -> PyResult<ArrayRef> {
+    fn rank_keys(&self, batch: &RecordBatch, given: bool) -> PyResult<BinaryArray> {
         let text = column(batch, "text")?;
         let (values, order) = (numbered(batch, "v"), numbered(batch, "o"));
         let (mut keys, mut key) = (BinaryBuilder::new(), vec![]);
@@ -267,7 +440,8 @@ impl PySparkTask {
                 let mut values = values.iter();
                 for ranking in self.keep.rankings() {
                     let value =
-                        ranking.field().and_then(|_| values.next()).and_then(|array| arrow_text(*array, row));
+                        ranking.field().and_then(|_| values.next()).and_then(|array| value_text(*array, row));
+                    let value = value.as_deref();
                     // A row without text comes last, as in the command.
                     let rank = text.and_then(|_| ranking.rank(RankingInput { characters, value }));
                     let rank = rank.unwrap_or([u64::MAX; 2]);
@@ -285,20 +459,20 @@ impl PySparkTask {
             }
             keys.append_value(&key);
         }
-        Ok(Arc::new(keys.finish()))
+        Ok(keys.finish())
     }
 
-    fn sketch_batch(&self, batch: &RecordBatch, given: bool) -> PyResult<PySparkBatch> {
-        let text = column(batch, "text")?;
+    fn sketch_batch(&self, batch: &RecordBatch, given: bool, with_sketches: bool) -> PyResult<PySparkBatch> {
+        let (text, ranks) = (column(batch, "text")?, self.rank_keys(batch, given)?);
         let mut room = Prepared::default();
         let mut row_words = vec![0; self.preparation.words()];
         let mut band_keys = vec![0; self.banding.bands()];
         let (mut kinds, mut equality) = (Int8Builder::new(), BinaryBuilder::new());
         let (mut content, mut sizes) = (Int64Builder::new(), Int64Builder::new());
-        let (mut sketches, mut keys) = (BinaryBuilder::new(), ListBuilder::new(Int64Builder::new()));
+        let (mut sketches, mut keys) = (BinaryBuilder::new(), BinaryBuilder::new());
         for row in 0..batch.num_rows() {
             let text = arrow_text(text, row);
-            content.append_value(fingerprint(text));
+            content.append_value(fingerprint(ranks.value(row), text));
             sizes.append_value(text.map_or(0, str::len) as i64);
             let sketched = text
                 .filter(|text| !self.is_too_long(text))
@@ -316,20 +490,17 @@ impl PySparkTask {
                 None => equality.append_null(),
             }
             if kind == WITH_SHINGLES {
-                let bytes: Vec<u8> = row_words.iter().flat_map(|word| word.to_le_bytes()).collect();
-                sketches.append_value(bytes);
+                sketches.append_option(with_sketches.then(|| little_endian(&row_words)));
                 self.banding.keys_into(&row_words, &mut band_keys);
-                for key in &band_keys {
-                    keys.values().append_value(key.cast_signed());
-                }
-                keys.append(true);
+                let bytes: Vec<u8> = band_keys.iter().flat_map(|key| key.to_le_bytes()).collect();
+                keys.append_value(bytes);
             } else {
                 sketches.append_null();
-                keys.append(false);
+                keys.append_null();
             }
         }
         made(vec![
-            ("rank", self.rank_keys(batch, given)?),
+            ("rank", Arc::new(ranks)),
             ("kind", Arc::new(kinds.finish())),
             ("equality", Arc::new(equality.finish())),
             ("content", Arc::new(content.finish())),
@@ -362,14 +533,15 @@ impl PySparkTask {
 
     fn screen_rows(&self, batches: &[RecordBatch]) -> PyResult<(PySparkBatch, u64)> {
         let words = self.preparation.words();
-        // Rows that ask, and members: rank, row, bands of blocks in which it asks.
-        let mut sides: [Vec<(&[u8], BlockRow, u64)>; 2] = [vec![], vec![]];
+        // Rows that ask, and members: rank, row, bands of blocks in which it asks, bytes of its text.
+        let mut sides: [Vec<(&[u8], BlockRow, u64, i64)>; 2] = [vec![], vec![]];
         let mut sketches: [Vec<u32>; 2] = [vec![], vec![]];
         let (mut band, mut one) = (0, vec![]);
         for batch in batches {
             let names = ["side", "band", "document", "last", "front", "decided", "kind", "joined", "mask"];
             let numbers = names.map(|name| column(batch, name));
             let (rank, sketch) = (column(batch, "rank")?, column(batch, "sketch")?);
+            let size = column(batch, "size")?;
             for row in 0..batch.num_rows() {
                 let mut values = [0i64; 9];
                 for (value, array) in values.iter_mut().zip(&numbers) {
@@ -392,7 +564,8 @@ impl PySparkTask {
                     kind: kind as u16,
                     component: component as u32,
                 };
-                sides[side].push((rank, block_row, mask.cast_unsigned()));
+                let size = integer(size, row).unwrap_or(0);
+                sides[side].push((rank, block_row, mask.cast_unsigned(), size));
             }
         }
         let keys: Vec<Vec<u64>> = sketches
@@ -407,10 +580,11 @@ impl PySparkTask {
             .collect();
         let (bands, mut asked) = (self.banding.bands(), 0);
         let (mut firsts, mut seconds) = (BinaryBuilder::new(), BinaryBuilder::new());
-        for (p, &(rank, asking, mask)) in sides[0].iter().enumerate() {
+        let mut bytes = Int64Builder::new();
+        for (p, &(rank, asking, mask, size)) in sides[0].iter().enumerate() {
             let own = &sketches[0][p * words..][..words];
             let own_keys = &keys[0][p * bands..][..bands];
-            for (m, &(other_rank, member, other_mask)) in sides[1].iter().enumerate() {
+            for (m, &(other_rank, member, other_mask, other_size)) in sides[1].iter().enumerate() {
                 let is_later = member.document > asking.document;
                 if member.document == asking.document || !is_later && member.is_asking() {
                     continue;
@@ -432,27 +606,45 @@ impl PySparkTask {
                     let (a, c) = if is_later { (rank, other_rank) } else { (other_rank, rank) };
                     firsts.append_value(a);
                     seconds.append_value(c);
+                    bytes.append_value(size + other_size);
                 }
             }
         }
-        let pairs = made(vec![("a", Arc::new(firsts.finish())), ("c", Arc::new(seconds.finish()))])?;
+        let bytes: ArrayRef = Arc::new(bytes.finish());
+        let pairs =
+            made(vec![("a", Arc::new(firsts.finish())), ("c", Arc::new(seconds.finish())), ("bytes", bytes)])?;
         Ok((pairs, asked))
     }
 
-    fn similar(&self, texts: &[RecordBatch], pairs: &[RecordBatch], all: bool) -> PyResult<PySparkBatch> {
+    fn similar(
+        &self,
+        texts: &[RecordBatch],
+        pairs: &[RecordBatch],
+        all: bool,
+        screens: bool,
+    ) -> PyResult<(PySparkBatch, u64)> {
         let mut room = Prepared::default();
         let mut places: HashMap<&[u8], usize> = HashMap::new();
-        let mut sets: Vec<DocumentSet> = vec![];
+        // Sets are made when a pair needs them, because sketches rule most pairs out.
+        let mut sets: Vec<(&str, OnceCell<DocumentSet>)> = vec![];
+        let (mut sketches, mut words, mut compared) = (vec![], vec![], 0);
         for batch in texts {
             let (rank, text) = (column(batch, "rank")?, column(batch, "text")?);
+            let sketch = if screens { Some(column(batch, "sketch")?) } else { None };
             for row in 0..batch.num_rows() {
                 let (Some(rank), Some(text)) = (bytes_at(rank, row), arrow_text(text, row)) else { continue };
                 if let Entry::Vacant(place) = places.entry(rank) {
                     place.insert(sets.len());
-                    sets.push(self.preparation.comparable_set(text, &mut room));
+                    sets.push((text, OnceCell::new()));
+                    if let Some(sketch) = sketch {
+                        self.words(bytes_at(sketch, row).unwrap_or_default(), &mut words)?;
+                        sketches.extend_from_slice(&words);
+                    }
                 }
             }
         }
+        let row_words = self.preparation.words();
+        let sketch = |place: usize| &sketches[place * row_words..][..row_words];
         let (mut firsts, mut seconds, mut similarities) =
             (BinaryBuilder::new(), BinaryBuilder::new(), vec![]);
         for batch in pairs {
@@ -464,7 +656,14 @@ impl PySparkTask {
                         "the input is not deterministic: a text of the first reading is missing in the second",
                     ));
                 };
-                let (left, right) = (&sets[left], &sets[right]);
+                if screens && self.rejects(sketch(left), sketch(right)) {
+                    continue;
+                }
+                compared += 1;
+                let [left, right] = [left, right].map(|place| {
+                    let (text, set) = &sets[place];
+                    set.get_or_init(|| self.preparation.comparable_set(text, &mut room))
+                });
                 let similarity = if all {
                     Some(left.measure(right, Measure::Jaccard))
                 } else {
@@ -477,10 +676,11 @@ impl PySparkTask {
                 }
             }
         }
-        made(vec![
+        let similar = made(vec![
             ("a", Arc::new(firsts.finish())),
             ("c", Arc::new(seconds.finish())),
             ("similarity", Arc::new(Float64Array::from(similarities))),
-        ])
+        ])?;
+        Ok((similar, compared))
     }
 }

@@ -1,0 +1,319 @@
+//! Rows that belong together: equal documents, documents of one shelf, and rows that have the same key.
+//!
+//! A row of the engine costs more than the few bytes that have to move, so that tasks pack entries for one part into one value:
+//! [`spark_sort`] makes one value per batch and part, the engine brings the values of a part together, and [`spark_group`] takes
+//! them apart.
+//!
+//! | part | entry | comes to |
+//! |---|---|---|
+//! | shelves | band, band key, equality key, rank key | documents that share a band key with another document |
+//! | equals | equality key, rank key | copies, each with the first document |
+//! | ranks | hash of the rank key, 8 bytes | number of rank keys that may be there twice |
+//! | ids | hash of the id, 8 bytes | number of ids that may be there twice |
+//! | counts | counts of a batch, and the sum of fingerprints | their sums |
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use arrow_array::builder::{BinaryBuilder, Int64Builder};
+use arrow_array::cast::AsArray;
+use arrow_array::RecordBatch;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::batch::{PySparkBatch, batches, bytes_at, column, integer, made};
+use crate::texts::arrow_text;
+
+/// Kinds of rows that come out.
+const COUNT: i64 = 0;
+const COPY: i64 = 1;
+const MEMBER: i64 = 2;
+
+/// Keys of counts; below them are the counts of references and kinds of texts.
+const KINDS: usize = 5;
+const SUM: i64 = 100;
+const RANKS: i64 = 101;
+const IDS: i64 = 102;
+const DISTINCT: i64 = 103;
+const COPIES: i64 = 104;
+const MEMBERS: i64 = 105;
+const SHELVES: i64 = 106;
+const LARGEST: i64 = 107;
+
+const EQUALITY: usize = 16;
+/// The part of counts.
+const COUNTS: i64 = -1;
+
+/// Numbers of parts: first those of shelves, then those of equals, ranks and ids.
+#[derive(Clone, Copy)]
+struct Parts {
+    shelves: u64,
+    others: u64,
+}
+
+enum Kind {
+    Counts,
+    Shelves,
+    Equals,
+    Hashes(i64),
+}
+
+impl Parts {
+    fn new(parts: u64) -> Self {
+        // Entries of all bands take eight times as many bytes as all others.
+        Self { shelves: parts.max(1), others: parts / 8 + 1 }
+    }
+
+    fn place(hash: u64, parts: u64) -> u64 {
+        ((u128::from(hash) * u128::from(parts)) >> 64) as u64
+    }
+
+    fn of_shelf(self, key: u64) -> i64 {
+        Self::place(key.wrapping_mul(0x9e37_79b9_7f4a_7c15), self.shelves).cast_signed()
+    }
+
+    fn of_other(self, which: u64, hash: u64) -> i64 {
+        (self.shelves + which * self.others + Self::place(hash, self.others)).cast_signed()
+    }
+
+    fn kind(self, part: i64) -> Kind {
+        let Ok(part) = u64::try_from(part) else { return Kind::Counts };
+        match part.checked_sub(self.shelves).map(|other| other / self.others) {
+            None => Kind::Shelves,
+            Some(0) => Kind::Equals,
+            Some(1) => Kind::Hashes(RANKS),
+            Some(_) => Kind::Hashes(IDS),
+        }
+    }
+}
+
+fn damaged() -> PyErr {
+    PyValueError::new_err("a table in `work` is damaged")
+}
+
+/// Packs the rows of a batch of sketches by the parts that they go to: `part` and `rows`.
+#[pyfunction]
+pub fn spark_sort(py: Python<'_>, batch: &Bound<'_, PyAny>, parts: u64) -> PyResult<PySparkBatch> {
+    let all = batches(batch)?;
+    py.detach(|| {
+        let parts = Parts::new(parts);
+        let mut packed: BTreeMap<i64, Vec<u8>> = BTreeMap::new();
+        let (mut counts, mut sum) = ([0u64; 2 * KINDS], 0i64);
+        for batch in &all {
+            sort_batch(batch, parts, &mut packed, &mut counts, &mut sum)?;
+        }
+        let mut summary = sum.to_le_bytes().to_vec();
+        counts.iter().for_each(|count| summary.extend_from_slice(&count.to_le_bytes()));
+        packed.insert(COUNTS, summary);
+        let (mut numbers, mut rows) = (Int64Builder::new(), BinaryBuilder::new());
+        for (part, bytes) in packed {
+            numbers.append_value(part);
+            rows.append_value(bytes);
+        }
+        made(vec![("part", Arc::new(numbers.finish())), ("rows", Arc::new(rows.finish()))])
+    })
+}
+
+fn sort_batch(
+    batch: &RecordBatch,
+    parts: Parts,
+    packed: &mut BTreeMap<i64, Vec<u8>>,
+    counts: &mut [u64; 2 * KINDS],
+    sum: &mut i64,
+) -> PyResult<()> {
+    let names = ["rank", "id", "given", "kind", "equality", "content", "keys"];
+    let [rank, id, given, kind, equality, content, keys] = names.map(|name| column(batch, name));
+    let (rank, id, given, kind) = (rank?, id?, given?.as_boolean(), kind?);
+    let (equality, content, keys) = (equality?, content?, keys?);
+    let push_rank = |bytes: &mut Vec<u8>, rank: &[u8]| {
+        bytes.extend_from_slice(&(rank.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(rank);
+    };
+    // Equal documents stand on the same shelves: the first one of the batch is enough.
+    let mut firsts: HashMap<&[u8], &[u8]> = HashMap::new();
+    for row in 0..batch.num_rows() {
+        if let (Some(equality), Some(rank)) = (bytes_at(equality, row), bytes_at(rank, row)) {
+            firsts.entry(equality).and_modify(|first| *first = rank.min(*first)).or_insert(rank);
+        }
+    }
+    for row in 0..batch.num_rows() {
+        let rank = bytes_at(rank, row).ok_or_else(damaged)?;
+        let kind = integer(kind, row).and_then(|kind| usize::try_from(kind).ok()).filter(|kind| *kind < KINDS);
+        counts[usize::from(given.value(row)) * KINDS + kind.ok_or_else(damaged)?] += 1;
+        *sum = sum.wrapping_add(integer(content, row).unwrap_or(0));
+        let hash = xxh3_64(rank);
+        packed.entry(parts.of_other(1, hash)).or_default().extend_from_slice(&hash.to_le_bytes());
+        if let Some(id) = arrow_text(id, row) {
+            let hash = xxh3_64(id.as_bytes());
+            packed.entry(parts.of_other(2, hash)).or_default().extend_from_slice(&hash.to_le_bytes());
+        }
+        let Some(equality) = bytes_at(equality, row) else { continue };
+        if equality.len() != EQUALITY {
+            return Err(damaged());
+        }
+        let equals = packed.entry(parts.of_other(0, xxh3_64(equality))).or_default();
+        equals.extend_from_slice(equality);
+        push_rank(equals, rank);
+        if firsts.get(equality) != Some(&rank) {
+            continue;
+        }
+        let (keys, _) = bytes_at(keys, row).unwrap_or_default().as_chunks::<8>();
+        for (band, key) in (0u16..).zip(keys) {
+            let shelf = packed.entry(parts.of_shelf(u64::from_le_bytes(*key))).or_default();
+            shelf.extend_from_slice(&band.to_le_bytes());
+            shelf.extend_from_slice(key);
+            shelf.extend_from_slice(equality);
+            push_rank(shelf, rank);
+        }
+    }
+    Ok(())
+}
+
+/// Entries of a part, taken apart from their front.
+struct Entries<'a>(&'a [u8]);
+
+impl<'a> Entries<'a> {
+    fn take(&mut self, bytes: usize) -> PyResult<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(bytes).ok_or_else(damaged)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> PyResult<[u8; N]> {
+        self.take(N)?.try_into().map_err(|_| damaged())
+    }
+
+    fn rank(&mut self) -> PyResult<&'a [u8]> {
+        let length = u32::from_le_bytes(self.array()?);
+        self.take(length as usize)
+    }
+}
+
+/// Rows that come out: `what`, `band`, `key`, `rank`, `other` and `number`.
+#[derive(Default)]
+struct Out {
+    numbers: [Int64Builder; 4],
+    ranks: [BinaryBuilder; 2],
+}
+
+impl Out {
+    fn push(&mut self, what: i64, shelf: Option<(u16, u64)>, ranks: [Option<&[u8]>; 2], number: Option<i64>) {
+        self.numbers[0].append_value(what);
+        self.numbers[1].append_option(shelf.map(|(band, _)| band.into()));
+        self.numbers[2].append_option(shelf.map(|(_, key)| key.cast_signed()));
+        self.numbers[3].append_option(number);
+        for (column, rank) in self.ranks.iter_mut().zip(ranks) {
+            column.append_option(rank);
+        }
+    }
+
+    fn count(&mut self, key: i64, number: i64) {
+        self.push(COUNT, Some((0, key.cast_unsigned())), [None; 2], Some(number));
+    }
+
+    fn finish(mut self) -> PyResult<PySparkBatch> {
+        let [what, band, key, number] = &mut self.numbers;
+        let [rank, other] = &mut self.ranks;
+        made(vec![
+            ("what", Arc::new(what.finish())),
+            ("band", Arc::new(band.finish())),
+            ("key", Arc::new(key.finish())),
+            ("rank", Arc::new(rank.finish())),
+            ("other", Arc::new(other.finish())),
+            ("number", Arc::new(number.finish())),
+        ])
+    }
+}
+
+/// Takes the packed rows of one part apart and groups them.
+#[pyfunction]
+pub fn spark_group(py: Python<'_>, part: i64, parts: u64, rows: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
+    let all = batches(rows)?;
+    py.detach(|| {
+        let mut packed: Vec<&[u8]> = vec![];
+        for batch in &all {
+            let rows = column(batch, "rows")?;
+            packed.extend((0..rows.len()).filter_map(|row| bytes_at(rows, row)));
+        }
+        let mut out = Out::default();
+        match Parts::new(parts).kind(part) {
+            Kind::Counts => group_counts(&packed, &mut out)?,
+            Kind::Shelves => group_shelves(&packed, &mut out)?,
+            Kind::Equals => group_equals(&packed, &mut out)?,
+            Kind::Hashes(key) => {
+                let mut hashes: Vec<&[u8]> =
+                    packed.iter().flat_map(|bytes| bytes.as_chunks::<8>().0.iter().map(|hash| &hash[..])).collect();
+                hashes.sort_unstable();
+                let twice = hashes.windows(2).filter(|two| two[0] == two[1]).count();
+                out.count(key, twice as i64);
+            }
+        }
+        out.finish()
+    })
+}
+
+fn group_counts(packed: &[&[u8]], out: &mut Out) -> PyResult<()> {
+    let (mut counts, mut sum) = ([0i64; 2 * KINDS], 0i64);
+    for bytes in packed {
+        let mut entries = Entries(bytes);
+        sum = sum.wrapping_add(i64::from_le_bytes(entries.array()?));
+        for count in &mut counts {
+            *count += i64::from_le_bytes(entries.array()?);
+        }
+    }
+    out.count(SUM, sum);
+    (0..).zip(counts).for_each(|(key, count)| out.count(key, count));
+    Ok(())
+}
+
+fn group_equals(packed: &[&[u8]], out: &mut Out) -> PyResult<()> {
+    let mut all: Vec<([u8; EQUALITY], &[u8])> = vec![];
+    for bytes in packed {
+        let mut entries = Entries(bytes);
+        while !entries.0.is_empty() {
+            all.push((entries.array()?, entries.rank()?));
+        }
+    }
+    all.sort_unstable();
+    let (mut distinct, mut copies) = (0, 0);
+    for equal in all.chunk_by(|a, b| a.0 == b.0) {
+        distinct += 1;
+        copies += equal.len() as i64 - 1;
+        for (_, rank) in &equal[1..] {
+            out.push(COPY, None, [Some(rank), Some(equal[0].1)], None);
+        }
+    }
+    out.count(DISTINCT, distinct);
+    out.count(COPIES, copies);
+    Ok(())
+}
+
+fn group_shelves(packed: &[&[u8]], out: &mut Out) -> PyResult<()> {
+    let mut all: Vec<(u16, u64, [u8; EQUALITY], &[u8])> = vec![];
+    for bytes in packed {
+        let mut entries = Entries(bytes);
+        while !entries.0.is_empty() {
+            let band = u16::from_le_bytes(entries.array()?);
+            all.push((band, u64::from_le_bytes(entries.array()?), entries.array()?, entries.rank()?));
+        }
+    }
+    all.sort_unstable();
+    let (mut members, mut shelves, mut largest) = (0, 0, 0);
+    for shelf in all.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        // Equal documents stand on the same shelves, and the first of them stands for all.
+        let firsts: Vec<&[u8]> = shelf.chunk_by(|a, b| a.2 == b.2).map(|equal| equal[0].3).collect();
+        if firsts.len() > 1 {
+            shelves += 1;
+            members += firsts.len() as i64;
+            largest = largest.max(firsts.len() as i64);
+            for rank in firsts {
+                out.push(MEMBER, Some((shelf[0].0, shelf[0].1)), [Some(rank), None], None);
+            }
+        }
+    }
+    out.count(MEMBERS, members);
+    out.count(SHELVES, shelves);
+    out.count(LARGEST, largest);
+    Ok(())
+}

@@ -82,8 +82,8 @@ def apart(setting: str, path: str, inputs: Sequence[str]) -> None:
         other_scheme, theirs = parts(other)
         if scheme == other_scheme and (own[: len(theirs)] == theirs or theirs[: len(own)] == own):
             raise SettingError(
-                f"`{setting}`: `{path}` and the input `{other}` lie in one another",
-                hint="name a folder outside of all inputs",
+                f"`{setting}`: `{path}` and `{other}` lie in one another",
+                hint="name a folder outside of all inputs and of all other outputs",
                 settings=[setting],
             )
 

@@ -19,6 +19,9 @@ def classic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A cluster of two executors on this machine, with one core and 1 GiB each."""
     from pyspark.sql import SparkSession
 
+    # A session by Spark Connect in the same process leaves a mark, by which functions of columns are those of Connect.
+    marks = ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE", "SPARK_LOCAL_REMOTE")
+    connect = {name: os.environ.pop(name) for name in marks if name in os.environ}
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     folder = tmp_path_factory.mktemp("classic")
@@ -42,6 +45,7 @@ def classic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     yield spark
     spark.stop()
     os.chdir(before)
+    os.environ.update(connect)
 
 
 @pytest.mark.parametrize("name", ["articles", "odd"])
@@ -79,6 +83,16 @@ def test_a_job_that_was_killed_goes_on(
     assert_same(decided_by(result), expected)
     # Sketches, groups and texts were there; the round and the decisions were not.
     assert result.summary["steps_computed"] == result.summary["rounds"] + 1
+
+
+def test_a_manifest_that_cannot_be_read_is_not_an_empty_one(classic: Any, tmp_path: Path) -> None:
+    df = classic.createDataFrame(rows_of(["a b c"]))
+    (tmp_path / "work/manifest").mkdir(parents=True)
+    (tmp_path / "work/manifest/part-0.parquet").write_text("this is no table")
+    with pytest.raises(minwise.InputError, match="`work`.*manifest cannot be read"):
+        minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
+    assert _work.exists(classic, str(tmp_path / "work/manifest")) and _work.exists(classic, str(tmp_path))
+    assert not _work.exists(classic, str(tmp_path / "nothing"))
 
 
 def test_the_wrong_executors_are_one_clear_error(classic: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,9 +98,13 @@ def test_folders_that_cannot_be_used(sail: Any, tmp_path: Path) -> None:
         (inputs, "full", "`output`.*not empty"),
         (tmp_path / "none", "out", "`inputs`.*there is no"),
         ([inputs / "b.jsonl", inputs / "b.jsonl"], "out", "two inputs would be written"),
+        (inputs, "in/out", "`output`.*lie in one another"),
+        (inputs, ".", "`output`.*lie in one another"),
     ]:
         with pytest.raises(minwise.SettingError, match=message):
             minwise.spark.dedup_files(sail, given, tmp_path / output, work=str(tmp_path / "work"))
+    with pytest.raises(minwise.SettingError, match="`work`.*lie in one another"):
+        minwise.spark.dedup_files(sail, inputs, tmp_path / "out", work=str(inputs / "work"))
 
 
 def test_the_program(command: Command, tmp_path: Path) -> None:
@@ -119,6 +123,42 @@ def test_the_program(command: Command, tmp_path: Path) -> None:
     assert set(pq.read_table(tmp_path / "decisions")["id"].to_pylist()) == set(expected)
     done = subprocess.run([*run, "--measure", "containment"], capture_output=True, text=True)
     assert done.returncode == 2 and "containment" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_outputs_of_the_program(sail: Any, tmp_path: Path) -> None:
+    """An output that exists is an error before anything is computed, and one that the job has written is not."""
+    from minwise.spark import __main__ as program
+
+    source, out, work = tmp_path / "in.parquet", tmp_path / "out", tmp_path / "work"
+    sail.createDataFrame(rows_of(generated(30))).write.parquet(str(source))
+    words = ["--input", str(source), "--work", str(work), "--order-by", "row", "--text-field", "text", "--audit", "off"]
+
+    def run(*more: str) -> Any:
+        return program._run(program.parser().parse_args([*words, *more]), sail)
+
+    sail.range(3).write.parquet(str(out))
+    with pytest.raises(minwise.SettingError, match="`output`: there is something at"):
+        run("--output", str(out))
+    assert not work.exists()
+    for path in ("in.parquet", "in.parquet/out", "."):
+        with pytest.raises(minwise.SettingError, match="`output`.*lie in one another"):
+            run("--output", str(tmp_path / path))
+    with pytest.raises(minwise.SettingError, match="/new` and .*/new/removed` lie in one another"):
+        run("--output", str(tmp_path / "new"), "--removed", str(tmp_path / "new/removed"))
+    new = ["--output", str(tmp_path / "new"), "--removed", str(tmp_path / "removed"), "--decisions", str(tmp_path / "decisions")]
+    summary = run(*new)
+    assert summary["kept"] == sail.read.parquet(str(tmp_path / "new")).count()
+    files = {path: path.stat().st_mtime_ns for path in (tmp_path / "new").iterdir()}
+    # A job that was killed after its first output writes the others.
+    for path in (tmp_path / "decisions").iterdir():
+        path.unlink()
+    (tmp_path / "decisions").rmdir()
+    assert run(*new)["steps_computed"] == 0
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "new").iterdir()} == files
+    assert summary["removed"] == sail.read.parquet(str(tmp_path / "decisions")).count()
+    # An output that was there before is still refused.
+    with pytest.raises(minwise.SettingError, match="`clusters`: there is something at"):
+        run(*new, "--clusters", str(out))
 
 
 def test_web_archives_are_refused(tmp_path: Path) -> None:

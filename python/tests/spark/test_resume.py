@@ -12,7 +12,7 @@ import minwise
 import minwise.spark
 import pytest
 from corpora import assert_same, decided_by, family, generated, rows_of
-from minwise.spark import _work
+from minwise.spark import _rounds, _work
 
 
 class Killed(BaseException):
@@ -104,3 +104,84 @@ def test_a_folder_of_another_job_is_refused_by_the_field(sail: Any, tmp_path: Pa
     result = minwise.spark.dedup(df, **settings, threshold=0.99, resume=False)
     assert set(decided_by(result)) < set(before)
     assert result.summary["steps_computed"] > 0
+
+
+def test_a_folder_is_not_used_for_other_rows(sail: Any, tmp_path: Path) -> None:
+    """Another text or another row under the same schema is another input, wherever the job had come to."""
+    before = rows()[:60]
+    settings: dict[str, Any] = {"text": "text", "order_by": "row", "audit": "off"}
+    whole = minwise.spark.dedup(sail.createDataFrame(before), work=str(tmp_path / "work"), **settings)
+    assert whole.summary["removed"] > 0
+    changed = [dict(row, text="another text of some words") if row["row"] == 2 else row for row in before]
+    swapped = [dict(row, row=1 - row["row"]) if row["row"] < 2 else row for row in before]
+    for now in (changed, swapped, before[:-1], [*before, {"id": "more", "text": "x", "row": 99}]):
+        with pytest.raises(minwise.SettingError, match="another `input`.*60 rows") as raised:
+            minwise.spark.dedup(sail.createDataFrame(now), work=str(tmp_path / "work"), **settings)
+        assert "resume=False" in (raised.value.hint or "")
+    # The same rows in another order are the same input.
+    again = minwise.spark.dedup(sail.createDataFrame(before[::-1]), work=str(tmp_path / "work"), **settings)
+    assert again.summary["steps_computed"] == 0
+    now = minwise.spark.dedup(sail.createDataFrame(changed), work=str(tmp_path / "work"), resume=False, **settings)
+    assert now.summary["steps_computed"] > 0
+
+
+def test_rows_that_change_after_the_job_are_never_removed(sail: Any, tmp_path: Path) -> None:
+    source, before = tmp_path / "in.parquet", rows()[:60]
+    sail.createDataFrame(before).write.parquet(str(source))
+    df = sail.read.parquet(str(source))
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
+    removed = {row["row"] for row in result.removed.collect()}
+    assert removed
+    # Rank keys are the same, and all texts but one are new.
+    one = min(removed)
+    after = [row if row["row"] == one else dict(row, text=f"new {row['text']}") for row in before]
+    sail.createDataFrame(after).write.mode("overwrite").parquet(str(source))
+    assert {row["row"] for row in result.removed.collect()} == {one}
+    assert {row["row"] for row in result.kept.collect()} == {row["row"] for row in before} - {one}
+    assert {row["row"] for row in result.annotated.collect() if row["duplicate_of"] is not None} == {one}
+
+
+def test_a_manifest_that_cannot_be_read_is_not_an_empty_one(sail: Any, tmp_path: Path) -> None:
+    df = sail.createDataFrame(rows()[:40])
+    settings: dict[str, Any] = {"text": "text", "order_by": "row", "work": str(tmp_path / "work"), "audit": "off"}
+    expected = decided_by(minwise.spark.dedup(df, **settings))
+    (tmp_path / "work/manifest/part-9.parquet").write_text("this is no table")
+    with pytest.raises(minwise.InputError, match="`work`.*manifest cannot be read"):
+        minwise.spark.dedup(df, **settings)
+    result = minwise.spark.dedup(df, **settings, resume=False)
+    assert_same(decided_by(result), expected)
+
+
+def test_tables_of_steps_that_were_not_done_are_never_read(sail: Any, tmp_path: Path) -> None:
+    """A killed job leaves half of a table."""
+    df = sail.createDataFrame(rows()[:60])
+    settings: dict[str, Any] = {"text": "text", "order_by": "row"}
+    expected = decided_by(minwise.spark.dedup(df, work=str(tmp_path / "whole"), **settings))
+    for path in (tmp_path / "whole").iterdir():
+        if path.name != "manifest":
+            (tmp_path / "work" / path.name).mkdir(parents=True)
+            (tmp_path / "work" / path.name / "part-0.parquet").write_text("half of a table")
+    result = minwise.spark.dedup(df, work=str(tmp_path / "work"), **settings)
+    assert_same(decided_by(result), expected)
+
+
+def test_two_jobs_in_one_folder_are_refused(sail: Any, tmp_path: Path) -> None:
+    first, second = (_work.Work(sail, str(tmp_path / "work"), {}, True) for _ in range(2))
+    first.step("a", lambda: {"n": 1})
+    assert _work.Work(sail, str(tmp_path / "work"), {}, True).counts("a") == {"n": 1}
+    second.step("a", lambda: {"n": 2})
+    with pytest.raises(minwise.SettingError, match="two jobs"):
+        _work.Work(sail, str(tmp_path / "work"), {}, True)
+
+
+def test_tables_come_to_the_driver_in_parts(sail: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Classic Spark refuses answers above `spark.driver.maxResultSize`."""
+    df = sail.createDataFrame(rows())
+    settings: dict[str, Any] = {"text": "text", "order_by": "row", "audit": "off"}
+    expected = decided_by(minwise.spark.dedup(df, work=str(tmp_path / "whole"), **settings))
+    monkeypatch.setattr(_work, "ANSWER_BYTES", 4_000)
+    monkeypatch.setattr(_rounds, "SMALL_ROWS", 0)
+    monkeypatch.setattr(_rounds, "SMALL_HASHES", 0)
+    result = minwise.spark.dedup(df, work=str(tmp_path / "parts"), **settings)
+    assert result.summary["members"] * _rounds.ROW_BYTES > 4 * 4_000
+    assert_same(decided_by(result), expected)

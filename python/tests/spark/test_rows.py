@@ -10,6 +10,8 @@ from typing import Any
 
 import minwise
 import minwise.spark
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from corpora import Command, assert_same, decided_by, generated, rows_of
 
@@ -64,6 +66,23 @@ def test_an_input_that_is_not_deterministic_ends_the_job(sail: Any, tmp_path: Pa
         minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"))
 
 
+def test_rows_on_no_shelf_are_checked_too(sail: Any, tmp_path: Path) -> None:
+    """No two of these texts are alike, and each reading has others."""
+
+    def random_texts(batches: Any) -> Any:
+        import random
+
+        import pyarrow as pa
+
+        for batch in batches:
+            text = [" ".join(str(random.random()) for _ in range(20)) for _ in range(len(batch))]
+            yield pa.RecordBatch.from_arrays([pa.array(text), batch.column(0)], names=["text", "row"])
+
+    df = sail.range(20).mapInArrow(random_texts, "text string, row long")
+    with pytest.raises(minwise.InputError, match="not deterministic"):
+        minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"))
+
+
 VALUES: list[tuple[str, list[Any]]] = [
     ("long", [None, -(2**63), -5, 0, 3, 2**62]),
     ("int", [None, -5, 0, 3]),
@@ -73,6 +92,7 @@ VALUES: list[tuple[str, list[Any]]] = [
     ("boolean", [None, False, True]),
     ("date", [None, datetime.date(1969, 1, 1), datetime.date(1970, 1, 1), datetime.date(2020, 5, 1)]),
     ("timestamp", [None, datetime.datetime(1969, 1, 1), datetime.datetime(2020, 5, 1), datetime.datetime(2020, 5, 1, 1)]),
+    ("timestamp_ntz", [None, datetime.datetime(1969, 1, 1), datetime.datetime(2020, 5, 1), datetime.datetime(2020, 5, 1, 1)]),
     ("decimal(20,2)", [None, decimal.Decimal("-7.50"), decimal.Decimal("0.00"), decimal.Decimal("12.25")]),
 ]  # fmt: skip
 
@@ -92,10 +112,11 @@ def test_rank_keys_sort_as_their_columns(sail: Any, kind: str, values: list[Any]
     assert order == (expected if keep == "first" else expected[::-1])
 
 
-def test_fractions_of_seconds_decide_which_row_is_newest(sail: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])
+def test_fractions_of_seconds_decide_which_row_is_newest(sail: Any, tmp_path: Path, kind: str) -> None:
     when = [datetime.datetime(2020, 5, 1, 1, 0, 0, micros) for micros in (250_000, 750_001, 750_000)]
     rows = [(str(at), "to be or not to be", at, time) for at, time in enumerate(when)]
-    df = sail.createDataFrame(rows, "id string, text string, row long, time timestamp")
+    df = sail.createDataFrame(rows, f"id string, text string, row long, time {kind}")
     result = minwise.spark.dedup(df, text="text", order_by="row", keep="newest:time", work=str(tmp_path / "work"))
     assert [row["id"] for row in result.kept.collect()] == ["1"]
 
@@ -130,3 +151,82 @@ def test_columns_of_rows_come_back_as_they_were(sail: Any, tmp_path: Path) -> No
     assert result.removed.collect() == df.where("id = 'y'").collect()
     annotated = {row["id"]: (row["duplicate_of"], row["similarity"]) for row in result.annotated.collect()}
     assert annotated == {"x": (None, None), "y": ("x", 1.0), "z": (None, None)}
+
+
+@pytest.mark.parametrize("keep", ["newest:time", "oldest:time", "newest:day"])
+def test_times_without_a_zone_are_those_of_the_command(sail: Any, command: Command, tmp_path: Path, keep: str) -> None:
+    source = random.Random(31)
+    rows = rows_of(generated(80))
+    base = datetime.datetime(1969, 12, 31, 12)
+    for row in rows:
+        row["time"] = base + datetime.timedelta(microseconds=source.randrange(10**11))
+        row["day"] = row["time"].date()
+    table = pa.table({
+        "id": [row["id"] for row in rows],
+        "text": [row["text"] for row in rows],
+        "row": [row["row"] for row in rows],
+        "time": pa.array([row["time"] for row in rows], pa.timestamp("us")),
+        "day": pa.array([row["day"] for row in rows], pa.date32()),
+    })  # fmt: skip
+    pq.write_table(table, tmp_path / "in.parquet")
+    command("dedup", tmp_path / "in.parquet", "--output", tmp_path / "out.parquet", "--keep", keep)
+    df = sail.read.parquet(str(tmp_path / "in.parquet"))
+    assert dict(df.dtypes)["time"] == "timestamp_ntz"
+    result = minwise.spark.dedup(df, text="text", order_by="row", keep=keep, work=str(tmp_path / "work"))
+    kept = set(pq.read_table(tmp_path / "out.parquet")["id"].to_pylist())
+    assert {row["id"] for row in result.kept.collect()} == kept and len(kept) < len(rows)
+
+
+def test_names_of_columns_with_dots_and_names_of_the_job(sail: Any, tmp_path: Path) -> None:
+    rows = [("x", 1, "to be or not to be", 7, 8), ("y", 2, "To be or not to be", 7, 8), ("z", 3, "that is it", 7, 8)]
+    df = sail.createDataFrame(rows, "`my.id` string, `a.row` long, `the.text` string, _minwise_rank long, c1 long")
+    settings: dict[str, Any] = {"text": "the.text", "id": "my.id", "order_by": "a.row"}
+    result = minwise.spark.dedup(df, work=str(tmp_path / "work"), **settings)
+    assert decided_by(result) == {"y": ("x", 1.0)}
+    assert result.kept.schema == df.schema
+    assert sorted(tuple(row) for row in result.kept.collect()) == [rows[0], rows[2]]
+    assert [tuple(row) for row in result.removed.collect()] == [rows[1]]
+    assert result.annotated.columns == [*df.columns, "duplicate_of", "similarity"]
+    assert [tuple(row) for row in result.annotated.where("duplicate_of is not null").collect()] == [(*rows[1], "x", 1.0)]
+    result.report(tmp_path / "report")
+    # A name that is no column is a field of a column.
+    nested = df.selectExpr("`my.id` as id", "named_struct('text', `the.text`, 'row', `a.row`) as meta")
+    result = minwise.spark.dedup(nested, text="meta.text", order_by="meta.row", work=str(tmp_path / "nested"))
+    assert decided_by(result) == {"y": ("x", 1.0)}
+
+
+def test_two_columns_of_one_name_are_refused(sail: Any, tmp_path: Path) -> None:
+    df = sail.createDataFrame([("a b c", 1, 2)], "text string, row long, n long").selectExpr("text", "row", "n", "row as n")
+    with pytest.raises(minwise.SettingError, match="two columns are called `n`"):
+        minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"))
+
+
+@pytest.mark.parametrize("keep", ["longest", "shortest;last", "first"])
+def test_lengths_alone_do_not_order_rows(sail: Any, tmp_path: Path, keep: str) -> None:
+    df = sail.createDataFrame(rows_of(["one text here", "another text there"]))
+    with pytest.raises(minwise.SettingError, match="`order_by`.*needs an order") as raised:
+        minwise.spark.dedup(df, text="text", keep=keep, work=str(tmp_path / "work"))
+    assert raised.value.hint
+    # Fields may tell rows apart, and the message names what is missing if they do not.
+    result = minwise.spark.dedup(df, text="text", keep="max:row", work=str(tmp_path / "fields"))
+    assert result.summary["read"] == 2
+    with pytest.raises(minwise.SettingError, match="`order_by`: there is none.*`d0` and `d1`"):
+        minwise.spark.dedup(df.selectExpr("id", "text", "1 as row"), text="text", keep="max:row", work=str(tmp_path / "same"))
+
+
+def test_names_of_repeated_ids_are_those_of_the_package(sail: Any, tmp_path: Path) -> None:
+    """A number whose name a row has already is left out."""
+    ids = ["a", "a#2", "a", "b", "b", "b", "b#3", "a", "c#2", "c#2", "c", "c", "a#02", "a#4x"]
+    text = "to be or not to be"
+    rows = [{"id": id, "text": text, "row": row} for row, id in enumerate(ids)]
+    expected = {one.id: one.duplicate_of for one in minwise.dedup(rows, text="text", id="id").decisions}
+    result = minwise.spark.dedup(sail.createDataFrame(rows), text="text", order_by="row", work=str(tmp_path / "work"))
+    assert {id: of for id, (of, _) in decided_by(result).items()} == expected
+    assert "a#3" in expected and "b#4" in expected and len(expected) == len(ids) - 1
+    # Ids of references come first.
+    against = [{"id": "b", "text": "that is it", "row": 0}, {"id": "a#3", "text": "nothing else", "row": 1}]
+    expected = {one.id: one.duplicate_of for one in minwise.dedup(rows, text="text", id="id", against=against).decisions}
+    result = minwise.spark.dedup(
+        sail.createDataFrame(rows), text="text", order_by="row", against=sail.createDataFrame(against), work=str(tmp_path / "against")
+    )
+    assert {id: of for id, (of, _) in decided_by(result).items()} == expected

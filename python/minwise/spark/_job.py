@@ -35,6 +35,7 @@ class _Ready:
         kind: str,
         columns: Columns | None = None,
         identity: dict[str, Any] | None = None,
+        outputs: dict[str, str] | None = None,
     ) -> None:
         _settings.require()
         chosen = _settings.check(given)
@@ -66,6 +67,7 @@ class _Ready:
                 **(identity or {}),
             }
             self.work = Work(spark, work, fields, resume)
+            claim(self.work, outputs or {})
         frequent = self._frequent(plain) if self.plan["max_df"] is not None else b""
         # Whole sketches are kept for an audit only.
         self.job = Job(plain.plan, ignored + frequent, weights, kind == "sketch" or kind != "pairs" and self.audit != "off")
@@ -171,9 +173,8 @@ def _dedup(
     resume: bool,
 ) -> Result:
     limits, outputs = _limits(same), same.pop("_outputs", {})
-    ready = _Ready(df, against, text, id, order_by, same, work, resume, "dedup")
+    ready = _Ready(df, against, text, id, order_by, same, work, resume, "dedup", outputs=outputs)
     assert ready.work is not None
-    claim(ready.work, outputs)
     counts = run(ready, limits, ready.plan)
     return Result(ready.work, df, ready.columns, ready.job, ready.plan["null"], counts)
 

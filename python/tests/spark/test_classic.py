@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import minwise.spark
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from corpora import CORPORA, Command, assert_same, decided_by, rows_of
 from minwise.spark import _work
@@ -102,3 +105,39 @@ def test_the_wrong_executors_are_one_clear_error(classic: Any, tmp_path: Path, m
     monkeypatch.setattr(_job, "__version__", "99.0")
     with pytest.raises(minwise.MinwiseError, match="executors have .*the driver has minwise 99.0"):
         minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name, count", [("family", 1_000_000), ("forms", 100_000), ("one_shelf", 100_000)])
+def test_tasks_stay_below_one_gib(classic: Any, tmp_path: Path, name: str, count: int) -> None:
+    """Executors have a heap of 1 GiB, and workers in Python are measured."""
+    import test_skew
+
+    make = {"family": test_skew.family, "forms": test_skew.forms, "one_shelf": test_skew.one_shelf}[name]
+    rows = rows_of(make(count))
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet", row_group_size=10_000)
+    del rows
+    peaks: dict[str, int] = {}
+    is_done = threading.Event()
+
+    def watch() -> None:
+        while not is_done.wait(0.2):
+            for process in Path("/proc").iterdir():
+                try:
+                    if process.name.isdigit() and b"pyspark.daemon" in (process / "cmdline").read_bytes():
+                        line = next(line for line in (process / "status").read_text().splitlines() if line.startswith("VmHWM"))
+                        peaks[process.name] = int(line.split()[1]) << 10
+                except (OSError, StopIteration):
+                    continue
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        df = classic.read.parquet(str(tmp_path / "in.parquet"))
+        result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
+    finally:
+        is_done.set()
+        watcher.join()
+    print(name, count, {key: result.summary[key] for key in ("rounds", "asked", "removed", "largest")}, max(peaks.values()) >> 20, "MiB")
+    assert result.summary["rounds"] <= 12
+    assert max(peaks.values()) < 1 << 30

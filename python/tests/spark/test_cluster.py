@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import random
 from pathlib import Path
 from typing import Any
 
 import minwise.spark
+import pyarrow as pa
 import pytest
 from corpora import CORPORA, Command, assert_same, decided_by, rows_of
+from minwise._minwise import SparkRounds, SparkTask
+from minwise.spark import _settings
 
 #: The driver takes nothing.
 CLUSTER = {"_driver": 0}
@@ -43,3 +48,130 @@ def test_full_shelves_decide_alike_everywhere(sail: Any, tmp_path: Path, cluster
     assert found[0] != whole
     for other in found[1:]:
         assert_same(other, found[0])
+
+
+def world(seed: int) -> tuple[pa.Table, pa.Table, dict[tuple[bytes, bytes], float], int]:
+    """Random shelves, copies, similar pairs and references, and how many documents a shelf takes."""
+    source = random.Random(seed)
+    ranks = sorted({bytes([int(source.random() > 0.1)]) + source.randbytes(3) for _ in range(source.randrange(2, 70))})
+    shelves = []
+    for band in range(source.randrange(1, 5)):
+        for key in range(source.randrange(1, 9)):
+            members = source.sample(ranks, source.randrange(2, min(len(ranks), source.choice([4, 30])) + 1)) if len(ranks) > 2 else ranks
+            shelves += [(band, key, rank) for rank in members]
+    documents = sorted({rank for _, _, rank in shelves})
+    similar = {}
+    often = source.choice([0.05, 0.3, 0.9])
+    for at, a in enumerate(documents):
+        for c in documents[at + 1 :]:
+            if source.random() < often:
+                similar[a, c] = source.choice([0.8, 0.9, 1.0])
+    copies = []
+    for rank in documents:
+        while source.random() < 0.3:
+            # Copies come after the document that stands for them, and may come after its shelf is full.
+            copy = max(rank, bytes([1]) + source.randbytes(3)) + b"x"
+            copies.append((copy, rank))
+    columns = [pa.array(column, kind) for column, kind in zip(zip(*shelves), (pa.int64(), pa.int64(), pa.binary()))]
+    copied = [pa.array([pair[at] for pair in copies], pa.binary()) for at in range(2)]
+    return pa.table(columns, ["band", "key", "rank"]), pa.table(copied, ["rank", "other"]), similar, source.choice([1, 2, 5, 1000])
+
+
+#: A task whose sketches rule nothing out.
+TASK = SparkTask(json.dumps(_settings.plan({"filter_error": "off"})), b"")
+
+
+def asked(blocks: pa.Table) -> set[tuple[bytes, bytes]]:
+    """The pairs of blocks, as tasks work them out. Sketches are random, so that no two documents share a band in them."""
+    tasks: dict[int, list[dict[str, Any]]] = {}
+    for row in blocks.to_pylist():
+        row |= {"sketch": random.Random(row["rank"]).randbytes(512), "size": 0}
+        for task in range(row["task"], row["end"] + 1, row["step"]):
+            tasks.setdefault(task, []).append(row)
+    pairs = set()
+    for rows in tasks.values():
+        found, _ = TASK.screen_block(pa.Table.from_pylist(rows))
+        both = pa.table(pa.record_batch(found))
+        pairs |= set(zip(both["a"].to_pylist(), both["c"].to_pylist()))
+    return pairs
+
+
+def decide(shelves: pa.Table, copies: pa.Table, similar: Any, most: int, asking: int) -> set[tuple[Any, ...]]:
+    """Decisions about the documents of some shelves."""
+    rounds = SparkRounds("star", [shelves], [copies], shelf=most, asking=asking, pairs=asking)
+    found: list[tuple[bytes, bytes]] = []
+    known: set[tuple[bytes, bytes]] = set()
+    while True:
+        columns = [pa.array([pair[at] for pair in found], pa.binary()) for at in range(2)]
+        values = pa.array([similar[pair] for pair in found], pa.float64())
+        listed, _, blocks = rounds.next_round(pa.table([*columns, values], ["a", "c", "similarity"]))
+        if not len(listed) and not len(blocks):
+            break
+        pairs = set(zip(*(pa.table(pa.record_batch(listed))[name].to_pylist() for name in ("a", "c"))))
+        pairs |= asked(pa.table(pa.record_batch(blocks)))
+        found = sorted(pair for pair in pairs - known if pair in similar)
+        known |= pairs
+    named = pa.table(pa.record_batch(rounds.named(copies, True)))
+    return {tuple(row.values()) for row in named.to_pylist()}
+
+
+@pytest.mark.parametrize("asking", [1, 1000], ids=["blocks", "listed"])
+def test_components_decide_as_the_whole(asking: int) -> None:
+    """One task per component comes to the decisions of the driver, with crowded shelves, references and late copies."""
+    crowded = 0
+    for seed in range(300):
+        shelves, copies, similar, most = world(seed)
+        whole = decide(shelves, copies, similar, most, asking)
+        crowded += most < 1000 and whole != decide(shelves, copies, similar, 1000, asking)
+        label: dict[Any, Any] = {}
+
+        def find(one: Any) -> Any:
+            while label.setdefault(one, one) != one:
+                one = label[one]
+            return one
+
+        rows = shelves.to_pylist()
+        for row in rows:
+            label[find(("shelf", row["band"], row["key"]))] = find(row["rank"])
+        parts: set[tuple[Any, ...]] = set()
+        components = [find(row["rank"]) for row in rows]
+        for component in set(components):
+            own = shelves.filter(pa.array([one == component for one in components]))
+            here = [find(first) == component for first in copies["other"].to_pylist()]
+            parts |= decide(own, copies.filter(pa.array(here, pa.bool_())), similar, most, asking)
+        assert parts == whole, seed
+    assert crowded > 20
+
+
+def test_rows_of_blocks_are_made_once() -> None:
+    """Each pair is in one task, and the driver has each row once per side."""
+    ranks = [bytes([1]) + number.to_bytes(3, "big") for number in range(5_000)]
+    shelf = pa.table({"band": [0] * len(ranks), "key": [7] * len(ranks), "rank": pa.array(ranks, pa.binary())})
+    none = pa.table({"rank": pa.array([], pa.binary()), "other": pa.array([], pa.binary())})
+    rounds = SparkRounds("pairs", [shelf.slice(0, 2_000), shelf.slice(2_000)], [none])
+    _, _, blocks = rounds.next_round(pa.table({"a": none["rank"], "c": none["rank"], "similarity": pa.array([], pa.float64())}))
+    rows = pa.table(pa.record_batch(blocks))
+    assert len(rows) == 2 * len(ranks)
+    tasks: dict[int, list[int]] = {}
+    for row in rows.select(["task", "end", "step", "side"]).to_pylist():
+        for task in range(row["task"], row["end"] + 1, row["step"]):
+            tasks.setdefault(task, [0, 0])[row["side"]] += 1
+    assert len(tasks) == 3 and sum(first * second for first, second in tasks.values()) == len(ranks) ** 2
+
+
+def test_buckets_are_cut_by_the_bytes_of_texts() -> None:
+    """Few pairs of large texts do not make one task."""
+    ranks = [bytes([1, number]) for number in range(20)]
+    shelf = pa.table({"band": [0] * 20, "key": [7] * 20, "rank": pa.array(ranks, pa.binary())})
+    none = pa.table({"rank": pa.array([], pa.binary()), "other": pa.array([], pa.binary())})
+    rounds = SparkRounds("pairs", [shelf], [none])
+    rounds.take_sizes(pa.table({"rank": pa.array(ranks, pa.binary()), "size": [10 << 20] * 20}))
+    similar = pa.table({"a": none["rank"], "c": none["rank"], "similarity": pa.array([], pa.float64())})
+    listed, wanted, _ = rounds.next_round(similar)
+    pairs, texts = pa.table(pa.record_batch(listed)).to_pylist(), pa.table(pa.record_batch(wanted)).to_pylist()
+    assert len(pairs) == 190 and len({(row["a"], row["c"]) for row in pairs}) == 190
+    for bucket in {row["bucket"] for row in pairs}:
+        here = [row["rank"] for row in texts if row["bucket"] == bucket]
+        assert sum(row["size"] for row in texts if row["bucket"] == bucket) <= 32 << 20
+        assert len(set(here)) == len(here)
+        assert {row[end] for row in pairs if row["bucket"] == bucket for end in ("a", "c")} == set(here)

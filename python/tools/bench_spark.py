@@ -1,11 +1,12 @@
 """The Spark job beside the command, Spark ML's `MinHashLSH`, and the job that people write: band keys, self-join, components.
 
     python bench_spark.py MINWISE [DOCUMENTS] [--check]
+    python bench_spark.py --driver [DOCUMENTS]
 
 Each engine runs in processes of its own on `local[2]`. CPU seconds are those of all its processes, shuffled bytes those of its event log.
 The truth is `minwise dedup --candidates sort-merge`, which misses nothing: recall is the share of its removed documents that an engine removes
 too, precision the share of an engine's removed documents that it removes. `--check` fails if the job takes more than a fifth of
-the CPU of either other job, or shuffles more than 1.5 times its formula.
+the CPU of either other job, or shuffles more than 1.5 times its formula. `--driver` prints the memory that the driver takes for shelves.
 """
 
 from __future__ import annotations
@@ -242,8 +243,37 @@ def formula(documents: int, counts: dict[str, Any]) -> float:
     return documents * (32 + 2 * bands * 24) + 16 * counts["asked"] + 2 * row * counts["screened"] + counts["bytes"]
 
 
+def driver(documents: int) -> None:
+    """Random shelves, 8 memberships per document, and the peak memory of the driver before and after the first round."""
+    import numpy
+    import pyarrow as pa
+    from minwise._minwise import SparkRounds
+
+    generator, parts = numpy.random.default_rng(1), 8
+
+    def tables() -> Any:
+        for part in range(parts):
+            numbers = generator.integers(0, documents, documents * 8 // parts, dtype=numpy.uint64)
+            ranks = [b"\1\1" + one for one in numbers.astype(">u8").view("S8").tolist()]
+            keys = generator.integers(0, documents, len(ranks), dtype=numpy.int64) * parts + part
+            table = pa.table({"band": keys % 16, "key": keys, "rank": pa.array(ranks, pa.binary())})
+            yield table.group_by(["band", "key", "rank"]).aggregate([]).select(["band", "key", "rank"])
+
+    def peak() -> str:
+        line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+        return f"{int(line.split()[1]) / 1e6:.2f} GB"
+
+    none = pa.array([], pa.binary())
+    rounds = SparkRounds("star", tables(), [pa.table({"rank": none, "other": none})])
+    print(f"{rounds.documents():,} documents, {8 * documents:,} memberships: {peak()}")
+    listed, _, _ = rounds.next_round(pa.table({"a": none, "c": none, "similarity": pa.array([], pa.float64())}))
+    print(f"{len(listed):,} pairs in the first round: {peak()}")
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "--worker":
+    if sys.argv[1] == "--driver":
+        driver(int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000)
+    elif sys.argv[1] == "--worker":
         worker(sys.argv[2], sys.argv[3], Path(sys.argv[4]))
     else:
         numbers = [word for word in sys.argv[2:] if word.isdigit()]

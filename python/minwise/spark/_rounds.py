@@ -1,6 +1,6 @@
 """Rounds: pairs are asked, screened by their sketches and compared exactly, until every document is decided.
 
-Who is asked about whom depends on shelves and similar pairs, and on no text or sketch. The driver works that out if it has room: some 40
+Who is asked about whom depends on shelves and similar pairs, and on no text or sketch. The driver works that out if it has room: some 170
 bytes per document and shelf. Above that, one task per component does, where a component has all documents that shelves connect: every
 similar pair and every dependency of the rule of full shelves lies in one component.
 """
@@ -19,8 +19,8 @@ from ._work import Work, fetched
 
 log = logging.getLogger("minwise.spark")
 
-#: Memberships of shelves that the driver takes: some 4 GB.
-DRIVER_MEMBERS = 100_000_000
+#: Memberships of shelves that the driver takes: some 8.5 GB.
+DRIVER_MEMBERS = 50_000_000
 #: Bytes of a membership or of a copy that an engine sends to the driver.
 ROW_BYTES = 40
 #: Texts of the pairs of one bucket, in bytes, and pairs of one bucket.

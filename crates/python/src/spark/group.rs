@@ -15,9 +15,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use arrow_array::builder::{BinaryBuilder, Int64Builder};
 use arrow_array::cast::AsArray;
-use arrow_array::RecordBatch;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
@@ -139,7 +139,8 @@ fn sort_batch(
     }
     for row in 0..batch.num_rows() {
         let rank = bytes_at(rank, row).ok_or_else(damaged)?;
-        let kind = integer(kind, row).and_then(|kind| usize::try_from(kind).ok()).filter(|kind| *kind < KINDS);
+        let kind =
+            integer(kind, row).and_then(|kind| usize::try_from(kind).ok()).filter(|kind| *kind < KINDS);
         counts[usize::from(given.value(row)) * KINDS + kind.ok_or_else(damaged)?] += 1;
         *sum = sum.wrapping_add(integer(content, row).unwrap_or(0));
         let hash = xxh3_64(rank);
@@ -242,8 +243,10 @@ pub fn spark_group(py: Python<'_>, part: i64, parts: u64, rows: &Bound<'_, PyAny
             Kind::Shelves => group_shelves(&packed, &mut out)?,
             Kind::Equals => group_equals(&packed, &mut out)?,
             Kind::Hashes(key) => {
-                let mut hashes: Vec<&[u8]> =
-                    packed.iter().flat_map(|bytes| bytes.as_chunks::<8>().0.iter().map(|hash| &hash[..])).collect();
+                let mut hashes: Vec<&[u8]> = packed
+                    .iter()
+                    .flat_map(|bytes| bytes.as_chunks::<8>().0.iter().map(|hash| &hash[..]))
+                    .collect();
                 hashes.sort_unstable();
                 let twice = hashes.windows(2).filter(|two| two[0] == two[1]).count();
                 out.count(key, twice as i64);

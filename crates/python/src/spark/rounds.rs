@@ -63,7 +63,8 @@ impl PySparkRounds {
         let mut memberships: Vec<(u16, i64, u32)> = vec![];
         for table in shelves.try_iter()? {
             for batch in &batches(&table?)? {
-                let (band, key, rank) = (column(batch, "band")?, column(batch, "key")?, column(batch, "rank")?);
+                let (band, key, rank) =
+                    (column(batch, "band")?, column(batch, "key")?, column(batch, "rank")?);
                 for row in 0..batch.num_rows() {
                     let (Some(band), Some(key)) = (integer(band, row), integer(key, row)) else { continue };
                     let Some(rank) = bytes_at(rank, row) else { continue };
@@ -92,7 +93,9 @@ impl PySparkRounds {
             for batch in &batches(&table?)? {
                 let (copy, first) = (column(batch, "rank")?, column(batch, "other")?);
                 for row in 0..batch.num_rows() {
-                    let (Some(copy), Some(first)) = (bytes_at(copy, row), bytes_at(first, row)) else { continue };
+                    let (Some(copy), Some(first)) = (bytes_at(copy, row), bytes_at(first, row)) else {
+                        continue;
+                    };
                     if let Ok(document) = find(first) {
                         let before = find(copy).unwrap_or_else(|before| before) as u32;
                         last[document] = last[document].max(before);
@@ -339,7 +342,8 @@ impl PySparkRounds {
             }
         }
         let names = [
-            "task", "step", "end", "side", "band", "document", "last", "front", "decided", "kind", "joined", "mask",
+            "task", "step", "end", "side", "band", "document", "last", "front", "decided", "kind", "joined",
+            "mask",
         ];
         let mut numbers: [Vec<i64>; 12] = Default::default();
         let (mut ranks, mut begin) = (vec![], 0i64);

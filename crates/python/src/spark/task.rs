@@ -165,10 +165,9 @@ impl PySparkTask {
                     match (bytes_at(rank, row), arrow_text(text, row)) {
                         (Some(rank), Some(text)) => out.push(self, rank, text, true),
                         (Some(_), None) => {}
-                        (None, _) => out.push_sum(
-                            integer(size, row).unwrap_or(0),
-                            integer(content, row).unwrap_or(0),
-                        ),
+                        (None, _) => {
+                            out.push_sum(integer(size, row).unwrap_or(0), integer(content, row).unwrap_or(0))
+                        }
                     }
                 }
             }
@@ -182,7 +181,9 @@ impl PySparkTask {
         let mut hashes: Vec<[u8; 8]> = vec![];
         for batch in &batches(ranks)? {
             let rank = column(batch, "rank")?;
-            hashes.extend((0..rank.len()).filter_map(|row| bytes_at(rank, row)).map(|rank| xxh3_64(rank).to_be_bytes()));
+            hashes.extend(
+                (0..rank.len()).filter_map(|row| bytes_at(rank, row)).map(|rank| xxh3_64(rank).to_be_bytes()),
+            );
         }
         hashes.sort_unstable();
         hashes.dedup();
@@ -611,8 +612,11 @@ impl PySparkTask {
             }
         }
         let bytes: ArrayRef = Arc::new(bytes.finish());
-        let pairs =
-            made(vec![("a", Arc::new(firsts.finish())), ("c", Arc::new(seconds.finish())), ("bytes", bytes)])?;
+        let pairs = made(vec![
+            ("a", Arc::new(firsts.finish())),
+            ("c", Arc::new(seconds.finish())),
+            ("bytes", bytes),
+        ])?;
         Ok((pairs, asked))
     }
 

@@ -119,7 +119,7 @@ def decide(shelves: pa.Table, copies: pa.Table, similar: Any, most: int, asking:
 def test_components_decide_as_the_whole(asking: int) -> None:
     """One task per component comes to the decisions of the driver, with crowded shelves, references and late copies."""
     crowded = 0
-    for seed in range(300):
+    for seed in range(80):
         shelves, copies, similar, most = world(seed)
         whole = decide(shelves, copies, similar, most, asking)
         crowded += most < 1000 and whole != decide(shelves, copies, similar, 1000, asking)
@@ -140,7 +140,7 @@ def test_components_decide_as_the_whole(asking: int) -> None:
             here = [find(first) == component for first in copies["other"].to_pylist()]
             parts |= decide(own, copies.filter(pa.array(here, pa.bool_())), similar, most, asking)
         assert parts == whole, seed
-    assert crowded > 20
+    assert crowded > 5
 
 
 def test_rows_of_blocks_are_made_once() -> None:

@@ -104,7 +104,7 @@ pub fn spark_sort(py: Python<'_>, batch: &Bound<'_, PyAny>, parts: u64) -> PyRes
             sort_batch(batch, parts, &mut packed, &mut counts, &mut sum)?;
         }
         let mut summary = sum.to_le_bytes().to_vec();
-        counts.iter().for_each(|count| summary.extend_from_slice(&count.to_le_bytes()));
+        summary.extend(counts.iter().flat_map(|count| count.to_le_bytes()));
         packed.insert(COUNTS, summary);
         let (mut numbers, mut rows) = (Int64Builder::new(), BinaryBuilder::new());
         for (part, bytes) in packed {

@@ -85,7 +85,9 @@ impl PySparkRounds {
             places[*number as usize] = place;
         }
         let ranks: Vec<Box<[u8]>> = ranks.into_iter().map(|(rank, _)| rank).collect();
-        memberships.iter_mut().for_each(|(_, _, number)| *number = places[*number as usize]);
+        for (_, _, number) in &mut memberships {
+            *number = places[*number as usize];
+        }
         memberships.sort_unstable();
         let find = |rank: &[u8]| ranks.binary_search_by(|other| (**other).cmp(rank));
         let mut last: Vec<u32> = (0..ranks.len() as u32).collect();

@@ -166,7 +166,7 @@ impl PySparkTask {
                         (Some(rank), Some(text)) => out.push(self, rank, text, true),
                         (Some(_), None) => {}
                         (None, _) => {
-                            out.push_sum(integer(size, row).unwrap_or(0), integer(content, row).unwrap_or(0))
+                            out.push_sum(integer(size, row).unwrap_or(0), integer(content, row).unwrap_or(0));
                         }
                     }
                 }
@@ -363,6 +363,9 @@ fn value_text(array: &dyn Array, row: usize) -> Option<Cow<'_, str>> {
     }
 }
 
+/// A row of a block: rank key, row, bands of blocks in which it asks, and bytes of its text.
+type Side<'a> = (&'a [u8], BlockRow, u64, i64);
+
 /// Rows of the second reading.
 #[derive(Default)]
 struct TextRows {
@@ -534,8 +537,8 @@ impl PySparkTask {
 
     fn screen_rows(&self, batches: &[RecordBatch]) -> PyResult<(PySparkBatch, u64)> {
         let words = self.preparation.words();
-        // Rows that ask, and members: rank, row, bands of blocks in which it asks, bytes of its text.
-        let mut sides: [Vec<(&[u8], BlockRow, u64, i64)>; 2] = [vec![], vec![]];
+        // Rows that ask, and members.
+        let mut sides: [Vec<Side<'_>>; 2] = [vec![], vec![]];
         let mut sketches: [Vec<u32>; 2] = [vec![], vec![]];
         let (mut band, mut one) = (0, vec![]);
         for batch in batches {

@@ -5,7 +5,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::error::guard;
 use crate::texts::DETACH_BYTES;
 
 fn words(bytes: &[u8]) -> PyResult<Vec<u32>> {
@@ -28,17 +27,6 @@ pub fn affine32<'py>(
     registers: &[u8],
     ends: Vec<usize>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    guard(py, || registers_after(py, hashes, multipliers, offsets, registers, &ends))
-}
-
-fn registers_after<'py>(
-    py: Python<'py>,
-    hashes: &[u8],
-    multipliers: &[u8],
-    offsets: &[u8],
-    registers: &[u8],
-    ends: &[usize],
-) -> PyResult<Bound<'py, PyBytes>> {
     let hashes: Vec<u64> = words(hashes)?.into_iter().map(u64::from).collect();
     let (a, b, begin) = (words(multipliers)?, words(offsets)?, words(registers)?);
     if a.len() != begin.len() || b.len() != begin.len() {
@@ -52,7 +40,7 @@ fn registers_after<'py>(
         let kernel = Kernel::detect();
         let mut start = 0;
         let mut row = begin.clone();
-        for &end in ends {
+        for &end in &ends {
             let part = hashes.get(start..end).unwrap_or_default();
             row.copy_from_slice(&begin);
             kernel.minima(part, 0, Linear { a: &a, b: &b }, &mut row);

@@ -18,7 +18,7 @@ use pyo3::types::{PyCapsule, PyInt, PyList, PyTuple};
 use crate::arrow::{Arrived, export_stream, import};
 use crate::column::{Column, SharedNumbers};
 use crate::comparison::{ComparedText, PyComparison};
-use crate::error::{OrRaise, guard};
+use crate::error::OrRaise;
 use crate::run::{Hooks, SUPERVISED_BYTES, Watch, abandonable, supervise};
 use crate::shared::PySpec;
 use crate::texts::{Place, PyTexts, Surrogates, string, type_name, utf8};
@@ -263,25 +263,21 @@ impl WrittenFiles {
 #[pyfunction]
 #[pyo3(signature = (job, files = None))]
 pub fn run_dedup(py: Python<'_>, job: PyJob<'_>, files: Option<WrittenFiles>) -> PyResult<PyDeduplicated> {
-    guard(py, || {
-        let Ready { inputs, mut arguments, hooks, repaired } = job.ready(py)?;
-        let files = files.unwrap_or_default();
-        let settings = arguments.settings();
-        let work = files
-            .work
-            .as_ref()
-            .map(|folder| WorkOptions::new(folder).resume(files.resume).keep(files.keep_work));
-        let options = DedupOptions::default()
-            .inputs(inputs)
-            .settings(settings)
-            .outputs(files.outputs(&arguments))
-            .work(work)
-            .command(files.command.clone());
-        let run = arguments.built(Dedup::from(options.clone()).build()).or_raise(py)?;
-        drop(run);
-        let result = supervise(py, &hooks, repaired, |watch| Dedup::from(options).run_observed(watch))?;
-        Ok(PyDeduplicated { result: result.or_raise(py)?, repaired })
-    })
+    let Ready { inputs, mut arguments, hooks, repaired } = job.ready(py)?;
+    let files = files.unwrap_or_default();
+    let settings = arguments.settings();
+    let work =
+        files.work.as_ref().map(|folder| WorkOptions::new(folder).resume(files.resume).keep(files.keep_work));
+    let options = DedupOptions::default()
+        .inputs(inputs)
+        .settings(settings)
+        .outputs(files.outputs(&arguments))
+        .work(work)
+        .command(files.command.clone());
+    let run = arguments.built(Dedup::from(options.clone()).build()).or_raise(py)?;
+    drop(run);
+    let result = supervise(py, &hooks, repaired, |watch| Dedup::from(options).run_observed(watch))?;
+    Ok(PyDeduplicated { result: result.or_raise(py)?, repaired })
 }
 
 /// The result of a deduplication, by positions.
@@ -318,14 +314,7 @@ impl PyDeduplicated {
 
     /// The rejected records: position (`None` in a reference), id, code and message.
     fn rejects(&self, py: Python<'_>) -> PyResult<Vec<RejectRow>> {
-        guard(py, || {
-            rejects(
-                py,
-                self.result.rejects(),
-                self.result.rejected().collect(),
-                self.result.outcome().corpus(),
-            )
-        })
+        rejects(py, self.result.rejects(), self.result.rejected().collect(), self.result.outcome().corpus())
     }
 
     /// The counts of the run as JSON.
@@ -337,46 +326,40 @@ impl PyDeduplicated {
 
     /// The ids that the run has for positions.
     fn ids(&self, py: Python<'_>, indices: Vec<usize>) -> PyResult<Ids> {
-        guard(py, || {
-            let id = |index| Ok(self.result.id(index)?.map(Cow::into_owned));
-            py.detach(|| indices.into_iter().map(id).collect::<Result<_, Error>>()).or_raise(py)
-        })
+        let id = |index| Ok(self.result.id(index)?.map(Cow::into_owned));
+        py.detach(|| indices.into_iter().map(id).collect::<Result<_, Error>>()).or_raise(py)
     }
 
     /// The text at a position.
     fn text(&self, py: Python<'_>, index: usize) -> PyResult<Option<String>> {
-        guard(py, || py.detach(|| self.result.text(index)).or_raise(py))
+        py.detach(|| self.result.text(index)).or_raise(py)
     }
 
     /// Compares a document with the one at another position.
     fn compare(&self, py: Python<'_>, left: usize, right: usize, passages: usize) -> PyResult<PyComparison> {
-        guard(py, || {
-            let text = |index| {
-                let text = py.detach(|| self.result.text(index)).or_raise(py)?;
-                text.ok_or_else(|| PyIndexError::new_err(format!("there is no text at position {index}")))
-            };
-            let (left, right) = (text(left)?, text(right)?);
-            let preparation = self.result.outcome().plan().preparation().or_raise(py)?;
-            let whole = |text| ComparedText { text, pairs: vec![] };
-            let (left, right, comparison) = if left.len() + right.len() < SUPERVISED_BYTES {
-                let comparison = py.detach(|| preparation.compare(&left, &right));
+        let text = |index| {
+            let text = py.detach(|| self.result.text(index)).or_raise(py)?;
+            text.ok_or_else(|| PyIndexError::new_err(format!("there is no text at position {index}")))
+        };
+        let (left, right) = (text(left)?, text(right)?);
+        let preparation = self.result.outcome().plan().preparation().or_raise(py)?;
+        let whole = |text| ComparedText { text, pairs: vec![] };
+        let (left, right, comparison) = if left.len() + right.len() < SUPERVISED_BYTES {
+            let comparison = py.detach(|| preparation.compare(&left, &right));
+            (left, right, comparison)
+        } else {
+            abandonable(py, move || {
+                let comparison = preparation.compare(&left, &right);
                 (left, right, comparison)
-            } else {
-                abandonable(py, move || {
-                    let comparison = preparation.compare(&left, &right);
-                    (left, right, comparison)
-                })?
-            };
-            PyComparison::new(py, &comparison, whole(left), whole(right), passages)
-        })
+            })?
+        };
+        PyComparison::new(py, &comparison, whole(left), whole(right), passages)
     }
 
     /// Writes the report of the run.
     fn write_report(&self, py: Python<'_>, folder: PathBuf, force: bool) -> PyResult<()> {
-        guard(py, || {
-            let work = |watch: &Watch| self.result.outcome().write_report(&folder, force, watch);
-            supervise(py, &Hooks::default(), 0, work)?.or_raise(py)
-        })
+        let work = |watch: &Watch| self.result.outcome().write_report(&folder, force, watch);
+        supervise(py, &Hooks::default(), 0, work)?.or_raise(py)
     }
 }
 
@@ -404,13 +387,11 @@ fn rejects(
 #[pyfunction]
 #[pyo3(signature = (job, of = None))]
 pub fn run_pairs(py: Python<'_>, job: PyJob<'_>, of: Option<Vec<String>>) -> PyResult<PyFoundPairs> {
-    guard(py, || {
-        let Ready { inputs, mut arguments, hooks, repaired } = job.ready(py)?;
-        let options = PairsOptions::default().inputs(inputs).settings(arguments.settings()).of(of);
-        drop(arguments.built(Pairs::from(options.clone()).build()).or_raise(py)?);
-        let result = supervise(py, &hooks, repaired, |watch| Pairs::from(options).run_observed(watch))?;
-        Ok(PyFoundPairs { result: result.or_raise(py)? })
-    })
+    let Ready { inputs, mut arguments, hooks, repaired } = job.ready(py)?;
+    let options = PairsOptions::default().inputs(inputs).settings(arguments.settings()).of(of);
+    drop(arguments.built(Pairs::from(options.clone()).build()).or_raise(py)?);
+    let result = supervise(py, &hooks, repaired, |watch| Pairs::from(options).run_observed(watch))?;
+    Ok(PyFoundPairs { result: result.or_raise(py)? })
 }
 
 /// Near-duplicate pairs, by positions.
@@ -443,22 +424,13 @@ impl PyFoundPairs {
 
     /// The rejected records: position, id, code and message.
     fn rejects(&self, py: Python<'_>) -> PyResult<Vec<RejectRow>> {
-        guard(py, || {
-            rejects(
-                py,
-                self.result.rejects(),
-                self.result.rejected().collect(),
-                self.result.outcome().corpus(),
-            )
-        })
+        rejects(py, self.result.rejects(), self.result.rejected().collect(), self.result.outcome().corpus())
     }
 
     /// The ids that the run has for positions.
     fn ids(&self, py: Python<'_>, indices: Vec<usize>) -> PyResult<Ids> {
-        guard(py, || {
-            let id = |index| Ok(self.result.id(index)?.map(Cow::into_owned));
-            py.detach(|| indices.into_iter().map(id).collect::<Result<_, Error>>()).or_raise(py)
-        })
+        let id = |index| Ok(self.result.id(index)?.map(Cow::into_owned));
+        py.detach(|| indices.into_iter().map(id).collect::<Result<_, Error>>()).or_raise(py)
     }
 }
 
@@ -482,32 +454,30 @@ pub fn plan(
     bands: Option<usize>,
     rows: Option<usize>,
 ) -> PyResult<(usize, usize, f64, f64, Option<f64>, f64, usize)> {
-    guard(py, || {
-        use minwise::candidate::{Curve, tune};
-        let mut arguments = Arguments::new();
-        arguments.set("threshold", &threshold.to_string());
-        arguments.set("recall", &recall.to_string());
-        arguments.set("registers", &registers.to_string());
-        for (setting, number) in [("bands", bands), ("rows", rows)] {
-            if let Some(number) = number {
-                arguments.set(setting, &number.to_string());
-            }
+    use minwise::candidate::{Curve, tune};
+    let mut arguments = Arguments::new();
+    arguments.set("threshold", &threshold.to_string());
+    arguments.set("recall", &recall.to_string());
+    arguments.set("registers", &registers.to_string());
+    for (setting, number) in [("bands", bands), ("rows", rows)] {
+        if let Some(number) = number {
+            arguments.set(setting, &number.to_string());
         }
-        let settings = arguments.settings();
-        let plan = arguments.built(settings.plan()).or_raise(py)?;
-        let (banding, spec): (_, &Spec) = (plan.banding(), plan.spec());
-        let curve = Curve::from(banding);
-        let false_candidates = tune::expected_false_candidates(banding, threshold, |similarity| similarity);
-        Ok((
-            banding.bands(),
-            banding.rows(),
-            curve.probability(threshold),
-            curve.half_point(),
-            curve.steepest_point(),
-            false_candidates,
-            spec.method.size_bytes(),
-        ))
-    })
+    }
+    let settings = arguments.settings();
+    let plan = arguments.built(settings.plan()).or_raise(py)?;
+    let (banding, spec): (_, &Spec) = (plan.banding(), plan.spec());
+    let curve = Curve::from(banding);
+    let false_candidates = tune::expected_false_candidates(banding, threshold, |similarity| similarity);
+    Ok((
+        banding.bands(),
+        banding.rows(),
+        curve.probability(threshold),
+        curve.half_point(),
+        curve.steepest_point(),
+        false_candidates,
+        spec.method.size_bytes(),
+    ))
 }
 
 /// The capsule of an Arrow stream of decisions or pairs: two columns of ids, similarities, and two columns of positions.
@@ -519,24 +489,22 @@ pub fn decision_stream<'py>(
     similarities: Vec<f64>,
     positions: [Vec<Option<i64>>; 2],
 ) -> PyResult<Bound<'py, PyCapsule>> {
-    guard(py, || {
-        let [first, second] = ids;
-        let [from, to] = positions;
-        let columns: [ArrayRef; 5] = [
-            id_column(&first)?,
-            id_column(&second)?,
-            Arc::new(Float64Array::from(similarities)),
-            Arc::new(Int64Array::from(from)),
-            Arc::new(Int64Array::from(to)),
-        ];
-        let fields: Vec<Field> = names
-            .iter()
-            .zip(&columns)
-            .map(|(name, column)| Field::new(name, column.data_type().clone(), true))
-            .collect();
-        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.into());
-        export_stream(py, batch.map_err(|error| bad(&error))?)
-    })
+    let [first, second] = ids;
+    let [from, to] = positions;
+    let columns: [ArrayRef; 5] = [
+        id_column(&first)?,
+        id_column(&second)?,
+        Arc::new(Float64Array::from(similarities)),
+        Arc::new(Int64Array::from(from)),
+        Arc::new(Int64Array::from(to)),
+    ];
+    let fields: Vec<Field> = names
+        .iter()
+        .zip(&columns)
+        .map(|(name, column)| Field::new(name, column.data_type().clone(), true))
+        .collect();
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.into());
+    export_stream(py, batch.map_err(|error| bad(&error))?)
 }
 
 /// Ids as numbers if all of them are, else as text.

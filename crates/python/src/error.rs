@@ -4,43 +4,48 @@
 //! `MinwiseError`, which an extension module of the stable interface cannot define.
 
 use std::borrow::Cow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 use minwise::{ErrorKind as CoreKind, Sentence, SentencePart};
 use minwise_corpus::ErrorKind as CorpusKind;
 use minwise_engine::{Error, ErrorKind, SettingProblem};
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyBaseException, PyKeyError};
+use pyo3::panic::PanicException;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyModule, PyType};
+use pyo3::types::{PyCFunction, PyDict, PyModule, PyTuple, PyType};
 
 /// Where the last panic was: the file and the line.
 static PANICKED_AT: Mutex<Option<String>> = Mutex::new(None);
 
-/// Replaces the hook that prints panics. A panic becomes an exception, and a library prints nothing.
+/// Makes every panic of the module a `MinwiseError`, and nothing printed.
 ///
-/// The hook is that of no other extension module, because each has a copy of the standard library of its own.
-pub fn note_panics() {
+/// PyO3 catches the panics of all methods, getters and functions, and raises `PanicException` with the text of the panic. The class
+/// is that of this module alone, because each extension module has a copy of PyO3 of its own. Its `__new__` is replaced by a function
+/// that makes a `MinwiseError`; Python and PyO3 take the type of an exception from the object that the call returned, so that
+/// `PanicException` itself is never seen. A wrapper around each method was the way before, and getters had none.
+///
+/// The hook that prints panics is that of no other extension module either.
+pub fn catch_panics(py: Python<'_>) -> PyResult<()> {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|place| format!("{}:{}", short_path(place.file()), place.line()));
         *PANICKED_AT.lock().unwrap_or_else(PoisonError::into_inner) = place;
     }));
+    let made = |args: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| {
+        let py = args.py();
+        // While another exception is handled, Python calls once for the text of the panic, and once more for what it got.
+        match args.get_item(1) {
+            Ok(made) if made.is_instance_of::<PyBaseException>() => made.unbind(),
+            _ => internal_error(py).into_value(py).into_any(),
+        }
+    };
+    py.get_type::<PanicException>().setattr("__new__", PyCFunction::new_closure(py, None, None, made)?)
 }
 
 /// The last parts of a path, because the folders before them are those of the machine that built the library.
 fn short_path(path: &str) -> &str {
     let parts = path.rmatch_indices(['/', '\\']).nth(2);
     parts.map_or(path, |(at, _)| &path[at + 1..])
-}
-
-/// Does the work of a call from Python. If the library panics, the call raises `MinwiseError`.
-pub fn guard<T>(py: Python<'_>, work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    let work = || {
-        fault::check(fault::CALL);
-        work()
-    };
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(internal_error(py)))
 }
 
 /// The exception for a panic.
@@ -54,30 +59,99 @@ pub fn internal_error(py: Python<'_>) -> PyErr {
 /// Panics on demand, so that tests see what becomes of them. Wheels have none.
 #[cfg(debug_assertions)]
 pub mod fault {
-    use std::sync::atomic::{AtomicU8, Ordering};
+    use std::sync::atomic::{AtomicBool, Ordering};
 
-    pub const CALL: u8 = 1;
-    pub const WORKER: u8 = 2;
-    static WANTED: AtomicU8 = AtomicU8::new(0);
+    use pyo3::prelude::*;
 
-    pub fn check(place: u8) {
-        let is_wanted = WANTED.compare_exchange(place, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        assert!(!is_wanted, "a fault of a test");
+    static IS_WANTED: AtomicBool = AtomicBool::new(false);
+
+    /// Panics if a test wants the worker of this run to.
+    pub fn check() {
+        assert!(!IS_WANTED.swap(false, Ordering::Relaxed), "a fault of a test");
     }
 
-    /// Makes the next call panic (1), or the worker thread of the next run (2).
-    #[pyo3::pyfunction]
-    pub fn fail_next(place: u8) {
-        WANTED.store(place, Ordering::Relaxed);
+    /// Makes the worker thread of the next run panic.
+    #[pyfunction]
+    pub fn fail_next() {
+        IS_WANTED.store(true, Ordering::Relaxed);
+    }
+
+    fn panics() -> ! {
+        panic!("a fault of a test")
+    }
+
+    /// A class whose members of every kind panic. It is made with the argument False.
+    #[pyclass(frozen, module = "minwise._minwise")]
+    pub struct Faulty;
+
+    #[pymethods]
+    impl Faulty {
+        #[new]
+        fn new(fails: bool) -> Self {
+            if fails { panics() } else { Self }
+        }
+
+        #[getter]
+        fn value(&self) -> usize {
+            panics()
+        }
+
+        fn method(&self) -> PyResult<usize> {
+            panics()
+        }
+
+        /// Calls a function, as runs call `progress`.
+        fn calls(&self, function: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+            function.call0().map(Bound::unbind)
+        }
+
+        #[staticmethod]
+        fn function(_text: &str) -> usize {
+            panics()
+        }
+
+        #[classmethod]
+        fn of_class(_class: &Bound<'_, pyo3::types::PyType>) -> usize {
+            panics()
+        }
+
+        fn __len__(&self) -> usize {
+            panics()
+        }
+
+        fn __contains__(&self, _key: &Bound<'_, PyAny>) -> bool {
+            panics()
+        }
+
+        fn __getitem__(&self, _key: &Bound<'_, PyAny>) -> usize {
+            panics()
+        }
+
+        fn __repr__(&self) -> String {
+            panics()
+        }
+
+        fn __eq__(&self, _other: &Bound<'_, PyAny>) -> bool {
+            panics()
+        }
+
+        fn __hash__(&self) -> u64 {
+            panics()
+        }
+
+        fn __float__(&self) -> f64 {
+            panics()
+        }
+
+        fn __reduce__(&self) -> PyResult<(usize, usize)> {
+            panics()
+        }
     }
 }
 
 #[cfg(not(debug_assertions))]
 pub mod fault {
-    pub const CALL: u8 = 1;
-    pub const WORKER: u8 = 2;
-
-    pub fn check(_: u8) {}
+    pub fn check() {}
 }
 
 /// The exceptions of the package.

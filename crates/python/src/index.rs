@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::RwLockExt;
 
-use crate::error::{Exception, OrRaise, Raise, guard, setting_error, spelled};
+use crate::error::{Exception, OrRaise, Raise, setting_error, spelled};
 use crate::run::{Hooks, Watch, supervise};
 use crate::shared::PySpec;
 use crate::texts::{DETACH_BYTES, Place, Surrogates, string, utf8};
@@ -74,7 +74,7 @@ impl PyArchive {
         // The lock is not held during the work, because a callback may close the archive.
         let index = self.index.read_py_attached(py).unwrap_or_else(PoisonError::into_inner).clone();
         let Some(index) = index else { return Err(PyValueError::new_err("the index is closed")) };
-        let result = guard(py, || work(&index));
+        let result = work(&index);
         py.detach(|| drop(index));
         result
     }
@@ -94,7 +94,7 @@ impl PyArchive {
     /// Opens an archive.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        guard(py, || Ok(Self::new(py.detach(|| Index::open(&path)).or_raise(py)?)))
+        Ok(Self::new(py.detach(|| Index::open(&path)).or_raise(py)?))
     }
 
     /// Makes an archive, as `minwise index create` does.
@@ -111,21 +111,19 @@ impl PyArchive {
         bits: Option<&str>,
         texts: bool,
     ) -> PyResult<Self> {
-        guard(py, || {
-            let spec = PySpec::from_object(py, spec)?.spec;
-            let banding = tune::choose(threshold, recall, spec.method.registers(), |similarity| similarity);
-            let banding = banding.or_raise(py)?;
-            let bits: Option<Bits> = bits.map(|bits| bits.parse::<Bits>().or_raise(py)).transpose()?;
-            let settings = IndexSettings::default()
-                .spec(spec)
-                .bands(banding.bands())
-                .rows(banding.rows())
-                .passage(passage)
-                .bits(bits)
-                .texts(if texts { Texts::Kept } else { Texts::LeftOut });
-            let index = py.detach(|| Index::create(&path, &settings)).or_raise(py)?;
-            Ok(Self::new(index))
-        })
+        let spec = PySpec::from_object(py, spec)?.spec;
+        let banding = tune::choose(threshold, recall, spec.method.registers(), |similarity| similarity);
+        let banding = banding.or_raise(py)?;
+        let bits: Option<Bits> = bits.map(|bits| bits.parse::<Bits>().or_raise(py)).transpose()?;
+        let settings = IndexSettings::default()
+            .spec(spec)
+            .bands(banding.bands())
+            .rows(banding.rows())
+            .passage(passage)
+            .bits(bits)
+            .texts(if texts { Texts::Kept } else { Texts::LeftOut });
+        let index = py.detach(|| Index::create(&path, &settings)).or_raise(py)?;
+        Ok(Self::new(index))
     }
 
     /// Adds documents: ids, texts, titles and metadata as JSON. Returns how many are new, replaced and unchanged.

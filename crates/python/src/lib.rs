@@ -64,12 +64,11 @@ mod _minwise {
 
     #[cfg(debug_assertions)]
     #[pymodule_export]
-    use crate::error::fault::fail_next;
+    use crate::error::fault::{Faulty, fail_next};
 
     #[pymodule_init]
-    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::error::note_panics();
-        Ok(())
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::error::catch_panics(module.py())
     }
 
     /// The version of the package.

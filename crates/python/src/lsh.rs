@@ -19,7 +19,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::comparison::PyEstimate;
-use crate::error::{Exception, OrRaise, Raise, guard};
+use crate::error::{Exception, OrRaise, Raise};
 use crate::run::{Hooks, SUPERVISED_BYTES, Watch, supervise};
 use crate::shared::{PySpec, Shared};
 use crate::sketches::{PySketches, check_pickle};
@@ -327,22 +327,20 @@ impl PyLsh {
         rows: Option<usize>,
         keep_shingles: bool,
     ) -> PyResult<Self> {
-        guard(py, || {
-            let shared = PySpec::from_object(py, spec)?;
-            let mut builder = Lsh::builder(shared.spec).threshold(threshold);
-            if let Some(recall) = recall {
-                builder = builder.recall(recall);
-            }
-            builder = match (bands, rows) {
-                (None, None) => builder,
-                (Some(bands), Some(rows)) => builder.bands(bands, rows),
-                _ => return Err(crate::error::setting_error(py, "`bands` and `rows` go together", None)),
-            };
-            if keep_shingles {
-                builder = builder.keep_shingles();
-            }
-            Ok(Self::of(py, builder.build().or_raise(py)?))
-        })
+        let shared = PySpec::from_object(py, spec)?;
+        let mut builder = Lsh::builder(shared.spec).threshold(threshold);
+        if let Some(recall) = recall {
+            builder = builder.recall(recall);
+        }
+        builder = match (bands, rows) {
+            (None, None) => builder,
+            (Some(bands), Some(rows)) => builder.bands(bands, rows),
+            _ => return Err(crate::error::setting_error(py, "`bands` and `rows` go together", None)),
+        };
+        if keep_shingles {
+            builder = builder.keep_shingles();
+        }
+        Ok(Self::of(py, builder.build().or_raise(py)?))
     }
 
     /// The spec of the sketches.
@@ -371,46 +369,35 @@ impl PyLsh {
     }
 
     /// Inserts a document, which is a text or one sketch. A key that is there already raises `KeyError`.
-    fn insert<'py>(
-        &self,
-        py: Python<'py>,
-        key: &Bound<'py, PyAny>,
-        document: &Bound<'py, PyAny>,
-    ) -> PyResult<()> {
-        guard(py, || {
-            let document = Asked::from_object(document)?;
-            self.insert_one(key, document.is_long(), |lsh, number| lsh.insert(number, document.sketchable()))
-        })
+    fn insert(&self, key: &Bound<'_, PyAny>, document: &Bound<'_, PyAny>) -> PyResult<()> {
+        let document = Asked::from_object(document)?;
+        self.insert_one(key, document.is_long(), |lsh, number| lsh.insert(number, document.sketchable()))
     }
 
     /// Inserts a sketch by its words, for sketches of other libraries.
-    fn _insert_row(&self, py: Python<'_>, key: &Bound<'_, PyAny>, row: &[u8]) -> PyResult<()> {
-        guard(py, || {
-            let words = row_words(row);
-            self.insert_one(key, false, |lsh, number| {
-                lsh.insert(number, &Sketch::from_words(*lsh.spec(), words)?)
-            })
+    fn _insert_row(&self, key: &Bound<'_, PyAny>, row: &[u8]) -> PyResult<()> {
+        let words = row_words(row);
+        self.insert_one(key, false, |lsh, number| {
+            lsh.insert(number, &Sketch::from_words(*lsh.spec(), words)?)
         })
     }
 
     /// All documents that share a band with a sketch, which is given by its words, with the estimated similarities.
     fn _query_row(&self, py: Python<'_>, row: &[u8]) -> PyResult<Vec<(Py<PyAny>, f64)>> {
-        guard(py, || {
-            let words = row_words(row);
-            let state = self.lock(py);
-            let query = || {
-                let sketch = Sketch::from_words(*state.lsh.spec(), words)?;
-                let mut searcher = state.lsh.searcher().at_least(0.0)?;
-                let found = searcher.query(&sketch)?;
-                let answer = found.iter().filter_map(|similar| {
-                    Some((state.keys.get(similar.key)?.clone_ref(py), similar.estimate.value))
-                });
-                Ok(answer.collect::<Vec<_>>())
-            };
-            let answer: Result<_, minwise::Error> = query();
-            drop(state);
-            answer.or_raise(py)
-        })
+        let words = row_words(row);
+        let state = self.lock(py);
+        let query = || {
+            let sketch = Sketch::from_words(*state.lsh.spec(), words)?;
+            let mut searcher = state.lsh.searcher().at_least(0.0)?;
+            let found = searcher.query(&sketch)?;
+            let answer = found.iter().filter_map(|similar| {
+                Some((state.keys.get(similar.key)?.clone_ref(py), similar.estimate.value))
+            });
+            Ok(answer.collect::<Vec<_>>())
+        };
+        let answer: Result<_, minwise::Error> = query();
+        drop(state);
+        answer.or_raise(py)
     }
 
     /// Inserts many documents by several threads, all of them or none: texts, or rows of sketches.
@@ -422,55 +409,51 @@ impl PyLsh {
         documents: &Bound<'py, PyAny>,
         threads: Option<usize>,
     ) -> PyResult<()> {
-        guard(py, || {
-            let keys: Vec<Bound<'_, PyAny>> = keys.try_iter()?.collect::<PyResult<_>>()?;
-            let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
-            if let Ok(sketches) = documents.cast::<PySketches>() {
-                let sketches = sketches.get();
-                let spec = *self.lock(py).lsh.spec();
-                spec.check(sketches.spec()).or_raise(py)?;
-                let rows = InsertedDocuments::Rows { words: sketches.words(), values: sketches.values() };
-                return self.insert_documents(py, &keys, &rows, threads);
-            }
-            let mut lent = LentStrings::default();
-            let texts = PyTexts::from_object(documents, "documents")?;
-            let texts: Vec<Option<&str>> = match &texts {
-                PyTexts::Items(items) => {
-                    for (at, item) in items.iter().enumerate() {
-                        if at.is_multiple_of(4096) {
-                            py.check_signals()?;
-                        }
-                        lent.push(item, Surrogates::Repair, Place("documents", at))?;
+        let keys: Vec<Bound<'_, PyAny>> = keys.try_iter()?.collect::<PyResult<_>>()?;
+        let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
+        if let Ok(sketches) = documents.cast::<PySketches>() {
+            let sketches = sketches.get();
+            let spec = *self.lock(py).lsh.spec();
+            spec.check(sketches.spec()).or_raise(py)?;
+            let rows = InsertedDocuments::Rows { words: sketches.words(), values: sketches.values() };
+            return self.insert_documents(py, &keys, &rows, threads);
+        }
+        let mut lent = LentStrings::default();
+        let texts = PyTexts::from_object(documents, "documents")?;
+        let texts: Vec<Option<&str>> = match &texts {
+            PyTexts::Items(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    if at.is_multiple_of(4096) {
+                        py.check_signals()?;
                     }
-                    (0..lent.len()).map(|at| lent.get(at)).collect()
+                    lent.push(item, Surrogates::Repair, Place("documents", at))?;
                 }
-                PyTexts::Chunks(chunks) => {
-                    let rows = chunks.iter().flat_map(|chunk| (0..chunk.len()).map(move |row| (chunk, row)));
-                    rows.map(|(chunk, row)| arrow_text(chunk, row)).collect()
-                }
-            };
-            self.insert_documents(py, &keys, &InsertedDocuments::Texts(texts), threads)
-        })
+                (0..lent.len()).map(|at| lent.get(at)).collect()
+            }
+            PyTexts::Chunks(chunks) => {
+                let rows = chunks.iter().flat_map(|chunk| (0..chunk.len()).map(move |row| (chunk, row)));
+                rows.map(|(chunk, row)| arrow_text(chunk, row)).collect()
+            }
+        };
+        self.insert_documents(py, &keys, &InsertedDocuments::Texts(texts), threads)
     }
 
     /// Removes a document. A key that is not there raises `KeyError`.
     fn remove(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
-        guard(py, || {
-            let number = self.number(key)?;
-            let removed = number.and_then(|number| {
-                let state = &mut *self.lock(py);
-                // Of two threads that remove one key, the second finds none.
-                let removed = state.keys.remove(&number)?;
-                state.lsh.remove(&number);
-                Some(removed)
-            });
-            let Some(removed) = removed else {
-                return Err(PyKeyError::new_err(format!("{} is not in the index", key.repr()?)));
-            };
-            self.numbers.bind(py).del_item(key)?;
-            drop(removed);
-            Ok(())
-        })
+        let number = self.number(key)?;
+        let removed = number.and_then(|number| {
+            let state = &mut *self.lock(py);
+            // Of two threads that remove one key, the second finds none.
+            let removed = state.keys.remove(&number)?;
+            state.lsh.remove(&number);
+            Some(removed)
+        });
+        let Some(removed) = removed else {
+            return Err(PyKeyError::new_err(format!("{} is not in the index", key.repr()?)));
+        };
+        self.numbers.bind(py).del_item(key)?;
+        drop(removed);
+        Ok(())
     }
 
     /// Finds documents that are similar to a text or a sketch: pairs of key and estimate, the most similar one first.
@@ -484,27 +467,25 @@ impl PyLsh {
         at_least: Option<f64>,
         top: Option<usize>,
     ) -> PyResult<Vec<(Py<PyAny>, PyEstimate)>> {
-        guard(py, || {
-            let document = Asked::from_object(document)?;
-            let found = self.with_state(py, document.is_long(), |state| {
-                let mut searcher = state.lsh.searcher();
-                if let Some(similarity) = at_least {
-                    searcher = searcher.at_least(similarity)?;
-                }
-                if let Some(top) = top {
-                    searcher = searcher.at_most(top);
-                }
-                let found = searcher.query(document.sketchable())?;
-                let estimate = |similar: &Similar<'_, Number>| {
-                    similar.exact.map_or(similar.estimate.into(), PyEstimate::exact)
-                };
-                Ok(found.iter().map(|similar| (*similar.key, estimate(similar))).collect::<Vec<_>>())
-            });
-            let found: Vec<(Number, PyEstimate)> = found.map_err(|error: minwise::Error| error.raise(py))?;
-            let state = self.lock(py);
-            let key = |number| Some(state.keys.get(&number)?.clone_ref(py));
-            Ok(found.into_iter().filter_map(|(number, estimate)| Some((key(number)?, estimate))).collect())
-        })
+        let document = Asked::from_object(document)?;
+        let found = self.with_state(py, document.is_long(), |state| {
+            let mut searcher = state.lsh.searcher();
+            if let Some(similarity) = at_least {
+                searcher = searcher.at_least(similarity)?;
+            }
+            if let Some(top) = top {
+                searcher = searcher.at_most(top);
+            }
+            let found = searcher.query(document.sketchable())?;
+            let estimate = |similar: &Similar<'_, Number>| {
+                similar.exact.map_or(similar.estimate.into(), PyEstimate::exact)
+            };
+            Ok(found.iter().map(|similar| (*similar.key, estimate(similar))).collect::<Vec<_>>())
+        });
+        let found: Vec<(Number, PyEstimate)> = found.map_err(|error: minwise::Error| error.raise(py))?;
+        let state = self.lock(py);
+        let key = |number| Some(state.keys.get(&number)?.clone_ref(py));
+        Ok(found.into_iter().filter_map(|(number, estimate)| Some((key(number)?, estimate))).collect())
     }
 
     /// The keys in the order of insertion.
@@ -518,54 +499,51 @@ impl PyLsh {
         if slf.is(other) {
             return Err(PyValueError::new_err("an index cannot be merged with itself"));
         }
-        guard(py, || {
-            // One lock after the other, because two threads may merge two indexes with each other.
-            let (mut lsh, old, keys) = {
-                let other = other.get().lock(py);
-                let old: Vec<Number> = other.lsh.keys().copied().collect();
-                let keys: Vec<_> =
-                    old.iter().map(|number| other.keys.get(number).map(|key| key.clone_ref(py))).collect();
-                (Some(other.lsh.clone()), old, keys)
+        // One lock after the other, because two threads may merge two indexes with each other.
+        let (mut lsh, old, keys) = {
+            let other = other.get().lock(py);
+            let old: Vec<Number> = other.lsh.keys().copied().collect();
+            let keys: Vec<_> =
+                old.iter().map(|number| other.keys.get(number).map(|key| key.clone_ref(py))).collect();
+            (Some(other.lsh.clone()), old, keys)
+        };
+        let keys: Vec<Bound<'_, PyAny>> = keys.into_iter().flatten().map(|key| key.into_bound(py)).collect();
+        let this = slf.get();
+        // The numbers of the other index are those of its copy, and no other key of this process has them.
+        let mut taken = 0;
+        for (key, number) in keys.iter().zip(&old) {
+            let is_there = this.number(key).map(|number| number.is_some());
+            let given = this.numbers.bind(py).call_method1(intern!(py, "setdefault"), (key, number.0));
+            let given = given.and_then(|given| given.extract::<u64>());
+            let failed = match is_there.and_then(|is_there| Ok((is_there, given?))) {
+                Ok((false, found)) if found == number.0 => {
+                    taken += 1;
+                    continue;
+                }
+                Ok(_) => {
+                    let shown = key.repr().map(|shown| shown.to_string());
+                    shown.map_or_else(
+                        |error| error,
+                        |shown| PyKeyError::new_err(format!("{shown} is in both indexes")),
+                    )
+                }
+                Err(error) => error,
             };
-            let keys: Vec<Bound<'_, PyAny>> =
-                keys.into_iter().flatten().map(|key| key.into_bound(py)).collect();
-            let this = slf.get();
-            // The numbers of the other index are those of its copy, and no other key of this process has them.
-            let mut taken = 0;
-            for (key, number) in keys.iter().zip(&old) {
-                let is_there = this.number(key).map(|number| number.is_some());
-                let given = this.numbers.bind(py).call_method1(intern!(py, "setdefault"), (key, number.0));
-                let given = given.and_then(|given| given.extract::<u64>());
-                let failed = match is_there.and_then(|is_there| Ok((is_there, given?))) {
-                    Ok((false, found)) if found == number.0 => {
-                        taken += 1;
-                        continue;
-                    }
-                    Ok(_) => {
-                        let shown = key.repr().map(|shown| shown.to_string());
-                        shown.map_or_else(
-                            |error| error,
-                            |shown| PyKeyError::new_err(format!("{shown} is in both indexes")),
-                        )
-                    }
-                    Err(error) => error,
-                };
-                this.release_keys(keys.iter().take(taken));
-                return Err(failed);
-            }
-            let mut held: Vec<(Number, Py<PyAny>)> =
-                old.into_iter().zip(&keys).map(|(number, key)| (number, key.clone().unbind())).collect();
-            let result = this.with_state(py, true, |state| {
-                let Some(lsh) = lsh.take() else { return Ok(()) };
-                state.lsh.merge(lsh)?;
-                state.keys.extend(held.drain(..));
-                Ok(())
-            });
-            if result.is_err() {
-                this.release_keys(keys.iter());
-            }
-            result.map_err(|error: minwise::Error| error.raise(py))
-        })
+            this.release_keys(keys.iter().take(taken));
+            return Err(failed);
+        }
+        let mut held: Vec<(Number, Py<PyAny>)> =
+            old.into_iter().zip(&keys).map(|(number, key)| (number, key.clone().unbind())).collect();
+        let result = this.with_state(py, true, |state| {
+            let Some(lsh) = lsh.take() else { return Ok(()) };
+            state.lsh.merge(lsh)?;
+            state.keys.extend(held.drain(..));
+            Ok(())
+        });
+        if result.is_err() {
+            this.release_keys(keys.iter());
+        }
+        result.map_err(|error: minwise::Error| error.raise(py))
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
@@ -600,28 +578,26 @@ impl PyLsh {
 
     #[staticmethod]
     fn _restore(py: Python<'_>, version: u32, index: &[u8], keys: Bound<'_, PyList>) -> PyResult<Self> {
-        guard(py, || {
-            check_pickle("Lsh", version, PICKLE_VERSION)?;
-            let damaged =
-                || Exception::Input.raise(py, "the pickle of an index is damaged", "damaged", None, &[]);
-            let lsh: Lsh<Number> = postcard::from_bytes(index).map_err(|_| damaged())?;
-            if lsh.len() != keys.len() {
-                return Err(damaged());
-            }
-            let made: Vec<Number> = lsh.keys().copied().collect();
-            let restored = Self::of(py, lsh);
-            let numbers = restored.numbers.bind(py);
-            let mut held = HashMap::with_capacity(made.len());
-            for (number, key) in made.into_iter().zip(keys.iter()) {
-                numbers.set_item(&key, number.0)?;
-                held.insert(number, key.unbind());
-            }
-            if numbers.len() != held.len() {
-                return Err(damaged());
-            }
-            restored.lock(py).keys = held;
-            Ok(restored)
-        })
+        check_pickle("Lsh", version, PICKLE_VERSION)?;
+        let damaged =
+            || Exception::Input.raise(py, "the pickle of an index is damaged", "damaged", None, &[]);
+        let lsh: Lsh<Number> = postcard::from_bytes(index).map_err(|_| damaged())?;
+        if lsh.len() != keys.len() {
+            return Err(damaged());
+        }
+        let made: Vec<Number> = lsh.keys().copied().collect();
+        let restored = Self::of(py, lsh);
+        let numbers = restored.numbers.bind(py);
+        let mut held = HashMap::with_capacity(made.len());
+        for (number, key) in made.into_iter().zip(keys.iter()) {
+            numbers.set_item(&key, number.0)?;
+            held.insert(number, key.unbind());
+        }
+        if numbers.len() != held.len() {
+            return Err(damaged());
+        }
+        restored.lock(py).keys = held;
+        Ok(restored)
     }
 }
 

@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PySlice, PyTuple};
 
 use crate::arrow::export_array;
 use crate::column::{Column, SharedNumbers, array_interface, as_array};
-use crate::error::{Exception, OrRaise, guard};
+use crate::error::{Exception, OrRaise};
 use crate::shared::{PySpec, Shared};
 
 /// The version of the pickles that this version writes.
@@ -207,106 +207,90 @@ impl PySketches {
         other: &Bound<'py, Self>,
         pairs: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        guard(py, || {
-            let other = other.get();
-            self.spec().check(other.spec()).or_raise(py)?;
-            let pairs = self.pairs(other, pairs)?;
-            let preparation = self.shared.preparation(py)?;
-            let mut columns = [const { vec![] }; 4];
-            for pairs in pairs.chunks(PAIRS_AT_ONCE) {
-                py.detach(|| {
-                    for &(i, j) in pairs {
-                        let numbers = if self.present[i] && other.present[j] {
-                            let estimate = preparation.estimate(self.row(i), other.row(j));
-                            [
-                                estimate.value,
-                                estimate.standard_error,
-                                estimate.interval.0,
-                                estimate.interval.1,
-                            ]
-                        } else {
-                            [f64::NAN; 4]
-                        };
-                        columns.iter_mut().zip(numbers).for_each(|(column, number)| column.push(number));
-                    }
-                });
-                py.check_signals()?;
-            }
-            let columns: Vec<_> = columns
-                .into_iter()
-                .map(|column| as_array(py, Column::new(SharedNumbers::F64(Arc::new(column)))))
-                .collect::<PyResult<_>>()?;
-            py.import("minwise._results")?.getattr("Estimates")?.call1(PyTuple::new(py, columns)?)
-        })
+        let other = other.get();
+        self.spec().check(other.spec()).or_raise(py)?;
+        let pairs = self.pairs(other, pairs)?;
+        let preparation = self.shared.preparation(py)?;
+        let mut columns = [const { vec![] }; 4];
+        for pairs in pairs.chunks(PAIRS_AT_ONCE) {
+            py.detach(|| {
+                for &(i, j) in pairs {
+                    let numbers = if self.present[i] && other.present[j] {
+                        let estimate = preparation.estimate(self.row(i), other.row(j));
+                        [estimate.value, estimate.standard_error, estimate.interval.0, estimate.interval.1]
+                    } else {
+                        [f64::NAN; 4]
+                    };
+                    columns.iter_mut().zip(numbers).for_each(|(column, number)| column.push(number));
+                }
+            });
+            py.check_signals()?;
+        }
+        let columns: Vec<_> = columns
+            .into_iter()
+            .map(|column| as_array(py, Column::new(SharedNumbers::F64(Arc::new(column)))))
+            .collect::<PyResult<_>>()?;
+        py.import("minwise._results")?.getattr("Estimates")?.call1(PyTuple::new(py, columns)?)
     }
 
     /// The keys of the bands of each sketch: texts that share a key in a band are candidates.
     fn band_keys<'py>(&self, py: Python<'py>, bands: usize, rows: usize) -> PyResult<Bound<'py, PyAny>> {
-        guard(py, || {
-            let method = self.spec().method;
-            let registers = method.registers();
-            if method.bandable().is_none() {
-                let message = format!("`{method}` has no registers that bands could be cut from");
-                return Err(crate::error::setting_error(py, &message, None));
+        let method = self.spec().method;
+        let registers = method.registers();
+        if method.bandable().is_none() {
+            let message = format!("`{method}` has no registers that bands could be cut from");
+            return Err(crate::error::setting_error(py, &message, None));
+        }
+        let banding = Banding::new(bands, rows, registers).or_raise(py)?;
+        let mut keys = vec![0; self.len() * bands];
+        py.detach(|| {
+            for (row, keys) in keys.chunks_exact_mut(bands).enumerate() {
+                banding.keys_into(self.row(row), keys);
             }
-            let banding = Banding::new(bands, rows, registers).or_raise(py)?;
-            let mut keys = vec![0; self.len() * bands];
-            py.detach(|| {
-                for (row, keys) in keys.chunks_exact_mut(bands).enumerate() {
-                    banding.keys_into(self.row(row), keys);
-                }
-            });
-            as_array(py, Column::table(SharedNumbers::U64(Arc::new(keys)), self.len(), bands))
-        })
+        });
+        as_array(py, Column::table(SharedNumbers::U64(Arc::new(keys)), self.len(), bands))
     }
 
     /// Writes a sketch file, as `minwise sketch` does. Rows without ids get their numbers as ids.
     #[pyo3(signature = (path, *, ids = None, force = false))]
     fn save(&self, py: Python<'_>, path: PathBuf, ids: Option<Vec<String>>, force: bool) -> PyResult<()> {
-        guard(py, || {
-            if let Some(ids) = &ids
-                && ids.len() != self.len()
-            {
-                return Err(PyValueError::new_err(format!(
-                    "there are {} ids for {} sketches",
-                    ids.len(),
-                    self.len()
-                )));
-            }
-            let overwrite = if force { Overwrite::Allow } else { Overwrite::Refuse };
-            let ids = ids.unwrap_or_else(|| (0..self.len()).map(|at| self.id(at)).collect());
-            py.detach(|| {
-                let row = |at: usize| SketchRow {
-                    id: &ids[at],
-                    has_shingles: self.present[at],
-                    words: self.row(at),
-                };
-                write_rows(create(&path, overwrite)?, self.spec(), (0..self.len()).map(row))
-            })
-            .or_raise(py)
+        if let Some(ids) = &ids
+            && ids.len() != self.len()
+        {
+            return Err(PyValueError::new_err(format!(
+                "there are {} ids for {} sketches",
+                ids.len(),
+                self.len()
+            )));
+        }
+        let overwrite = if force { Overwrite::Allow } else { Overwrite::Refuse };
+        let ids = ids.unwrap_or_else(|| (0..self.len()).map(|at| self.id(at)).collect());
+        py.detach(|| {
+            let row =
+                |at: usize| SketchRow { id: &ids[at], has_shingles: self.present[at], words: self.row(at) };
+            write_rows(create(&path, overwrite)?, self.spec(), (0..self.len()).map(row))
         })
+        .or_raise(py)
     }
 
     /// Opens a sketch file, which is mapped and not read into memory.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        guard(py, || {
-            let file = py.detach(|| SketchFile::open(&path)).or_raise(py)?;
-            let shared = Shared::new(*file.spec());
-            let present = (0..file.len()).map(|at| file.has_shingles(at)).collect();
-            let ids = (0..file.len()).map(|at| file.id(at).to_owned()).collect();
-            let words = if file.is_empty() {
-                file.spec().method.build(file.spec().seed).or_raise(py)?.words()
-            } else {
-                file.row(0).len()
-            };
-            Ok(Self {
-                shared,
-                words,
-                rows: Rows::Mapped(Arc::new(file)),
-                present: Arc::new(present),
-                ids: Some(Arc::new(ids)),
-            })
+        let file = py.detach(|| SketchFile::open(&path)).or_raise(py)?;
+        let shared = Shared::new(*file.spec());
+        let present = (0..file.len()).map(|at| file.has_shingles(at)).collect();
+        let ids = (0..file.len()).map(|at| file.id(at).to_owned()).collect();
+        let words = if file.is_empty() {
+            file.spec().method.build(file.spec().seed).or_raise(py)?.words()
+        } else {
+            file.row(0).len()
+        };
+        Ok(Self {
+            shared,
+            words,
+            rows: Rows::Mapped(Arc::new(file)),
+            present: Arc::new(present),
+            ids: Some(Arc::new(ids)),
         })
     }
 
@@ -350,24 +334,22 @@ impl PySketches {
         present: &[u8],
         ids: Option<Bound<'_, PyList>>,
     ) -> PyResult<Self> {
-        guard(py, || {
-            check_pickle("Sketches", version, PICKLE_VERSION)?;
-            let shared = Shared::new(spec.parse().or_raise(py)?);
-            let each = shared.preparation(py)?.words();
-            let damaged =
-                || Exception::Input.raise(py, "the pickle of sketches is damaged", "damaged", None, &[]);
-            let (quads, rest) = words.as_chunks::<4>();
-            let values: Vec<u32> = quads.iter().map(|quad| u32::from_le_bytes(*quad)).collect();
-            if !rest.is_empty() || values.len() != present.len() * each {
-                return Err(damaged());
-            }
-            let present: Vec<bool> = present.iter().map(|&has| has != 0).collect();
-            let ids: Option<Vec<String>> = ids.map(|ids| ids.extract()).transpose()?;
-            if ids.as_ref().is_some_and(|ids| ids.len() != present.len()) {
-                return Err(damaged());
-            }
-            Ok(Self::owned(shared, each, values, present, ids))
-        })
+        check_pickle("Sketches", version, PICKLE_VERSION)?;
+        let shared = Shared::new(spec.parse().or_raise(py)?);
+        let each = shared.preparation(py)?.words();
+        let damaged =
+            || Exception::Input.raise(py, "the pickle of sketches is damaged", "damaged", None, &[]);
+        let (quads, rest) = words.as_chunks::<4>();
+        let values: Vec<u32> = quads.iter().map(|quad| u32::from_le_bytes(*quad)).collect();
+        if !rest.is_empty() || values.len() != present.len() * each {
+            return Err(damaged());
+        }
+        let present: Vec<bool> = present.iter().map(|&has| has != 0).collect();
+        let ids: Option<Vec<String>> = ids.map(|ids| ids.extract()).transpose()?;
+        if ids.as_ref().is_some_and(|ids| ids.len() != present.len()) {
+            return Err(damaged());
+        }
+        Ok(Self::owned(shared, each, values, present, ids))
     }
 }
 

@@ -13,7 +13,7 @@ use pyo3::types::PyTuple;
 
 use crate::column::{Column, SharedNumbers, as_array};
 use crate::comparison::{ComparedText, PyComparison};
-use crate::error::{OrRaise, guard, internal_error, setting_error};
+use crate::error::{OrRaise, internal_error, setting_error};
 use crate::run::{SUPERVISED_BYTES, abandonable};
 use crate::shared::PySpec;
 use crate::sketches::PySketches;
@@ -35,7 +35,7 @@ impl PySpec {
     #[new]
     #[pyo3(signature = (text = "nfkc+casefold / words:5 / minhash:128 / seed:1", /))]
     fn new(py: Python<'_>, text: &str) -> PyResult<Self> {
-        guard(py, || Ok(Self::new_of(text.parse::<Spec>().or_raise(py)?)))
+        Ok(Self::new_of(text.parse::<Spec>().or_raise(py)?))
     }
 
     /// Makes a spec of its parts, which have the names of the command's options.
@@ -76,10 +76,8 @@ impl PySpec {
                 arguments.set(setting, &text);
             }
         }
-        guard(py, || {
-            let spec = arguments.spec();
-            arguments.built(Ok(spec)).or_raise(py).map(Self::new_of)
-        })
+        let spec = arguments.spec();
+        arguments.built(Ok(spec)).or_raise(py).map(Self::new_of)
     }
 
     /// A number that stands for the spec, its version and its Unicode data.
@@ -127,19 +125,17 @@ impl PySpec {
         threads: Option<usize>,
         errors: &str,
     ) -> PyResult<PySketches> {
-        guard(py, || self.sketched(py, texts, threads, errors))
+        self.sketched(py, texts, threads, errors)
     }
 
     /// The shingles of a text in document order, as 64-bit hashes, repeats included.
     fn shingles<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        guard(py, || {
-            let preparation = self.shared.preparation(py)?;
-            let place = Place("text", WHOLE);
-            let (text, _) = utf8(string(text, place)?, Surrogates::Repair, place)?;
-            let made = || preparation.document(&text).shingles().to_vec();
-            let shingles = if text.len() < DETACH_BYTES { made() } else { py.detach(made) };
-            as_array(py, Column::new(SharedNumbers::U64(Arc::new(shingles))))
-        })
+        let preparation = self.shared.preparation(py)?;
+        let place = Place("text", WHOLE);
+        let (text, _) = utf8(string(text, place)?, Surrogates::Repair, place)?;
+        let made = || preparation.document(&text).shingles().to_vec();
+        let shingles = if text.len() < DETACH_BYTES { made() } else { py.detach(made) };
+        as_array(py, Column::new(SharedNumbers::U64(Arc::new(shingles))))
     }
 
     /// Compares two texts: exact similarity, the estimate of their sketches, and the longest passages that both share.
@@ -151,30 +147,28 @@ impl PySpec {
         b: &Bound<'_, PyAny>,
         passages: usize,
     ) -> PyResult<PyComparison> {
-        guard(py, || {
-            let (a, b) = (string(a, Place("a", WHOLE))?, string(b, Place("b", WHOLE))?);
-            let texts = [(a, "a"), (b, "b")].map(|(text, name)| -> PyResult<ComparedText> {
-                let (text, pairs) = utf8_and_pairs(text, name)?;
-                Ok(ComparedText { text: text.into_owned(), pairs })
-            });
-            let [a, b] = texts;
-            let (a, b) = (a?, b?);
-            let bytes = a.text.len() + b.text.len();
-            if bytes >= SUPERVISED_BYTES {
-                self.shared.preparation(py)?;
-                let shared = Arc::clone(&self.shared);
-                let (a, b, comparison) = abandonable(py, move || {
-                    let comparison = shared.ready().map(|preparation| preparation.compare(&a.text, &b.text));
-                    (a, b, comparison)
-                })?;
-                let Some(comparison) = comparison else { return Err(internal_error(py)) };
-                return PyComparison::new(py, &comparison, a, b, passages);
-            }
-            let preparation = self.shared.preparation(py)?;
-            let compare = || preparation.compare(&a.text, &b.text);
-            let comparison = if bytes < DETACH_BYTES { compare() } else { py.detach(compare) };
-            PyComparison::new(py, &comparison, a, b, passages)
-        })
+        let (a, b) = (string(a, Place("a", WHOLE))?, string(b, Place("b", WHOLE))?);
+        let texts = [(a, "a"), (b, "b")].map(|(text, name)| -> PyResult<ComparedText> {
+            let (text, pairs) = utf8_and_pairs(text, name)?;
+            Ok(ComparedText { text: text.into_owned(), pairs })
+        });
+        let [a, b] = texts;
+        let (a, b) = (a?, b?);
+        let bytes = a.text.len() + b.text.len();
+        if bytes >= SUPERVISED_BYTES {
+            self.shared.preparation(py)?;
+            let shared = Arc::clone(&self.shared);
+            let (a, b, comparison) = abandonable(py, move || {
+                let comparison = shared.ready().map(|preparation| preparation.compare(&a.text, &b.text));
+                (a, b, comparison)
+            })?;
+            let Some(comparison) = comparison else { return Err(internal_error(py)) };
+            return PyComparison::new(py, &comparison, a, b, passages);
+        }
+        let preparation = self.shared.preparation(py)?;
+        let compare = || preparation.compare(&a.text, &b.text);
+        let comparison = if bytes < DETACH_BYTES { compare() } else { py.detach(compare) };
+        PyComparison::new(py, &comparison, a, b, passages)
     }
 
     fn __str__(&self) -> String {

@@ -345,14 +345,14 @@ def adapt(data: Any, wanted: Wanted) -> Adapted:
         )
     if isinstance(data, os.PathLike):
         raise TypeError(f"{name} is a path: it must be a list of texts or a table; dedup_files() takes files")
-    if isinstance(data, (bytes, bytearray, memoryview)):
-        raise TypeError(f"{name} is {type_name(data)}: it must be a list of str")
     if isinstance(data, (list, tuple)):
         return adapt_list(data, wanted)
     if is_a(data, "numpy", "ndarray"):
         return adapt_texts(data, numpy_texts(data, name), lambda mask: data[as_mask(mask)], wanted)
     if is_a(data, "pandas", "Series"):
         return adapt_texts(data, pandas_texts(data), lambda mask: data[as_mask(mask)], wanted)
+    if is_a(data, "pandas", "Index"):
+        return adapt_texts(data, pandas_texts(data.to_series()), lambda mask: data[as_mask(mask)], wanted)
     if is_a(data, "pandas", "DataFrame"):
         return adapt_pandas(data, wanted)
     if is_a(data, "polars", "Series"):
@@ -376,11 +376,34 @@ def adapt(data: Any, wanted: Wanted) -> Adapted:
         return adapt_dataset(data, wanted)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         return adapt_capsules(data, wanted)
-    if isinstance(data, Mapping):
-        raise TypeError(f"{name} is {type_name(data)}: it must be a list of texts, a list of records or a table")
-    if isinstance(data, Iterable):
+    if isinstance(data, Iterable) and not isinstance(data, (Mapping, set, frozenset, bytes, bytearray, memoryview)):
         return adapt_stream(data, wanted)
-    raise TypeError(f"{name} is {type_name(data)}: it must be a list of texts or a table")
+    raise refused(data, name)
+
+
+#: The data that a run takes, for messages.
+ACCEPTED = (
+    "a list or a generator of texts or of records (dict), a NumPy array of texts, or a column or a table of pandas, polars, "
+    "pyarrow, DuckDB or datasets"
+)
+
+
+def refused(data: Any, name: str) -> TypeError:
+    """The error for data of a type that no run takes, with the way to data that one does."""
+    way = ""
+    if isinstance(data, (set, frozenset)):
+        way = f"; a set has no order, by which a run decides: pass sorted({name})"
+    elif is_a(data, "datasets", "DatasetDict", "IterableDatasetDict"):
+        way = f"; choose a split, such as {name}[{next(iter(data), 'train')!r}]"
+    elif isinstance(data, Mapping):
+        way = f"; the values of a dict are list({name}.values())"
+    elif isinstance(data, (bytes, bytearray, memoryview)):
+        way = "; decode bytes to str first"
+    elif type(data).__module__.startswith("pyspark.sql."):
+        way = "; minwise.spark.dedup takes a DataFrame of Spark"
+    elif callable(getattr(data, "to_table", None)):
+        way = f"; {name}.to_table() is a table"
+    return TypeError(f"{name} is {type_name(data)}: it must be {ACCEPTED}{way}")
 
 
 def as_mask(mask: list[bool]) -> Any:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import json
 import os
+import pickle
 import subprocess
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -55,6 +57,35 @@ def test_data_of_another_type_is_named(name: str) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     with pytest.raises(TypeError, match="Int64"):
         take(pyarrow.array([1, 2]))
+
+
+def test_data_that_no_run_takes_is_named_with_what_one_does() -> None:
+    class Other:
+        pass
+
+    datasets = pytest.importorskip("datasets")
+    splits = datasets.DatasetDict({"test": datasets.Dataset.from_dict({"text": ["a"]})})
+    cases: list[tuple[Any, str, str]] = [
+        (3, "int", ""),
+        (None, "NoneType", ""),
+        (Other(), "Other", ""),
+        (list, "type", ""),
+        ({"b", "a"}, "set", "sorted(data)"),
+        ({"a": "b"}, "dict", "list(data.values())"),
+        (b"bytes", "bytes", "decode"),
+        (bytearray(b"bytes"), "bytearray", "decode"),
+        (splits, "DatasetDict", "data['test']"),
+    ]
+    for call in (minwise.dedup, minwise.pairs):
+        for bad, kind, way in cases:
+            with pytest.raises(TypeError) as caught:
+                call(bad)
+            message = str(caught.value)
+            assert message.startswith(f"data is {kind}: it must be a list or a generator of texts"), message
+            assert "pandas, polars, pyarrow, DuckDB or datasets" in message
+            assert way in message, message
+    with pytest.raises(TypeError, match="against is int: it must be a list or a generator"):
+        minwise.dedup(["a"], against=3)
 
 
 def test_lone_surrogates_are_repaired_or_refused(tmp_path: Path, command: Any) -> None:
@@ -273,51 +304,54 @@ def test_warnings_name_the_line_of_the_caller() -> None:
     assert caught[0].filename == __file__
 
 
-def failing_calls() -> dict[str, Callable[[], Any]]:
-    """Calls of every part of the extension module, which a panic of the library may end."""
-    spec = Spec()
-    sketches = spec.sketch(["one two three four five", "six seven eight nine ten"])
-    lsh = Lsh()
-    lsh.insert("a", "one two three four five")
-    result = minwise.dedup(["one two three", "one two three"])
-    _, state = sketches.__reduce__()
-    restore, lsh_state = lsh.__reduce__()
-    return {
-        "Spec": Spec,
-        "Spec.of": Spec.of,
-        "sketch": lambda: spec.sketch(["a"]),
-        "shingles": lambda: spec.shingles("a"),
-        "compare": lambda: spec.compare("a", "b"),
-        "estimate": lambda: sketches.estimate(sketches),
-        "band_keys": lambda: sketches.band_keys(4, 4),
-        "Sketches._restore": lambda: minwise.Sketches._restore(*state),
-        "Sketches.load": lambda: minwise.Sketches.load("nothing"),
-        "save": lambda: sketches.save("/nowhere/nothing"),
-        "Lsh": Lsh,
-        "insert": lambda: lsh.insert("b", "c"),
-        "insert_many": lambda: lsh.insert_many(["c"], ["d"]),
-        "query": lambda: lsh.query("c"),
-        "remove": lambda: lsh.remove("a"),
-        "merge": lambda: lsh.merge(Lsh()),
-        "Lsh._restore": lambda: restore(*lsh_state),
-        "dedup": lambda: _minwise.run_dedup({}),
-        "plan": lambda: minwise.plan(0.8),
-        "explain": lambda: result.explain(1),
-        "Arrow stream": lambda: result.decisions.__arrow_c_stream__(),
-        "affine32": lambda: _minwise.affine32(b"", b"", b"", b"", []),
-    }
+def raised_while_handling(faulty: Any) -> None:
+    try:
+        raise KeyError("another")
+    except KeyError:
+        faulty.method()
 
 
-IN_CALLS = [name for name in failing_calls() if name not in ("dedup", "merge", "Lsh._restore")]
+#: A panic in every kind of member that PyO3 makes. All classes of the module have their panics turned in one place.
+PANICS: dict[str, Callable[[Any], Any]] = {
+    "constructor": lambda faulty: type(faulty)(True),
+    "getter": lambda faulty: faulty.value,
+    "method": lambda faulty: faulty.method(),
+    "static method": lambda faulty: faulty.function("text"),
+    "class method": lambda faulty: faulty.of_class(),
+    "len": len,
+    "in": lambda faulty: 1 in faulty,
+    "item": lambda faulty: faulty[0],
+    "repr": repr,
+    "==": lambda faulty: faulty == 1,
+    "hash": hash,
+    "float": float,
+    "pickle": pickle.dumps,
+    # A function of Python that is called by the module and calls it, as one for `progress` may.
+    "while another is handled": raised_while_handling,
+    "nested": lambda faulty: faulty.calls(lambda: faulty.calls(faulty.method)),
+    "in a list": lambda faulty: sorted([1], key=lambda _: faulty.value),
+}
 
 
-@pytest.mark.parametrize("name", IN_CALLS)
+@pytest.mark.parametrize("name", PANICS)
 def test_a_panic_is_an_error_of_the_package(name: str, capfd: pytest.CaptureFixture[str]) -> None:
-    call = failing_calls()[name]
-    _minwise.fail_next(1)
-    with pytest.raises(minwise.MinwiseError, match="internal error at .*error.rs:.*: this is a bug of minwise, please report it") as caught:
-        call()
-    assert caught.value.code == "internal" and "fault" not in str(caught.value)
+    faulty = _minwise.Faulty(False)
+    message = "^internal error at .*src/error.rs:[0-9]+: this is a bug of minwise, please report it$"
+    with pytest.raises(minwise.MinwiseError, match=message) as caught:
+        PANICS[name](faulty)
+    assert type(caught.value) is minwise.MinwiseError and caught.value.code == "internal"
+    assert "fault" not in "".join(traceback.format_exception(caught.value)).replace("faulty", "")
+    try:
+        PANICS[name](faulty)
+    except Exception as error:
+        assert "PanicException" not in repr(error)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_panic_in_a_function_of_the_caller_is_an_error(capfd: pytest.CaptureFixture[str], texts: list[str]) -> None:
+    faulty = _minwise.Faulty(False)
+    with pytest.raises(minwise.MinwiseError, match="internal error"):
+        minwise.dedup(texts, progress=lambda *_: faulty.value)
     assert capfd.readouterr() == ("", "")
 
 
@@ -336,7 +370,7 @@ def test_a_panic_in_a_run_is_an_error_of_the_package(
             lambda: index.add({"a": "b"}),
             lambda: result.report(tmp_path / "report"),
         ):
-            _minwise.fail_next(2)
+            _minwise.fail_next()
             with pytest.raises(minwise.MinwiseError, match="internal error"):
                 call()
         # The index is not left behind half-changed, and the locks are free.

@@ -107,18 +107,19 @@ pub fn supervise<T: Send>(
         // Texts in memory were repaired on their way in; of files, the run reports it.
         watch.warn(&Warning::Repaired { documents: repaired });
     }
+    let (mut told, mut last) = (Instant::now(), None);
+    // Before the work begins, so that a short one can be cancelled too.
+    follow(py, hooks, &watch, &mut told, &mut last)?;
     let mut raised = None;
     let result = std::thread::scope(|scope| {
         let worker = std::thread::Builder::new().name("minwise".to_owned()).spawn_scoped(scope, || {
             let result = catch_unwind(AssertUnwindSafe(|| {
-                fault::check(fault::WORKER);
+                fault::check();
                 work(&watch)
             }));
             bell.ring();
             result
         })?;
-        let mut told = Instant::now();
-        let mut last = None;
         while !py.detach(|| bell.wait()) {
             if raised.is_some() {
                 continue;
@@ -160,7 +161,7 @@ pub fn abandonable<T: Send + 'static>(
     let (sender, mut receiver) = std::sync::mpsc::sync_channel(1);
     std::thread::Builder::new().name("minwise".to_owned()).spawn(move || {
         let result = catch_unwind(AssertUnwindSafe(|| {
-            fault::check(fault::WORKER);
+            fault::check();
             work()
         }));
         // Nobody waits for it any more if the caller was interrupted.

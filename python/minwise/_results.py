@@ -119,6 +119,64 @@ class Summary:
     >>> summary = minwise.dedup(["a rose", "A rose!", "a daffodil"]).summary
     >>> summary.kept, summary.removed, summary.bands
     (2, 1, 16)
+
+    Documents, where ``read`` is the sum of ``kept``, ``removed`` and ``rejected``:
+
+    :ivar read: records of the data.
+    :ivar kept: documents that stay.
+    :ivar removed: documents that were removed.
+    :ivar removed_equal: removed documents whose shingles equal those of the kept document.
+    :ivar rejected: records that could not become documents.
+    :ivar nulls: documents whose text is null; they stay, and are compared with nothing.
+    :ivar without_shingles: documents without shingles, such as empty texts.
+    :ivar repaired: documents in which lone surrogates were replaced.
+    :ivar repeated_ids: documents that share their id with another document.
+    :ivar reference: documents of ``against``.
+    :ivar reference_rejected: records of ``against`` that could not become documents.
+    :ivar skipped_files: files that are no documents.
+    :ivar skipped_records: records of a web archive that are no documents; they stay.
+    :ivar bytes: bytes of the data; of files, after decompression.
+
+    Clusters:
+
+    :ivar clusters: clusters of more than one document.
+    :ivar large_clusters: clusters of more than ``max_cluster`` documents, which stay as they are.
+    :ivar spared: documents of these clusters that would have been removed.
+    :ivar unranked: rules of ``keep`` that found no value in some documents: each is a dict of ``keep`` and ``documents``.
+
+    Pairs, and how many of them the run found:
+
+    :ivar candidates: pairs that share a band.
+    :ivar filtered: candidates that their sketches ruled out.
+    :ivar compared: candidates that were compared exactly.
+    :ivar verified: compared pairs that reach the threshold.
+    :ivar reordered: pairs that reach the threshold, but not ``order``.
+    :ivar reordered_estimated: pairs that were not compared exactly, because their sketches do not reach ``order``.
+    :ivar filter_compared: registers that the filter compared.
+    :ivar filter_registers: registers that the sketches of the filtered pairs have.
+    :ivar full_shelves: band keys with more documents than a shelf takes.
+    :ivar left_out: documents that full shelves left out; a document counts once per shelf.
+    :ivar expected_recall: the share of the near-duplicate pairs that the run has found, estimated from the bands.
+    :ivar expected_recall_low: a value that the true recall is not below, in at least 98 of 100 runs; None if unknown.
+    :ivar audit: the recall that was measured on a sample, as a dict; None without an audit.
+
+    Settings, as the run used them:
+
+    :ivar spec: the spec in its text form.
+    :ivar fingerprint: the fingerprint of the spec, in hexadecimal.
+    :ivar measure: ``jaccard`` or ``containment``.
+    :ivar threshold: the least similarity of near-duplicates.
+    :ivar order: the argument ``order``.
+    :ivar search: how candidates were found: ``banding``, ``sort-merge`` or ``all``.
+    :ivar bands: the number of bands.
+    :ivar rows: the number of rows per band.
+    :ivar bits: the bits that were kept of each register; None if all were.
+    :ivar filter_error: the share of pairs at the threshold that the filter may rule out by mistake; None without a filter.
+    :ivar looks: the argument ``looks``.
+    :ivar error_per_look: the argument ``error_per_look``.
+    :ivar keep: the rules by which one document of a cluster stays.
+    :ivar cluster: ``star`` or ``components``.
+    :ivar max_cluster: the argument ``max_cluster``.
     """
 
     __slots__ = ("_fields",)
@@ -162,14 +220,11 @@ class Summary:
     verified: int
     reordered: int
     reordered_estimated: int
-    #: Shelves that left documents out because they were full, and the number of these documents.
     full_shelves: int
     left_out: int
     expected_recall: float
     expected_recall_low: float | None
-    #: The recall that a sample measured: documents, pairs, recall and its interval.
     audit: dict[str, Any] | None
-    #: Rankings of the keeper policy that found no value in some documents.
     unranked: list[dict[str, Any]]
     bytes: int
 

@@ -259,8 +259,10 @@ def dedup(
     :param spec: normalisation, shingles, sketch and seed together. If it is given, leave out ``normalize``, ``shingle``,
         ``strip_markup``, ``whitespace``, ``short``, ``sketch``, ``registers`` and ``seed``.
     :param measure: ``jaccard``, or ``containment``: the share of the smaller document that the larger one has.
-    :param keep: the document of a cluster that stays, such as ``"longest"`` or ``"newest:date"``, or a list of such rules.
-        Default: ``first``; with ``containment``, ``longest``.
+    :param keep: the document of a cluster that stays: ``first``, ``last``, ``longest``, ``shortest``, ``newest:FIELD``,
+        ``oldest:FIELD``, ``max:FIELD``, ``min:FIELD`` or ``priority:FIELD=A,B,C``. FIELD is a column of the data. In a list of
+        rules, each decides where those before it leave a tie; the order of the data decides the rest. Documents without a
+        value of FIELD come last. Default: ``first``; with ``containment``, ``longest``.
     :param cluster: ``star`` removes a document only if it is similar to a kept one; ``components`` also if a chain of
         near-duplicates connects it to the kept one.
     :param max_cluster: clusters with more documents than this stay as they are.

@@ -1,7 +1,6 @@
 """The classes of datasketch 2 that deduplication needs, with the same values, on the kernels of this package.
 
 Sketches are equal bit for bit to those of datasketch 2.0 with its default scheme ``affine32``, so stored sketches stay of use.
-Sketches of the schemes ``legacy`` and ``affine64`` can be loaded, compared and merged, but not made.
 
 >>> from minwise.datasketch import MinHash, MinHashLSH
 >>> first, second = MinHash(), MinHash()
@@ -11,6 +10,26 @@ Sketches of the schemes ``legacy`` and ``affine64`` can be loaded, compared and 
 >>> lsh.insert("first", first)
 >>> lsh.query(second)
 ['first']
+
+These are all differences from datasketch 2.0:
+
+- Only ``MinHash``, ``LeanMinHash`` and ``MinHashLSH`` are here, and an index is in memory.
+- ``MinHash`` has no ``gpu_mode``, ``hashobj`` or ``permutations`` among its arguments, so pass all arguments after ``seed`` by
+  name.
+- Sketches of the schemes ``legacy`` and ``affine64`` can be loaded, compared and merged, but not made or updated.
+- ``MinHashLSH`` has no ``storage_config``, ``prepickle`` or ``hashfunc`` among its arguments; ``buffer_size`` of a session has no
+  effect, because nothing is buffered.
+- ``MinHashLSH`` has no ``add_to_query_buffer``, ``collect_query_buffer``, ``get_counts``, ``get_subset_counts`` or
+  ``buffer_size``. ``keys`` is a method: write ``lsh.keys()`` for ``lsh.keys``. ``len(lsh)`` is new.
+- ``query`` returns keys in the order of their similarities, and with ``scores=True`` also the similarities. datasketch returns keys
+  in any order.
+- A key that is inserted again with ``check_duplication=False``, or is in both indexes of a ``merge``, has its last sketch. datasketch
+  keeps the bands of both.
+- An index takes no sketches of ``affine64``.
+- An index that datasketch pickled has only the registers of its bands, so similarities are estimated from these.
+- Pickles of datasketch are read by ``load`` and ``loads``, which run no code of a pickle. ``pickle`` writes sketches and indexes of
+  this module as its own classes, which datasketch does not read; ``LeanMinHash.serialize`` writes bytes that both read.
+- Messages of errors differ.
 """
 
 from __future__ import annotations

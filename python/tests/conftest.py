@@ -6,6 +6,7 @@ import json
 import os
 import random
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -93,3 +94,24 @@ def corpus(request: pytest.FixtureRequest) -> list[str]:
 def write_jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="ascii")
     return path
+
+
+def waited() -> float:
+    """Seconds in which any program of this machine waited for a processor, as Linux counts them; 0 where it does not."""
+    try:
+        with open("/proc/pressure/cpu", encoding="ascii") as lines:
+            return int(lines.readline().rpartition("=")[2]) / 1e6
+    except OSError:
+        return 0.0
+
+
+class Stopwatch:
+    """Seconds that this process needs for something, whatever else the machine does: the elapsed time without the time in which
+    programs waited for a processor, but at least the processor time that this process took."""
+
+    def __init__(self) -> None:
+        self.began = time.monotonic(), time.process_time(), waited()
+
+    def seconds(self) -> float:
+        elapsed, worked, idle = (now - then for now, then in zip((time.monotonic(), time.process_time(), waited()), self.began))
+        return max(worked, elapsed - idle)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -61,20 +62,27 @@ def test_an_error_in_progress_ends_the_run(many: list[str]) -> None:
 
 
 def test_cancel(many: list[str], tmp_path: Path) -> None:
-    began = time.monotonic()
     with pytest.raises(minwise.Cancelled):
         minwise.dedup(many, cancel=lambda: True)
-    assert time.monotonic() - began < 10
+    # `cancel` is asked before the work begins, however short it is.
+    with pytest.raises(minwise.Cancelled):
+        minwise.dedup(["a", "b"], cancel=lambda: True)
     with pytest.raises(minwise.Cancelled):
         minwise.dedup(iter(many), cancel=lambda: True, temp_dir=tmp_path)
     assert os.listdir(tmp_path) == []
     # From another thread, where signals do not arrive.
-    stop = threading.Event()
+    asked, stop = threading.Event(), threading.Event()
+
+    def cancel() -> bool:
+        asked.set()
+        return stop.wait(60)
+
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        future = pool.submit(minwise.dedup, many, cancel=stop.is_set)
+        future = pool.submit(minwise.dedup, many, cancel=cancel)
+        assert asked.wait(60)
         stop.set()
         with pytest.raises(minwise.Cancelled):
-            future.result(30)
+            future.result(60)
 
 
 #: Calls that take long, each as a program: what is prepared, the call, and whether nothing of it is left behind.
@@ -122,7 +130,7 @@ with open(folder + "/in.jsonl", "w") as file:
         "len(index) == 0 and index.check(texts[0]) == []",
     ),
     "report": (
-        "result = minwise.dedup([f'words of the text {n // 3}' for n in range(600_000)], audit='off')",
+        "result = minwise.dedup([f'words of the text {n // 3}' for n in range(600_000 * size)], audit='off')",
         "result.report(folder + '/report')",
         "os.listdir(folder) == []",
     ),
@@ -139,78 +147,77 @@ with open(folder + "/in.jsonl", "w") as file:
 }
 
 INTERRUPTED = """
-import json, os, signal, sys, threading, time, minwise
+import json, os, signal, sys, threading, minwise
 sys.path.insert(0, sys.argv[1])
-from conftest import generated
-folder = sys.argv[2]
-texts = generated(60000)
+from conftest import Stopwatch, generated
+folder, size = sys.argv[2], int(sys.argv[3])
+texts = generated(60000 * size)
 %s
 sent = []
 def interrupt():
-    sent.append(time.monotonic())
+    sent.append(Stopwatch())
     os.kill(os.getpid(), signal.SIGINT)
 try:
-    threading.Timer(%s, interrupt).start()
+    threading.Timer(0.1, interrupt).start()
     %s
-    print("done", flush=True)
-    time.sleep(9)
+    os._exit(9)
 except KeyboardInterrupt:
-    print(time.monotonic() - sent[0], flush=True)
+    print(sent[0].seconds(), flush=True)
 assert %s
 """
+
+STAGE_INTERRUPTED = """
+import os, signal, sys, minwise
+sys.path.insert(0, sys.argv[1])
+from conftest import Stopwatch, generated
+stage, size = sys.argv[2], int(sys.argv[3])
+texts, sent = generated(60000), []
+if stage in ("read", "candidates", "verify"):
+    size *= 5
+texts = [f"{text} {copy}" for copy in range(size) for text in texts]
+def progress(now, *_):
+    if now == stage and not sent:
+        sent.append(Stopwatch())
+        os.kill(os.getpid(), signal.SIGINT)
+more = {"weight": "tf-idf"} if stage == "weigh" else {"audit": 1000}
+try:
+    minwise.dedup(texts, progress=progress, threads=1, **more)
+    os._exit(9)
+except KeyboardInterrupt:
+    print(sent[0].seconds())
+"""
+
+
+def check_interrupted(code: str, folder: Path, second: Callable[[Path], str]) -> None:
+    """Runs a program that interrupts itself and prints the seconds until the interrupt was there, or returns 9 if the call was over
+    before it. Then the program runs with twice as much data, because the machine is too fast for this amount."""
+    size, took = 1, []
+    for attempt in range(8):
+        own = folder / str(attempt)
+        own.mkdir()
+        words = [sys.executable, "-c", code, str(Path(__file__).parent), second(own), str(size)]
+        done = subprocess.run(words, capture_output=True, text=True, cwd=folder, timeout=300)
+        if done.returncode == 9:
+            size *= 2
+            continue
+        assert done.returncode == 0, done.stderr
+        took.append(float(done.stdout))
+        if took[-1] <= 0.2:
+            return
+    assert took, "the call was over too soon"
+    raise AssertionError(f"it took {took} s")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 @pytest.mark.parametrize("name", LONG_CALLS)
 def test_ctrl_c_stops_soon_and_leaves_nothing_behind(name: str, tmp_path: Path) -> None:
-    prepare, call, is_clean = LONG_CALLS[name]
-    best = 99.0
-    for attempt in range(4):
-        folder = tmp_path / str(attempt)
-        folder.mkdir()
-        code = INTERRUPTED % (prepare, 0.1, call, is_clean)
-        words = [sys.executable, "-c", code, str(Path(__file__).parent), str(folder)]
-        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, timeout=240)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout != "done\n", "the call was over too soon"
-        best = min(best, float(done.stdout))
-        if best <= 0.2:
-            break
-    assert best <= 0.2, name
+    check_interrupted(INTERRUPTED % LONG_CALLS[name], tmp_path, str)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 @pytest.mark.parametrize("stage", ["weigh", "read", "candidates", "verify", "audit"])
 def test_ctrl_c_stops_every_stage_soon(stage: str, tmp_path: Path) -> None:
-    code = """
-import os, signal, sys, time, minwise
-sys.path.insert(0, sys.argv[1])
-from conftest import generated
-texts, sent = generated(60000), []
-if sys.argv[2] in ("read", "candidates", "verify"):
-    # The stage takes long enough for a report of progress.
-    texts = [f"{text} {copy}" for copy in range(5) for text in texts]
-def progress(stage, *_):
-    if stage == sys.argv[2] and not sent:
-        sent.append(time.monotonic())
-        os.kill(os.getpid(), signal.SIGINT)
-more = {"weight": "tf-idf"} if sys.argv[2] == "weigh" else {"audit": 1000}
-try:
-    minwise.dedup(texts, progress=progress, threads=1, **more)
-    print("done")
-except KeyboardInterrupt:
-    print(time.monotonic() - sent[0])
-"""
-    best = 99.0
-    for _ in range(5):
-        words = [sys.executable, "-c", code, str(Path(__file__).parent), stage]
-        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, timeout=240)
-        assert done.returncode == 0, done.stderr
-        if done.stdout != "done\n":
-            best = min(best, float(done.stdout))
-        if best <= 0.2:
-            break
-    assert best <= 0.2
+    check_interrupted(STAGE_INTERRUPTED, tmp_path, lambda _: stage)
 
 
 @pytest.mark.parametrize(
@@ -230,53 +237,60 @@ except KeyboardInterrupt:
 def test_other_threads_go_on_during_long_calls(name: str, call: str, tmp_path: Path) -> None:
     """One call that takes long: a thread that ticks meanwhile must tick, so that the interpreter's lock is free."""
     code = f"""
-import duckdb, sys, threading, time, minwise
+import duckdb, os, sys, threading, time, minwise
 sys.path.insert(0, sys.argv[1])
 from conftest import generated
+size = int(sys.argv[3])
 spec = minwise.Spec()
 spec.sketch(["tables are made"])
-long = " ".join(generated(80000)) * 3
+long = " ".join(generated(80000)) * (3 * size)
 lsh = minwise.Lsh()
 index = minwise.Index.create(sys.argv[2] + "/archive")
 class Slow:
     # A stream whose rows are computed when it is read, by a library that does not need the interpreter.
     def __arrow_c_stream__(self, requested_schema=None):
-        return duckdb.sql("select 'text ' || sum(hash(a.range + b.range)) as t from range(30000) a, range(4000) b").__arrow_c_stream__()
+        rows = 30000 * size
+        return duckdb.sql(f"select 'text ' || sum(hash(a.range + b.range)) as t from range({{rows}}) a, range(4000) b").__arrow_c_stream__()
 slow = Slow()
-ticks, done = [], threading.Event()
+# Processor time of this process, because a busy machine stops both threads.
+ticks, begun, done = [], threading.Event(), threading.Event()
 def tick():
     while not done.is_set():
-        ticks.append(time.monotonic())
+        ticks.append(time.process_time())
+        begun.set()
         time.sleep(0.002)
 clock = threading.Thread(target=tick)
 clock.start()
-time.sleep(0.05)
-began = time.monotonic()
+begun.wait()
+began = time.process_time()
 try:
     {call}
 except TypeError as error:
     assert "table" in str(error), error
-ended = time.monotonic()
+ended = time.process_time()
 done.set()
 clock.join()
+if ended - began < 0.05:
+    os._exit(9)
 during = [moment for moment in ticks if began < moment < ended]
 gaps = [b - a for a, b in zip([began, *during], [*during, ended])]
-print(ended - began, max(gaps))
+print(max(gaps) / (ended - began))
 """
-    words = [sys.executable, "-c", code, str(Path(__file__).parent), str(tmp_path)]
-    shares = []
-    for attempt in range(3):
-        (tmp_path / str(attempt)).mkdir()
-        words[-1] = str(tmp_path / str(attempt))
-        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, timeout=240)
+    size, shares = 1, []
+    for attempt in range(8):
+        own = tmp_path / str(attempt)
+        own.mkdir()
+        words = [sys.executable, "-c", code, str(Path(__file__).parent), str(own), str(size)]
+        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, timeout=300)
+        if done.returncode == 9:
+            size *= 2
+            continue
         assert done.returncode == 0, done.stderr
         # DuckDB draws a bar on standard output.
-        took, gap = map(float, done.stdout.split()[-2:])
-        assert took > 0.05, "the call is too short to tell"
-        shares.append(gap / took)
+        shares.append(float(done.stdout.split()[-1]))
         if shares[-1] < 0.5:
-            break
-    assert min(shares) < 0.5, shares
+            return
+    raise AssertionError(f"the longest share without a tick: {shares}")
 
 
 def sketched(texts: list[str]) -> bytes:

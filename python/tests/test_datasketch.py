@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import pickle
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import pytest
 datasketch = pytest.importorskip("datasketch")
 
 import minwise  # noqa: E402
+from minwise import datasketch as layer  # noqa: E402
 from minwise.datasketch import LeanMinHash, MinHash, MinHashLSH, load, loads  # noqa: E402
 
 
@@ -223,3 +226,44 @@ class Reduced:
 def test_a_harmful_pickle_is_refused(harmful: Any, protocol: int) -> None:
     with pytest.raises(minwise.InputError):
         loads(pickle.dumps(harmful, protocol=protocol))
+
+
+def parameters(value: Any) -> set[str]:
+    return set(inspect.signature(value).parameters)
+
+
+def test_the_list_of_differences_is_complete() -> None:
+    """Every public member and argument of datasketch's classes is here, or the documentation of the module names it."""
+    listed = set(re.findall(r"``(\w+)``", layer.__doc__ or ""))
+    left_out = set()
+    for name in ("MinHash", "LeanMinHash", "MinHashLSH"):
+        theirs, ours = getattr(datasketch, name), getattr(layer, name)
+        left_out |= parameters(theirs) - parameters(ours)
+        for member, value in inspect.getmembers(theirs):
+            if member.startswith("_"):
+                continue
+            if not hasattr(ours, member) and not hasattr(ours(**({"minhash": MinHash()} if name == "LeanMinHash" else {})), member):
+                left_out.add(member)
+            elif inspect.isfunction(value):
+                left_out |= parameters(value) - parameters(getattr(ours, member))
+    assert left_out <= listed, left_out - listed
+    # An argument that was added is taken off the list.
+    assert {"gpu_mode", "hashobj", "storage_config", "prepickle", "add_to_query_buffer", "get_counts"} <= left_out
+
+
+def test_the_differences_are_those_of_the_list() -> None:
+    data = [[b"a", b"b"], [b"c", b"d"]]
+    ours, theirs = MinHash.bulk(data), datasketch.MinHash.bulk(data)
+    assert not hasattr(datasketch.MinHashLSH, "__len__") and len(MinHashLSH()) == 0
+    mine, other = MinHashLSH(params=(16, 8)), datasketch.MinHashLSH(params=(16, 8))
+    for index, sketches in ((mine, ours), (other, theirs)):
+        index.insert("key", sketches[0])
+        index.insert("key", sketches[1], check_duplication=False)
+    assert mine.query(ours[0]) == [] and mine.query(ours[1]) == ["key"]
+    assert other.query(theirs[0]) == ["key"] and other.query(theirs[1]) == ["key"]
+    sixty_four = datasketch.MinHash(scheme="affine64")
+    sixty_four.update(b"a")
+    with pytest.raises(ValueError, match="affine64"):
+        mine.insert("wide", loads(pickle.dumps(sixty_four)))
+    with pytest.raises(TypeError, match="cannot be updated"):
+        loads(pickle.dumps(sixty_four)).update(b"b")

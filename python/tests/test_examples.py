@@ -8,6 +8,7 @@ import importlib
 import inspect
 import json
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -58,6 +59,30 @@ def test_every_public_name_is_documented() -> None:
                 for method, member in vars(value).items():
                     if not method.startswith("_") and callable(member) and not isinstance(member, type):
                         assert inspect.getdoc(member), f"{name}.{method}"
+
+
+def test_every_field_of_a_summary_is_documented(root: Path) -> None:
+    documented = re.findall(r"^ *:ivar (\w+): \S", minwise.Summary.__doc__ or "", flags=re.MULTILINE)
+    assert len(set(documented)) == len(documented)
+    fields = minwise.dedup(["a rose", "A rose!"]).summary.as_dict()
+    assert set(documented) == fields.keys() == minwise.Summary.__annotations__.keys()
+    reference = (root / "docs/reference/python.md").read_text(encoding="utf-8")
+    assert all(f"\n- `{name}`: " in reference for name in fields)
+
+
+def test_every_rule_of_keep_is_documented(root: Path) -> None:
+    """The rules that the engine knows are those of the command's help, of `dedup` and of the guide."""
+    rows = [{"text": "a rose", "f": "1"}, {"text": "A rose!", "f": "2"}]
+    guide = (root / "docs/guides/python.md").read_text(encoding="utf-8")
+    rules = ["first", "last", "longest", "shortest", "newest:f", "oldest:f", "max:f", "min:f", "priority:f=2,1"]
+    with pytest.raises(minwise.SettingError) as caught:
+        minwise.dedup(rows, text="text", keep="best")
+    for rule in rules:
+        kept = minwise.dedup(rows, text="text", keep=rule).kept
+        assert len(kept) == 1
+        name = rule.partition(":")[0]
+        assert name in str(caught.value), "the engine has other rules"
+        assert f"``{name}" in (minwise.dedup.__doc__ or "") and f'`"{name}' in guide, name
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/guides/python.md", "python/README.md", "docs/guides/coming-from.md"])

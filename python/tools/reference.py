@@ -35,7 +35,7 @@ def described(text: str) -> str:
             lines.append("```")
             is_example = False
         line = re.sub(r":(?:class|func|meth|attr):`~?([\w.]+)`", r"`\1`", line).replace("``", "`")
-        line = re.sub(r"^:param (\w+):", r"- `\1`:", line)
+        line = re.sub(r"^:(?:param|ivar) (\w+):", r"- `\1`:", line)
         lines.append(line)
     if is_example:
         lines.append("```")

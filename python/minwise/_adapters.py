@@ -364,7 +364,7 @@ def adapt(data: Any, wanted: Wanted) -> Adapted:
         collected = data.collect()
         return adapt_polars(data, collected, lambda frame: frame.lazy(), wanted)
     if is_a(data, "pyarrow", "Array", "ChunkedArray"):
-        return adapt_texts(data, data, lambda mask: data.filter(arrow_mask(mask)), wanted)
+        return adapt_texts(data, data, lambda mask: arrow_rows(data, mask), wanted)
     if is_a(data, "pyarrow", "Table", "RecordBatch"):
         return adapt_arrow(data, data, lambda table: table, wanted)
     if is_a(data, "pyarrow", "RecordBatchReader"):
@@ -418,6 +418,24 @@ def polars_mask(mask: list[bool]) -> Any:
 
 def arrow_mask(mask: list[bool]) -> Any:
     return loaded("pyarrow").array(mask, type=loaded("pyarrow").bool_())
+
+
+def arrow_rows(data: Any, mask: list[bool]) -> Any:
+    """The rows of pyarrow data whose place in the mask is true."""
+    pyarrow = loaded("pyarrow")
+    try:
+        return data.filter(arrow_mask(mask))
+    except pyarrow.ArrowNotImplementedError:
+        # pyarrow cannot filter all types, and among them views of strings, but it can join parts of any.
+        ends = [at for at, (one, next) in enumerate(zip([False, *mask], [*mask, False])) if one != next]
+        parts = [data.slice(start, end - start) for start, end in zip(ends[::2], ends[1::2])] or [data.slice(0, 0)]
+    if isinstance(data, pyarrow.Table):
+        return pyarrow.concat_tables(parts)
+    if isinstance(data, pyarrow.RecordBatch):
+        return pyarrow.concat_batches(parts)
+    if isinstance(data, pyarrow.ChunkedArray):
+        return pyarrow.chunked_array([chunk for part in parts for chunk in part.chunks], type=data.type)
+    return pyarrow.concat_arrays(parts)
 
 
 def adapt_texts(data: Any, texts: Any, take: Callable[[list[bool]], Any], wanted: Wanted) -> Adapted:
@@ -690,7 +708,7 @@ def adapt_arrow(data: Any, table: Any, back: Callable[[Any], Any], wanted: Wante
         table.num_rows,
         columns,
         lambda name: list(table.column(name).to_pylist()),
-        lambda mask: back(table.filter(arrow_mask(mask))),
+        lambda mask: back(arrow_rows(table, mask)),
         wanted,
     )
 
@@ -789,7 +807,7 @@ def adapt_capsules(data: Any, wanted: Wanted) -> Adapted:
             column = pyarrow.chunked_array(data)
         except (TypeError, ValueError, pyarrow.ArrowInvalid) as error:
             raise TypeError(f"{wanted.name} is {type_name(data)}: its Arrow data cannot be read: {error}") from None
-        return adapt_texts(column, column, lambda mask: column.filter(arrow_mask(mask)), wanted)
+        return adapt_texts(column, column, lambda mask: arrow_rows(column, mask), wanted)
     return adapt_arrow(data, table, lambda table: table, wanted)
 
 

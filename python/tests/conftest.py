@@ -105,6 +105,12 @@ def waited() -> float:
         return 0.0
 
 
+def read_texts(path: str, size: int = 1) -> list[str]:
+    """The texts of a file with one per line, and as many near-copies of each as make `size` times as many."""
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    return lines if size == 1 else [f"{line} {copy}" for copy in range(size) for line in lines]
+
+
 class Stopwatch:
     """Seconds that this process needs for something, whatever else the machine does: the elapsed time without the time in which
     programs waited for a processor, but at least the processor time that this process took."""

@@ -149,9 +149,9 @@ with open(folder + "/in.jsonl", "w") as file:
 INTERRUPTED = """
 import json, os, signal, sys, threading, minwise
 sys.path.insert(0, sys.argv[1])
-from conftest import Stopwatch, generated
+from conftest import Stopwatch, read_texts
 folder, size = sys.argv[2], int(sys.argv[3])
-texts = generated(60000 * size)
+texts = read_texts(sys.argv[4], size)
 %s
 sent = []
 def interrupt():
@@ -169,12 +169,11 @@ assert %s
 STAGE_INTERRUPTED = """
 import os, signal, sys, minwise
 sys.path.insert(0, sys.argv[1])
-from conftest import Stopwatch, generated
+from conftest import Stopwatch, read_texts
 stage, size = sys.argv[2], int(sys.argv[3])
-texts, sent = generated(60000), []
-if stage in ("read", "candidates", "verify"):
-    size *= 5
-texts = [f"{text} {copy}" for copy in range(size) for text in texts]
+# Enough that a report of progress comes while the stage lasts.
+texts = read_texts(sys.argv[4], 5 * size if stage in ("read", "candidates", "verify") else size)
+sent = []
 def progress(now, *_):
     if now == stage and not sent:
         sent.append(Stopwatch())
@@ -188,14 +187,22 @@ except KeyboardInterrupt:
 """
 
 
-def check_interrupted(code: str, folder: Path, second: Callable[[Path], str]) -> None:
+@pytest.fixture(scope="module")
+def texts_file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A file of 60,000 texts, because to generate them takes a program longer than all else that it does."""
+    path = tmp_path_factory.mktemp("texts") / "texts.txt"
+    path.write_text("\n".join(generated(60_000)), encoding="utf-8")
+    return str(path)
+
+
+def check_interrupted(code: str, folder: Path, texts_file: str, second: Callable[[Path], str]) -> None:
     """Runs a program that interrupts itself and prints the seconds until the interrupt was there, or returns 9 if the call was over
     before it. Then the program runs with twice as much data, because the machine is too fast for this amount."""
     size, took = 1, []
     for attempt in range(8):
         own = folder / str(attempt)
         own.mkdir()
-        words = [sys.executable, "-c", code, str(Path(__file__).parent), second(own), str(size)]
+        words = [sys.executable, "-c", code, str(Path(__file__).parent), second(own), str(size), texts_file]
         done = subprocess.run(words, capture_output=True, text=True, cwd=folder, timeout=300)
         if done.returncode == 9:
             size *= 2
@@ -210,14 +217,14 @@ def check_interrupted(code: str, folder: Path, second: Callable[[Path], str]) ->
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 @pytest.mark.parametrize("name", LONG_CALLS)
-def test_ctrl_c_stops_soon_and_leaves_nothing_behind(name: str, tmp_path: Path) -> None:
-    check_interrupted(INTERRUPTED % LONG_CALLS[name], tmp_path, str)
+def test_ctrl_c_stops_soon_and_leaves_nothing_behind(name: str, tmp_path: Path, texts_file: str) -> None:
+    check_interrupted(INTERRUPTED % LONG_CALLS[name], tmp_path, texts_file, str)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 @pytest.mark.parametrize("stage", ["weigh", "read", "candidates", "verify", "audit"])
-def test_ctrl_c_stops_every_stage_soon(stage: str, tmp_path: Path) -> None:
-    check_interrupted(STAGE_INTERRUPTED, tmp_path, lambda _: stage)
+def test_ctrl_c_stops_every_stage_soon(stage: str, tmp_path: Path, texts_file: str) -> None:
+    check_interrupted(STAGE_INTERRUPTED, tmp_path, texts_file, lambda _: stage)
 
 
 @pytest.mark.parametrize(
@@ -234,16 +241,16 @@ def test_ctrl_c_stops_every_stage_soon(stage: str, tmp_path: Path) -> None:
         ("Arrow stream", "spec.sketch(slow)"),
     ],
 )
-def test_other_threads_go_on_during_long_calls(name: str, call: str, tmp_path: Path) -> None:
+def test_other_threads_go_on_during_long_calls(name: str, call: str, tmp_path: Path, texts_file: str) -> None:
     """One call that takes long: a thread that ticks meanwhile must tick, so that the interpreter's lock is free."""
     code = f"""
 import duckdb, os, sys, threading, time, minwise
 sys.path.insert(0, sys.argv[1])
-from conftest import generated
+from conftest import read_texts
 size = int(sys.argv[3])
 spec = minwise.Spec()
 spec.sketch(["tables are made"])
-long = " ".join(generated(80000)) * (3 * size)
+long = " ".join(read_texts(sys.argv[4])) * (4 * size)
 lsh = minwise.Lsh()
 index = minwise.Index.create(sys.argv[2] + "/archive")
 class Slow:
@@ -280,7 +287,7 @@ print(max(gaps) / (ended - began))
     for attempt in range(8):
         own = tmp_path / str(attempt)
         own.mkdir()
-        words = [sys.executable, "-c", code, str(Path(__file__).parent), str(own), str(size)]
+        words = [sys.executable, "-c", code, str(Path(__file__).parent), str(own), str(size), texts_file]
         done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, timeout=300)
         if done.returncode == 9:
             size *= 2

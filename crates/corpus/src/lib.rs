@@ -127,7 +127,8 @@ pub use minwise::{
 };
 pub use options::{Delimiter, Encoding, Nulls, ReadOptions};
 pub use output::{
-    CompleteOutput, Output, OutputFolder, OutputVerdict, Overwrite, TEMPORARY_PREFIX, TableCompression,
+    CompleteOutput, Output, OutputFolder, OutputVerdict, Overwrite, RunTag, TEMPORARY_PREFIX,
+    TableCompression,
 };
 pub use positional::read_at;
 pub use problem::FileProblem;

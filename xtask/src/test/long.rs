@@ -15,7 +15,7 @@ use crate::run::{self, has_nextest, package_name, packages, root, target};
 const CORE: &str = "minwise";
 
 /// How often each test that kills processes does so.
-const KILLS: &str = "200";
+const KILLS: &str = "300";
 
 /// Runs the long parts, and only these. Returns whether all passed.
 pub fn test() -> Result<bool> {

@@ -39,7 +39,7 @@ fn results(desk: &Desk, name: &str) -> Vec<Vec<u8>> {
 }
 
 fn arguments(name: &str) -> Vec<String> {
-    format!("dedup in.jsonl -o {name}.jsonl --report {name} --work {name}.work -q --resume")
+    format!("dedup in.jsonl -o {name}.jsonl --report {name} --work {name}.work -q --resume --max-rejects 9999")
         .split_whitespace()
         .map(str::to_owned)
         .collect()
@@ -57,7 +57,8 @@ fn killed_after(desk: &Desk, arguments: &[String], after: Duration) -> bool {
         .unwrap();
     let end = Instant::now() + after;
     while Instant::now() < end {
-        if child.try_wait().unwrap().is_some() {
+        if let Some(status) = child.try_wait().unwrap() {
+            assert_eq!(status.code(), Some(0), "a run that comes to its end ends well");
             return true;
         }
         sleep(Duration::from_micros(500));
@@ -98,6 +99,8 @@ fn a_run_that_is_killed_at_any_moment_comes_to_the_same() {
         }
         assert!(results(&desk, &name) == expected, "round {round} differs");
         assert!(!desk.path(&format!("{name}.work")).exists(), "the folder of the run is removed");
+        let left: Vec<String> = desk.names().into_iter().filter(|name| name.contains(".minwise-")).collect();
+        assert!(left.is_empty(), "round {round} left {left:?}");
         if kills >= wanted {
             break;
         }
@@ -296,6 +299,76 @@ fn the_rest_of_a_folder_is_not_another_run() {
     desk.write("work/finishing", &finishing);
     desk.run("dedup other.jsonl -o new.jsonl --work work --keep-work -q").exit(0);
     assert!(!desk.path("work/finishing").exists());
+}
+
+/// A run that was killed after it had removed its folder leaves its outputs and nothing else. The same command ends well.
+#[test]
+fn a_run_that_was_done_is_done_again() {
+    let desk = desk(400);
+    let command = "dedup in.jsonl -o out.jsonl --removed gone.jsonl --report report --work work --resume --max-rejects 99 -q";
+    desk.run(command).exit(0);
+    let files = || -> Vec<Vec<u8>> {
+        ["out.jsonl", "gone.jsonl", "report/summary.json", "report/pairs.tsv"]
+            .map(|name| desk.bytes(name))
+            .to_vec()
+    };
+    let (names, before) = (desk.names(), files());
+    desk.run(command).exit(0);
+    assert_eq!(desk.names(), names);
+    assert!(files() == before);
+    // One of the outputs may not have been there.
+    fs_err::remove_file(desk.path("gone.jsonl")).unwrap();
+    desk.run(command).exit(0);
+    assert!(files() == before);
+    // Another output is not replaced, and nothing else is written.
+    desk.write("out.jsonl", "precious");
+    fs_err::remove_file(desk.path("gone.jsonl")).unwrap();
+    let run = desk.run(command).exit(2);
+    assert!(run.err.contains("`out.jsonl` exists already"), "{run}");
+    assert_eq!(desk.text("out.jsonl"), "precious");
+    assert!(!desk.path("gone.jsonl").exists());
+}
+
+/// What a killed process leaves beside the outputs is removed by the next one of the same run, and by no other.
+#[test]
+fn leftovers_of_the_same_run_are_removed() {
+    let desk = desk(12_000);
+    let left = || -> Vec<String> {
+        desk.names()
+            .into_iter()
+            .filter(|name| {
+                name.contains(".minwise-") && !name.starts_with("work/") && !name.starts_with("other/")
+            })
+            .collect()
+    };
+    for work in ["work", "other"] {
+        let command = format!("dedup in.jsonl -o {work}.jsonl --report report-{work} --work {work} --threads 1 -q");
+        let command: Vec<&str> = command.split(' ').collect();
+        let mut child = Command::new(MINWISE).current_dir(desk.root()).args(&command).spawn().unwrap();
+        let begun = Instant::now();
+        while !left().iter().any(|name| name.starts_with(&format!("report-{work}/"))) {
+            assert!(begun.elapsed() < Duration::from_secs(30), "no output was opened");
+            sleep(Duration::from_micros(200));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    desk.write(".minwise-zzz.tmp", "of another program");
+    let before = left();
+    assert!(before.iter().filter(|name| name.starts_with("report-work/")).count() > 0, "{before:?}");
+    desk.run("dedup in.jsonl -o work.jsonl --report report-work --work work --resume --max-rejects 9999 -q")
+        .exit(0);
+    let after = left();
+    assert!(!after.iter().any(|name| name.starts_with("report-work/")), "{after:?}");
+    assert!(after.contains(&".minwise-zzz.tmp".to_owned()), "{after:?}");
+    // Those of the other run stay until it is taken up.
+    let of_other = |names: &[String]| names.iter().filter(|name| name.starts_with("report-other/")).count();
+    assert_eq!(of_other(&after), of_other(&before));
+    desk.run(
+        "dedup in.jsonl -o other.jsonl --report report-other --work other --resume --max-rejects 9999 -q",
+    )
+    .exit(0);
+    assert_eq!(left(), [".minwise-zzz.tmp"]);
 }
 
 /// An output that cannot be written is known before any other has its name.

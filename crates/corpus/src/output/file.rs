@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
 use super::gzip::GzipWriter;
-use super::{Overwrite, existing_parent, exists, parent_of, sync_folder, temporary};
+use super::{Overwrite, RunTag, existing_parent, exists, parent_of, prefix_of, sync_folder, temporary};
 use crate::compression::Compression;
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::os_error;
@@ -32,6 +32,8 @@ pub struct Output {
     temporary: Option<TempPath>,
     name: String,
     path: PathBuf,
+    /// Whether a file that is there must have the same bytes.
+    must_be_same: bool,
 }
 
 #[derive(Debug)]
@@ -85,6 +87,11 @@ impl Output {
     /// exist, with [`ErrorKind::MissingFeature`] if its name asks for a compression that the program was built without, and
     /// with [`ErrorKind::Io`] if the operating system refuses something else.
     pub fn create(path: &Path, overwrite: Overwrite) -> Result<Self> {
+        Self::create_for(path, overwrite, None)
+    }
+
+    /// Begins a file of a run, by whose tag a later process finds it if this one is killed.
+    pub fn create_for(path: &Path, overwrite: Overwrite, tag: Option<RunTag>) -> Result<Self> {
         let name = path.to_string_lossy().into_owned();
         if name.ends_with(std::path::is_separator) {
             return Err(Error::new(ErrorKind::WrongOutputKind { path: name, found: "the name of a folder" }));
@@ -107,26 +114,28 @@ impl Output {
                 // A link stays a link, and what it points at is replaced.
                 let path =
                     fs_err::canonicalize(path).map_err(|error| Error::path("open", path, os_error(error)))?;
-                let (file, temporary) = temporary_file(&path)?;
+                let (file, temporary) = temporary_file(&path, tag)?;
                 (file, Some(temporary), path)
             }
             // A link that leads nowhere is there all the same.
             Err(_) if path.is_symlink() && overwrite == Overwrite::Refuse => return Err(exists(path)),
             Err(_) => {
-                let (file, temporary) = temporary_file(path)?;
+                let (file, temporary) = temporary_file(path, tag)?;
                 (file, Some(temporary), path.to_owned())
             }
         };
         let encoder = Encoder::new(FileTarget::File(target), Compression::of_name(&name))
             .map_err(|error| Error::io("write", &*name, error))?;
-        Ok(Self { encoder, temporary, name, path })
+        let must_be_same = overwrite == Overwrite::Same;
+        Ok(Self { encoder, temporary, name, path, must_be_same })
     }
 
     /// Standard output, buffered. A reader that goes away gives an error that [is a broken
     /// pipe](Error::is_broken_pipe).
     pub fn stdout() -> Self {
         let encoder = Encoder::Plain(buffered(FileTarget::Stdout(io::stdout())));
-        Self { encoder, temporary: None, name: "standard output".to_owned(), path: PathBuf::new() }
+        let (name, path) = ("standard output".to_owned(), PathBuf::new());
+        Self { encoder, temporary: None, name, path, must_be_same: false }
     }
 
     /// Writes bytes, with an error that names the output.
@@ -197,13 +206,13 @@ impl Output {
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if the rest cannot be written or put on the disk.
     pub fn complete(self) -> Result<CompleteOutput> {
-        let Self { encoder, temporary, name, path } = self;
+        let Self { encoder, temporary, name, path, must_be_same } = self;
         let write_error = |error| Error::io("write", &*name, error);
         let target = encoder.finish().map_err(write_error)?;
         if let (FileTarget::File(file), Some(_)) = (target, &temporary) {
             file.sync_all().map_err(write_error)?;
         }
-        Ok(CompleteOutput { temporary, name, path })
+        Ok(CompleteOutput { temporary, name, path, must_be_same })
     }
 }
 
@@ -214,15 +223,33 @@ pub struct CompleteOutput {
     temporary: Option<TempPath>,
     name: String,
     path: PathBuf,
+    must_be_same: bool,
 }
 
 impl CompleteOutput {
+    /// Whether a file of its name is there and has the same bytes.
+    fn is_there(&self) -> Result<bool> {
+        let Some(temporary) = self.temporary.as_deref().filter(|_| self.path.exists()) else {
+            return Ok(false);
+        };
+        super::same::same_files(temporary, &self.path)
+    }
+
+    /// Refuses a file that is there and has other bytes, if it [may not be replaced](Overwrite::Same).
+    pub fn check(&self) -> Result<()> {
+        if self.must_be_same && self.path.exists() && !self.is_there()? {
+            return Err(exists(Path::new(&self.name)));
+        }
+        Ok(())
+    }
+
     /// Gives it its name.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if the file cannot be renamed.
     pub fn put_in_place(self) -> Result<()> {
-        let Self { temporary, name, path } = self;
+        self.check()?;
+        let Self { temporary, name, path, .. } = self;
         // A device or a pipe has what it has.
         let Some(temporary) = temporary else { return Ok(()) };
         temporary
@@ -247,10 +274,11 @@ fn named(name: &str, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), Error::io("write", name, error))
 }
 
-fn temporary_file(path: &Path) -> Result<(File, TempPath)> {
+fn temporary_file(path: &Path, tag: Option<RunTag>) -> Result<(File, TempPath)> {
     let parent = existing_parent(path)?;
-    let file =
-        temporary(0o666).tempfile_in(&parent).map_err(|error| Error::path("write in", &parent, error))?;
+    let prefix = prefix_of(tag);
+    let file = temporary(0o666, &prefix).tempfile_in(&parent);
+    let file = file.map_err(|error| Error::path("write in", &parent, error))?;
     Ok(file.into_parts())
 }
 

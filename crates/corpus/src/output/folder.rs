@@ -5,7 +5,9 @@ use std::path::{Component, Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::{Output, Overwrite, existing_parent, exists, parent_of, sync_folder, temporary};
+use super::{
+    OLD, Output, Overwrite, RunTag, existing_parent, exists, parent_of, prefix_of, sync_folder, temporary,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::os_error;
 
@@ -18,6 +20,10 @@ use crate::source::os_error;
 pub struct OutputFolder {
     temporary: TempDir,
     path: PathBuf,
+    /// The path as it was given, for messages.
+    name: PathBuf,
+    tag: Option<RunTag>,
+    must_be_same: bool,
 }
 
 impl OutputFolder {
@@ -31,6 +37,11 @@ impl OutputFolder {
     /// [`ErrorKind::WrongOutputKind`] if the path is that of a file, with [`ErrorKind::NoParent`] if the folder that is to hold
     /// it does not exist, and with [`ErrorKind::Io`] if the operating system refuses something else.
     pub fn create(path: &Path, overwrite: Overwrite) -> Result<Self> {
+        Self::create_for(path, overwrite, None)
+    }
+
+    /// Begins a folder of a run, by whose tag a later process finds it if this one is killed.
+    pub fn create_for(path: &Path, overwrite: Overwrite, tag: Option<RunTag>) -> Result<Self> {
         match fs_err::metadata(path) {
             Ok(there) if !there.is_dir() => {
                 let path = path.to_string_lossy().into_owned();
@@ -39,11 +50,13 @@ impl OutputFolder {
             Ok(_) if overwrite == Overwrite::Refuse && !is_empty(path)? => return Err(exists(path)),
             _ => {}
         }
+        let name = path.to_owned();
         let path = fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let parent = existing_parent(&path)?;
-        let temporary =
-            temporary(0o777).tempdir_in(&parent).map_err(|error| Error::path("write in", &parent, error))?;
-        Ok(Self { temporary, path })
+        let prefix = prefix_of(tag);
+        let temporary = temporary(0o777, &prefix).tempdir_in(&parent);
+        let temporary = temporary.map_err(|error| Error::path("write in", &parent, error))?;
+        Ok(Self { temporary, path, name, tag, must_be_same: overwrite == Overwrite::Same })
     }
 
     /// Writes one file, whose bytes `next` puts into what it is given until there are no more. `relative` is its path in the
@@ -96,29 +109,42 @@ impl OutputFolder {
         }
     }
 
+    /// Refuses a folder that is there and holds something else, if it [may not be replaced](Overwrite::Same).
+    pub fn check(&self) -> Result<()> {
+        if self.must_be_same
+            && self.path.exists()
+            && !is_empty(&self.path)?
+            && !super::same::same_folders(self.temporary.path(), &self.path)?
+        {
+            return Err(exists(&self.name));
+        }
+        Ok(())
+    }
+
     /// Completes the folder: it takes its name, and what had it before is removed.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if the folder cannot be renamed, or if what was there before cannot be removed.
     pub fn finish(self) -> Result<()> {
-        let Self { temporary, path } = self;
+        self.check()?;
+        let Self { temporary, path, tag, .. } = self;
         let rename = |from: &Path, to: &Path| {
             fs_err::rename(from, to)
                 .map_err(|error| Error::path("rename the finished folder to", &path, os_error(error)))
         };
         let parent = parent_of(&path);
         let old = if path.exists() {
-            let aside = super::temporary(0o700)
+            let aside = super::temporary(0o700, &prefix_of(tag))
                 .tempdir_in(&parent)
                 .map_err(|error| Error::path("write in", &parent, error))?;
-            rename(&path, &aside.path().join("old"))?;
+            rename(&path, &aside.path().join(OLD))?;
             Some(aside)
         } else {
             None
         };
         if let Err(error) = rename(temporary.path(), &path) {
             if let Some(old) = &old {
-                rename(&old.path().join("old"), &path)?;
+                rename(&old.path().join(OLD), &path)?;
             }
             return Err(error);
         }

@@ -6,6 +6,7 @@
 mod file;
 mod folder;
 mod gzip;
+mod same;
 mod table_compression;
 
 use std::path::{Path, PathBuf};
@@ -24,7 +25,68 @@ pub enum Overwrite {
     Refuse,
     /// Replace it, once the new one is complete.
     Allow,
+    /// Leave it if the new one, once it is complete, has the same bytes; refuse otherwise.
+    Same,
 }
+
+/// The run that temporary outputs belong to, as a part of their names, so that another process of the same run knows what
+/// an earlier one left behind when it was killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunTag(u64);
+
+impl RunTag {
+    /// The tag of the run that works in a folder. It is the same for every process, also if the folder is gone meanwhile.
+    #[must_use]
+    pub fn of_folder(folder: &Path) -> Self {
+        let path = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        // The folder may be gone, so links on the way to it are resolved, and it is not.
+        let path = match (path.parent().map(fs_err::canonicalize), path.file_name()) {
+            (Some(Ok(parent)), Some(name)) => parent.join(name),
+            _ => path,
+        };
+        Self(xxhash_rust::xxh3::xxh3_64(path.to_string_lossy().as_bytes()))
+    }
+
+    fn prefix(self) -> String {
+        format!("{TEMPORARY_PREFIX}{:016x}-", self.0)
+    }
+
+    /// Removes what killed processes of the run left in the folder of an output.
+    ///
+    /// A process that replaces an output folder puts the old one aside for a moment. With `keep_old`, one that is aside
+    /// stays, because it may be all there is.
+    pub fn remove_leftovers(self, output: &Path, keep_old: bool) -> Result<()> {
+        let resolved = fs_err::canonicalize(output).unwrap_or_else(|_| output.to_owned());
+        let mut parents = vec![parent_of(output), parent_of(&resolved)];
+        parents.dedup();
+        for parent in parents {
+            self.remove_in(&parent, keep_old)?;
+        }
+        Ok(())
+    }
+
+    /// Removes what killed processes of the run left in a folder.
+    pub fn remove_in(self, folder: &Path, keep_old: bool) -> Result<()> {
+        let prefix = self.prefix();
+        // A folder that is not there holds nothing, and one that cannot be read is refused when it is written to.
+        let Ok(entries) = fs_err::read_dir(folder) else { return Ok(()) };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if !entry.file_name().to_string_lossy().starts_with(&prefix)
+                || (keep_old && path.join(OLD).exists())
+            {
+                continue;
+            }
+            let removed =
+                if path.is_dir() { fs_err::remove_dir_all(&path) } else { fs_err::remove_file(&path) };
+            removed.map_err(|error| Error::path("remove", &path, crate::source::os_error(error)))?;
+        }
+        Ok(())
+    }
+}
+
+/// The name of an old output folder while it is aside.
+const OLD: &str = "old";
 
 /// The decision that all documents of an output have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,10 +133,15 @@ fn sync_folder(folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The prefix of temporary names, of a run if there is one.
+fn prefix_of(tag: Option<RunTag>) -> String {
+    tag.map_or_else(|| TEMPORARY_PREFIX.to_owned(), RunTag::prefix)
+}
+
 /// A builder of temporary names whose files get the permissions of any new file, not those of a secret.
-fn temporary(mode: u32) -> tempfile::Builder<'static, 'static> {
+fn temporary(mode: u32, prefix: &str) -> tempfile::Builder<'_, 'static> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY_PREFIX).suffix(TEMPORARY_SUFFIX);
+    builder.prefix(prefix).suffix(TEMPORARY_SUFFIX);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
     #[cfg(not(unix))]

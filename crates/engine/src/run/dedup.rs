@@ -8,12 +8,11 @@ use std::thread;
 use std::time::Duration;
 
 use minwise::{Observer, Stage, Warning};
-use minwise_corpus::{Corpus, Overwrite, TableCompression};
+use minwise_corpus::{Corpus, Overwrite, RunTag, TableCompression};
 
 use super::inputs::Inputs;
 use super::known::known_again;
 use super::outputs::{NewFolder, Outputs, Targets};
-use super::overwrite;
 use super::stopwatch::Stopwatch;
 use crate::decide::Decisions;
 use crate::decide::dedup::dedup;
@@ -159,7 +158,8 @@ impl DedupRun {
         let claim = work.as_ref().map(|work| Claim::new(&work.folder)).transpose()?;
         // Everything that could be refused is refused before the work begins.
         let folder = work.as_ref().map(|work| work.folder.as_path());
-        let mut targets = Targets::open(&outputs, &corpus, folder, may_overwrite(&outputs, work.as_ref())?)?;
+        let may_overwrite = may_overwrite(&outputs, &corpus, work.as_ref())?;
+        let mut targets = Targets::open(&outputs, &corpus, folder, may_overwrite)?;
         if let (Some(_), records @ 1..) = (&outputs.kept, corpus.revisits()) {
             stopwatch.warn(&Warning::Revisits { records });
         }
@@ -192,6 +192,9 @@ impl DedupRun {
             work.note_outputs(&outputs.names())?;
         }
         complete.put_in_place()?;
+        if let Some(work) = &work {
+            outputs.remove_leftovers(RunTag::of_folder(&work.folder), false)?;
+        }
         let keep = work.is_some_and(|work| work.keep);
         let work = plan.work.take();
         if let Some(work) = work.as_ref().filter(|_| keep) {
@@ -204,12 +207,18 @@ impl DedupRun {
 
 /// Whether outputs that exist may be replaced: if that is asked for, or if the run that is resumed was putting them in place
 /// when it ended.
-fn may_overwrite(outputs: &Outputs, work: Option<&WorkOptions>) -> Result<Overwrite, Error> {
-    let finishing = match work {
-        Some(work) if work.resume => work::was_finishing(&work.folder, &outputs.names())?,
-        _ => false,
-    };
-    Ok(overwrite(outputs.overwrite || finishing))
+///
+/// A run that was killed after it had removed its folder leaves nothing but its outputs. So if there is no run to go on with,
+/// outputs that exist are no reason to stop, unless the run gives others.
+fn may_overwrite(outputs: &Outputs, corpus: &Corpus, work: Option<&WorkOptions>) -> Result<Overwrite, Error> {
+    Ok(match work {
+        _ if outputs.overwrite => Overwrite::Allow,
+        Some(work) if work.resume && work::was_finishing(&work.folder, &outputs.names())? => Overwrite::Allow,
+        Some(work) if work.resume && !work::is_begun(&work.folder) && outputs.may_be_done(corpus) => {
+            Overwrite::Same
+        }
+        _ => Overwrite::Refuse,
+    })
 }
 
 /// What the report has besides the decisions.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use minwise::{Observer, Sentence, escape_control};
 use minwise_corpus::{
     CompleteOutput, Corpus, ErrorKind as CorpusErrorKind, Format, Layout, Output, OutputFolder, Overwrite,
-    Source, TableCompression, Unconverted, check_conversion, check_each, has_compressed_name,
+    RunTag, Source, TableCompression, Unconverted, check_conversion, check_each, has_compressed_name,
     refuse_annotation, refuse_conversion, refuse_overlap, refuse_same_names, refuse_shared,
     refuse_shared_members, refuse_unlike,
 };
@@ -62,6 +62,37 @@ impl Outputs {
         }
     }
 
+    /// Removes what killed processes of the run left beside the outputs. With `keep_old`, old output folders that were put aside
+    /// stay.
+    pub(super) fn remove_leftovers(&self, tag: RunTag, keep_old: bool) -> Result<(), Error> {
+        for output in [&self.kept, &self.removed].into_iter().flatten() {
+            if let Destination::Path(path) = output {
+                tag.remove_leftovers(path, keep_old)?;
+            }
+        }
+        if let Some(report) = &self.report {
+            tag.remove_in(report, keep_old)?;
+        }
+        Ok(())
+    }
+
+    /// The outputs that exist, but for the report.
+    fn existing(&self) -> impl Iterator<Item = &Path> {
+        let documents = [&self.kept, &self.removed].into_iter().flatten();
+        documents.filter_map(|output| match output {
+            Destination::Path(path) if path.exists() => Some(path.as_path()),
+            _ => None,
+        })
+    }
+
+    /// Whether outputs that exist may be those of a run that was killed after it had removed its folder: all of them are newer
+    /// than the inputs.
+    pub(super) fn may_be_done(&self, corpus: &Corpus) -> bool {
+        let modified = |path: &Path| fs_err::metadata(path).and_then(|there| there.modified()).ok();
+        let newest = corpus.sources().iter().filter_map(|source| modified(source.path()?)).max();
+        self.existing().all(|output| modified(output) >= newest)
+    }
+
     /// The outputs in the order of their settings, by names that are the same wherever the run is started.
     pub(super) fn names(&self) -> Vec<String> {
         let path = |path: &Path| absolute(path).to_string_lossy().into_owned();
@@ -112,6 +143,9 @@ impl Targets {
         work: Option<&Path>,
         overwrite: Overwrite,
     ) -> Result<Self, Error> {
+        if let Some(work) = work {
+            outputs.remove_leftovers(RunTag::of_folder(work), true)?;
+        }
         if outputs.annotate {
             refuse_annotation(corpus)?;
         }
@@ -140,7 +174,7 @@ impl Targets {
                     refuse_overlap(corpus, &folder.join(file))?;
                 }
                 let new = NewFolder::create(folder)?;
-                Some((Report::create(folder, overwrite)?, new))
+                Some((Report::create_for(folder, overwrite, work.map(RunTag::of_folder))?, new))
             }
         };
         Ok(Self {
@@ -244,6 +278,13 @@ pub(super) struct Complete {
 
 impl Complete {
     pub(super) fn put_in_place(self) -> Result<(), Error> {
+        // What may not be replaced is refused before anything is in place.
+        for folder in &self.folders {
+            folder.check()?;
+        }
+        for file in &self.files {
+            file.check()?;
+        }
         for folder in self.folders {
             folder.finish()?;
         }
@@ -352,6 +393,7 @@ impl OutputPlace {
             }
         };
         refuse_overlap(corpus, path)?;
+        let tag = work.map(RunTag::of_folder);
         // A folder is one that is there, or one whose name says so: a bare name is that of a file.
         let is_folder = path.to_string_lossy().ends_with(std::path::is_separator) || path.is_dir();
         if corpus.layout() == Layout::Texts {
@@ -361,7 +403,7 @@ impl OutputPlace {
                 outputs.compression.check(format)?;
             }
             refuse_needed(path, work)?;
-            return Ok(Self::Files(OutputFolder::create(path, overwrite)?));
+            return Ok(Self::Files(OutputFolder::create_for(path, overwrite, tag)?));
         }
         if is_folder {
             match outputs.format {
@@ -378,12 +420,12 @@ impl OutputPlace {
             refuse_same_names(corpus, outputs.format)?;
             refuse_shared_members(corpus, None)?;
             refuse_needed(path, work)?;
-            return Ok(Self::Each(OutputFolder::create(path, overwrite)?, outputs.format));
+            return Ok(Self::Each(OutputFolder::create_for(path, overwrite, tag)?, outputs.format));
         }
         let format = format_of(Some(path), outputs.format, corpus)?;
         refuse_format(corpus, format, outputs.compression)?;
         refuse_shared_members(corpus, Some(path))?;
-        Ok(Self::One(Box::new(Output::create(path, overwrite)?), format))
+        Ok(Self::One(Box::new(Output::create_for(path, overwrite, tag)?), format))
     }
 
     /// Where records are written; `None` for texts.

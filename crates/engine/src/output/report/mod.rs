@@ -27,7 +27,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use minwise::Observer;
-use minwise_corpus::{CompleteOutput, Corpus, Output, Overwrite, escape_control};
+use minwise_corpus::{CompleteOutput, Corpus, Output, Overwrite, RunTag, escape_control};
 use serde::Serialize;
 
 use self::large::LargeClusterSummary;
@@ -128,8 +128,21 @@ impl Report {
     /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if `folder` does not exist, if a file exists and `overwrite`
     /// refuses to replace it, or if a file cannot be made.
     pub fn create(folder: &Path, overwrite: Overwrite) -> Result<Self, Error> {
-        let [page, summary, pairs, clusters, large_clusters, reordered, rejects] =
-            Self::FILES.map(|name| Output::create(&folder.join(name), overwrite));
+        Self::create_for(folder, overwrite, None)
+    }
+
+    /// Opens the files of the report of a run, by whose tag a later process finds them if this one is killed.
+    pub fn create_for(folder: &Path, overwrite: Overwrite, tag: Option<RunTag>) -> Result<Self, Error> {
+        let [page, summary, pairs, clusters, large_clusters, reordered, rejects] = Self::FILES.map(|name| {
+            // The page has the times of the run, so that it differs from run to run. If the other files are the same, it may
+            // be replaced; they are put in place before it.
+            let is_page_of_report = name == Self::PAGE && folder.join("summary.json").exists();
+            let overwrite = match overwrite {
+                Overwrite::Same if is_page_of_report => Overwrite::Allow,
+                overwrite => overwrite,
+            };
+            Output::create_for(&folder.join(name), overwrite, tag)
+        });
         Ok(Self {
             page: page?,
             summary: summary?,
@@ -180,7 +193,7 @@ impl Report {
     /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if a file cannot be written or put on the disk.
     pub fn complete(self) -> Result<Vec<CompleteOutput>, Error> {
         let Self { page, summary, pairs, clusters, large_clusters, reordered, rejects } = self;
-        let files = [page, summary, pairs, clusters, large_clusters, reordered, rejects];
+        let files = [summary, pairs, clusters, large_clusters, reordered, rejects, page];
         files.into_iter().map(|file| Ok(file.complete()?)).collect()
     }
 

@@ -219,7 +219,8 @@ impl WorkFolder {
     }
 }
 
-fn is_begun(folder: &Path) -> bool {
+/// Whether a run was begun in a folder.
+pub(crate) fn is_begun(folder: &Path) -> bool {
     folder.join(WorkFile::Manifest.name()).exists()
 }
 

@@ -33,10 +33,11 @@ def dedup(result: Dedup[Any]) -> str:
         '<rect width="240" height="12" fill="currentColor" opacity="0.2"/>'
         f'<rect width="{240 * share:.1f}" height="12" fill="currentColor" opacity="0.6"/></svg>'
     )
+    recall = "unknown" if summary.expected_recall is None else f"{summary.expected_recall:.4f}"
     head = (
         f"<p><b>{_number(len(result))} documents</b>: {_number(kept)} kept, {_number(removed)} removed, "
         f"{_number(len(result) - kept - removed)} rejected; threshold {summary.threshold}, "
-        f"expected recall {summary.expected_recall:.4f}<br>{bar}</p>"
+        f"expected recall {recall}<br>{bar}</p>"
     )
     rows = [
         [escape(str(row.id)), escape(str(row.duplicate_of)), f"{row.similarity:.4f}"]

@@ -222,7 +222,7 @@ class Summary:
     reordered_estimated: int
     full_shelves: int
     left_out: int
-    expected_recall: float
+    expected_recall: float | None
     expected_recall_low: float | None
     audit: dict[str, Any] | None
     unranked: list[dict[str, Any]]

@@ -28,35 +28,103 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 
 /// Finds near-duplicate documents, verifies them exactly, and explains what it found.
 #[derive(Debug, Parser)]
-#[command(name = "minwise", version = VERSION.as_str(), propagate_version = true, max_term_width = 100)]
+#[command(
+    name = "minwise",
+    version = VERSION.as_str(),
+    propagate_version = true,
+    max_term_width = 100,
+    after_help = "Examples:\n  \
+        minwise dedup articles.jsonl --output cleaned.jsonl     remove near-duplicates\n  \
+        minwise pairs articles.jsonl                            list near-duplicate pairs\n  \
+        minwise compare first.docx second.pdf                   compare two documents\n  \
+        minwise check thesis.pdf --index archive                check a document against an archive"
+)]
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
+
+    /// Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR is set.
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true, help_heading = "Messages")]
+    pub color: ColorChoice,
+}
+
+/// When messages have colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum ColorChoice {
+    #[default]
+    Auto,
+    Always,
+    Never,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Write a corpus without its near-duplicates.
+    #[command(after_help = "Examples:\n  \
+        minwise dedup articles.jsonl --output cleaned.jsonl\n  \
+        minwise dedup 'data/*.parquet' --text-field body --output cleaned/ --report report\n  \
+        minwise dedup crawl.jsonl.gz --threshold 0.7 --dry-run --report report\n  \
+        minwise dedup train.jsonl --against benchmark.jsonl --output clean.jsonl\n  \
+        minwise dedup big.jsonl --output cleaned.jsonl --work run --resume")]
     Dedup(Box<DedupArgs>),
     /// List the near-duplicate pairs of a corpus.
+    #[command(after_help = "Examples:\n  \
+        minwise pairs articles.jsonl\n  \
+        minwise pairs letters/ --threshold 0.5 --output pairs.tsv\n  \
+        minwise pairs articles.jsonl --of article-17 --format jsonl")]
     Pairs(Box<PairsArgs>),
-    /// Compare two documents: similarity, containment, shared passages.
+    /// Compare two documents: similarity, containment and shared passages. The exit code is 1 if the similarity is below the
+    /// threshold.
+    #[command(after_help = "Examples:\n  \
+        minwise compare first.docx second.pdf\n  \
+        minwise compare 'articles.jsonl#a1' 'articles.jsonl#a2'\n  \
+        minwise compare first.txt second.txt --passages 3 --format jsonl")]
     Compare(CompareArgs),
-    /// Write the sketches of a corpus to a file.
-    Sketch(SketchFileArgs),
-    /// Count in how many documents each shingle stands, for weights.
-    Weights(WeightsArgs),
-    /// Estimate the similarities of sketched documents, without reading them again.
-    Estimate(EstimateArgs),
-    /// Keep an archive of documents: make it, add to it, look after it.
+    /// Keep an archive of documents: create it, add to it, maintain it.
+    #[command(after_help = "Examples:\n  \
+        minwise index create archive\n  \
+        minwise index add archive applications/\n  \
+        minwise index list archive --search smith")]
     Index(IndexArgs),
-    /// Check documents against an archive: what they repeat of it, with the passages; exit code 1 if anything is found.
+    /// Check documents against an archive and report what they share with it. The exit code is 0 if nothing is found, 1 if
+    /// something is found, and 2 if a document could not be read.
+    #[command(after_help = "Examples:\n  \
+        minwise check thesis.pdf --index archive\n  \
+        minwise check submissions/ --index archive --report report.html\n  \
+        minwise check thesis.pdf --index archive --ignore-quotations --ignore-references\n  \
+        minwise check thesis.pdf --index archive --format jsonl")]
     Check(CheckArgs),
-    /// Serve an archive: an API to add documents and check them, and a page for people.
+    /// Serve an archive over HTTP: an API and a web page, both to add and to check documents.
+    #[command(after_help = "Examples:\n  \
+        minwise serve --index archive\n  \
+        minwise serve --index archive --listen 0.0.0.0:8080 --tokens tokens.txt")]
     Serve(ServeArgs),
-    /// Choose bands and rows for a threshold and a recall, and show what to expect of them.
+    /// Choose bands and rows for a threshold and a recall.
+    #[command(after_help = "Examples:\n  \
+        minwise plan --threshold 0.8 --recall 0.99\n  \
+        minwise plan --threshold 0.5 --details\n  \
+        minwise plan --bands 20 --rows 6 --format json")]
     Plan(PlanArgs),
-    /// Write shell completions or the manual page to standard output.
+    /// Write the sketches of a corpus to a file, to estimate similarities later.
+    #[command(after_help = "Examples:\n  \
+        minwise sketch articles.jsonl --output articles.sketches\n  \
+        minwise sketch articles.jsonl --output small.sketches --sketch b-bit:2/minhash:256")]
+    Sketch(SketchFileArgs),
+    /// Estimate the similarities of sketched documents without reading them again.
+    #[command(after_help = "Examples:\n  \
+        minwise estimate articles.sketches\n  \
+        minwise estimate old.sketches new.sketches --threshold 0.5 --output pairs.tsv")]
+    Estimate(EstimateArgs),
+    /// Count in how many documents each shingle occurs, for weighted similarities.
+    #[command(after_help = "Examples:\n  \
+        minwise weights articles.jsonl --output articles.weights\n  \
+        minwise dedup articles.jsonl --output cleaned.jsonl --weight tf-idf --weights articles.weights")]
+    Weights(WeightsArgs),
+    /// Write shell completions and manual pages.
+    #[command(after_help = "Examples:\n  \
+        minwise generate all share\n  \
+        minwise generate completions zsh\n  \
+        minwise generate man dedup")]
     Generate(GenerateArgs),
 }
 
@@ -82,93 +150,109 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub inputs: InputArgs,
 
-    /// Remove what repeats these files, folders or globs, too. They may be of another format than INPUT, have their text in the
-    /// same fields, and are only read: all their documents stay, and none is written.
-    #[arg(long, value_name = "REF", num_args = 1..)]
-    pub against: Vec<OsString>,
+    #[command(flatten)]
+    pub near: NearArgs,
 
-    /// Where the kept documents go: one file (compressed if it ends in `.gz`, `.zst`, `.bz2` or `.xz`; `-` for standard
-    /// output), or a folder with one file for each input (`DIR/`, or a folder that is there). Texts go to a folder. If the
-    /// extension belongs to another format than the inputs, records are converted: JSONL to `kept.parquet` becomes Parquet.
+    /// Write the kept documents to OUT: a file, a folder with one file per input (`DIR/`, or an existing folder), or `-` for
+    /// standard output. A file that ends in `.gz`, `.zst`, `.bz2` or `.xz` is compressed. If the extension belongs to another
+    /// format than the inputs, records are converted: JSONL to `kept.parquet` becomes Parquet. Inputs that are texts need a
+    /// folder.
     #[arg(long, short, value_name = "OUT", required_unless_present = "dry_run")]
     pub output: Option<String>,
 
-    /// Where the removed documents go, in the same way.
+    /// Write the removed documents to OUT. OUT takes the same forms as for `--output`.
     #[arg(long, value_name = "OUT", conflicts_with = "annotate")]
     pub removed: Option<String>,
 
-    /// Keep every document and add to it, as its member or column `minwise`, the cluster it belongs to.
-    #[arg(long)]
-    pub annotate: bool,
-
-    /// The format of the outputs: `jsonl`, `csv`, `tsv`, `parquet`, `arrow` or `warc`. It overrides the names of the outputs; in a
-    /// folder, every file is converted. Without it, the extension of the name decides; if there is no known extension, and for
-    /// standard output, the format is that of the inputs.
-    #[arg(long, value_name = "FORMAT")]
-    pub output_format: Option<String>,
-
-    /// The codec inside Parquet and Arrow IPC: `keep`, `none`, `snappy`, `gzip`, `lz4` or `zstd`. `keep` takes the codec of the
-    /// input; if records are converted, `keep` is `zstd` for Parquet and `none` for Arrow IPC.
-    #[arg(long, value_name = "CODEC", default_value = "keep")]
-    pub compression: String,
-
-    /// Where `index.html`, a page for people, goes, with `summary.json`, `pairs.tsv`, `clusters.jsonl`, `large-clusters.jsonl`, `reordered.tsv` and `rejects.jsonl`.
+    /// Write a report to the folder DIR: `index.html` for people, and `summary.json`, `pairs.tsv`, `clusters.jsonl`,
+    /// `large-clusters.jsonl`, `reordered.tsv` and `rejects.jsonl` for programs.
     #[arg(long, value_name = "DIR")]
     pub report: Option<String>,
 
-    /// Decide, but write no documents.
+    /// Write every document, and mark near-duplicates instead of removing them: the member or column `minwise` has the cluster
+    /// of the document.
     #[arg(long)]
-    pub dry_run: bool,
+    pub annotate: bool,
 
-    /// Replace outputs that exist. An output folder is replaced as a whole, with whatever else is in it; of a report, the files
-    /// of the same names.
-    #[arg(long)]
-    pub force: bool,
+    /// Also remove documents that repeat a document of REF: files, folders or globs. REF may have another format than INPUT; its
+    /// text is in the same fields. Documents of REF are read only: none is removed, and none is written.
+    #[arg(long, value_name = "REF", num_args = 1..)]
+    pub against: Vec<OsString>,
 
-    /// Which document of a cluster stays: `first` (the default; `longest` with `--measure containment`), `last`, `longest`,
-    /// `shortest`, `newest:FIELD`, `oldest:FIELD`, `max:FIELD`, `min:FIELD` or `priority:FIELD=A,B,C`. Given several times, each
-    /// decides where those before it leave a tie; what is left goes by input order. Documents without the field come last.
+    /// Keep this document of a cluster: `first` (the default; `longest` with `--measure containment`), `last`, `longest`,
+    /// `shortest`, `newest:FIELD`, `oldest:FIELD`, `max:FIELD`, `min:FIELD` or `priority:FIELD=A,B,C`. If the option is given
+    /// several times, each policy decides the ties of those before it, and input order decides the rest. Documents without the
+    /// field come last.
     #[arg(long, value_name = "POLICY")]
     pub keep: Vec<String>,
 
-    /// What a cluster is: `star` (similar to the kept document) or `components` (connected by similar pairs).
-    #[arg(long, value_name = "CLUSTERING", default_value = "star")]
+    /// Decide, but write no documents. `--report` is still written.
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Replace outputs that exist. An output folder is replaced as a whole, with everything in it. In a report folder, only
+    /// files of a report are replaced.
+    #[arg(long)]
+    pub force: bool,
+
+    /// Form clusters in this way: `star` removes documents that are similar to the kept one, `components` removes documents
+    /// that are connected with the kept one by similar pairs.
+    #[arg(long, value_name = "CLUSTERING", default_value = "star", help_heading = "Near-duplicates")]
     pub cluster: String,
 
-    /// Remove nothing of clusters with more than N documents; the report lists them in `large-clusters.jsonl`, the 1000 largest
-    /// with passages that they share, but for documents of more than 1 MiB.
-    #[arg(long, value_name = "N")]
+    /// Remove nothing from clusters of more than N documents. The report lists these clusters in `large-clusters.jsonl`, the
+    /// 1,000 largest with the passages that their documents share (documents over 1 MiB excepted).
+    #[arg(long, value_name = "N", help_heading = "Near-duplicates")]
     pub max_cluster: Option<String>,
 
-    /// Compare N documents, drawn by the seed, with all others without bands, and tell which share of their near-duplicates was
-    /// found. `auto` takes up to a thousand, as many as a twentieth of the run's time is enough for, which is none of a great many
-    /// short ones; 0 or `off` takes none.
-    #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
+    /// Write outputs in this format: `jsonl`, `csv`, `tsv`, `parquet`, `arrow` or `warc`. The option overrides the names of the
+    /// outputs; in a folder, every file is converted. Without it, the extension of the output decides. If there is no known
+    /// extension, and on standard output, the format is that of the inputs.
+    #[arg(long, value_name = "FORMAT", help_heading = "Output format")]
+    pub output_format: Option<String>,
+
+    /// Compress the inside of Parquet and Arrow IPC outputs with this codec: `keep`, `none`, `snappy`, `gzip`, `lz4` or `zstd`.
+    /// `keep` takes the codec of the input. If records are converted, `keep` is `zstd` for Parquet and `none` for Arrow IPC.
+    #[arg(long, value_name = "CODEC", default_value = "keep", help_heading = "Output format")]
+    pub compression: String,
+
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
+    #[command(flatten)]
+    pub sketch: SketchArgs,
+
+    /// Measure the recall on a sample of N documents, which are compared with all others without bands. `auto`: up to 1,000
+    /// documents, within 5 % of the run time; none if documents are very many and short. `off` or 0: no sample.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "auto",
+        help_heading = "Recall and candidates",
+        allow_hyphen_values = true
+    )]
     pub audit: String,
 
     #[command(flatten)]
-    pub work: WorkArgs,
-    #[command(flatten)]
-    pub sketch: SketchArgs,
-    #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub work: WorkArgs,
     #[command(flatten)]
     pub messages: OutputOptions,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct WorkArgs {
-    /// A folder in which the run keeps what it has found out, so that `--resume` can go on after whatever ended it; removed
-    /// when the run is done.
-    #[arg(long = "work", id = "work", value_name = "DIR")]
+    /// Keep the progress of the run in the folder DIR, so that `--resume` can continue it. The folder is removed at the end.
+    #[arg(long = "work", id = "work", value_name = "DIR", help_heading = "Resources")]
     pub folder: Option<String>,
 
-    /// Go on with the run in `--work`, or begin one if there is none.
-    #[arg(long, requires = "work")]
+    /// Continue the run in `--work`. If there is none, start one.
+    #[arg(long, requires = "work", help_heading = "Resources")]
     pub resume: bool,
 
-    /// Leave `--work` there when the run is done.
-    #[arg(long, requires = "work")]
+    /// Do not remove the folder of `--work` at the end.
+    #[arg(long, requires = "work", help_heading = "Resources")]
     pub keep_work: bool,
 }
 
@@ -177,15 +261,18 @@ pub struct PairsArgs {
     #[command(flatten)]
     pub inputs: InputArgs,
 
-    /// Where the pairs go; standard output without it.
+    #[command(flatten)]
+    pub near: NearArgs,
+
+    /// Write the pairs to FILE. Without it, pairs go to standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<String>,
 
-    /// Only the near-duplicates of these documents.
+    /// List only the near-duplicates of these documents.
     #[arg(long, value_name = "ID", num_args = 1..)]
     pub of: Option<Vec<String>>,
 
-    /// How pairs are written.
+    /// Write pairs in this format.
     #[arg(long, value_name = "FORMAT", default_value = "tsv")]
     pub format: PairFormatArg,
 
@@ -193,6 +280,8 @@ pub struct PairsArgs {
     #[arg(long)]
     pub force: bool,
 
+    #[command(flatten)]
+    pub reading: ReadingArgs,
     #[command(flatten)]
     pub sketch: SketchArgs,
     #[command(flatten)]
@@ -203,7 +292,7 @@ pub struct PairsArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct CompareArgs {
-    /// The first document: a file of any kind that is read, or `FILE#ID` for a record of a file.
+    /// The first document: a file of any format that Minwise reads, or `FILE#ID` for a record of a file.
     #[arg(value_name = "A")]
     pub left: String,
 
@@ -211,17 +300,26 @@ pub struct CompareArgs {
     #[arg(value_name = "B")]
     pub right: String,
 
-    /// How the comparison is written.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: CompareFormat,
+    /// Exit with code 1 if the similarity is below this value.
+    #[arg(long, value_name = "T", default_value = "0.8", allow_hyphen_values = true)]
+    pub threshold: String,
 
-    /// Estimate by every kind of sketch, each with 1024 registers or stored bits, beside the exact value.
+    /// Compare the threshold with this measure: `jaccard`, or `containment` (the share of the smaller document that the larger
+    /// one contains).
+    #[arg(long, value_name = "MEASURE", default_value = "jaccard")]
+    pub measure: String,
+
+    /// Show at most N shared passages, the longest first.
+    #[arg(long, value_name = "N", default_value = "10", allow_hyphen_values = true)]
+    pub passages: String,
+
+    /// Also print the estimate of every kind of sketch, each with 1,024 registers or stored bits, beside the exact value.
     #[arg(long)]
     pub all: bool,
 
-    /// How many shared passages to show, the longest first.
-    #[arg(long, value_name = "N", default_value = "10", allow_hyphen_values = true)]
-    pub passages: String,
+    /// Print the comparison in this format.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: CompareFormat,
 
     #[command(flatten)]
     pub reading: ReadingArgs,
@@ -229,15 +327,6 @@ pub struct CompareArgs {
     pub spec: SpecArgs,
     #[command(flatten)]
     pub weights: WeightArgs,
-
-    /// The measure that decides: `jaccard`, or `containment` (how much of the smaller document the larger one has).
-    #[arg(long, value_name = "MEASURE", default_value = "jaccard")]
-    pub measure: String,
-
-    /// The similarity below which the exit code is 1.
-    #[arg(long, value_name = "T", default_value = "0.8", allow_hyphen_values = true)]
-    pub threshold: String,
-
     #[command(flatten)]
     pub messages: OutputOptions,
 }
@@ -247,7 +336,7 @@ pub struct SketchFileArgs {
     #[command(flatten)]
     pub inputs: InputArgs,
 
-    /// Where the sketches go.
+    /// Write the sketches to FILE.
     #[arg(long, short, value_name = "FILE")]
     pub output: String,
 
@@ -255,6 +344,8 @@ pub struct SketchFileArgs {
     #[arg(long)]
     pub force: bool,
 
+    #[command(flatten)]
+    pub reading: ReadingArgs,
     #[command(flatten)]
     pub spec: SpecArgs,
     #[command(flatten)]
@@ -268,7 +359,7 @@ pub struct WeightsArgs {
     #[command(flatten)]
     pub inputs: InputArgs,
 
-    /// Where the table goes.
+    /// Write the table of document frequencies to FILE.
     #[arg(long, short, value_name = "FILE")]
     pub output: String,
 
@@ -276,54 +367,39 @@ pub struct WeightsArgs {
     #[arg(long)]
     pub force: bool,
 
-    /// Threads to work with; all cores without it.
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub threads: Option<String>,
-
+    #[command(flatten)]
+    pub reading: ReadingArgs,
     #[command(flatten)]
     pub text: TextArgs,
+    #[command(flatten)]
+    pub threads: ThreadArgs,
     #[command(flatten)]
     pub messages: OutputOptions,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct EstimateArgs {
-    /// A file that `minwise sketch` made; its documents are compared with one another.
+    /// A file that `minwise sketch` wrote. Its documents are compared with one another.
     #[arg(value_name = "FILE")]
     pub first: String,
 
-    /// A second such file; then each document of the first is compared with each of the second.
+    /// A second file that `minwise sketch` wrote. Each document of the first file is compared with each of the second.
     #[arg(value_name = "FILE2")]
     pub second: Option<String>,
 
-    /// The estimate from which on a pair is listed; 0 lists all pairs.
+    /// List a pair if its estimate is at least this value; 0 lists all pairs.
     #[arg(long, value_name = "T", default_value = "0.8", allow_hyphen_values = true)]
     pub threshold: String,
 
-    /// Only pairs that have one of these documents.
-    #[arg(long, value_name = "ID", num_args = 1..)]
-    pub of: Option<Vec<String>>,
-
-    /// The share of pairs at the threshold that may be rejected before all their registers are compared, or `off`. Sketches of
-    /// bits have no filter and lose no pair.
-    #[arg(long, value_name = "E", default_value = "1e-6", allow_hyphen_values = true)]
-    pub filter_error: String,
-
-    /// The looks of the filter: numbers of registers, ascending, such as 16,32,64,128, after which a pair can be rejected.
-    /// Without it, looks are at every 16 registers at first, and further apart later.
-    #[arg(long, value_name = "K,K…", allow_hyphen_values = true)]
-    pub looks: Option<String>,
-
-    /// The share of pairs at the threshold that each look of the filter may reject, instead of `--filter-error` for all looks
-    /// together. The total error of n looks can be n times this share; the summary states it.
-    #[arg(long, value_name = "E", conflicts_with = "filter_error", allow_hyphen_values = true)]
-    pub error_per_look: Option<String>,
-
-    /// Where the pairs go; standard output without it.
+    /// Write the pairs to FILE. Without it, pairs go to standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<String>,
 
-    /// How pairs are written; a pair in `tsv` has its estimate and the standard error of it.
+    /// List only pairs with one of these documents.
+    #[arg(long, value_name = "ID", num_args = 1..)]
+    pub of: Option<Vec<String>>,
+
+    /// Write pairs in this format. A line of `tsv` has the estimate and its standard error.
     #[arg(long, value_name = "FORMAT", default_value = "tsv")]
     pub format: PairFormatArg,
 
@@ -331,40 +407,70 @@ pub struct EstimateArgs {
     #[arg(long)]
     pub force: bool,
 
-    /// Threads to work with; all cores without it.
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub threads: Option<String>,
+    /// Allow the filter to lose this share of the pairs at the threshold, or switch the filter `off`. The filter rejects a pair
+    /// before all its registers are compared. Sketches of bits have no filter and lose no pair.
+    #[arg(
+        long,
+        value_name = "E",
+        default_value = "1e-6",
+        help_heading = "Filter",
+        allow_hyphen_values = true
+    )]
+    pub filter_error: String,
 
+    /// Reject pairs after these numbers of registers, ascending, such as 16,32,64,128. Without it, the filter looks at every 16
+    /// registers at first, and less often later.
+    #[arg(long, value_name = "K,K…", help_heading = "Filter", allow_hyphen_values = true)]
+    pub looks: Option<String>,
+
+    /// Allow each look of the filter to lose this share of the pairs at the threshold, instead of `--filter-error` for all looks
+    /// together. With n looks, up to n times this share can be lost; the summary states the total.
+    #[arg(
+        long,
+        value_name = "E",
+        help_heading = "Filter",
+        conflicts_with = "filter_error",
+        allow_hyphen_values = true
+    )]
+    pub error_per_look: Option<String>,
+
+    #[command(flatten)]
+    pub threads: ThreadArgs,
     #[command(flatten)]
     pub messages: OutputOptions,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct PlanArgs {
-    /// The similarity from which on two documents are near-duplicates.
+    /// The similarity from which two documents are near-duplicates.
     #[arg(long, value_name = "T", default_value = "0.8", allow_hyphen_values = true)]
     pub threshold: String,
 
     #[command(flatten)]
     pub bands: BandArgs,
 
-    /// Registers of a sketch.
+    /// The number of registers per sketch.
     #[arg(long, value_name = "K", default_value = "128", allow_hyphen_values = true)]
     pub registers: String,
 
-    /// The standard error that an estimate at the threshold is to have; sketches are ranked by what they need for it.
+    /// Also show the S-curve, the memory per document, and which sketches reach the standard error of `--error`.
+    #[arg(long)]
+    pub details: bool,
+
+    /// The standard error that an estimate at the threshold should have. `--details` ranks sketches by the bytes that they need
+    /// for it.
     #[arg(long, value_name = "E", default_value = "0.02", allow_hyphen_values = true)]
     pub error: String,
 
-    /// Show the filter, too: the looks at which a run puts pairs aside, and how many registers it compares until then.
+    /// Also show the filter: after how many registers a run rules pairs out, and how many registers it compares until then.
     #[arg(long)]
     pub filter: bool,
 
-    /// The share of pairs at the threshold that the filter may put aside.
+    /// The share of pairs at the threshold that the filter may lose.
     #[arg(long, value_name = "E", default_value = "1e-6", requires = "filter", allow_hyphen_values = true)]
     pub filter_error: String,
 
-    /// How the plan is written.
+    /// Print the plan in this format. `json` always has all details.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: PlanFormat,
 }
@@ -377,97 +483,107 @@ pub struct GenerateArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum Generate {
-    /// Completions for a shell.
+    /// Write completions for all shells and all manual pages to a folder: `DIR/completions` and `DIR/man/man1`.
+    #[command(after_help = "Examples:\n  minwise generate all share")]
+    All {
+        /// The folder. It is created if it does not exist; files of the same names are replaced.
+        #[arg(value_name = "DIR")]
+        folder: String,
+    },
+    /// Print the completions for a shell.
+    #[command(after_help = "Examples:\n  minwise generate completions zsh")]
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// The manual page of the command, or of one of its subcommands.
+    /// Print the manual page of the command or of a subcommand.
+    #[command(after_help = "Examples:\n  \
+        minwise generate man\n  \
+        minwise generate man dedup\n  \
+        minwise generate man index add")]
     Man {
-        /// The subcommand.
-        subcommand: Option<String>,
+        /// The subcommand, such as `dedup` or `index add`.
+        subcommand: Vec<String>,
     },
 }
 
 #[derive(Debug, clap::Args)]
 pub struct InputArgs {
-    /// Files of JSONL, CSV, TSV, Parquet, Arrow IPC or WARC (plain, or compressed by gzip, zstd, bzip2 or xz), or documents: text,
-    /// Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB, PDF; folders or globs of them; or `-`.
+    /// Files, folders or globs, or `-` for standard input. Minwise reads JSONL, CSV, TSV, Parquet, Arrow IPC and WARC, plain or
+    /// compressed by gzip, zstd, bzip2 or xz, and single documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB and
+    /// PDF.
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<OsString>,
-
-    #[command(flatten)]
-    pub reading: ReadingArgs,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct ReadingArgs {
-    /// The field or column that holds the text. A dot leads into an object (`meta.body`), `[]` into a list
-    /// (`messages[].content`). Texts of a list are joined by a blank line. Several fields are given with commas (`title,body`)
-    /// and joined by a line break.
+    /// Read the text from this field or column. A dot leads into an object (`meta.body`), `[]` into a list
+    /// (`messages[].content`). The texts of a list are joined by a blank line. Several fields are separated by commas
+    /// (`title,body`), and their texts are joined by a line break.
     #[arg(long, value_name = "FIELD", default_value = "text", help_heading = "Reading")]
     pub text_field: String,
 
-    /// The field or column that holds the id. Without one, the id is `file:line`, or `file:row`.
+    /// Read the id from this field or column. Without such a field, the id is `file:line` or `file:row`.
     #[arg(long, value_name = "FIELD", default_value = "id", help_heading = "Reading")]
     pub id_field: String,
 
-    /// How text files are encoded: `utf-8` (anything else is rejected), `latin-1` or `auto`.
+    /// Read inputs in this format: `auto` (found by content and name), `jsonl`, `csv`, `tsv`, `parquet`, `arrow`, `warc` (WARC
+    /// and WET), `document` (each file is a document, whose text is extracted), or `text` (each file is a text).
+    #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Reading")]
+    pub input_format: String,
+
+    /// The encoding of text files: `utf-8` (other bytes are rejected), `latin-1` or `auto`.
     #[arg(long, value_name = "ENCODING", default_value = "utf-8", help_heading = "Reading")]
     pub encoding: String,
 
-    /// The character between the fields of CSV, or `tab`. Without it, a comma; or a semicolon or a tab, if the header has the
-    /// field of the text only with that.
+    /// The character between the fields of CSV, or `tab`. Without it, Minwise takes a comma, or a semicolon or tab if the header
+    /// has the text field only with that.
     #[arg(long, value_name = "CHAR", help_heading = "Reading")]
     pub delimiter: Option<String>,
 
-    /// The largest record that is read; a larger one is rejected.
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", help_heading = "Reading")]
-    pub max_record: String,
-
-    /// The rule for a record whose text is null: `keep` keeps it, counts it and compares it with nothing, `reject` rejects
-    /// it, and `error` ends the run. An archive leaves it out, and `check` always rejects it. A record without the field is
-    /// rejected.
+    /// What happens to a record whose text is null: `keep` keeps it and compares it with nothing, `reject` rejects it, and
+    /// `error` ends the run. An archive leaves such records out, and `check` always rejects them. A record without the field is
+    /// always rejected.
     #[arg(long, value_name = "RULE", default_value = "keep", help_heading = "Reading")]
     pub null: String,
 
-    /// If a file found in a folder or by a pattern cannot be read (no permission, a broken link, a link loop), stop before
-    /// anything is written. Without `--strict`, such a file is rejected and the run goes on. A file that you name must always
-    /// be readable.
+    /// Reject records larger than this.
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", help_heading = "Reading")]
+    pub max_record: String,
+
+    /// Stop before anything is written if a file found in a folder or by a glob cannot be read (no permission, a broken link, a
+    /// link loop). Without `--strict`, such a file is rejected and the run continues. A file that you name must always be
+    /// readable.
     #[arg(long, help_heading = "Reading")]
     pub strict: bool,
 
-    /// Where temporary files go: input that is compressed or piped, parts of tables, texts found in documents, frequency tables,
-    /// and what does not fit into memory. Without it they go to the folder of `dedup --work`, or else to the system's.
+    /// Put temporary files into this folder: decompressed and piped input, parts of tables, extracted texts, and data that does
+    /// not fit into memory. Without it, they go to the folder of `dedup --work`, or else to the temporary folder of the system.
     #[arg(long, value_name = "DIR", help_heading = "Reading")]
     pub temp_dir: Option<String>,
-
-    /// The format of the inputs: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`, `arrow`, `warc` (WARC and
-    /// WET), `document` (each file is one, and its text is found), or `text` (each file is one, as it is).
-    #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Reading")]
-    pub input_format: String,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct TextArgs {
-    /// How text is cut into shingles: `words:N`, `chars:N` or `terms`; with `,bag` behind it, repeats count.
-    #[arg(long, value_name = "SHINGLING", default_value = "words:5", help_heading = "Spec")]
+    /// Cut text into shingles in this way: `words:N`, `chars:N` or `terms`. With `,bag` behind it, repeated shingles count.
+    #[arg(long, value_name = "SHINGLING", default_value = "words:5", help_heading = "Text and sketches")]
     pub shingle: String,
 
-    /// How text is normalised: `nfkc+casefold`, `casefold` or `none`.
-    #[arg(long, value_name = "FORM", default_value = "nfkc+casefold", help_heading = "Spec")]
+    /// Normalise text in this way before it is cut: `nfkc+casefold`, `casefold` or `none`.
+    #[arg(long, value_name = "FORM", default_value = "nfkc+casefold", help_heading = "Text and sketches")]
     pub normalize: String,
 
-    /// Take markup out of the text first.
-    #[arg(long, help_heading = "Spec")]
+    /// Remove markup from the text first.
+    #[arg(long, help_heading = "Text and sketches")]
     pub strip_markup: bool,
 
-    /// What becomes of white space: `fold`, `keep` or `remove`.
-    #[arg(long, value_name = "RULE", default_value = "fold", help_heading = "Spec")]
+    /// What happens to white space: `fold` (one space), `keep` or `remove`.
+    #[arg(long, value_name = "RULE", default_value = "fold", help_heading = "Text and sketches")]
     pub whitespace: String,
 
-    /// What becomes of a document shorter than a shingle: `one` shingle of all it has, or `reject`.
-    #[arg(long, value_name = "RULE", default_value = "one", help_heading = "Spec")]
+    /// What happens to a document shorter than a shingle: `one` makes one shingle of the whole text, `reject` rejects it.
+    #[arg(long, value_name = "RULE", default_value = "one", help_heading = "Text and sketches")]
     pub short: String,
 }
 
@@ -476,153 +592,172 @@ pub struct SpecArgs {
     #[command(flatten)]
     pub text: TextArgs,
 
-    /// The sketch: `minhash` (the default; also `minhash,modular`, `minhash,multiplicative` and `minhash,murmur3`), `min-max`,
-    /// `one-permutation`, `super-minhash` or `fast-similarity`, with weights `dart` (the default), `icws` or `cws`, each with as
-    /// many registers as `--registers` says; or a whole form such as `super-minhash:256`. Those that cannot be banded, such as
-    /// `b-bit:2/minhash:256`, do for `sketch` and `compare`; `minwise compare A B --all` lists every form.
-    #[arg(long, value_name = "SKETCH", help_heading = "Spec")]
+    /// The kind of sketch: `minhash` (the default; also `minhash,modular`, `minhash,multiplicative` and `minhash,murmur3`),
+    /// `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`; for weighted shingles `dart` (the default), `icws` or
+    /// `cws`. `--registers` sets its size, unless the form has it: `super-minhash:256`. Sketches that cannot be banded, such as
+    /// `b-bit:2/minhash:256`, work with `sketch` and `compare` only. `minwise compare A B --all` lists every kind.
+    #[arg(long, value_name = "SKETCH", help_heading = "Text and sketches")]
     pub sketch: Option<String>,
 
-    /// Registers of a sketch; 128 without it.
-    #[arg(long, value_name = "K", help_heading = "Spec", allow_hyphen_values = true)]
+    /// The number of registers per sketch [default: 128].
+    #[arg(long, value_name = "K", help_heading = "Text and sketches", allow_hyphen_values = true)]
     pub registers: Option<String>,
 
     /// The seed of the hash functions.
-    #[arg(long, value_name = "N", default_value = "1", help_heading = "Spec", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1",
+        help_heading = "Text and sketches",
+        allow_hyphen_values = true
+    )]
     pub seed: String,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct WeightArgs {
-    /// How shingles are weighed: `none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`. Similarities are weighted then.
+    /// Weigh shingles in this way: `none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`. With weights, similarity is the weighted
+    /// Jaccard similarity.
     #[arg(long, value_name = "WEIGHTING", default_value = "none", help_heading = "Weights")]
     pub weight: String,
 
-    /// The table of document frequencies, made by `minwise weights`; without it, the input is counted first.
+    /// Read document frequencies from this file, which `minwise weights` wrote. Without it, the input is counted first.
     #[arg(long, value_name = "FILE", help_heading = "Weights")]
     pub weights: Option<String>,
 
-    /// Leave out shingles that stand in more documents than this: a share such as `0.1`, or a number such as `500`.
+    /// Leave out shingles that occur in more documents than this: a share such as `0.1`, or a number such as `500`.
     #[arg(long, value_name = "F", help_heading = "Weights", allow_hyphen_values = true)]
     pub max_df: Option<String>,
 
-    /// Leave out the shingles of these texts, a form or a template: files or folders.
+    /// Leave out the shingles of these texts, such as a form or a template: files or folders.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Weights")]
     pub ignore_text: Vec<OsString>,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct BandArgs {
-    /// The probability with which a pair exactly at the threshold is found; bands and rows follow from it.
+    /// The probability with which a pair exactly at the threshold is found. Bands and rows follow from it.
     #[arg(
         long,
         value_name = "P",
         default_value = "0.99",
-        help_heading = "Candidates",
+        help_heading = "Recall and candidates",
         allow_hyphen_values = true
     )]
     pub recall: String,
 
-    /// Bands, instead of those that follow from the recall; `--rows` goes with it.
-    #[arg(long, value_name = "B", help_heading = "Candidates", allow_hyphen_values = true)]
+    /// The number of bands, instead of the number that follows from the recall. It needs `--rows`.
+    #[arg(long, value_name = "B", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub bands: Option<String>,
 
-    /// Rows of a band, instead of those that follow from the recall.
-    #[arg(long, value_name = "R", help_heading = "Candidates", allow_hyphen_values = true)]
+    /// The number of rows per band, instead of the number that follows from the recall. It needs `--bands`.
+    #[arg(long, value_name = "R", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub rows: Option<String>,
+}
+
+/// What makes two documents near-duplicates.
+#[derive(Debug, clap::Args)]
+pub struct NearArgs {
+    /// The exact similarity from which two documents are near-duplicates.
+    #[arg(long, value_name = "T", default_value = "0.8", allow_hyphen_values = true)]
+    pub threshold: String,
+
+    /// Measure similarity in this way: `jaccard`, or `containment` (the share of the smaller document that the larger one
+    /// contains).
+    #[arg(long, value_name = "MEASURE", default_value = "jaccard", help_heading = "Near-duplicates")]
+    pub measure: String,
+
+    /// The share of common shingles that must be in about the same places. Similar documents below it are reordered, not
+    /// near-duplicates.
+    #[arg(long, value_name = "Q", help_heading = "Near-duplicates", allow_hyphen_values = true)]
+    pub order: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct SketchArgs {
-    /// The exact similarity from which on two documents are near-duplicates.
-    #[arg(long, value_name = "T", default_value = "0.8", allow_hyphen_values = true)]
-    pub threshold: String,
+    #[command(flatten)]
+    pub bands: BandArgs,
 
-    /// The measure that decides: `jaccard`, or `containment` (how much of the smaller document the larger one has).
-    #[arg(long, value_name = "MEASURE", default_value = "jaccard")]
-    pub measure: String,
+    /// Find candidates in this way: `banding` (the default), `sort-merge` (counts shared shingles and misses nothing; the
+    /// default with `--measure containment`), `sort-merge,sketch` (counts shared registers), or `all` (compares all pairs).
+    #[arg(long, value_name = "WAY", help_heading = "Recall and candidates")]
+    pub candidates: Option<String>,
 
-    /// The share of common shingles that must stand in about the same places; similar documents with less are reordered,
-    /// and no near-duplicates.
-    #[arg(long, value_name = "Q", allow_hyphen_values = true)]
-    pub order: Option<String>,
+    /// Keep only this many bits per register after banding, to save memory: 1 to 16, fractions such as 1.5, or 0.5, 0.25 or
+    /// 0.125. Without it, all bits are kept.
+    #[arg(long, value_name = "BITS", help_heading = "Recall and candidates", allow_hyphen_values = true)]
+    pub bits: Option<String>,
+
+    /// Allow sketches to rule out this share of the pairs at the threshold by mistake, or switch the filter `off`. It applies
+    /// to the filter and to `--order`.
+    #[arg(
+        long,
+        value_name = "E",
+        default_value = "1e-6",
+        help_heading = "Recall and candidates",
+        allow_hyphen_values = true
+    )]
+    pub filter_error: String,
+
+    /// Rule pairs out after these numbers of registers, ascending, such as 16,32,64,128. Without it, the filter looks at every 16
+    /// registers at first (every 64 with `--bits`), and less often later.
+    #[arg(long, value_name = "K,K…", help_heading = "Recall and candidates", allow_hyphen_values = true)]
+    pub looks: Option<String>,
+
+    /// Allow each look of the filter to lose this share of the pairs at the threshold, instead of `--filter-error` for all looks
+    /// together. With n looks, up to n times this share can be lost; the summary states the total.
+    #[arg(
+        long,
+        value_name = "E",
+        help_heading = "Recall and candidates",
+        conflicts_with = "filter_error",
+        allow_hyphen_values = true
+    )]
+    pub error_per_look: Option<String>,
 
     #[command(flatten)]
     pub spec: SpecArgs,
     #[command(flatten)]
     pub weights: WeightArgs,
+}
 
-    /// How candidates are found: `banding`; `sort-merge`, which counts shared shingles and misses nothing; `sort-merge,sketch`,
-    /// which counts shared registers; or `all` pairs. With `--measure containment` it is `sort-merge`.
-    #[arg(long, value_name = "WAY", help_heading = "Candidates")]
-    pub candidates: Option<String>,
-
-    #[command(flatten)]
-    pub bands: BandArgs,
-
-    /// Bits to keep of each register once the keys of its bands are known, to save memory: from 1 to 16, also 1.5 and the
-    /// like, or 0.5, 0.25 or 0.125; all of them without it.
-    #[arg(long, value_name = "BITS", help_heading = "Candidates", allow_hyphen_values = true)]
-    pub bits: Option<String>,
-
-    /// The share of pairs at the threshold that sketches may put aside before they are compared exactly, by the filter and by
-    /// `--order`; or `off`.
-    #[arg(
-        long,
-        value_name = "E",
-        default_value = "1e-6",
-        help_heading = "Candidates",
-        allow_hyphen_values = true
-    )]
-    pub filter_error: String,
-
-    /// The looks of the filter: numbers of registers, ascending, such as 16,32,64,128, after which a pair can be put aside.
-    /// Without it, looks are at every 16 registers at first, or every 64 with `--bits`, and further apart later.
-    #[arg(long, value_name = "K,K…", help_heading = "Candidates", allow_hyphen_values = true)]
-    pub looks: Option<String>,
-
-    /// The share of pairs at the threshold that each look of the filter may put aside, instead of `--filter-error` for all
-    /// looks together. The total error of n looks can be n times this share; the summary states it.
-    #[arg(
-        long,
-        value_name = "E",
-        help_heading = "Candidates",
-        conflicts_with = "filter_error",
-        allow_hyphen_values = true
-    )]
-    pub error_per_look: Option<String>,
+#[derive(Debug, clap::Args)]
+pub struct ThreadArgs {
+    /// Use N threads. Without it, one per core.
+    #[arg(long, short = 'j', value_name = "N", help_heading = "Resources", allow_hyphen_values = true)]
+    pub threads: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
-    /// Threads to work with; all cores without it.
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub threads: Option<String>,
+    #[command(flatten)]
+    pub threads: ThreadArgs,
 
-    /// Allow this many rejected records: one more stops the run. Without it, any number is read past, and the exit code is 2.
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub max_rejects: Option<String>,
-
-    /// The most memory to take, such as `4GiB`; what does not fit goes to disk. Without it, half of the machine's (or of the
-    /// control group's) on Linux, and 4 GiB elsewhere.
-    #[arg(long, value_name = "SIZE")]
+    /// Use at most this much memory, such as `4GiB`. Data that does not fit goes to disk. Without it, the limit is half of the
+    /// memory of the machine or of its control group on Linux, and 4 GiB elsewhere.
+    #[arg(long, value_name = "SIZE", help_heading = "Resources")]
     pub memory: Option<String>,
+
+    /// Permit N rejected records: with at most N, the exit code is 0, and one more stops the run. Without it, the run continues
+    /// however many are rejected, and the exit code is 2.
+    #[arg(long, value_name = "N", help_heading = "Reading", allow_hyphen_values = true)]
+    pub max_rejects: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct OutputOptions {
-    /// No progress and no summary; errors and warnings only.
-    #[arg(long, short)]
+    /// Print errors and warnings only: no progress and no summary.
+    #[arg(long, short, help_heading = "Messages")]
     pub quiet: bool,
 
-    /// List the skipped files, each with its reason. In folders and patterns, Minwise skips `.DS_Store`, `Thumbs.db`,
+    /// List the skipped files, each with its reason. In folders and globs, Minwise skips `.DS_Store`, `Thumbs.db`,
     /// `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside records, empty files other than files of records, and
     /// binary files of unknown format.
-    #[arg(long, short, conflicts_with = "quiet")]
+    #[arg(long, short, conflicts_with = "quiet", help_heading = "Messages")]
     pub verbose: bool,
 
-    /// How messages on standard error are written.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    /// Write messages to standard error in this format.
+    #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Messages")]
     pub log: LogFormat,
 }
 
@@ -630,7 +765,7 @@ pub struct OutputOptions {
 pub enum LogFormat {
     #[default]
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -638,7 +773,7 @@ pub enum LogFormat {
 pub enum PairFormatArg {
     /// `id`, `id` and similarity, separated by tabs.
     Tsv,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Jsonl,
 }
 
@@ -655,7 +790,7 @@ impl From<PairFormatArg> for minwise_engine::PairFormat {
 pub enum CompareFormat {
     /// For people.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Jsonl,
 }
 

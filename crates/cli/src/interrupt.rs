@@ -1,16 +1,28 @@
 //! Ctrl-C: the run is asked to stop, and what is temporary goes.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 static NOTHING_TO_CLEAN: AtomicBool = AtomicBool::new(false);
+/// Prints the last line of a run that is ended at once.
+static FAREWELL: Mutex<Option<Box<dyn Fn() + Send>>> = Mutex::new(None);
 
-/// Listens for Ctrl-C and for a request to terminate. A second one ends the process at once.
-pub fn listen() {
+/// Listens for Ctrl-C and for a request to terminate. A second one ends the process at once. `farewell` prints the line that
+/// tells how to go on, where the process ends here.
+pub fn listen(farewell: impl Fn() + Send + 'static) {
+    if let Ok(mut held) = FAREWELL.lock() {
+        *held = Some(Box::new(farewell));
+    }
     // Without a handler Ctrl-C still ends the process, only less tidily.
     let _ = ctrlc::set_handler(|| {
         let again = ASKED.swap(true, Ordering::Relaxed);
         if again || NOTHING_TO_CLEAN.load(Ordering::Relaxed) {
+            if let Ok(farewell) = FAREWELL.lock()
+                && let Some(print) = &*farewell
+            {
+                print();
+            }
             std::process::exit(crate::Exit::Interrupted as i32);
         }
     });

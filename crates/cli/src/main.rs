@@ -1,21 +1,25 @@
 //! The `minwise` command: it parses, calls the engine and prints.
 
 mod args;
+mod color;
 mod commands;
 mod exit;
 mod interrupt;
+mod limit;
 mod printer;
 mod progress;
 mod settings;
 mod shell;
 mod spell;
+mod summary;
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::args::{Args, Command, OutputOptions};
+use crate::args::{Args, ColorChoice, Command, OutputOptions};
+use crate::color::Label;
 use crate::exit::Exit;
 use crate::printer::{Failure, Printer};
 
@@ -25,36 +29,34 @@ use crate::printer::{Failure, Printer};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    if std::env::args_os().len() == 1 {
+        return commonest();
+    }
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(error) => match commands::lab::moved(&error) {
-            Some(failure) => {
-                Printer::new(OutputOptions::default()).failure(&failure);
-                return ExitCode::from(Exit::Error as u8);
+        Err(error) => {
+            let color = color::typed(std::env::args_os().skip(1));
+            match commands::lab::moved(&error) {
+                Some(failure) => {
+                    Printer::new(OutputOptions::default(), color).failure(&failure);
+                    return ExitCode::from(Exit::Error as u8);
+                }
+                None => return usage(&error, color),
             }
-            None => return usage(&error),
-        },
+        }
     };
-    interrupt::listen();
-    let printer = Printer::new(args.command.output_options());
-    let result = match &args.command {
-        Command::Dedup(args) => commands::dedup::run(args, &printer),
-        Command::Pairs(args) => commands::pairs::run(args, &printer),
-        Command::Compare(args) => commands::compare::run(args, &printer),
-        Command::Sketch(args) => commands::sketch::run(args, &printer),
-        Command::Weights(args) => commands::weights::run(args, &printer),
-        Command::Estimate(args) => commands::estimate::run(args, &printer),
-        Command::Index(args) => commands::index::run(args, &printer),
-        Command::Check(args) => commands::check::run(args, &printer),
-        Command::Serve(args) => commands::serve::run(args, &printer),
-        Command::Plan(args) => commands::plan::run(args),
-        Command::Generate(args) => commands::generate::run(args),
-    };
+    let printer = Printer::new(args.command.output_options(), args.color);
+    let (after, hint) = commands::after_interruption(&args.command);
+    interrupt::listen(move || printer.interrupted(after, hint));
+    let result = limit::check().and_then(|()| run(&args.command, &printer));
     let exit = match result {
         Ok(exit) => exit,
         // Whoever read the output has seen enough, as `head` has after ten lines.
         Err(Failure::BrokenPipe) => Exit::Done,
-        Err(Failure::Interrupted) => Exit::Interrupted,
+        Err(Failure::Interrupted) => {
+            printer.interrupted(after, hint);
+            Exit::Interrupted
+        }
         Err(failure) => {
             printer.failure(&failure);
             Exit::Error
@@ -63,14 +65,72 @@ fn main() -> ExitCode {
     ExitCode::from(exit as u8)
 }
 
-/// Prints help or what is wrong with the words of the command; what the person typed may hold control characters.
-fn usage(error: &clap::Error) -> ExitCode {
-    let text = minwise_corpus::visible_lines(&error.render().to_string());
+fn run(command: &Command, printer: &Printer) -> Result<Exit, Failure> {
+    match command {
+        Command::Dedup(args) => commands::dedup::run(args, printer),
+        Command::Pairs(args) => commands::pairs::run(args, printer),
+        Command::Compare(args) => commands::compare::run(args, printer),
+        Command::Sketch(args) => commands::sketch::run(args, printer),
+        Command::Weights(args) => commands::weights::run(args, printer),
+        Command::Estimate(args) => commands::estimate::run(args, printer),
+        Command::Index(args) => commands::index::run(args, printer),
+        Command::Check(args) => commands::check::run(args, printer),
+        Command::Serve(args) => commands::serve::run(args, printer),
+        Command::Plan(args) => commands::plan::run(args),
+        Command::Generate(args) => commands::generate::run(args, printer),
+    }
+}
+
+/// Prints the commonest call, for people who type `minwise` alone.
+fn commonest() -> ExitCode {
+    let text = "Minwise finds near-duplicate documents, verifies them exactly, and explains what it found.\n\n\
+                The commonest call writes a file without its near-duplicates:\n\n    \
+                minwise dedup articles.jsonl --output cleaned.jsonl\n\n\
+                `minwise --help` lists all commands, and `minwise dedup --help` all options of this one.\n";
+    // There is nobody to tell if it cannot be written.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+    ExitCode::from(Exit::Error as u8)
+}
+
+/// Prints help, or what is wrong with the words of the command; what the person typed may hold control characters.
+fn usage(error: &clap::Error, color: ColorChoice) -> ExitCode {
+    let rendered = error.render();
     // There is nobody to tell if neither can be written.
     let _ = if error.use_stderr() {
+        let has_color = color::is_wanted(color, &std::io::stderr());
+        let text = one_style(&minwise_corpus::visible_lines(&rendered.to_string()), has_color);
         std::io::stderr().write_all(text.as_bytes())
     } else {
+        // Help holds our own words only.
+        let has_color = color::is_wanted(color, &std::io::stdout());
+        let text = if has_color { rendered.ansi().to_string() } else { rendered.to_string() };
         std::io::stdout().write_all(text.as_bytes())
     };
     ExitCode::from(error.exit_code() as u8)
+}
+
+/// An error of the parser in the style of all others: the error, the usage, then hints.
+fn one_style(text: &str, has_color: bool) -> String {
+    let (error, hint) = (Label::Error.text(has_color), Label::Hint.text(has_color));
+    let mut lines: Vec<String> = vec![];
+    let mut hints: Vec<String> = vec![];
+    for line in text.lines() {
+        if let Some(message) = line.strip_prefix("error: ") {
+            lines.push(format!("{error} {message}"));
+        } else if let Some(tip) = line.strip_prefix("  tip: ") {
+            hints.push(format!("{hint} {}", tip.replace('\'', "`")));
+        } else if line.starts_with("For more information, try") {
+            hints.push(format!("{hint} `--help` lists all options"));
+        } else if !line.is_empty() || lines.last().is_some_and(|last| !last.is_empty()) {
+            lines.push(line.to_owned());
+        }
+    }
+    while lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    if !hints.is_empty() {
+        lines.push(String::new());
+    }
+    lines.extend(hints);
+    lines.join("\n") + "\n"
 }

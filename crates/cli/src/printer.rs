@@ -2,16 +2,15 @@
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write, stderr};
-use std::time::Duration;
 
 use minwise::Sentence;
+use minwise::figure::{counted, grouped};
+use minwise::shortened;
 use minwise_corpus::{RejectLine, Skipped, visible, visible_json, visible_lines};
-use minwise_engine::Search;
-use minwise_engine::audit::Audit;
-use minwise_engine::report::Summary;
 use serde_json::json;
 
-use crate::args::{LogFormat, OutputOptions};
+use crate::args::{ColorChoice, LogFormat, OutputOptions};
+use crate::color::{self, Label};
 use crate::spell::spelled;
 
 /// Why a command ended without its result.
@@ -23,7 +22,7 @@ pub enum Failure {
     Error { code: &'static str, message: String, hint: Option<String> },
     /// Whoever read the output has stopped reading.
     BrokenPipe,
-    /// The person asked to stop.
+    /// The person asked to stop. The command knows how to go on.
     Interrupted,
 }
 
@@ -115,6 +114,8 @@ pub enum CommandError {
     BadSheet,
     /// An entry could not be written as JSON.
     Internal,
+    /// The system gives the process too little memory.
+    MemoryLimit,
     /// There is no such subcommand.
     NoSuchCommand,
     /// No document has this id, or stands at this place.
@@ -152,6 +153,7 @@ impl CommandError {
             Self::BadSetting => BAD_SETTING,
             Self::BadSheet => "bad_sheet",
             Self::Internal => "internal",
+            Self::MemoryLimit => "memory_limit",
             Self::NoSuchCommand => "no_such_command",
             Self::NoSuchDocument => "no_such_document",
             Self::SameIds => "same_ids",
@@ -168,11 +170,18 @@ impl CommandError {
 #[derive(Debug, Clone, Copy)]
 pub struct Printer {
     options: OutputOptions,
+    has_color: bool,
 }
 
 impl Printer {
-    pub fn new(options: OutputOptions) -> Self {
-        Self { options }
+    pub fn new(options: OutputOptions, color: ColorChoice) -> Self {
+        Self { options, has_color: color::is_wanted(color, &stderr()) }
+    }
+
+    /// A message behind its label. What it holds of documents cannot drive the terminal.
+    fn labelled(&self, label: Label, message: &str) {
+        let lines: Vec<_> = message.split('\n').map(shortened).collect();
+        line(&format!("{} {}", label.text(self.has_color), visible_lines(&lines.join("\n"))));
     }
 
     pub fn is_json(&self) -> bool {
@@ -189,7 +198,7 @@ impl Printer {
         if self.is_json() {
             json_line(&json!({"event": "warning", "code": code, "message": message}));
         } else {
-            line(&visible(&format!("minwise: warning: {message}")));
+            self.labelled(Label::Warning, &visible(message));
         }
     }
 
@@ -207,26 +216,34 @@ impl Printer {
         }
     }
 
-    /// Records that were not taken in: they turn the exit code into 2, so they are told even when all else is quiet.
-    /// `lines` are those that `first` has in words.
-    pub fn rejects(&self, count: u64, first: &[String], lines: &[RejectLine], hint: &str) {
+    /// Records that were not taken in. They are printed even when all else is quiet, because they turn the exit code into 2
+    /// unless they are permitted. `lines` are those that `first` has in words.
+    pub fn rejects(
+        &self,
+        count: u64,
+        first: &[String],
+        lines: &[RejectLine],
+        are_permitted: bool,
+        hint: &str,
+    ) {
         if count == 0 {
             return;
         }
-        let records =
-            if count == 1 { "1 record was".to_owned() } else { format!("{} records were", grouped(count)) };
+        let were = if count == 1 { "was" } else { "were" };
         if self.is_json() {
             json_line(&json!({"event": "rejects", "count": count, "first": lines, "hint": hint}));
             return;
         }
-        let mut text = format!("minwise: {records} rejected");
+        let mut text = format!("{} {were} rejected", counted(count, "record"));
         for reject in first {
-            let _ = write!(text, "\n    {}", visible(reject));
+            let _ = write!(text, "\n    {}", visible(&shortened(reject)));
         }
         if (first.len() as u64) < count {
             let _ = write!(text, "\n    and {} more", grouped(count - first.len() as u64));
         }
-        line(&format!("{text}\n\nhint: {}", visible(hint)));
+        self.labelled(if are_permitted { Label::Warning } else { Label::Error }, &text);
+        line("");
+        self.labelled(Label::Hint, hint);
     }
 
     /// Files that were skipped, if somebody wants to know which.
@@ -240,30 +257,18 @@ impl Printer {
             json_line(&json!({"event": "skipped", "count": files.len(), "files": list}));
             return;
         }
-        let were = if files.len() == 1 { "file was" } else { "files were" };
-        let mut text = format!("minwise: {} {were} skipped", grouped(files.len() as u64));
+        let were = if files.len() == 1 { "was" } else { "were" };
+        let mut text = format!("{} {were} skipped", counted(files.len() as u64, "file"));
         for Skipped { name, reason, .. } in files {
-            let _ = write!(text, "\n    {}: {reason}", visible(name));
+            let _ = write!(text, "\n    {}: {reason}", visible(&shortened(name)));
         }
-        line(&text);
+        self.labelled(Label::Note, &text);
     }
 
-    /// What a run did.
-    pub fn summary(&self, summary: &Summary, elapsed: Duration) {
-        if self.options.quiet {
-            return;
-        }
-        if self.is_json() {
-            let mut event = json!({"event": "summary", "elapsed_ms": elapsed.as_millis() as u64});
-            if let (Some(event), Ok(serde_json::Value::Object(fields))) =
-                (event.as_object_mut(), serde_json::to_value(summary))
-            {
-                event.extend(fields);
-            }
-            json_line(&event);
-            return;
-        }
-        line(&summary_text(summary, elapsed));
+    /// The last line after Ctrl-C: what became of the work, and how to go on.
+    pub fn interrupted(&self, message: &str, hint: Option<&str>) {
+        let (code, hint) = ("cancelled", hint.map(str::to_owned));
+        self.failure(&Failure::Error { code, message: format!("interrupted: {message}"), hint });
     }
 
     /// Why a command ended without its result.
@@ -283,13 +288,13 @@ impl Printer {
             return;
         }
         for (_, message, _) in &errors {
-            line(&format!("minwise: {}", visible_lines(message)));
+            self.labelled(Label::Error, message);
         }
         if errors.iter().any(|(.., hint)| hint.is_some()) {
             line("");
         }
         for hint in errors.iter().filter_map(|(.., hint)| *hint) {
-            line(&format!("hint: {}", visible_lines(hint)));
+            self.labelled(Label::Hint, hint);
         }
     }
 }
@@ -301,224 +306,4 @@ fn json_line(value: &serde_json::Value) {
 fn line(text: &str) {
     // There is nobody left to tell when standard error cannot be written.
     let _ = writeln!(stderr().lock(), "{text}");
-}
-
-fn summary_text(summary: &Summary, elapsed: Duration) -> String {
-    let seconds = elapsed.as_secs_f64().max(1e-9);
-    let mut removed = grouped(summary.removed);
-    if summary.removed > 0 {
-        let clusters = counted(summary.clusters, "cluster");
-        let _ =
-            write!(removed, " in {clusters}, {} of them with equal shingles", grouped(summary.removed_equal));
-    }
-    if summary.spared > 0 {
-        let _ = write!(
-            removed,
-            "\nspared      {} in {} of more than {}, all of which stay",
-            grouped(summary.spared),
-            counted(summary.large_clusters, "cluster"),
-            counted(summary.max_cluster.unwrap_or_default(), "document"),
-        );
-    }
-    let mut read = format!("{}, {}", counted(summary.read, "document"), megabytes(summary.bytes));
-    read += &with_nulls(summary.nulls);
-    if summary.without_shingles > 0 {
-        let _ = write!(read, "; {} without shingles", grouped(summary.without_shingles));
-    }
-    if summary.reference + summary.reference_rejected > 0 {
-        let _ = write!(read, "\nreference   {}", counted(summary.reference, "document"));
-        if summary.reference_rejected > 0 {
-            let _ = write!(read, "; {} rejected", grouped(summary.reference_rejected));
-        }
-    }
-    let reordered = summary
-        .order
-        .map_or(String::new(), |order| reordered(summary.reordered, summary.reordered_estimated, order));
-    let error = summary.error_per_look.and(summary.filter_error).map_or(String::new(), total_error);
-    format!(
-        "read        {read}\n\
-         kept        {}\n\
-         removed     {removed}\n\
-         rejected    {}{}\n\
-         candidates  {}{}; {} compared exactly, {} of them at or above {}{}{reordered}{error}\n\
-         recall      {}, {}{}\n\
-         spec        {} (keep {}, cluster {})\n\
-         time        {seconds:.2} s, {} documents/s, {:.1} MB/s",
-        grouped(summary.kept),
-        grouped(summary.rejected),
-        skipped_line(summary.skipped_files, summary.skipped_records),
-        grouped(summary.candidates),
-        put_aside(summary.filtered, summary.filter_compared, summary.filter_registers),
-        grouped(summary.compared),
-        grouped(summary.verified),
-        summary.threshold,
-        if summary.measure == "jaccard" { String::new() } else { format!(" by {}", summary.measure) },
-        expected(summary.expected_recall, summary.expected_recall_low),
-        found_by_name(&summary.search, summary.bands, summary.rows),
-        summary.audit.as_ref().map_or(String::new(), measured),
-        summary.spec,
-        summary.keep,
-        summary.cluster,
-        grouped(((summary.read + summary.reference) as f64 / seconds) as u64),
-        summary.bytes as f64 / 1e6 / seconds,
-    )
-}
-
-/// The expected recall and what it is at least.
-pub fn expected(recall: f64, low: Option<f64>) -> String {
-    match low {
-        Some(low) if low < recall => format!("{recall:.4} expected (at least {low:.4})"),
-        _ => format!("{recall:.4} expected"),
-    }
-}
-
-/// What an audit measured.
-fn measured(audit: &Audit) -> String {
-    let Audit { recall, low, high, .. } = *audit;
-    let documents = counted(audit.documents, "document");
-    let pairs = counted(audit.pairs, "partner");
-    if audit.documents == 0 {
-        return "; not measured, since with documents so short it might take more than a twentieth of the time (`--audit N` does)"
-            .to_owned();
-    }
-    let more = if audit.says_little() { "; `--audit N` draws more" } else { "" };
-    match audit.pairs {
-        0 => format!("; no partners to measure it by in {documents}{more}"),
-        // Without any doubt, every document was looked at.
-        _ if low >= high => format!("; {recall:.4} measured, by all {pairs} of {documents}"),
-        _ => {
-            format!("; {recall:.4} measured ({low:.4} to {high:.4} at 95 %, by {pairs} of {documents}){more}")
-        }
-    }
-}
-
-/// The error of all looks of the filter together, where it was given for one look.
-pub fn total_error(error: f64) -> String {
-    format!("\nfilter      at most {error:e} of the pairs at the threshold lost, by all looks together")
-}
-
-/// Pairs that are reordered, exactly and by their sketches.
-pub fn reordered(exactly: u64, estimated: u64, order: f64) -> String {
-    let estimated = match estimated {
-        0 => String::new(),
-        estimated => format!(" and {} more by their sketches", grouped(estimated)),
-    };
-    format!("; {} reordered{estimated}, with an alignment below {order}", grouped(exactly))
-}
-
-/// How candidates were found.
-pub fn found_by(search: Search, bands: usize, rows: usize) -> String {
-    found_by_name(&search.to_string(), bands, rows)
-}
-
-fn found_by_name(search: &str, bands: usize, rows: usize) -> String {
-    match search {
-        "banding" => {
-            format!("from {} of {}", counted(bands as u64, "band"), counted(rows as u64, "row"))
-        }
-        "all" => "from all pairs".to_owned(),
-        other => format!("from {other}"),
-    }
-}
-
-/// What the filter made of the candidates.
-pub fn put_aside(pairs: u64, compared: u64, registers: u64) -> String {
-    if registers == 0 {
-        return String::new();
-    }
-    let share = 100.0 * compared as f64 / registers as f64;
-    format!(", {} put aside by {share:.0} % of their registers", grouped(pairs))
-}
-
-/// A number with its digits in groups of three.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(' ');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// Documents whose text is null, as the rest of a sentence; nothing if there are none.
-pub fn with_nulls(nulls: u64) -> String {
-    if nulls == 0 { String::new() } else { format!("; {} with a null text", grouped(nulls)) }
-}
-
-/// The numbers of skipped files and records, as a further line of a summary; empty if both are 0.
-pub fn skipped_line(files: u64, records: u64) -> String {
-    let files = match files {
-        0 => None,
-        1 => Some("1 file that is not a document (`--verbose` lists it)".to_owned()),
-        _ => Some(format!("{} files that are not documents (`--verbose` lists them)", grouped(files))),
-    };
-    let records = match records {
-        0 => None,
-        _ => Some(format!("{} without text", counted(records, "record"))),
-    };
-    let parts: Vec<String> = [files, records].into_iter().flatten().collect();
-    if parts.is_empty() { String::new() } else { format!("\nskipped     {}", parts.join(", ")) }
-}
-
-/// A number and what is counted, in the plural unless it is one.
-pub fn counted(number: u64, what: &str) -> String {
-    format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
-}
-
-pub fn megabytes(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
-        _ => format!("{:.1} GB", bytes as f64 / 1e9),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_grouped() {
-        for (number, text) in [(0, "0"), (999, "999"), (1000, "1 000"), (1_204_113, "1 204 113")] {
-            assert_eq!(grouped(number), text);
-        }
-    }
-
-    #[test]
-    fn an_audit_that_says_little_says_how_it_says_more() {
-        let audit = Audit { documents: 9, pairs: 2, found: 2, recall: 1.0, low: 0.34, high: 1.0 };
-        let measured = |audit: Audit| measured(&audit);
-        let by = "1.0000 at 95 %, by 2 partners of 9 documents)";
-        assert_eq!(measured(audit), format!("; 1.0000 measured (0.3400 to {by}; `--audit N` draws more"));
-        assert_eq!(measured(Audit { low: 0.91, ..audit }), format!("; 1.0000 measured (0.9100 to {by}"));
-        assert!(
-            measured(Audit { documents: 0, pairs: 0, found: 0, low: 0.0, ..audit })
-                .starts_with("; not measured")
-        );
-        let none = Audit { pairs: 0, found: 0, low: 0.0, ..audit };
-        let nothing = "; no partners to measure it by in 9 documents";
-        assert_eq!(measured(none), format!("{nothing}; `--audit N` draws more"));
-        // All that there are.
-        assert_eq!(measured(Audit { low: 1.0, ..none }), nothing);
-    }
-
-    #[test]
-    fn what_was_skipped_is_a_line_of_its_own() {
-        assert_eq!(skipped_line(0, 0), "");
-        assert_eq!(skipped_line(1, 0), "\nskipped     1 file that is not a document (`--verbose` lists it)");
-        assert_eq!(skipped_line(0, 1), "\nskipped     1 record without text");
-        assert_eq!(
-            skipped_line(1200, 2),
-            "\nskipped     1 200 files that are not documents (`--verbose` lists them), 2 records without text"
-        );
-    }
-
-    #[test]
-    fn sizes_have_units() {
-        assert_eq!([999, 1_500, 149_365_360].map(megabytes), ["999 B", "1.5 kB", "149.4 MB"]);
-    }
 }

@@ -1,10 +1,12 @@
 //! Progress: bars on a terminal, events in a log, nothing elsewhere.
 
+use std::fmt::Write;
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use minwise::ProgressUnit;
+use minwise::figure::{grouped, size};
 use minwise_engine::{Observer, Stage, Warning};
 use serde_json::json;
 
@@ -16,11 +18,20 @@ use crate::spell::spelled;
 pub struct ProgressPrinter {
     printer: Printer,
     bar: Mutex<Option<ProgressBar>>,
+    /// When each stage began.
+    began: Mutex<Vec<(&'static str, Instant)>>,
 }
 
 impl ProgressPrinter {
     pub fn new(printer: &Printer) -> Self {
-        Self { printer: *printer, bar: Mutex::new(None) }
+        Self { printer: *printer, bar: Mutex::new(None), began: Mutex::new(vec![]) }
+    }
+
+    /// How long each stage took, the last of them until now.
+    pub fn stages(&self) -> Vec<(&'static str, Duration)> {
+        let began = self.began.lock().map_or(vec![], |began| began.clone());
+        let ends = began.iter().skip(1).map(|(_, end)| *end).chain([Instant::now()]);
+        began.iter().zip(ends).map(|((stage, start), end)| (*stage, end.duration_since(*start))).collect()
     }
 
     fn bar(&self) -> Option<ProgressBar> {
@@ -43,8 +54,8 @@ impl ProgressPrinter {
         }
         let bar = ProgressBar::new_spinner().with_prefix(Stage::Unpack.name());
         bar.set_style(
-            ProgressStyle::with_template("{prefix:11} {bytes} {bytes_per_sec}")
-                .unwrap_or_else(|_| ProgressStyle::default_spinner()),
+            ProgressStyle::with_template("{prefix:11} {read} {read_per_sec}")
+                .map_or_else(|_| ProgressStyle::default_spinner(), with_units),
         );
         self.replace(Some(bar));
     }
@@ -55,6 +66,23 @@ impl ProgressPrinter {
     }
 }
 
+/// Numbers and sizes as the summary has them.
+fn with_units(style: ProgressStyle) -> ProgressStyle {
+    /// Adds a key whose text follows from the state of the bar.
+    fn key(style: ProgressStyle, name: &'static str, text: fn(&ProgressState) -> String) -> ProgressStyle {
+        style.with_key(name, move |state: &ProgressState, out: &mut dyn Write| {
+            // A bar that cannot be drawn is no reason to stop.
+            let _ = out.write_str(&text(state));
+        })
+    }
+    let style = key(style, "read", |state| size(state.pos()));
+    let style = key(style, "to_read", |state| size(state.len().unwrap_or_default()));
+    let style = key(style, "read_per_sec", |state| format!("{}/s", size(state.per_sec() as u64)));
+    let style = key(style, "done", |state| grouped(state.pos()));
+    let style = key(style, "to_do", |state| grouped(state.len().unwrap_or_default()));
+    key(style, "done_per_sec", |state| format!("{}/s", grouped(state.per_sec() as u64)))
+}
+
 impl Observer for ProgressPrinter {
     fn begin(&self, stage: Stage, total: u64) {
         match stage {
@@ -62,6 +90,11 @@ impl Observer for ProgressPrinter {
             Stage::Open => return interrupt::set_at_once(true),
             Stage::Unpack => return self.unpack(),
             _ => interrupt::set_at_once(false),
+        }
+        if let Ok(mut began) = self.began.lock()
+            && began.last().is_none_or(|(last, _)| *last != stage.name())
+        {
+            began.push((stage.name(), Instant::now()));
         }
         let minwise_index::Progress { stage: name, unit, done, total, .. } =
             minwise_index::Progress::new(Some(stage), 0, total);
@@ -71,12 +104,12 @@ impl Observer for ProgressPrinter {
             return;
         }
         let template = match stage.unit() {
-            ProgressUnit::Bytes => "{prefix:11} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
-            _ => "{prefix:11} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}",
+            ProgressUnit::Bytes => "{prefix:11} {wide_bar} {read} of {to_read} {read_per_sec} {eta}",
+            _ => "{prefix:11} {wide_bar} {done} of {to_do} {done_per_sec} {eta}",
         };
         let bar = ProgressBar::new(total).with_prefix(stage.name());
         bar.set_style(
-            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
+            ProgressStyle::with_template(template).map_or_else(|_| ProgressStyle::default_bar(), with_units),
         );
         bar.enable_steady_tick(Duration::from_millis(100));
         self.replace(Some(bar));

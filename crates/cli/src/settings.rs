@@ -13,7 +13,10 @@ use minwise::sketch::Method;
 use minwise_corpus::{FieldPath, Input, ReadOptions};
 use minwise_engine::{Arguments, Bands, Inputs, MemoryLimit, RunSettings, SETTING_ORDER, SpecOptions};
 
-use crate::args::{BandArgs, InputArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs, TextArgs, WeightArgs};
+use crate::args::{
+    BandArgs, InputArgs, NearArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs, TextArgs, ThreadArgs,
+    WeightArgs,
+};
 use crate::printer::{Failure, FlagProblem};
 use crate::spell::spelled;
 
@@ -192,8 +195,8 @@ pub fn threshold(text: &str, problems: &mut FlagProblems) -> f64 {
     threshold
 }
 
-pub fn threads(text: Option<&str>, problems: &mut FlagProblems) -> usize {
-    match text {
+pub fn threads(args: &ThreadArgs, problems: &mut FlagProblems) -> usize {
+    match args.threads.as_deref() {
         Some(threads) => count(problems, "--threads", threads),
         None => available_parallelism().map_or(1, usize::from),
     }
@@ -205,13 +208,13 @@ fn settings_with(setting: &str, text: Option<&str>, problems: &mut FlagProblems)
 }
 
 /// Threads, if they are given.
-pub fn given_threads(text: Option<&str>, problems: &mut FlagProblems) -> Option<usize> {
-    settings_with("threads", text, problems).threads
+pub fn given_threads(args: &ThreadArgs, problems: &mut FlagProblems) -> Option<usize> {
+    settings_with("threads", args.threads.as_deref(), problems).threads
 }
 
 /// Rejected records that are put up with, if there is a limit.
-pub fn max_rejects(args: &RunArgs, problems: &mut FlagProblems) -> Option<u64> {
-    settings_with("max-rejects", args.max_rejects.as_deref(), problems).max_rejects
+pub fn max_rejects(text: Option<&str>, problems: &mut FlagProblems) -> Option<u64> {
+    settings_with("max-rejects", text, problems).max_rejects
 }
 
 /// Fields of records that have one value each, separated by commas; none for an empty list.
@@ -277,17 +280,17 @@ pub fn banding(
 }
 
 /// The options of a run that decide what is a near-duplicate, and what the run may take.
-pub fn run_arguments(sketch: &SketchArgs, run: &RunArgs) -> Arguments {
+pub fn run_arguments(near: &NearArgs, sketch: &SketchArgs, run: &RunArgs) -> Arguments {
     let own = [
-        ("threshold", Some(&*sketch.threshold)),
-        ("measure", Some(&sketch.measure)),
-        ("order", sketch.order.as_deref()),
+        ("threshold", Some(&*near.threshold)),
+        ("measure", Some(&near.measure)),
+        ("order", near.order.as_deref()),
         ("candidates", sketch.candidates.as_deref()),
         ("bits", sketch.bits.as_deref()),
         ("filter-error", Some(&sketch.filter_error)),
         ("looks", sketch.looks.as_deref()),
         ("error-per-look", sketch.error_per_look.as_deref()),
-        ("threads", run.threads.as_deref()),
+        ("threads", run.threads.threads.as_deref()),
         ("max-rejects", run.max_rejects.as_deref()),
         ("memory", run.memory.as_deref()),
     ];
@@ -296,8 +299,8 @@ pub fn run_arguments(sketch: &SketchArgs, run: &RunArgs) -> Arguments {
 }
 
 /// The settings of a run, read from the options.
-pub fn run(sketch: &SketchArgs, run: &RunArgs, problems: &mut FlagProblems) -> RunSettings {
-    settings_of(&mut run_arguments(sketch, run), problems)
+pub fn run(near: &NearArgs, sketch: &SketchArgs, run: &RunArgs, problems: &mut FlagProblems) -> RunSettings {
+    settings_of(&mut run_arguments(near, sketch, run), problems)
 }
 
 /// The settings of a run, with the texts noted that cannot be read.
@@ -313,11 +316,16 @@ pub fn words(words: &[OsString]) -> Vec<Input> {
 }
 
 /// The inputs of a run, read from the options.
-pub fn inputs(args: &InputArgs, weights: Option<&WeightArgs>, problems: &mut FlagProblems) -> Inputs {
+pub fn inputs(
+    args: &InputArgs,
+    reading: &ReadingArgs,
+    weights: Option<&WeightArgs>,
+    problems: &mut FlagProblems,
+) -> Inputs {
     Inputs::default()
         .inputs(words(&args.inputs))
         .against(vec![])
-        .options(reading(&args.reading, problems))
+        .options(self::reading(reading, problems))
         .weights(weights.and_then(|args| args.weights.as_ref().map(PathBuf::from)))
         .ignore_text(weights.map(|args| words(&args.ignore_text)).unwrap_or_default())
 }

@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use crate::figure::grouped;
+
 /// Replaces every control character by a visible escape.
 ///
 /// Tab, line feed, carriage return and the backslash become `\t`, `\n`, `\r` and `\\`; the other C0 and C1
@@ -32,6 +34,37 @@ pub fn escape_control(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
+/// A field of a TSV file: escaped as by [`escape_control`], and no formula for a spreadsheet.
+///
+/// Spreadsheets take a cell that begins with `=`, `@`, `+` or `-` for a formula, and a formula can run commands. The first
+/// character of such a field becomes an escape like any other. After `+` and `-`, only fields that call or link to something
+/// are formulas, so that ids such as `-17` and `-:3` stay as they are.
+///
+/// ```
+/// assert_eq!(minwise::escape_field("=1+1"), "\\u{3d}1+1");
+/// assert_eq!(minwise::escape_field("-1+cmd|' /C calc'!A0"), "\\u{2d}1+cmd|' /C calc'!A0");
+/// assert_eq!(minwise::escape_field("-17.5"), "-17.5");
+/// ```
+pub fn escape_field(text: &str) -> Cow<'_, str> {
+    let is_formula = match text.as_bytes() {
+        [b'=' | b'@', ..] => true,
+        [b'+' | b'-', rest @ ..] => rest.iter().any(|byte| b"(|!=".contains(byte)),
+        _ => false,
+    };
+    let escaped = escape_control(text);
+    if !is_formula {
+        return escaped;
+    }
+    let mut field = String::with_capacity(escaped.len() + 8);
+    let mut characters = escaped.chars();
+    if let Some(first) = characters.next() {
+        // Writing to a `String` cannot fail.
+        let _ = write!(field, "\\u{{{:x}}}", u32::from(first));
+    }
+    field.push_str(characters.as_str());
+    Cow::Owned(field)
+}
+
 /// Replaces every control character by a visible escape and leaves the rest, backslashes too.
 ///
 /// For words that are ours and may hold what was escaped already; what they quote cannot be read back for certain.
@@ -53,6 +86,30 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 /// The same for several lines, whose line ends stay.
 pub fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
+}
+
+/// Characters of a line of a message that are shown.
+const LINE: usize = 2000;
+
+/// A line of a message without its middle, if it is longer than 2,000 characters: an id may have millions.
+///
+/// ```
+/// let line = minwise::shortened(&"x".repeat(30_000_000)).into_owned();
+/// assert!(line.len() < 2_100 && line.contains("[29,998,000 characters left out]"));
+/// ```
+pub fn shortened(line: &str) -> Cow<'_, str> {
+    // A string has no more characters than bytes.
+    if line.len() <= LINE {
+        return Cow::Borrowed(line);
+    }
+    let characters = line.chars().count();
+    if characters <= LINE {
+        return Cow::Borrowed(line);
+    }
+    let at = |character: usize| line.char_indices().nth(character).map_or(line.len(), |(at, _)| at);
+    let (head, tail) = (at(LINE * 3 / 4), at(characters - LINE / 4));
+    let left_out = grouped((characters - LINE) as u64);
+    Cow::Owned(format!("{}… [{left_out} characters left out] …{}", &line[..head], &line[tail..]))
 }
 
 /// The same for a JSON text, in JSON's own way: it stays the same JSON.

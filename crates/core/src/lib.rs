@@ -102,6 +102,7 @@ pub mod errata;
 mod error;
 mod escape;
 pub mod estimate;
+pub mod figure;
 pub mod filter;
 pub mod hash;
 pub mod keep;
@@ -121,7 +122,9 @@ pub mod verify;
 pub mod weight;
 
 pub use error::{Error, ErrorKind};
-pub use escape::{Quotes, escape_control, escape_html, visible, visible_json, visible_lines};
+pub use escape::{
+    Quotes, escape_control, escape_field, escape_html, shortened, visible, visible_json, visible_lines,
+};
 pub use lsh::Lsh;
 pub use observe::{Observer, ProgressUnit, Stage, Unobserved, Warning};
 pub use sentence::{Sentence, SentencePart};

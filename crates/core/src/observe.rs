@@ -6,6 +6,7 @@
 use std::fmt;
 
 use crate::escape::escape_control;
+use crate::figure::{counted, grouped};
 use crate::sentence::Sentence;
 
 /// A part of long work that takes time.
@@ -153,14 +154,16 @@ pub enum Warning {
         /// How many records there are.
         records: u64,
     },
-    /// Documents that share bands may give very many pairs.
+    /// Groups of documents that share bands may give very many pairs.
     ManyPairs {
-        /// Pairs that they may give.
+        /// How many such groups there are.
+        groups: u64,
+        /// Pairs that they may give together.
         pairs: u64,
-        /// One of them.
-        example: String,
-        /// How many there are.
+        /// The documents of the largest group.
         documents: u64,
+        /// The id of one of these documents.
+        example: String,
     },
     /// Shelves were full, so documents were not compared with all others that share a band key with them.
     FullShelves {
@@ -208,8 +211,10 @@ impl Warning {
             ))
             .followed_by(hint),
             Self::FullShelves { shelves, documents, most, hint } => Sentence::from(format!(
-                "{shelves} shelves are full: each takes {most} documents, and {documents} more that share their band keys are \
-                 not compared there: "
+                "{} full: each takes {} documents, and {} more that share their band keys are not compared there: ",
+                if *shelves == 1 { "1 shelf is".to_owned() } else { format!("{} shelves are", grouped(*shelves)) },
+                grouped(*most),
+                grouped(*documents),
             ))
             .followed_by(hint),
             _ => Sentence::from(self.to_string()),
@@ -222,34 +227,49 @@ impl fmt::Display for Warning {
         match self {
             Self::RepeatedIds { documents, example, places: [first, second] } => write!(
                 f,
-                "{documents} documents share their id with another (`{}` is at `{}` and at `{}`); \
+                "{} share their id with another (`{}` is at `{}` and at `{}`); \
                  they are told apart by file and line",
+                counted(*documents, "document"),
                 escape_control(example),
                 escape_control(first),
                 escape_control(second),
             ),
             Self::Repaired { documents } => {
-                write!(f, "lone surrogates were read as U+FFFD in {documents} documents")
+                write!(f, "lone surrogates were read as U+FFFD in {}", counted(*documents, "document"))
             }
             Self::Unranked { ranking, documents, place, reason } => write!(
                 f,
-                "{documents} {} last by `{}`: `{}` {}",
-                if *documents == 1 { "document comes" } else { "documents come" },
+                "{} {} last by `{}`: `{}` {}",
+                counted(*documents, "document"),
+                if *documents == 1 { "comes" } else { "come" },
                 escape_control(ranking),
                 escape_control(place),
                 escape_control(reason),
             ),
             Self::Revisits { records } => write!(
                 f,
-                "{records} revisit {} no text and {} kept",
-                if *records == 1 { "record has" } else { "records have" },
+                "{} {} no text and {} kept",
+                counted(*records, "revisit record"),
+                if *records == 1 { "has" } else { "have" },
                 if *records == 1 { "is" } else { "are" },
             ),
-            Self::ManyPairs { pairs, example, documents } => write!(
-                f,
-                "{documents} documents that may be near-duplicates, `{}` among them, give up to {pairs} pairs",
-                escape_control(example)
-            ),
+            Self::ManyPairs { groups, pairs, documents, example } => {
+                let (pairs, documents) = (grouped(*pairs), grouped(*documents));
+                let example = escape_control(example);
+                match groups {
+                    1 => write!(
+                        f,
+                        "1 group of similar documents may give up to {pairs} pairs: it has {documents} documents, \
+                         `{example}` among them"
+                    ),
+                    _ => write!(
+                        f,
+                        "{} of similar documents may give up to {pairs} pairs: the largest has {documents} \
+                         documents, `{example}` among them",
+                        counted(*groups, "group"),
+                    ),
+                }
+            }
             Self::FullShelves { .. } | Self::LowRecall { .. } => self.message().fmt(f),
         }
     }

@@ -46,6 +46,7 @@ const CORE: &[&str] = &[
     // Documentation only.
     "errata",
     // Words for people.
+    "figure",
     "escape",
     "sentence",
     "observe",
@@ -194,8 +195,20 @@ const LAB: &[&str] = &[
     "report",
 ];
 
-const CLI: &[&str] =
-    &["exit", "args", "interrupt", "shell", "spell", "printer", "settings", "progress", "commands"];
+const CLI: &[&str] = &[
+    "exit",
+    "args",
+    "color",
+    "interrupt",
+    "shell",
+    "spell",
+    "printer",
+    "limit",
+    "summary",
+    "settings",
+    "progress",
+    "commands",
+];
 
 const PYTHON: &[&str] = &[
     "error",

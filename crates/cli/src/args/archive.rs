@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{Subcommand, ValueEnum};
 
-use super::{OutputOptions, ReadingArgs, SpecArgs};
+use super::{OutputOptions, ReadingArgs, SpecArgs, ThreadArgs};
 
 #[derive(Debug, clap::Args)]
 pub struct IndexArgs {
@@ -14,28 +14,50 @@ pub struct IndexArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum IndexCommand {
-    /// Make an index.
+    /// Create an empty archive.
+    #[command(
+        after_help = "Examples:\n  minwise index create archive\n  minwise index create archive --threshold 0.3 --passage 15"
+    )]
     Create(IndexCreateArgs),
     /// Add documents: Word, OpenDocument, PDF, HTML and text files, folders of them, or records of JSONL, CSV, Parquet and Arrow
-    /// files. One with an id that is there already is replaced if it has changed.
+    /// files. A document whose id is in the archive already is replaced if it has changed.
+    #[command(
+        after_help = "Examples:\n  minwise index add archive applications/\n  minwise index add archive articles.jsonl --meta-fields author,year\n  minwise index add archive applications/ --rejects rejects.jsonl"
+    )]
     Add(IndexAddArgs),
     /// Remove documents.
+    #[command(after_help = "Examples:\n  minwise index remove archive smith-2024.pdf")]
     Remove(IndexRemoveArgs),
     /// List documents.
+    #[command(
+        after_help = "Examples:\n  minwise index list archive --newest --limit 20\n  minwise index list archive --search smith --format jsonl"
+    )]
     List(IndexListArgs),
-    /// Show a document: what is known of it, and its text.
+    /// Show the text of a document, or all that is known about it.
+    #[command(
+        after_help = "Examples:\n  minwise index show archive smith-2024.pdf\n  minwise index show archive smith-2024.pdf --format jsonl"
+    )]
     Show(IndexShowArgs),
-    /// Show what an index has, takes and was made with.
+    /// Show the size and the settings of an archive.
+    #[command(after_help = "Examples:\n  minwise index stats archive")]
     Stats(IndexStatsArgs),
-    /// Look at everything in an index, and say what is damaged; exit code 1 if anything is.
+    /// Read everything in an archive and list what is damaged. The exit code is 1 if anything is.
+    #[command(
+        after_help = "Examples:\n  minwise index check archive\n  minwise index check archive --repair"
+    )]
     Check(IndexCheckArgs),
-    /// Make an index smaller and faster after many changes; what was removed leaves the disk, but for the last 64 MB of changes.
+    /// Make an archive smaller and faster after many changes. Removed documents leave the disk, except those among the last
+    /// 64 MB of changes.
+    #[command(after_help = "Examples:\n  minwise index compact archive")]
     Compact(IndexFolderArgs),
-    /// Make one index of several with the same settings; of documents with one id, that of the last stays.
+    /// Merge archives with the same settings into a new one. If several have a document with the same id, the last one counts.
+    #[command(after_help = "Examples:\n  minwise index merge archive-2024 archive-2025 --output archive")]
     Merge(IndexMergeArgs),
-    /// Write all documents as lines of JSON.
+    /// Write all documents as JSON lines.
+    #[command(after_help = "Examples:\n  minwise index export archive --output archive.jsonl")]
     Export(IndexExportArgs),
-    /// Add the documents of an exported index, to an index or a new one.
+    /// Add the documents of an exported archive to an existing archive or a new one.
+    #[command(after_help = "Examples:\n  minwise index import archive archive.jsonl")]
     Import(IndexImportArgs),
 }
 
@@ -59,27 +81,27 @@ impl IndexCommand {
 
 #[derive(Debug, clap::Args)]
 pub struct IndexCreateArgs {
-    /// The folder of the index: not there yet, or empty.
+    /// The folder of the new archive. It must not exist or must be empty.
     #[arg(value_name = "DIR")]
     pub folder: String,
 
-    /// The similarity from which on documents are to be found; it decides on bands and rows.
+    /// The similarity from which documents should be found. Bands and rows follow from it.
     #[arg(long, value_name = "T", default_value = "0.5", allow_hyphen_values = true)]
     pub threshold: String,
 
-    /// The share of documents at the threshold that bands are to find.
+    /// The probability with which a document at the threshold is found.
     #[arg(long, value_name = "R", default_value = "0.996", allow_hyphen_values = true)]
     pub recall: String,
 
-    /// Tokens of a shared passage that is certain to be found, however little it is of either document.
+    /// The length of shared passages that are always found, in tokens, however small a part of the documents they are.
     #[arg(long, value_name = "N", default_value = "25", allow_hyphen_values = true)]
     pub passage: String,
 
-    /// Bits of each register that are kept, from 1 to 16, or `all`.
+    /// The number of bits to keep per register, from 1 to 16, or `all`.
     #[arg(long, value_name = "BITS", default_value = "8", allow_hyphen_values = true)]
     pub bits: String,
 
-    /// Keep no texts, but shingles in their place: matches are found and measured, passages are not shown.
+    /// Store shingles instead of texts. Matches are found and measured, but passages cannot be shown.
     #[arg(long)]
     pub no_text: bool,
 
@@ -91,37 +113,40 @@ pub struct IndexCreateArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct IndexAddArgs {
-    /// The folder of the index.
+    /// The folder of the archive.
     #[arg(value_name = "DIR")]
     pub folder: String,
 
-    /// Files, folders or globs.
+    /// Files, folders or globs, or `-` for standard input.
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<OsString>,
 
-    /// A CSV file with a column `id` (for a file: its name as it is listed) and others, which become the metadata of the documents
-    /// they name; a column `title` becomes their title.
+    /// Read metadata from this CSV file. Its column `id` names a document (a file by its name in `index list`), its column
+    /// `title` is the title, and all other columns become metadata of that document.
     #[arg(long, value_name = "FILE")]
     pub meta: Option<String>,
 
-    /// Fields or columns of records that become metadata, separated by commas.
+    /// Store these fields or columns of records as metadata, separated by commas.
     #[arg(long, value_name = "FIELDS")]
     pub meta_fields: Option<String>,
 
-    /// Where all rejected records are listed, one JSON object per line, as in `rejects.jsonl` of a report.
+    /// List all rejected files and records in FILE, one JSON object per line, as in `rejects.jsonl` of a report.
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<String>,
 
-    /// Replace a list of rejects that exists.
+    /// Permit N rejected files and records: with at most N, the exit code is 0.
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub max_rejects: Option<String>,
+
+    /// Replace the file of `--rejects` if it exists.
     #[arg(long)]
     pub force: bool,
 
     #[command(flatten)]
     pub reading: ReadingArgs,
 
-    /// Threads; as many as there are cores without it.
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub threads: Option<String>,
+    #[command(flatten)]
+    pub threads: ThreadArgs,
 
     #[command(flatten)]
     pub messages: OutputOptions,
@@ -129,7 +154,7 @@ pub struct IndexAddArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct IndexFolderArgs {
-    /// The folder of the index.
+    /// The folder of the archive.
     #[arg(value_name = "DIR")]
     pub folder: String,
 
@@ -139,11 +164,11 @@ pub struct IndexFolderArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct IndexRemoveArgs {
-    /// The folder of the index.
+    /// The folder of the archive.
     #[arg(value_name = "DIR")]
     pub folder: String,
 
-    /// Their ids; all of them are removed, or none.
+    /// The ids of the documents. If one of them does not exist, nothing is removed.
     #[arg(value_name = "ID", required = true)]
     pub ids: Vec<String>,
 
@@ -153,23 +178,23 @@ pub struct IndexRemoveArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct IndexListArgs {
-    /// The folder of the index.
+    /// The folder of the archive.
     #[arg(value_name = "DIR")]
     pub folder: String,
 
-    /// Only documents with this in their id, title or a value of their metadata, in small or capital letters.
+    /// List only documents that contain this in their id, title or metadata. Upper and lower case are the same.
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub search: String,
 
-    /// The newest first.
+    /// List the newest documents first.
     #[arg(long)]
     pub newest: bool,
 
-    /// How many at most; all without it.
+    /// List at most N documents. Without it, all are listed.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub limit: Option<String>,
 
-    /// How documents are written: `text` (id, length, title) or `jsonl`.
+    /// Print documents as `text` (id, length, title) or `jsonl`.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: ListFormat,
 
@@ -179,7 +204,7 @@ pub struct IndexListArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct IndexShowArgs {
-    /// The folder of the index.
+    /// The folder of the archive.
     #[arg(value_name = "DIR")]
     pub folder: String,
 
@@ -187,7 +212,7 @@ pub struct IndexShowArgs {
     #[arg(value_name = "ID")]
     pub id: String,
 
-    /// How it is written: `text` (its text alone) or `jsonl`.
+    /// Print `text` (the text alone) or `jsonl` (everything).
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: ListFormat,
 
@@ -197,11 +222,11 @@ pub struct IndexShowArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct IndexStatsArgs {
-    /// The folder of the index.
+    /// The folder of the archive.
     #[arg(value_name = "DIR")]
     pub folder: String,
 
-    /// How they are written.
+    /// Print the numbers in this format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: ListFormat,
 
@@ -211,11 +236,11 @@ pub struct IndexStatsArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct IndexCheckArgs {
-    /// The folder of the index.
+    /// The folder of the archive.
     #[arg(value_name = "DIR")]
     pub folder: String,
 
-    /// Take out documents that are damaged, and make everything that follows from the others anew.
+    /// Remove damaged documents, and rebuild everything that is derived from the others.
     #[arg(long)]
     pub repair: bool,
 
@@ -225,11 +250,11 @@ pub struct IndexCheckArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct IndexMergeArgs {
-    /// Folders of indexes.
+    /// The folders of the archives.
     #[arg(value_name = "INDEX", required = true, num_args = 1..)]
     pub folders: Vec<String>,
 
-    /// The folder of the new index.
+    /// The folder of the new archive.
     #[arg(long, short, value_name = "DIR")]
     pub output: String,
 
@@ -239,11 +264,11 @@ pub struct IndexMergeArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct IndexExportArgs {
-    /// The folder of the index.
+    /// The folder of the archive.
     #[arg(value_name = "DIR")]
     pub folder: String,
 
-    /// Where the lines go; standard output without it.
+    /// Write the lines to FILE. Without it, they go to standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<String>,
 
@@ -257,11 +282,11 @@ pub struct IndexExportArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct IndexImportArgs {
-    /// The folder of the index; one with the settings of the export is made if there is none.
+    /// The folder of the archive. If there is none, one with the settings of the export is created.
     #[arg(value_name = "DIR")]
     pub folder: String,
 
-    /// An exported index, `-` for standard input.
+    /// An exported archive, or `-` for standard input.
     #[arg(value_name = "FILE")]
     pub input: String,
 
@@ -274,36 +299,40 @@ pub struct IndexImportArgs {
 pub enum ListFormat {
     /// For people.
     Text,
-    /// One object a line.
+    /// One JSON object per line.
     Jsonl,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct CheckArgs {
-    /// The documents: files, folders or globs of the kinds that `index add` takes; `-` for text from standard input.
+    /// The documents to check: files, folders or globs of the formats that `index add` reads, or `-` for standard input.
     #[arg(value_name = "FILE", required = true)]
     pub inputs: Vec<OsString>,
 
-    /// The folder of the index.
+    /// The folder of the archive.
     #[arg(long, value_name = "DIR")]
     pub index: String,
 
     #[command(flatten)]
     pub matching: MatchArgs,
 
-    /// Where a page with the passages side by side goes: one file that opens anywhere.
+    /// Write a web page with the shared passages side by side to FILE. It is one file that opens without a network.
     #[arg(long, value_name = "FILE")]
     pub report: Option<String>,
 
-    /// Where all rejected records are listed, one JSON object per line, as in `rejects.jsonl` of a report.
+    /// List all rejected files and records in FILE, one JSON object per line, as in `rejects.jsonl` of a report.
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<String>,
 
-    /// Replace a report or a list of rejects that exists.
+    /// Permit N rejected files and records: with at most N, the exit code is 1 or 0, as if all had been read.
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub max_rejects: Option<String>,
+
+    /// Replace the files of `--report` and `--rejects` if they exist.
     #[arg(long)]
     pub force: bool,
 
-    /// How matches are written: `text`, or `jsonl` with the fields that the API of the server has.
+    /// Print matches as `text`, or as `jsonl` with the fields of the API of the server.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: ListFormat,
 
@@ -324,58 +353,64 @@ pub struct MatchArgs {
     #[arg(long, value_name = "C", default_value = "0.3", allow_hyphen_values = true)]
     pub containment: String,
 
-    /// Minimum length of a shared passage that makes a document a match, in tokens; without it, the length that the index is
-    /// certain to find, and with `off`, no passage does.
+    /// Minimum length of a shared passage that makes a document a match, in tokens. Without it, the length that the archive always
+    /// finds. With `off`, a passage alone makes no match.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub passage: Option<String>,
 
-    /// Maximum number of matches per document, the best.
+    /// Maximum number of matches to show per document, the best first.
     #[arg(long, value_name = "N", default_value = "10", allow_hyphen_values = true)]
     pub top: String,
 
-    /// Maximum number of candidates that are compared, the most promising first; the answer counts the others.
+    /// Maximum number of candidates to compare per document, the most promising first. The answer has the number of the others.
     #[arg(long, value_name = "N", default_value = "1000", allow_hyphen_values = true)]
     pub candidates: String,
 
-    /// Leave out the text of these files, such as that of a form.
-    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Not evidence")]
+    /// Leave out the text of these files, such as a form.
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Text and documents to leave out")]
     pub ignore_text: Vec<OsString>,
 
-    /// Leave out shingles that stand in more documents of the index than this: a share below 1, or a number.
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Not evidence")]
+    /// Leave out shingles that occur in more documents of the archive than this: a share below 1, or a number.
+    #[arg(
+        long,
+        value_name = "N",
+        allow_hyphen_values = true,
+        help_heading = "Text and documents to leave out"
+    )]
     pub max_df: Option<String>,
 
-    /// Leave out what stands in quotation marks.
-    #[arg(long, help_heading = "Not evidence")]
+    /// Leave out text in quotation marks.
+    #[arg(long, help_heading = "Text and documents to leave out")]
     pub ignore_quotations: bool,
 
     /// Leave out lists of references at the end of documents.
-    #[arg(long, help_heading = "Not evidence")]
+    #[arg(long, help_heading = "Text and documents to leave out")]
     pub ignore_references: bool,
 
-    /// Pass over documents that have the same value in this field of their metadata as the one that is checked, which has it from
-    /// its file or record, or by `--set`; for records from standard input, `--input-format` has to say what they are.
-    #[arg(long, value_name = "FIELD", help_heading = "Not evidence")]
+    /// Skip documents of the archive that have the same value in this metadata field as the checked document. The checked document
+    /// has the value from its file or record, or from `--set`. For records on standard input, give `--input-format` too.
+    #[arg(long, value_name = "FIELD", help_heading = "Text and documents to leave out")]
     pub exclude: Vec<String>,
 
-    /// Metadata of the documents that are checked, as `FIELD=VALUE`.
-    #[arg(long, value_name = "FIELD=VALUE", help_heading = "Not evidence")]
+    /// Set a metadata field of the checked documents.
+    #[arg(long, value_name = "FIELD=VALUE", help_heading = "Text and documents to leave out")]
     pub set: Vec<String>,
 
-    /// Pass over documents before this date, such as `2026-03-01`, `2026-03` or `2026`.
-    #[arg(long, value_name = "DATE", help_heading = "Not evidence")]
+    /// Skip documents of the archive before this date, such as `2026-03-01`, `2026-03` or `2026`.
+    #[arg(long, value_name = "DATE", help_heading = "Text and documents to leave out")]
     pub since: Option<String>,
 
-    /// Pass over documents after this date. The date is inclusive: `2026-03-01` compares documents of that day, `2026` those of
-    /// that year.
-    #[arg(long, value_name = "DATE", help_heading = "Not evidence")]
+    /// Skip documents of the archive after this date. The date is inclusive: `2026-03-01` compares documents of that day, `2026`
+    /// those of that year.
+    #[arg(long, value_name = "DATE", help_heading = "Text and documents to leave out")]
     pub until: Option<String>,
 
-    /// The field of the metadata that has the date; without it, when a document was added.
-    #[arg(long, value_name = "FIELD", help_heading = "Not evidence")]
+    /// The metadata field with the date for `--since` and `--until`. Without it, the date on which a document was added.
+    #[arg(long, value_name = "FIELD", help_heading = "Text and documents to leave out")]
     pub date_field: Option<String>,
 
-    /// Show the weighted Jaccard similarity too: `count`, `tf`, `tf-idf` or `tf-idf,smooth`, by the documents of the index.
+    /// Also show the weighted Jaccard similarity, with the document frequencies of the archive: `count`, `tf`, `tf-idf` or
+    /// `tf-idf,smooth`.
     #[arg(long, value_name = "WEIGHTING")]
     pub weight: Option<String>,
 }

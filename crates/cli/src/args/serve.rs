@@ -4,29 +4,30 @@ use super::OutputOptions;
 
 #[derive(Debug, clap::Args)]
 pub struct ServeArgs {
-    /// The folder of the index.
+    /// The folder of the archive.
     #[arg(long, value_name = "DIR")]
     pub index: String,
 
-    /// Where to listen. What others can reach needs `--tokens`; with port 0 a free one is taken, and standard output says which.
+    /// The address to listen on. An address that other machines can reach needs `--tokens`. With port 0, a free port is taken;
+    /// standard output has the address.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     pub listen: String,
 
-    /// A file that only its owner may read, with lines of `read TOKEN` or `write TOKEN`. Without it everybody on this machine may do
-    /// everything.
+    /// Read tokens from this file, which only its owner may read. Each line is `read TOKEN` or `write TOKEN`. Without tokens,
+    /// everybody on this machine may read and write.
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<String>,
 
-    /// The most bytes of a request.
+    /// The maximum size of a request.
     #[arg(long, value_name = "SIZE", default_value = "64MiB", help_heading = "Limits")]
     pub max_body: String,
 
-    /// The most memory for what is held at once: half of it for requests and answers, which wait for it, half for jobs that run or
-    /// wait, which are refused without.
+    /// The maximum memory for requests and jobs. Half of it is for requests and answers, which wait until there is room; half is
+    /// for running and waiting jobs, which are refused if there is no room.
     #[arg(long, value_name = "SIZE", default_value = "256MiB", help_heading = "Limits")]
     pub body_memory: String,
 
-    /// Seconds that a request may take.
+    /// The maximum time per request, in seconds.
     #[arg(
         long,
         value_name = "SECONDS",
@@ -36,7 +37,7 @@ pub struct ServeArgs {
     )]
     pub timeout: String,
 
-    /// Requests that are answered at once; further ones are told to come again.
+    /// The maximum number of simultaneous requests. Further ones are refused with status 503.
     #[arg(
         long,
         value_name = "N",
@@ -46,7 +47,7 @@ pub struct ServeArgs {
     )]
     pub max_requests: String,
 
-    /// Connections at once; further ones wait.
+    /// The maximum number of connections. Further ones wait.
     #[arg(
         long,
         value_name = "N",
@@ -56,7 +57,7 @@ pub struct ServeArgs {
     )]
     pub max_connections: String,
 
-    /// Requests a second of one token, or of one address without one; `off` for as many as they like.
+    /// The maximum number of requests per second and token, or per address without tokens; `off` for no limit.
     #[arg(
         long,
         value_name = "N",
@@ -66,11 +67,11 @@ pub struct ServeArgs {
     )]
     pub rate: String,
 
-    /// Jobs that add documents, running or waiting; of those that look for clusters there are two.
+    /// The maximum number of running and waiting jobs that add documents. At most two jobs find clusters.
     #[arg(long, value_name = "N", default_value = "16", allow_hyphen_values = true, help_heading = "Limits")]
     pub max_jobs: String,
 
-    /// Seconds for requests and jobs to come to an end when the server is stopped.
+    /// The time that requests and jobs have to finish when the server stops, in seconds.
     #[arg(
         long,
         value_name = "SECONDS",

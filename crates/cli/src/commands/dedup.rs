@@ -1,9 +1,12 @@
 //! `minwise dedup`: a corpus without its near-duplicates.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use minwise_engine::{DedupOptions, DedupRun, Destination, Outputs, WorkOptions};
+use minwise::figure::{counted, grouped, size};
+use minwise_corpus::visible;
+use minwise_engine::{DedupOptions, DedupOutcome, DedupRun, Destination, Outputs, WorkOptions};
+use serde_json::json;
 
 use super::{rejects, report_rejects};
 use crate::Exit;
@@ -12,6 +15,7 @@ use crate::printer::{Failure, Printer};
 use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
 use crate::shell;
+use crate::summary::{self, ComparedPairs, SummaryLines, documents_of};
 
 pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
@@ -22,7 +26,7 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     let progress = ProgressPrinter::new(printer);
     let outcome = run.execute(&progress)?;
     progress.clear();
-    printer.summary(outcome.summary(), started.elapsed());
+    summary(args, &outcome, started.elapsed(), printer);
     printer.skipped(outcome.corpus().skipped());
     let exit =
         rejects(&outcome.rejected_records(), &report_rejects(args.report.as_deref()), &args.run, printer);
@@ -32,9 +36,9 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
 
 /// The typed options, as the engine takes them.
 fn options(args: &DedupArgs, problems: &mut FlagProblems) -> DedupOptions {
-    let mut inputs = settings::inputs(&args.inputs, Some(&args.sketch.weights), problems);
+    let mut inputs = settings::inputs(&args.inputs, &args.reading, Some(&args.sketch.weights), problems);
     inputs.against = settings::words(&args.against);
-    let mut arguments = settings::run_arguments(&args.sketch, &args.run);
+    let mut arguments = settings::run_arguments(&args.near, &args.sketch, &args.run);
     let keep = (!args.keep.is_empty()).then(|| args.keep.join(";"));
     for (setting, text) in [
         ("cluster", Some(&args.cluster)),
@@ -70,4 +74,122 @@ fn options(args: &DedupArgs, problems: &mut FlagProblems) -> DedupOptions {
 fn work(args: &WorkArgs) -> Option<WorkOptions> {
     let folder = Path::new(args.folder.as_ref()?).to_owned();
     Some(WorkOptions::new(folder).resume(args.resume).keep(args.keep_work))
+}
+
+/// Prints what the run did.
+fn summary(args: &DedupArgs, outcome: &DedupOutcome, elapsed: Duration, printer: &Printer) {
+    if printer.is_json() {
+        let mut event = json!({"event": "summary", "elapsed_ms": elapsed.as_millis() as u64});
+        if let (Some(event), Ok(serde_json::Value::Object(fields))) =
+            (event.as_object_mut(), serde_json::to_value(outcome.summary()))
+        {
+            event.extend(fields);
+        }
+        return printer.event(&event);
+    }
+    printer.note(&lines(args, outcome, elapsed).to_string());
+}
+
+fn lines(args: &DedupArgs, outcome: &DedupOutcome, elapsed: Duration) -> SummaryLines {
+    let summary = outcome.summary();
+    let mut lines = SummaryLines::default();
+    let mut read = format!("{}, {}", counted(summary.read, "document"), size(summary.bytes));
+    read += &summary::with_nulls(summary.nulls);
+    if summary.without_shingles > 0 {
+        read += &format!("; {} without shingles", grouped(summary.without_shingles));
+    }
+    lines.line("read", read);
+    if summary.reference + summary.reference_rejected > 0 {
+        let rejected = match summary.reference_rejected {
+            0 => String::new(),
+            rejected => format!("; {} rejected", grouped(rejected)),
+        };
+        lines.line("reference", format!("{}{rejected}", counted(summary.reference, "document")));
+    }
+    let clusters = match summary.removed {
+        0 => String::new(),
+        _ => {
+            let clusters = counted(summary.clusters, "cluster");
+            let equal = match summary.removed_equal {
+                0 => String::new(),
+                equal => format!("; {} of them equal after normalisation", grouped(equal)),
+            };
+            format!(" in {clusters}{equal}")
+        }
+    };
+    let [kept, removed] =
+        [summary.kept, summary.removed].map(|documents| documents_of(documents, summary.read));
+    if args.annotate {
+        lines.line("marked", format!("{removed}{clusters}"));
+        lines.line("unmarked", kept);
+    } else {
+        lines.line("kept", kept);
+        lines.line("removed", format!("{removed}{clusters}"));
+    }
+    if summary.spared > 0 {
+        let of = counted(summary.max_cluster.unwrap_or_default(), "document");
+        let large = counted(summary.large_clusters, "cluster");
+        let spared = counted(summary.spared, "document");
+        lines.line("spared", format!("{spared} in {large} of more than {of} (`--max-cluster`)"));
+    }
+    lines.line("rejected", counted(summary.rejected, "record"));
+    lines.optional("skipped", summary::skipped(summary.skipped_files, summary.skipped_records));
+    let compared = ComparedPairs {
+        candidates: summary.candidates,
+        filtered: summary.filtered,
+        compared: summary.compared,
+        verified: summary.verified,
+        reordered: summary.reordered,
+        reordered_estimated: summary.reordered_estimated,
+        threshold: summary.threshold,
+        measure: &summary.measure,
+        order: summary.order,
+    };
+    lines.line("compared", compared.to_string());
+    let at_threshold = summary::at_threshold(summary.read, summary.threshold, &outcome.plan().curve());
+    let (expected, low) = (summary.expected_recall, summary.expected_recall_low);
+    lines.line("recall", summary::recall(expected, low, at_threshold, summary.audit.as_ref()));
+    for wrote in written(args, outcome) {
+        lines.line("wrote", wrote);
+    }
+    lines.line("time", summary::time(elapsed, summary.read + summary.reference, summary.bytes));
+    lines.detail("spec", summary.spec.as_str());
+    lines.detail("settings", format!("keep {}, cluster {}", summary.keep, summary.cluster));
+    lines.detail("candidates", summary::found_by(&summary.search, summary.bands, summary.rows));
+    if let Some(share) = summary::filter_share(summary.filter_compared, summary.filter_registers) {
+        lines.detail("sketches", share);
+    }
+    if let Some(error) = summary.error_per_look.and(summary.filter_error) {
+        lines.detail("filter", summary::total_error(error));
+    }
+    lines.stages(outcome.stages());
+    lines
+}
+
+/// What was written, and where.
+fn written(args: &DedupArgs, outcome: &DedupOutcome) -> Vec<String> {
+    let summary = outcome.summary();
+    let mut wrote = vec![];
+    let mut to = |what: String, output: &str| {
+        let place =
+            if output == "-" { "standard output".to_owned() } else { format!("`{}`", visible(output)) };
+        wrote.push(format!("{what} to {place}"));
+    };
+    if !args.dry_run {
+        if let Some(output) = &args.output {
+            let kept = counted(summary.kept, "kept document");
+            let all = summary.kept + summary.removed;
+            to(if args.annotate { counted(all, "annotated document") } else { kept }, output);
+        }
+        if let Some(output) = &args.removed {
+            to(counted(summary.removed, "removed document"), output);
+        }
+    }
+    if let Some(report) = &args.report {
+        to("the report".to_owned(), &Path::new(report).join("index.html").to_string_lossy());
+    }
+    if args.dry_run {
+        wrote.push("no documents (`--dry-run`)".to_owned());
+    }
+    wrote
 }

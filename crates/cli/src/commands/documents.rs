@@ -79,16 +79,19 @@ impl RejectList {
         }
     }
 
-    pub fn len(&self) -> usize {
-        self.lines.len()
+    pub fn count(&self) -> u64 {
+        self.lines.len() as u64
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
-    }
-
-    /// Prints the first of them, and writes all of them to the file that was opened for them, if there is one.
-    pub fn finish(self, list: Option<(&str, Output)>, printer: &Printer, hint: &str) -> Result<(), Failure> {
+    /// Prints the first of them, and writes all of them to the file that was opened for them, if there is one. Returns whether
+    /// all are permitted; without a number, none is.
+    pub fn finish(
+        self,
+        list: Option<(&str, Output)>,
+        permitted: Option<u64>,
+        printer: &Printer,
+        hint: &str,
+    ) -> Result<bool, Failure> {
         let mut hint = hint.to_owned();
         if let Some((path, mut list)) = list {
             for reject in &self.lines {
@@ -101,8 +104,10 @@ impl RejectList {
             hint.push_str("; `--rejects FILE` lists all of them");
         }
         let first = &self.lines[..self.shown.len()];
-        printer.rejects(self.lines.len() as u64, &self.shown, first, &hint);
-        Ok(())
+        let count = self.lines.len() as u64;
+        let are_permitted = count <= permitted.unwrap_or(0);
+        printer.rejects(count, &self.shown, first, are_permitted, &hint);
+        Ok(are_permitted)
     }
 }
 

@@ -3,14 +3,17 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use minwise::figure::{counted, percent};
+use minwise_corpus::visible;
 use minwise_engine::{Destination, EstimateOptions, EstimateRun};
 use serde_json::json;
 
 use crate::Exit;
 use crate::args::EstimateArgs;
-use crate::printer::{Failure, Printer, counted, grouped, total_error};
+use crate::printer::{Failure, Printer};
 use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
+use crate::summary::{self, SummaryLines};
 
 pub fn run(args: &EstimateArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
@@ -23,7 +26,7 @@ pub fn run(args: &EstimateArgs, printer: &Printer) -> Result<Exit, Failure> {
         .filter_error(settings::filter_error(&args.filter_error, &mut problems))
         .looks(args.looks.as_ref().map(|looks| settings::looks(looks, &mut problems)))
         .error_per_look(settings::error_per_look(args.error_per_look.as_deref(), &mut problems))
-        .threads(settings::given_threads(args.threads.as_deref(), &mut problems))
+        .threads(settings::given_threads(&args.threads, &mut problems))
         .output(args.output.as_deref().map_or(Destination::Stdout, Destination::from))
         .format(args.format.into())
         .overwrite(args.force);
@@ -45,17 +48,22 @@ pub fn run(args: &EstimateArgs, printer: &Printer) -> Result<Exit, Failure> {
         "pairs": outcome.pairs,
         "elapsed_ms": elapsed.as_millis() as u64,
     }));
-    printer.note(&format!(
-        "pairs       {} estimated at or above {threshold}, of {}\n\
-         compared    {:.1} % of their words{}\n\
-         spec        {}\n\
-         time        {:.2} s",
-        grouped(outcome.pairs),
-        counted(compared.pairs, "pair"),
-        100.0 * compared.words as f64 / (compared.of_words as f64).max(1.0),
-        args.error_per_look.as_ref().map_or(String::new(), |_| total_error(compared.filter_error)),
-        outcome.spec,
-        elapsed.as_secs_f64(),
-    ));
+    let mut lines = SummaryLines::default();
+    let reach = if outcome.pairs == 1 { "reaches" } else { "reach" };
+    let estimated = counted(outcome.pairs, "estimate");
+    lines.line("compared", format!("{}: {estimated} {reach} {threshold}", counted(compared.pairs, "pair")));
+    let place = match args.output.as_deref() {
+        None | Some("-") => "standard output".to_owned(),
+        Some(path) => format!("`{}`", visible(path)),
+    };
+    lines.line("wrote", format!("{} to {place}", counted(outcome.pairs, "pair")));
+    lines.line("time", summary::time(elapsed, 0, 0));
+    lines.detail("spec", outcome.spec.to_string());
+    let share = percent(compared.words, compared.of_words);
+    lines.detail("sketches", format!("{share} of the words of the compared sketches were read"));
+    if args.error_per_look.is_some() {
+        lines.detail("filter", summary::total_error(compared.filter_error));
+    }
+    printer.note(&lines.to_string());
     Ok(Exit::Done)
 }

@@ -1,30 +1,81 @@
 //! `minwise generate`: shell completions and manual pages, made from the options themselves.
 
 use std::io::Write;
+use std::path::Path;
 
-use clap::CommandFactory;
+use clap::{CommandFactory, ValueEnum};
+use clap_complete::Shell;
+use minwise::figure::counted;
+use minwise_corpus::visible;
 
 use crate::Exit;
 use crate::args::{Args, Generate, GenerateArgs};
-use crate::printer::{CommandError, Failure};
+use crate::printer::{CommandError, Failure, Printer};
 
-pub fn run(args: &GenerateArgs) -> Result<Exit, Failure> {
-    let mut command = Args::command();
-    let mut out = vec![];
-    match &args.what {
-        Generate::Completions { shell } => {
-            clap_complete::generate(*shell, &mut command, "minwise", &mut out);
-        }
-        Generate::Man { subcommand: None } => clap_mangen::Man::new(command).render(&mut out)?,
-        Generate::Man { subcommand: Some(name) } => {
-            command.build();
-            let found = command.find_subcommand(name).cloned().ok_or_else(|| {
-                let message = format!("there is no subcommand `{name}`");
-                CommandError::NoSuchCommand.with(message, Some("`minwise --help` lists them"))
-            })?;
-            clap_mangen::Man::new(found).title(format!("minwise-{name}")).render(&mut out)?;
-        }
-    }
+pub fn run(args: &GenerateArgs, printer: &Printer) -> Result<Exit, Failure> {
+    let out = match &args.what {
+        Generate::All { folder } => return all(Path::new(folder), printer),
+        Generate::Completions { shell } => completions(*shell),
+        Generate::Man { subcommand } => man(subcommand)?,
+    };
     std::io::stdout().lock().write_all(&out)?;
+    Ok(Exit::Done)
+}
+
+/// The command without anything of this machine: `--version` also names the kernel that the processor runs.
+fn command() -> clap::Command {
+    let mut command = Args::command().version(env!("CARGO_PKG_VERSION"));
+    command.build();
+    command
+}
+
+fn completions(shell: Shell) -> Vec<u8> {
+    let mut out = vec![];
+    clap_complete::generate(shell, &mut command(), "minwise", &mut out);
+    out
+}
+
+/// The manual page of the subcommand with these names, one below the other.
+fn man(names: &[String]) -> Result<Vec<u8>, Failure> {
+    let mut found = command();
+    for name in names.iter().flat_map(|name| name.split([' ', '-'])) {
+        let next = found.find_subcommand(name).cloned();
+        found = next.ok_or_else(|| {
+            let message = format!("there is no subcommand `{}`", names.join(" "));
+            CommandError::NoSuchCommand.with(message, Some("`minwise --help` lists them"))
+        })?;
+    }
+    page(found)
+}
+
+fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
+    let mut out = vec![];
+    // A built command is called by all its names: `minwise index add`.
+    let title = command.get_bin_name().unwrap_or("minwise").replace(' ', "-");
+    clap_mangen::Man::new(command).title(title).render(&mut out)?;
+    Ok(out)
+}
+
+/// Writes completions for every shell, and every manual page.
+fn all(folder: &Path, printer: &Printer) -> Result<Exit, Failure> {
+    let mut files = vec![];
+    for shell in Shell::value_variants() {
+        let name = clap_complete::Generator::file_name(shell, "minwise");
+        files.push((folder.join("completions").join(name), completions(*shell)));
+    }
+    let mut open = vec![command()];
+    while let Some(command) = open.pop() {
+        open.extend(command.get_subcommands().filter(|command| command.get_name() != "help").cloned());
+        let name = command.get_bin_name().unwrap_or("minwise").replace(' ', "-");
+        files.push((folder.join("man").join("man1").join(format!("{name}.1")), page(command)?));
+    }
+    for (path, content) in &files {
+        if let Some(folder) = path.parent() {
+            fs_err::create_dir_all(folder)?;
+        }
+        fs_err::write(path, content)?;
+    }
+    let folder = visible(&folder.to_string_lossy()).into_owned();
+    printer.note(&format!("wrote       {} to `{folder}`", counted(files.len() as u64, "file")));
     Ok(Exit::Done)
 }

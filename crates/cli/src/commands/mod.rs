@@ -20,7 +20,7 @@ use minwise_corpus::{Corpus, Format, Input, InputFormat, Overwrite, ReadOptions}
 use minwise_engine::RejectedRecords;
 
 use crate::Exit;
-use crate::args::RunArgs;
+use crate::args::{Command, IndexCommand, RunArgs};
 use crate::interrupt;
 use crate::printer::{Failure, Printer};
 use crate::progress::ProgressPrinter;
@@ -61,6 +61,31 @@ fn overwrite(force: bool) -> Overwrite {
 /// has no more of them than it was allowed.
 fn rejects(rejected: &RejectedRecords, hint: &str, run: &RunArgs, printer: &Printer) -> Exit {
     let hint = rejected.hint.as_ref().map_or_else(|| hint.to_owned(), spelled);
-    printer.rejects(rejected.count, &rejected.first, &rejected.lines, &hint);
-    if rejected.count == 0 || run.max_rejects.is_some() { Exit::Done } else { Exit::Error }
+    let are_permitted = run.max_rejects.is_some();
+    printer.rejects(rejected.count, &rejected.first, &rejected.lines, are_permitted, &hint);
+    if rejected.count == 0 || are_permitted { Exit::Done } else { Exit::Error }
+}
+
+/// What Ctrl-C leaves behind, and how to go on.
+pub fn after_interruption(command: &Command) -> (&'static str, Option<&'static str>) {
+    match command {
+        Command::Dedup(args) if args.work.folder.is_some() && args.work.resume => {
+            ("no output was written", Some("the same command continues the run"))
+        }
+        Command::Dedup(args) if args.work.folder.is_some() => {
+            ("no output was written", Some("the same command with `--resume` continues the run"))
+        }
+        Command::Dedup(_) => {
+            ("no output was written", Some("a run with `--work DIR` can be continued with `--resume`"))
+        }
+        Command::Index(args) => match args.what {
+            IndexCommand::Add(_) => {
+                ("the documents added so far are in the archive", Some("the same command adds the others"))
+            }
+            _ => ("the archive is as it was, or the change is complete", None),
+        },
+        Command::Serve(_) => ("the server was stopped before it listened", None),
+        Command::Check(_) | Command::Compare(_) => ("not all documents were compared", None),
+        _ => ("no output was written", None),
+    }
 }

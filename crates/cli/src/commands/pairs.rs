@@ -2,26 +2,25 @@
 
 use std::time::Instant;
 
-use minwise::verify::Measure;
+use minwise::figure::{counted, size};
+use minwise_corpus::visible;
 use minwise_engine::{Destination, PairsOptions, PairsOutcome, PairsRun};
 use serde_json::json;
 
 use super::{REPORTED_BY_DEDUP, rejects};
 use crate::Exit;
 use crate::args::PairsArgs;
-use crate::printer::{
-    Failure, Printer, counted, expected, found_by, grouped, megabytes, put_aside, reordered, skipped_line,
-    total_error, with_nulls,
-};
+use crate::printer::{Failure, Printer};
 use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
+use crate::summary::{self, ComparedPairs, SummaryLines};
 
 pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
     let mut problems = FlagProblems::default();
     let options = PairsOptions::default()
-        .inputs(settings::inputs(&args.inputs, Some(&args.sketch.weights), &mut problems))
-        .settings(settings::run(&args.sketch, &args.run, &mut problems))
+        .inputs(settings::inputs(&args.inputs, &args.reading, Some(&args.sketch.weights), &mut problems))
+        .settings(settings::run(&args.near, &args.sketch, &args.run, &mut problems))
         .of(args.of.clone())
         .output(args.output.as_deref().map_or(Destination::Stdout, Destination::from))
         .format(args.format.into())
@@ -31,16 +30,24 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
     let progress = ProgressPrinter::new(printer);
     let outcome = run.execute(&progress)?;
     progress.clear();
-    summary(&outcome, started, printer);
+    summary(args, &outcome, started, &progress, printer);
     printer.skipped(outcome.corpus().skipped());
     Ok(rejects(&outcome.rejected_records(), REPORTED_BY_DEDUP, &args.run, printer))
 }
 
-fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
+fn summary(
+    args: &PairsArgs,
+    outcome: &PairsOutcome,
+    started: Instant,
+    progress: &ProgressPrinter,
+    printer: &Printer,
+) {
     let elapsed = started.elapsed();
     let (plan, verification) = (outcome.plan(), outcome.verification());
     let screened = verification.screened;
-    let recall = &verification.expected_recall;
+    let has_documents = outcome.read() > 0;
+    let expected = verification.known_recall().filter(|_| has_documents);
+    let low = verification.expected_recall_low().filter(|_| has_documents);
     let rejected = outcome.rejected_records().count;
     let (skipped_files, skipped_records) =
         (outcome.corpus().skipped().len() as u64, outcome.skipped_records());
@@ -69,40 +76,46 @@ fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
         "reordered_estimated": verification.reordered_estimated,
         "full_shelves": verification.full_shelves.shelves,
         "left_out": verification.full_shelves.left_out,
-        "expected_recall": recall.value(),
-        "expected_recall_low": verification.expected_recall_low(),
+        "expected_recall": expected,
+        "expected_recall_low": low,
         "elapsed_ms": elapsed.as_millis() as u64,
     }));
-    let reordered = plan.order().map_or(String::new(), |order| {
-        reordered(verification.reordered, verification.reordered_estimated, order)
-    });
-    let by = match plan.measure() {
-        Measure::Jaccard => String::new(),
-        measure => format!(" by {measure}"),
-    };
-    let error = plan.error_per_look().and(plan.filter_error()).map_or(String::new(), total_error);
     let bytes = outcome.corpus().size_bytes();
-    printer.note(&format!(
-        "read        {}, {}{}; {} rejected{}\n\
-         pairs       {} at or above {}{by}\n\
-         candidates  {}{}; {} compared exactly{reordered}{error}\n\
-         recall      {}, {}\n\
-         spec        {}\n\
-         time        {:.2} s, {:.1} MB/s",
-        counted(outcome.read(), "document"),
-        megabytes(bytes),
-        with_nulls(outcome.nulls()),
-        grouped(rejected),
-        skipped_line(skipped_files, skipped_records),
-        grouped(outcome.written()),
-        plan.threshold(),
-        grouped(verification.candidates),
-        put_aside(screened.pairs, screened.compared, screened.registers),
-        grouped(verification.compared),
-        expected(recall.value(), verification.expected_recall_low()),
-        found_by(plan.search(), plan.banding().bands(), plan.banding().rows()),
-        plan.spec(),
-        elapsed.as_secs_f64(),
-        bytes as f64 / 1e6 / elapsed.as_secs_f64().max(1e-9),
-    ));
+    let mut lines = SummaryLines::default();
+    let read = counted(outcome.read(), "document");
+    lines.line("read", format!("{read}, {}{}", size(bytes), summary::with_nulls(outcome.nulls())));
+    lines.line("rejected", counted(rejected, "record"));
+    lines.optional("skipped", summary::skipped(skipped_files, skipped_records));
+    let measure = plan.measure().to_string();
+    let compared = ComparedPairs {
+        candidates: verification.candidates,
+        filtered: screened.pairs,
+        compared: verification.compared,
+        verified: verification.verified,
+        reordered: verification.reordered,
+        reordered_estimated: verification.reordered_estimated,
+        threshold: plan.threshold(),
+        measure: &measure,
+        order: plan.order(),
+    };
+    lines.line("compared", compared.to_string());
+    let at_threshold = summary::at_threshold(outcome.read(), plan.threshold(), &plan.curve());
+    lines.line("recall", summary::recall(expected, low, at_threshold, None));
+    let place = match args.output.as_deref() {
+        None | Some("-") => "standard output".to_owned(),
+        Some(path) => format!("`{}`", visible(path)),
+    };
+    lines.line("wrote", format!("{} to {place}", counted(outcome.written(), "near-duplicate pair")));
+    lines.line("time", summary::time(elapsed, outcome.read(), bytes));
+    lines.detail("spec", plan.spec().to_string());
+    let (search, banding) = (plan.search().to_string(), plan.banding());
+    lines.detail("candidates", summary::found_by(&search, banding.bands(), banding.rows()));
+    if let Some(share) = summary::filter_share(screened.compared, screened.registers) {
+        lines.detail("sketches", share);
+    }
+    if let Some(error) = plan.error_per_look().and(plan.filter_error()) {
+        lines.detail("filter", summary::total_error(error));
+    }
+    lines.stages(&progress.stages());
+    printer.note(&lines.to_string());
 }

@@ -8,6 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use minwise::figure::{self, counted};
 use minwise_index::{Index, Unclosed};
 use minwise_server::{Server, ServerLimits, ServerOptions, Tokens};
 use serde_json::{Value, json};
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 use crate::Exit;
 use crate::args::ServeArgs;
 use crate::interrupt;
-use crate::printer::{CommandWarning, Failure, Printer, megabytes};
+use crate::printer::{CommandWarning, Failure, Printer};
 use crate::settings::{self, FlagProblems};
 
 pub fn run(args: &ServeArgs, printer: &Printer) -> Result<Exit, Failure> {
@@ -47,11 +48,11 @@ pub fn run(args: &ServeArgs, printer: &Printer) -> Result<Exit, Failure> {
     let ended = server.run(index)?;
     printer.event(&json!({"event": "stopped", "not_added": ended.not_added}));
     if ended.not_added > 0 {
-        let message = format!("{} documents that were accepted for jobs were not added", ended.not_added);
+        let message = format!("{} of unfinished jobs were not added", counted(ended.not_added, "document"));
         printer.warning(CommandWarning::NotAdded.code(), &message);
         return Ok(Exit::Error);
     }
-    printer.note("stopped     everything that was acknowledged is on disk");
+    printer.note("stopped     all accepted changes are saved");
     Ok(Exit::Done)
 }
 
@@ -67,7 +68,7 @@ fn open(
 ) -> Result<Index, Failure> {
     let mut detail = "This takes a few seconds.".to_owned();
     if let Some(unclosed) = unclosed {
-        let size = megabytes(unclosed.journal_bytes);
+        let size = figure::size(unclosed.journal_bytes);
         detail = format!("It was not closed properly, so {size} of recent changes are read again.");
         printer.event(&json!({
             "event": "opening", "index": path, "holder": unclosed.holder,

@@ -3,25 +3,28 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use minwise::figure::{counted, grouped, size};
+use minwise_corpus::visible;
 use minwise_engine::{SketchOptions, SketchOutcome, SketchRun};
 use serde_json::json;
 
 use super::{REPORTED_BY_DEDUP, rejects};
 use crate::Exit;
 use crate::args::SketchFileArgs;
-use crate::printer::{Failure, Printer, counted, grouped, megabytes, skipped_line, with_nulls};
+use crate::printer::{Failure, Printer};
 use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
+use crate::summary::{self, SummaryLines};
 
 pub fn run(args: &SketchFileArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
     let mut problems = FlagProblems::default();
     let options = SketchOptions::default()
-        .inputs(settings::inputs(&args.inputs, None, &mut problems))
+        .inputs(settings::inputs(&args.inputs, &args.reading, None, &mut problems))
         .spec(settings::spec(&args.spec, &mut problems))
-        .threads(settings::given_threads(args.run.threads.as_deref(), &mut problems))
+        .threads(settings::given_threads(&args.run.threads, &mut problems))
         .memory(settings::memory(&args.run, &mut problems))
-        .max_rejects(settings::max_rejects(&args.run, &mut problems))
+        .max_rejects(settings::max_rejects(args.run.max_rejects.as_deref(), &mut problems))
         .output(PathBuf::from(&args.output))
         .overwrite(args.force);
     let run = problems.built(SketchRun::new(options))?;
@@ -29,12 +32,18 @@ pub fn run(args: &SketchFileArgs, printer: &Printer) -> Result<Exit, Failure> {
     let progress = ProgressPrinter::new(printer);
     let outcome = run.execute(&progress)?;
     progress.clear();
-    summary(&outcome, started, printer);
+    summary(args, &outcome, started, &progress, printer);
     printer.skipped(&outcome.skipped_files);
     Ok(rejects(&outcome.rejected, REPORTED_BY_DEDUP, &args.run, printer))
 }
 
-fn summary(outcome: &SketchOutcome, started: Instant, printer: &Printer) {
+fn summary(
+    args: &SketchFileArgs,
+    outcome: &SketchOutcome,
+    started: Instant,
+    progress: &ProgressPrinter,
+    printer: &Printer,
+) {
     let elapsed = started.elapsed();
     let SketchOutcome {
         spec,
@@ -59,18 +68,17 @@ fn summary(outcome: &SketchOutcome, started: Instant, printer: &Printer) {
         "sketch_bytes": bytes,
         "elapsed_ms": elapsed.as_millis() as u64,
     }));
-    printer.note(&format!(
-        "read        {}, {}{}; {} rejected{}\n\
-         sketched    {}, {bytes} bytes each\n\
-         spec        {spec}\n\
-         time        {:.2} s, {:.1} MB/s",
-        counted(documents + nulls + rejected.count, "document"),
-        megabytes(*read_bytes),
-        with_nulls(*nulls),
-        grouped(rejected.count),
-        skipped_line(skipped_files.len() as u64, *skipped_records),
-        counted(*documents, "document"),
-        elapsed.as_secs_f64(),
-        *read_bytes as f64 / 1e6 / elapsed.as_secs_f64().max(1e-9),
-    ));
+    let read = documents + nulls + rejected.count;
+    let mut lines = SummaryLines::default();
+    let nulls = summary::with_nulls(*nulls);
+    lines.line("read", format!("{}, {}{nulls}", counted(read, "document"), size(*read_bytes)));
+    lines.line("rejected", counted(rejected.count, "record"));
+    lines.optional("skipped", summary::skipped(skipped_files.len() as u64, *skipped_records));
+    let sketches = counted(*documents, "sketch");
+    lines
+        .line("wrote", format!("{sketches} of {} bytes each to `{}`", grouped(bytes), visible(&args.output)));
+    lines.line("time", summary::time(elapsed, read, *read_bytes));
+    lines.detail("spec", spec.to_string());
+    lines.stages(&progress.stages());
+    printer.note(&lines.to_string());
 }

@@ -3,24 +3,27 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use minwise::figure::{counted, size};
+use minwise_corpus::visible;
 use minwise_engine::{WeightsOptions, WeightsRun};
 use serde_json::json;
 
 use super::REPORTED_BY_DEDUP;
 use crate::Exit;
 use crate::args::WeightsArgs;
-use crate::printer::{Failure, Printer, counted, grouped, megabytes, skipped_line, with_nulls};
+use crate::printer::{Failure, Printer};
 use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
 use crate::spell::spelled;
+use crate::summary::{self, SummaryLines};
 
 pub fn run(args: &WeightsArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
     let mut problems = FlagProblems::default();
     let options = WeightsOptions::default()
-        .inputs(settings::inputs(&args.inputs, None, &mut problems))
+        .inputs(settings::inputs(&args.inputs, &args.reading, None, &mut problems))
         .spec(settings::text_spec(&args.text, &mut problems))
-        .threads(settings::given_threads(args.threads.as_deref(), &mut problems))
+        .threads(settings::given_threads(&args.threads, &mut problems))
         .output(PathBuf::from(&args.output))
         .overwrite(args.force);
     let run = problems.built(WeightsRun::new(options))?;
@@ -40,24 +43,22 @@ pub fn run(args: &WeightsArgs, printer: &Printer) -> Result<Exit, Failure> {
         "fingerprint": format!("{:016x}", counted_here.fingerprint),
         "elapsed_ms": elapsed.as_millis() as u64,
     }));
-    printer.note(&format!(
-        "counted     {}, {}{}; {} rejected{}\n\
-         shingles    {} different ones\n\
-         table       {:016x}\n\
-         time        {:.2} s, {:.1} MB/s",
-        counted(counted_here.documents, "document"),
-        megabytes(counted_here.bytes),
-        with_nulls(counted_here.nulls),
-        grouped(counted_here.rejected.count),
-        skipped_line(counted_here.skipped_files.len() as u64, counted_here.skipped_records),
-        grouped(counted_here.shingles),
-        counted_here.fingerprint,
-        elapsed.as_secs_f64(),
-        counted_here.bytes as f64 / 1e6 / elapsed.as_secs_f64().max(1e-9),
-    ));
+    let (documents, bytes) = (counted_here.documents, counted_here.bytes);
+    let mut lines = SummaryLines::default();
+    let nulls = summary::with_nulls(counted_here.nulls);
+    lines.line("read", format!("{}, {}{nulls}", counted(documents, "document"), size(bytes)));
+    lines.line("rejected", counted(counted_here.rejected.count, "record"));
+    let skipped_files = counted_here.skipped_files.len() as u64;
+    lines.optional("skipped", summary::skipped(skipped_files, counted_here.skipped_records));
+    let shingles = counted(counted_here.shingles, "shingle");
+    lines.line("wrote", format!("the document frequencies of {shingles} to `{}`", visible(&args.output)));
+    lines.line("time", summary::time(elapsed, documents, bytes));
+    lines.detail("table", format!("{:016x}", counted_here.fingerprint));
+    lines.stages(&progress.stages());
+    printer.note(&lines.to_string());
     printer.skipped(&counted_here.skipped_files);
     let hint = counted_here.rejected.hint.as_ref().map_or_else(|| REPORTED_BY_DEDUP.to_owned(), spelled);
     let rejected = &counted_here.rejected;
-    printer.rejects(rejected.count, &rejected.first, &rejected.lines, &hint);
+    printer.rejects(rejected.count, &rejected.first, &rejected.lines, false, &hint);
     Ok(if counted_here.rejected.count == 0 { Exit::Done } else { Exit::Error })
 }

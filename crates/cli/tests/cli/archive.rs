@@ -70,10 +70,13 @@ fn a_check_says_what_is_repeated_and_ends_with_1() {
     new.txt: 1 match
 
       2021-01.txt: contained, shared passage
-        similarity 0.2045 exact; 37.5 % of it is there, 31.0 % of that is here; longest passage 40 tokens
+        similarity 0.2045; 37.5 % of this document appears in it; 31.0 % of it appears in this document; longest shared passage 40 tokens
         40 tokens: w6x0 w6x1 w6x2 w6x3 w6x4 w6x5 w6x6 w6x7 w6x8 w6x9 w6x10 w6x11 w6x12 w6x13 w6x14 w6x15 w6x16 w6x17 w6x18 w6x19 w6x20 w6x21 w6x22 w6x23 w6x24 w6x25 w6x26 w6x27 w6x28 w6x29 w6x30 w6x31 w6x32 w6x33 w6x34 w6x35 w6x36 w6x37 w6x38 w6x39
     --- stderr
-    finds       a document of similarity 0.5 with a probability of 0.9963 or more, one that shares 25 tokens in a row always, if no more than 1 000 are candidates
+    checked     1 document: 1 with matches
+    rejected    0 records
+    guarantee   A document of similarity 0.5 is found with a probability of at least 99.63 %. A document that shares a passage of 25 tokens is always found. At most 1,000 candidates are compared per document.
+    time        [time]
     ");
     desk.write("own.txt", prose(77, 100));
     insta::assert_snapshot!(desk.run("check own.txt --index archive"), @"
@@ -81,10 +84,16 @@ fn a_check_says_what_is_repeated_and_ends_with_1() {
     --- stdout
     own.txt: nothing like it is in the archive
     --- stderr
-    finds       a document of similarity 0.5 with a probability of 0.9963 or more, one that shares 25 tokens in a row always, if no more than 1 000 are candidates
+    checked     1 document: 0 with matches
+    rejected    0 records
+    guarantee   A document of similarity 0.5 is found with a probability of at least 99.63 %. A document that shares a passage of 25 tokens is always found. At most 1,000 candidates are compared per document.
+    time        [time]
     ");
     let from_stdin = desk.run_with(&["check", "-", "--index", "archive"], prose(4, 120).as_bytes()).exit(1);
-    assert!(from_stdin.text().contains("similarity 1.0000 exact"), "{from_stdin}");
+    assert!(
+        from_stdin.text().contains("similarity 1.0000; 100.0 % of this document appears in it"),
+        "{from_stdin}"
+    );
 }
 
 /// DESIGN: the index gives the same answer as a run does.
@@ -122,7 +131,7 @@ fn what_is_no_evidence_is_left_out() {
     desk.write("form.txt", &form);
     desk.write("more/a.txt", format!("{form} {}", prose(51, 60)));
     desk.write("meta.csv", "id,applicant,title\na.txt,Ada,A study\nnobody.txt,Bob,\n");
-    insta::assert_snapshot!(desk.run("index add archive more --meta meta.csv").err.lines().last().unwrap(), @"minwise: warning: `--meta` has 1 id that no document has: `nobody.txt`");
+    insta::assert_snapshot!(desk.run("index add archive more --meta meta.csv").err.lines().last().unwrap(), @"warning: `--meta` has 1 id that no document has: `nobody.txt`");
     desk.write("new.txt", format!("{form} {}", prose(52, 60)));
     let check = |options: &str| desk.run(&format!("check new.txt --index archive {options}")).code;
     assert_eq!(check(""), Some(1));
@@ -146,7 +155,7 @@ fn what_is_no_evidence_is_left_out() {
     insta::assert_snapshot!(piped("Ada", &["-q"]), @"
     exit 2
     --- stderr
-    minwise: `--exclude` cannot tell in advance that standard input has records
+    error: `--exclude` cannot tell in advance that standard input has records
 
     hint: `--input-format` says what they are, such as `--input-format jsonl`
     ");
@@ -251,17 +260,16 @@ fn what_is_found_for_certain_depends_on_the_options() {
     let desk = archive();
     desk.write("new.txt", prose(77, 60));
     let says = |options: &str| desk.run(&format!("check new.txt --index archive {options}")).exit(0).err;
-    assert!(says("").contains("shares 25 tokens in a row always, if no more than 1 000 are candidates"));
-    assert!(says("--passage 100").contains("shares 100 tokens in a row always"));
+    assert!(
+        says("").contains("a passage of 25 tokens is always found. At most 1,000 candidates are compared")
+    );
+    assert!(says("--passage 100").contains("a passage of 100 tokens is always found."));
     assert!(!says("--passage off").contains("always"));
     for option in ["--max-df 0.5", "--ignore-quotations"] {
-        assert!(
-            says(option).contains("shares 25 tokens in a row of which none is left out always"),
-            "{option}"
-        );
+        assert!(says(option).contains("This holds for text of which nothing is left out."), "{option}");
     }
-    assert!(says("--candidates 7").contains("if no more than 7 are candidates"));
-    assert!(says("--ignore-references").contains("or more where nothing of it is left out"));
+    assert!(says("--candidates 7").contains("At most 7 candidates are compared"));
+    assert!(says("--ignore-references").contains("This holds for text of which nothing is left out."));
 }
 
 /// Names that two folders have would get longer ids, and with them all others.
@@ -282,7 +290,7 @@ fn files_of_two_folders_with_one_name_are_refused() {
     insta::assert_snapshot!(desk.run("index add archive 2023/ 2024"), @"
     exit 2
     --- stderr
-    minwise: `2023/a.txt` and `2024/a.txt` would both be the document `a.txt`
+    error: `2023/a.txt` and `2024/a.txt` would both be the document `a.txt`
 
     hint: add the folder that holds both: ids are paths within it
     ");
@@ -329,7 +337,7 @@ fn a_report_shows_passages_side_by_side_and_escapes_everything() {
     insta::assert_snapshot!(desk.run("check new.html --index archive --report page.html"), @"
     exit 2
     --- stderr
-    minwise: `page.html` exists already
+    error: `page.html` exists already
 
     hint: `--force` replaces it
     ");
@@ -339,8 +347,8 @@ fn a_report_shows_passages_side_by_side_and_escapes_everything() {
 fn documents_are_replaced_and_removed() {
     let desk = archive();
     desk.write("again/2019-02.txt", prose(200, 50));
-    insta::assert_snapshot!(desk.run("index add archive again").summary("added"), @"1 document, 1 of them in place of others; 0 unchanged; 0 rejected");
-    insta::assert_snapshot!(desk.run("index add archive again").summary("added"), @"0 documents, 0 of them in place of others; 1 unchanged; 0 rejected");
+    insta::assert_snapshot!(desk.run("index add archive again").summary("documents"), @"0 added, 1 replaced, 0 unchanged");
+    insta::assert_snapshot!(desk.run("index add archive again").summary("documents"), @"0 added, 0 replaced, 1 unchanged");
     assert_eq!(desk.run("index list archive").lines().len(), 5);
     insta::assert_snapshot!(desk.run("index remove archive 2019-02.txt 2020-01.txt"), @"
     exit 0
@@ -350,7 +358,7 @@ fn documents_are_replaced_and_removed() {
     insta::assert_snapshot!(desk.run("index remove archive 2019-01.txt 2020-01.txt"), @"
     exit 2
     --- stderr
-    minwise: no document has the id `2020-01.txt`
+    error: no document has the id `2020-01.txt`
 
     hint: `minwise index list` shows the ids there are
     ");
@@ -381,14 +389,14 @@ fn an_archive_goes_to_lines_and_back_and_into_another() {
     insta::assert_snapshot!(desk.run("index merge archive other -o fourth"), @"
     exit 2
     --- stderr
-    minwise: these were made with different settings: passage is `25` here and `40` there
+    error: these were made with different settings: passage is `25` here and `40` there
     ");
     assert!(!desk.path("fourth").exists());
     desk.write("wrong.jsonl", "{}\n");
     insta::assert_snapshot!(desk.run("index import archive wrong.jsonl"), @"
     exit 2
     --- stderr
-    minwise: line 1 is no document of an index: it does not begin with the settings of an index
+    error: line 1 is no document of an index: it does not begin with the settings of an index
     ");
 }
 
@@ -399,51 +407,51 @@ fn wrong_input_is_told() {
     insta::assert_snapshot!(desk.run("index add nowhere applications"), @"
     exit 2
     --- stderr
-    minwise: `nowhere` is not an index
+    error: `nowhere` is not an index
 
     hint: `minwise index create nowhere` makes one
     ");
     insta::assert_snapshot!(desk.run("index create archive"), @"
     exit 2
     --- stderr
-    minwise: `archive` is there already
+    error: `archive` is there already
 
     hint: `minwise index add archive` adds to an index
     ");
     insta::assert_snapshot!(desk.run("index create third --passage 3 --bits 40 --threshold 2"), @"
     exit 2
     --- stderr
-    minwise: `--threshold`: the threshold cannot be 2: it must be above 0 and at most 1
-    minwise: `--bits`: `40` is not a number of bits: expected 0.125, 0.25, 0.5, or a number from 1 to 16 with at most three decimals
+    error: `--threshold`: the threshold cannot be 2: it must be above 0 and at most 1
+    error: `--bits`: `40` is not a number of bits: expected 0.125, 0.25, 0.5, or a number from 1 to 16 with at most three decimals
     ");
     insta::assert_snapshot!(desk.run("index show archive nothing"), @"
     exit 2
     --- stderr
-    minwise: no document has the id `nothing`
+    error: no document has the id `nothing`
 
     hint: `minwise index list` shows the ids there are
     ");
     insta::assert_snapshot!(desk.run("check new.txt --index archive --containment 7 --since soon --set x --max-df 0"), @"
     exit 2
     --- stderr
-    minwise: `--max-df`: `0` is not a limit on documents: expected a share such as `0.1`, up to `1.0`, or a number such as `500`, from `1`
-    minwise: `--containment`: `7` is not a number from 0 to 1
-    minwise: `--since`: `soon` is not a date such as `2026-03-01`
-    minwise: `--set`: `x` is not of the form `FIELD=VALUE`
+    error: `--max-df`: `0` is not a limit on documents: expected a share such as `0.1`, up to `1.0`, or a number such as `500`, from `1`
+    error: `--containment`: `7` is not a number from 0 to 1
+    error: `--since`: `soon` is not a date such as `2026-03-01`
+    error: `--set`: `x` is not of the form `FIELD=VALUE`
     ");
     insta::assert_snapshot!(desk.run("check new.txt --index applications"), @"
     exit 2
     --- stderr
-    minwise: `applications` is not an index
+    error: `applications` is not an index
 
     hint: `minwise index create applications` makes one
     ");
     desk.write("broken.docx", b"PK\x03\x04 and no more");
     let rejected = desk.run("index add archive broken.docx").exit(2);
     let said =
-        rejected.err.lines().skip_while(|line| !line.starts_with("minwise:")).collect::<Vec<_>>().join("\n");
+        rejected.err.lines().skip_while(|line| !line.starts_with("error:")).collect::<Vec<_>>().join("\n");
     insta::assert_snapshot!(said, @"
-    minwise: 1 record was rejected
+    error: 1 record was rejected
         broken.docx: it is broken: invalid Zip archive: Could not find EOCD
 
     hint: they are not in the archive; all others are
@@ -456,6 +464,58 @@ fn wrong_input_is_told() {
     desk.run("check new.txt --index archive --top 0").exit(2);
     desk.write("empty.txt", "");
     desk.run("check empty.txt --index archive").exit(0);
+}
+
+/// A check that could not read everything exits 2, also if it found something, unless so many rejects are permitted.
+#[test]
+fn a_check_that_could_not_read_every_file_says_so() {
+    let desk = Desk::with("old.txt", prose(1, 90));
+    desk.run("index create archive -q").exit(0);
+    desk.run("index add archive old.txt -q").exit(0);
+    desk.write("new/copy.txt", prose(1, 90));
+    desk.write("new/other.txt", prose(2, 90));
+    desk.write("new/broken.docx", b"PK\x03\x04 and no more");
+    let run = desk.run("check new --index archive").exit(2);
+    assert_eq!(run.summary("checked"), "2 documents: 1 with matches");
+    assert_eq!(run.summary("rejected"), "1 record");
+    assert!(run.err.contains("\nerror: 1 record was rejected\n    new/broken.docx: "), "{run}");
+    let run = desk.run("check new --index archive --max-rejects 1").exit(1);
+    assert!(run.err.contains("\nwarning: 1 record was rejected\n"), "{run}");
+    desk.run("check new --index archive --max-rejects 0").exit(2);
+    desk.run("check new/broken.docx new/other.txt --index archive --max-rejects 1").exit(0);
+    desk.run("index add archive new --rejects rejects.jsonl").exit(2);
+    let rejects = desk.text("rejects.jsonl");
+    assert!(rejects.lines().count() == 1 && rejects.contains("\"file\":\"new/broken.docx\""), "{rejects}");
+    desk.run("index add archive new --max-rejects 1 -q").exit(0);
+    assert!(desk.run("index add archive new --max-rejects some").exit(2).err.contains("`--max-rejects`"));
+    // Nothing is promised about a check that was not made.
+    let run = desk.run("check missing.docx --index archive").exit(2);
+    assert!(run.err.starts_with("error: no such file"), "{run}");
+}
+
+/// Excerpts of the page and of the text begin and end at words.
+#[test]
+fn excerpts_end_at_words() {
+    let shared = prose(1, 60);
+    let desk = Desk::with("old.txt", format!("{} {shared} {}", prose(2, 60), prose(3, 60)));
+    desk.write("new.txt", format!("{} {shared} {}", prose(4, 60), prose(5, 60)));
+    desk.run("index create archive -q").exit(0);
+    desk.run("index add archive old.txt -q").exit(0);
+    let run = desk.run("check new.txt --index archive --report page.html").exit(1);
+    let words: Vec<String> = (1..6).flat_map(|seed| crate::support::words(seed, 60)).collect();
+    let page = desk.text("page.html");
+    let sides: Vec<&str> = page.split("<p class=\"text\" dir=\"auto\">").skip(1).collect();
+    assert_eq!(sides.len(), 2, "{page}");
+    for side in sides {
+        let side = side.split_once("</p>").unwrap().0.replace("<mark>", " ").replace("</mark>", " ");
+        assert!(side.starts_with("… ") && side.ends_with(" …"), "{side}");
+        for word in side.split_whitespace().filter(|word| *word != "…") {
+            assert!(words.iter().any(|whole| whole == word), "`{word}` is no whole word");
+        }
+    }
+    let excerpt = run.lines().into_iter().find(|line| line.ends_with(" …")).unwrap().to_owned();
+    let last = excerpt.trim_end_matches(" …").rsplit(' ').next().unwrap();
+    assert!(words.iter().any(|whole| whole == last), "{excerpt}");
 }
 
 /// Every list of rejects has the same lines: the report of a run, `index add`, `check`, and their logs.
@@ -492,7 +552,7 @@ fn all_rejects_are_listed_in_one_form() {
     insta::assert_snapshot!(desk.run("index add archive in.jsonl --rejects added.jsonl"), @"
     exit 2
     --- stderr
-    minwise: `added.jsonl` exists already
+    error: `added.jsonl` exists already
 
     hint: `--force` replaces it
     ");
@@ -535,7 +595,7 @@ fn without_texts_matches_are_found_and_passages_are_not_shown() {
     insta::assert_snapshot!(desk.run("index show archive a"), @"
     exit 2
     --- stderr
-    minwise: the index was made without texts, and showing a document needs them
+    error: the index was made without texts, and showing a document needs them
 
     hint: an index that is to do this is made without `--no-text`
     ");
@@ -626,7 +686,7 @@ fn a_lost_note_is_a_finding_that_a_repair_mends() {
     insta::assert_snapshot!(desk.run("index stats archive"), @"
     exit 2
     --- stderr
-    minwise: the index `archive/acknowledged` is damaged: it does not have its checksum
+    error: the index `archive/acknowledged` is damaged: it does not have its checksum
 
     hint: `minwise index check` names what is damaged and `--repair` saves what can be read, if its files can be opened; if not, `minwise index import` makes it again from an export
     ");

@@ -103,14 +103,14 @@ fn records_are_named_by_id_or_by_line() {
     insta::assert_snapshot!(desk.run("compare in.jsonl#z y.txt"), @"
     exit 2
     --- stderr
-    minwise: `in.jsonl#z`: there is no such document
+    error: `in.jsonl#z`: there is no such document
 
     hint: `FILE#ID` takes the value of the id field, or the number of a line or row
     ");
     insta::assert_snapshot!(desk.run("compare missing.jsonl#1 y.txt"), @"
     exit 2
     --- stderr
-    minwise: no such file or folder: `missing.jsonl`
+    error: no such file or folder: `missing.jsonl`
 
     hint: check the spelling; a relative path starts at the current folder
     ");
@@ -168,7 +168,7 @@ fn a_folder_is_not_a_document() {
     insta::assert_snapshot!(desk.run("compare letters letters/a"), @"
     exit 2
     --- stderr
-    minwise: `letters` is a folder, but a comparison takes one document
+    error: `letters` is a folder, but a comparison takes one document
 
     hint: `minwise pairs letters` compares all documents of a folder
     ");
@@ -181,7 +181,7 @@ fn a_text_that_is_not_utf_8_can_be_read_when_its_encoding_is_said() {
     insta::assert_snapshot!(desk.run("compare latin utf8"), @"
     exit 2
     --- stderr
-    minwise: `latin`: record `latin`: not UTF-8: byte 3 is invalid
+    error: `latin`: record `latin`: not UTF-8: byte 3 is invalid
     ");
     desk.write("ascii", record("a", "cafe"));
     desk.run("compare latin latin --encoding latin-1 --threshold 1").exit(0);

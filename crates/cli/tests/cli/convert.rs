@@ -84,7 +84,7 @@ fn inputs_of_several_formats_need_a_name_that_decides() {
         let run = desk.run(&format!("dedup a.jsonl b.csv -o {output}")).exit(2);
         assert!(
             run.err.starts_with(
-                "minwise: the inputs have several formats (`a.jsonl` is JSONL, `b.csv` is CSV), and "
+                "error: the inputs have several formats (`a.jsonl` is JSONL, `b.csv` is CSV), and "
             ),
             "{run}"
         );
@@ -110,14 +110,14 @@ fn a_mixture_of_types_is_refused_with_both_lines() {
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.parquet"), @"
     exit 2
     --- stderr
-    minwise: `meta.year` is a number in `in.jsonl:1` and a string in `in.jsonl:4`, and a column of Parquet has one type
+    error: `meta.year` is a number in `in.jsonl:1` and a string in `in.jsonl:4`, and a column of Parquet has one type
 
     hint: give every record the same type in this field, or write JSONL, which allows mixed types: `--output kept.jsonl`
     ");
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.csv"), @"
     exit 2
     --- stderr
-    minwise: `meta` is an object in `in.jsonl:1`, which no column of CSV holds
+    error: `meta` is an object in `in.jsonl:1`, which no column of CSV holds
 
     hint: write JSONL, which can hold this value: `--output kept.jsonl`
     ");
@@ -200,20 +200,17 @@ fn a_format_without_a_conversion_is_refused_before_reading() {
     );
     let desk = Desk::with("in.warc", warc);
     let run = desk.run("dedup in.warc -o out.jsonl").exit(2);
-    assert!(
-        run.err.starts_with("minwise: `in.warc` is WARC, and WARC cannot be converted to JSONL"),
-        "{run}"
-    );
+    assert!(run.err.starts_with("error: `in.warc` is WARC, and WARC cannot be converted to JSONL"), "{run}");
     desk.write("in.jsonl", CHAT);
     let run = desk.run("dedup in.jsonl -o out.warc.gz").exit(2);
     assert!(
-        run.err.starts_with("minwise: `in.jsonl` is JSONL, and JSONL cannot be converted to WARC"),
+        run.err.starts_with("error: `in.jsonl` is JSONL, and JSONL cannot be converted to WARC"),
         "{run}"
     );
     // The input that is in the way is named.
     let run = desk.run("dedup in.warc in.jsonl -o out.warc").exit(2);
     assert!(
-        run.err.starts_with("minwise: `in.jsonl` is JSONL, and JSONL cannot be converted to WARC"),
+        run.err.starts_with("error: `in.jsonl` is JSONL, and JSONL cannot be converted to WARC"),
         "{run}"
     );
     for name in ["out.arrow.zst", "out.arrow.GZ", "out.arrow.zstd"] {
@@ -319,7 +316,8 @@ fn lone_surrogates_that_a_conversion_replaces_are_counted() {
     let desk = Desk::with("in.jsonl", lines.join("\n") + "\n");
     for (name, count) in [("out.parquet", 4), ("out.csv", 4), ("out.jsonl", 1)] {
         let run = desk.run(&format!("dedup in.jsonl -o {name} --report {name}.report")).exit(0);
-        let warning = format!("lone surrogates were read as U+FFFD in {count} documents");
+        let documents = if count == 1 { "1 document".to_owned() } else { format!("{count} documents") };
+        let warning = format!("lone surrogates were read as U+FFFD in {documents}\n");
         assert!(run.err.contains(&warning), "{name}: {run}");
         assert_eq!(desk.json(&format!("{name}.report/summary.json"))["repaired"], count, "{name}");
     }

@@ -17,13 +17,21 @@ fn the_example_runs_as_the_readme_says() {
     exit 0
     --- stderr
     read        48 documents, 48.4 kB; 4 without shingles
-    kept        30
-    removed     18 in 14 clusters, 6 of them with equal shingles
-    rejected    0
-    candidates  14, 1 put aside by 99 % of their registers; 13 compared exactly, 12 of them at or above 0.8
-    recall      0.9999 expected, from 16 bands of 6 rows; 1.0000 measured, by all 45 partners of 48 documents
-    spec        nfkc+casefold / words:5 / minhash:128 / seed:1 (keep first, cluster star)
+    kept        30 documents (62.5 %)
+    removed     18 documents (37.5 %) in 14 clusters; 6 of them equal after normalisation
+    rejected    0 records
+    compared    14 candidate pairs: 1 ruled out by its sketches, 13 compared exactly, 12 reach 0.8
+    recall      99.99 % expected; 100 % measured: 45 of the 45 near-duplicates of all 48 documents
+    wrote       30 kept documents to `kept.jsonl`
+                18 removed documents to `removed.jsonl`
     time        [time]
+
+    Details
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    settings    keep first, cluster star
+    candidates  16 bands of 6 rows
+    sketches    99.1 % of the registers of candidate pairs were compared
+    stages      [time]
     ");
     let lines = |name: &str| desk.text(name).lines().count();
     assert_eq!((lines("kept.jsonl"), lines("removed.jsonl")), (30, 18));
@@ -48,7 +56,9 @@ fn the_readme_shows_what_is_printed() {
     let shown = blocks.iter().skip(1).filter(|block| block.starts_with("text\n"));
     let shown = shown.flat_map(|block| block.lines().skip(1));
     let mut lines = 0;
-    for line in shown.filter(|line| !line.is_empty() && !line.starts_with("time") && *line != "…") {
+    for line in shown.filter(|line| {
+        !line.is_empty() && !["time", "stages"].iter().any(|name| line.starts_with(name)) && *line != "…"
+    }) {
         let line = line.trim_end_matches(" …");
         assert!(printed.contains(line), "`{line}` is not in\n{printed}");
         lines += 1;
@@ -66,22 +76,22 @@ fn every_wrong_option_is_reported_at_once() {
     insta::assert_snapshot!(run, @"
     exit 2
     --- stderr
-    minwise: `--text-field`: `a..b` is not a field: expected names separated by single dots, such as `text` or `meta.id`
-    minwise: `--id-field`: `.` is not a field: expected names separated by single dots, such as `text` or `meta.id`
-    minwise: `--encoding`: `utf-7` is not an encoding: expected `utf-8`, `latin-1` or `auto`
-    minwise: `--max-record`: `5apples` is not a size such as `64MiB`
-    minwise: `--input-format`: `xml` is not an input format: expected `auto`, `jsonl`, `csv`, `tsv`, `parquet`, `arrow`, `warc`, `document` or `text`
-    minwise: `--cluster`: `big` is not a clustering: expected `star` or `components`
-    minwise: `--threshold`: the threshold cannot be 1.5: it must be above 0 and at most 1
-    minwise: `--shingle`: `word:5` is not a shingling: expected `words:N`, `chars:N` or `terms`, such as `words:5` or `words:5,bag`
-    minwise: `--normalize`: `lower` is not a normalisation: expected `nfkc+casefold`, `casefold` or `none`
-    minwise: `--whitespace`: `tabs` is not a way to treat white space: expected `fold`, `keep` or `remove`
-    minwise: `--short`: `drop` is not a rule for short documents: expected `one` or `reject`
-    minwise: `--registers`: `many` is not a whole number
-    minwise: `--seed`: `first` is not a whole number
-    minwise: `--keep`: `best` is not a keeper policy: expected `first`, `last`, `longest`, `shortest`, `newest:FIELD`, `oldest:FIELD`, `max:FIELD`, `min:FIELD` or `priority:FIELD=A,B,C`
-    minwise: `--threads`: `none` is not a whole number
-    minwise: `--max-rejects`: `some` is not a whole number
+    error: `--text-field`: `a..b` is not a field: expected names separated by single dots, such as `text` or `meta.id`
+    error: `--id-field`: `.` is not a field: expected names separated by single dots, such as `text` or `meta.id`
+    error: `--encoding`: `utf-7` is not an encoding: expected `utf-8`, `latin-1` or `auto`
+    error: `--max-record`: `5apples` is not a size such as `64MiB`
+    error: `--input-format`: `xml` is not an input format: expected `auto`, `jsonl`, `csv`, `tsv`, `parquet`, `arrow`, `warc`, `document` or `text`
+    error: `--cluster`: `big` is not a clustering: expected `star` or `components`
+    error: `--threshold`: the threshold cannot be 1.5: it must be above 0 and at most 1
+    error: `--shingle`: `word:5` is not a shingling: expected `words:N`, `chars:N` or `terms`, such as `words:5` or `words:5,bag`
+    error: `--normalize`: `lower` is not a normalisation: expected `nfkc+casefold`, `casefold` or `none`
+    error: `--whitespace`: `tabs` is not a way to treat white space: expected `fold`, `keep` or `remove`
+    error: `--short`: `drop` is not a rule for short documents: expected `one` or `reject`
+    error: `--registers`: `many` is not a whole number
+    error: `--seed`: `first` is not a whole number
+    error: `--keep`: `best` is not a keeper policy: expected `first`, `last`, `longest`, `shortest`, `newest:FIELD`, `oldest:FIELD`, `max:FIELD`, `min:FIELD` or `priority:FIELD=A,B,C`
+    error: `--threads`: `none` is not a whole number
+    error: `--max-rejects`: `some` is not a whole number
     ");
 }
 
@@ -93,11 +103,11 @@ fn numbers_out_of_range() {
     insta::assert_snapshot!(run, @"
     exit 2
     --- stderr
-    minwise: `--max-record`: it must be at least 1 byte and less than 4 GiB
-    minwise: `--threshold`: the threshold cannot be NaN: it must be above 0 and at most 1
-    minwise: `--shingle`: the size of a shingle cannot be 1025: it must be from 1 to 256
-    minwise: `--registers`: the number of registers cannot be 65537: it must be from 1 to 65536
-    minwise: `--threads`: it must be at least 1
+    error: `--max-record`: it must be at least 1 byte and less than 4 GiB
+    error: `--threshold`: the threshold cannot be NaN: it must be above 0 and at most 1
+    error: `--shingle`: the size of a shingle cannot be 1025: it must be from 1 to 256
+    error: `--registers`: the number of registers cannot be 65537: it must be from 1 to 65536
+    error: `--threads`: it must be at least 1
     ");
 }
 
@@ -120,7 +130,7 @@ fn bands_and_rows_that_do_not_fit() {
     insta::assert_snapshot!(desk().run("dedup in.jsonl -o out.jsonl --bands 20 --rows 7"), @"
     exit 2
     --- stderr
-    minwise: `--bands`: 20 bands of 7 rows need 140 registers, but a sketch has 128
+    error: `--bands`: 20 bands of 7 rows need 140 registers, but a sketch has 128
 
     hint: `--registers 140` would be enough
     ");
@@ -138,7 +148,7 @@ fn a_recall_that_cannot_be_reached() {
     insta::assert_snapshot!(desk().run("dedup in.jsonl -o out.jsonl --threshold 0.03 --registers 100"), @"
     exit 2
     --- stderr
-    minwise: `--recall`: no banding of 100 registers finds a pair at similarity 0.03 with probability 0.99: the best is 0.9524
+    error: `--recall`: no banding of 100 registers finds a pair at similarity 0.03 with probability 0.99: the best is 0.9524
 
     hint: `--registers 152` would be enough; so would `--recall 0.952`
     ");
@@ -166,7 +176,7 @@ fn options_that_exclude_one_another() {
 
     Usage: minwise dedup --output <OUT> <INPUT>...
 
-    For more information, try '--help'.
+    hint: `--help` lists all options
     ");
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o a.jsonl --removed b.jsonl --annotate"), @"
     exit 2
@@ -175,24 +185,30 @@ fn options_that_exclude_one_another() {
 
     Usage: minwise dedup --output <OUT> --removed <OUT> <INPUT>...
 
-    For more information, try '--help'.
+    hint: `--help` lists all options
     ");
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o a.jsonl --bands 4"), @"
     exit 2
     --- stderr
-    minwise: `--bands`: it needs `--rows` beside it
+    error: `--bands`: it needs `--rows` beside it
     ");
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o a.jsonl --bands 4 --rows 4 --recall 0.9"), @"
     exit 0
     --- stderr
     read        1 document, 65 B
-    kept        1
-    removed     0
-    rejected    0
-    candidates  0; 0 compared exactly, 0 of them at or above 0.8
-    recall      1.0000 expected, from 4 bands of 4 rows; no partners to measure it by in 1 document
-    spec        nfkc+casefold / words:5 / minhash:128 / seed:1 (keep first, cluster star)
+    kept        1 document (100 %)
+    removed     0 documents (0 %)
+    rejected    0 records
+    compared    0 candidate pairs
+    recall      not known, because nothing was found; a pair at 0.8 is found with a probability of 87.85 %; not measured, because the only document has no near-duplicate
+    wrote       1 kept document to `a.jsonl`
     time        [time]
+
+    Details
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    settings    keep first, cluster star
+    candidates  4 bands of 4 rows
+    stages      [time]
     ");
     insta::assert_snapshot!(desk.run("pairs in.jsonl --format xml"), @"
     exit 2
@@ -200,7 +216,7 @@ fn options_that_exclude_one_another() {
     error: invalid value 'xml' for '--format <FORMAT>'
       [possible values: tsv, jsonl]
 
-    For more information, try '--help'.
+    hint: `--help` lists all options
     ");
 }
 
@@ -211,28 +227,28 @@ fn inputs_that_are_not_there() {
     insta::assert_snapshot!(desk.run("dedup missing.jsonl -o out.jsonl"), @"
     exit 2
     --- stderr
-    minwise: no such file or folder: `missing.jsonl`
+    error: no such file or folder: `missing.jsonl`
 
     hint: check the spelling; a relative path starts at the current folder
     ");
     insta::assert_snapshot!(desk.run("dedup no*.jsonl -o out.jsonl"), @"
     exit 2
     --- stderr
-    minwise: no file matches the pattern `no*.jsonl`
+    error: no file matches the pattern `no*.jsonl`
 
     hint: check the spelling, and quote the pattern: `'no*.jsonl'`; `**` reaches into folders
     ");
     insta::assert_snapshot!(desk.run("dedup in[.jsonl -o out.jsonl"), @"
     exit 2
     --- stderr
-    minwise: `in[.jsonl` is not a pattern: the `[` is not closed by a `]`
+    error: `in[.jsonl` is not a pattern: the `[` is not closed by a `]`
 
     hint: `*` stands for any name, `**` for any folders, `[ab]` for a or b
     ");
     insta::assert_snapshot!(desk.run("dedup empty -o out.jsonl"), @"
     exit 2
     --- stderr
-    minwise: there are no files in the folder `empty`
+    error: there are no files in the folder `empty`
 
     hint: folders are searched in full, hidden files included
     ");
@@ -258,7 +274,7 @@ fn an_input_that_may_not_be_read() {
     let output = command.current_dir(desk.root()).args(arguments).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert_eq!(said, "minwise: cannot open `in.jsonl`: Permission denied (os error 13)\n");
+    assert_eq!(said, "error: cannot open `in.jsonl`: Permission denied (os error 13)\n");
 }
 
 /// The path is said once, and the operating system's reason after it.
@@ -266,7 +282,7 @@ fn an_input_that_may_not_be_read() {
 #[test]
 fn what_the_operating_system_says_is_said_once() {
     let run = desk().run("dedup in.jsonl/x -o out.jsonl").exit(2);
-    assert_eq!(run.err, "minwise: cannot open `in.jsonl/x`: Not a directory (os error 20)\n");
+    assert_eq!(run.err, "error: cannot open `in.jsonl/x`: Not a directory (os error 20)\n");
 }
 
 #[test]
@@ -276,7 +292,7 @@ fn a_folder_of_two_kinds() {
     insta::assert_snapshot!(desk.run("dedup data -o out"), @"
     exit 2
     --- stderr
-    minwise: the inputs are of two kinds: `data/a.jsonl` is JSONL and `data/readme.txt` is a document
+    error: the inputs are of two kinds: `data/a.jsonl` is JSONL and `data/readme.txt` is a document
 
     hint: give a pattern that matches one kind, or say what they are with `--input-format`
     ");
@@ -302,7 +318,7 @@ fn lines_that_are_not_documents() {
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl --report report -q --null reject"), @"
     exit 2
     --- stderr
-    minwise: 9 records were rejected
+    error: 9 records were rejected
         in.jsonl:1: not JSON: EOF while parsing a string at column 23
         in.jsonl:2: not JSON: trailing characters at column 28
         in.jsonl:3: not a JSON object
@@ -332,7 +348,7 @@ fn too_many_rejects() {
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl --max-rejects 1"), @"
     exit 2
     --- stderr
-    minwise: more than 1 records were rejected; the last one: in.jsonl:2: not JSON: expected value at column 1
+    error: more than 1 records were rejected; the last one: in.jsonl:2: not JSON: expected value at column 1
 
     hint: `--dry-run` with `--report DIR` lists every rejected record in `DIR/rejects.jsonl`
     ");
@@ -348,7 +364,7 @@ fn compressed_files_that_are_cut_short() {
     desk.write("cut.jsonl.zst", &zst[..zst.len() / 2]);
     for name in ["cut.jsonl.gz", "cut.jsonl.zst"] {
         let run = desk.run(&format!("dedup {name} -o out.jsonl")).exit(2);
-        assert!(run.err.starts_with(&format!("minwise: `{name}` is damaged: its ")), "{run}");
+        assert!(run.err.starts_with(&format!("error: `{name}` is damaged: its ")), "{run}");
         assert!(run.err.contains("hint: the file may have been cut short"), "{run}");
     }
     let mut flipped = gz.clone();
@@ -378,13 +394,13 @@ fn many_rejects_are_shown_in_part() {
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl -q"), @"
     exit 2
     --- stderr
-    minwise: 1 203 records were rejected
+    error: 1,203 records were rejected
         in.jsonl:2: not JSON: expected value at column 1
         in.jsonl:3: not JSON: expected value at column 1
         in.jsonl:4: not JSON: expected value at column 1
         in.jsonl:5: not JSON: expected value at column 1
         in.jsonl:6: not JSON: expected value at column 1
-        and 1 198 more
+        and 1,198 more
 
     hint: `--report DIR` lists all of them in `DIR/rejects.jsonl`
     ");
@@ -394,7 +410,7 @@ fn many_rejects_are_shown_in_part() {
 fn a_temporary_folder_that_is_not_there() {
     let desk = Desk::with("in.jsonl.gz", gzip(record("a", "a").as_bytes()));
     let run = desk.run("dedup in.jsonl.gz -o out.jsonl --temp-dir nowhere").exit(2);
-    assert!(run.err.starts_with("minwise: cannot make a temporary file in `nowhere`: "), "{run}");
+    assert!(run.err.starts_with("error: cannot make a temporary file in `nowhere`: "), "{run}");
     fs_err::create_dir_all(desk.path("here")).unwrap();
     desk.run("dedup in.jsonl.gz -o out.jsonl --temp-dir here").exit(0);
     assert_eq!(fs_err::read_dir(desk.path("here")).unwrap().count(), 0);
@@ -417,20 +433,20 @@ fn negative_numbers_are_out_of_range() {
         @"
     exit 2
     --- stderr
-    minwise: `--threshold`: the threshold cannot be -0.000001: it must be above 0 and at most 1
-    minwise: `--order`: a share cannot be -0.5: it must be above 0 and at most 1
-    minwise: `--recall`: the recall cannot be -1: it must be above 0 and below 1
-    minwise: `--filter-error`: the share cannot be -0.001: it must be from 1e-200 to 0.5, or `off`
-    minwise: `--threads`: `-1` is not a whole number
+    error: `--threshold`: the threshold cannot be -0.000001: it must be above 0 and at most 1
+    error: `--order`: a share cannot be -0.5: it must be above 0 and at most 1
+    error: `--recall`: the recall cannot be -1: it must be above 0 and below 1
+    error: `--filter-error`: the share cannot be -0.001: it must be from 1e-200 to 0.5, or `off`
+    error: `--threads`: `-1` is not a whole number
     "
     );
     insta::assert_snapshot!(desk.run("dedup in.jsonl --dry-run --bands -1 --rows -2 --registers -8 --bits -1"), @"
     exit 2
     --- stderr
-    minwise: `--registers`: `-8` is not a whole number
-    minwise: `--bands`: `-1` is not a whole number
-    minwise: `--rows`: `-2` is not a whole number
-    minwise: `--bits`: `-1` is not a number of bits: expected 0.125, 0.25, 0.5, or a number from 1 to 16 with at most three decimals
+    error: `--registers`: `-8` is not a whole number
+    error: `--bands`: `-1` is not a whole number
+    error: `--rows`: `-2` is not a whole number
+    error: `--bits`: `-1` is not a number of bits: expected 0.125, 0.25, 0.5, or a number from 1 to 16 with at most three decimals
     ");
 }
 
@@ -440,36 +456,36 @@ fn looks_that_cannot_be_are_refused() {
     insta::assert_snapshot!(desk.run("pairs in.jsonl --looks 16;32"), @"
     exit 2
     --- stderr
-    minwise: `--looks`: `16;32` is not a list of whole numbers
+    error: `--looks`: `16;32` is not a list of whole numbers
 
     hint: write numbers of registers with commas, such as `--looks 16,32,64,128`
     ");
     insta::assert_snapshot!(desk.run("pairs in.jsonl --looks 32,32 --error-per-look 0.7"), @"
     exit 2
     --- stderr
-    minwise: `--looks`: 32 follows 32: each look must be at more registers than the one before it
-    minwise: `--error-per-look`: the share cannot be 0.7: it must be from 1e-200 to 0.5
+    error: `--looks`: 32 follows 32: each look must be at more registers than the one before it
+    error: `--error-per-look`: the share cannot be 0.7: it must be from 1e-200 to 0.5
 
     hint: `--looks 16,32,64,128` looks four times
     ");
     insta::assert_snapshot!(desk.run("dedup in.jsonl --dry-run --looks 64,256"), @"
     exit 2
     --- stderr
-    minwise: `--looks`: a look cannot be at 256 registers: a sketch has 128
+    error: `--looks`: a look cannot be at 256 registers: a sketch has 128
 
     hint: sketches with `--registers 256` have as many
     ");
     insta::assert_snapshot!(desk.run("pairs in.jsonl --looks 64 --filter-error off"), @"
     exit 2
     --- stderr
-    minwise: `--looks`: there is no filter that could look
+    error: `--looks`: there is no filter that could look
 
     hint: leave out `--filter-error off`
     ");
     insta::assert_snapshot!(desk.run("pairs in.jsonl --looks 64 --candidates sort-merge"), @"
     exit 2
     --- stderr
-    minwise: `--looks`: `--candidates sort-merge` counts what is shared, and looks at no register
+    error: `--looks`: `--candidates sort-merge` counts what is shared, and looks at no register
 
     hint: `--candidates all` and `banding` compare look by look
     ");
@@ -480,6 +496,6 @@ fn looks_that_cannot_be_are_refused() {
 
     Usage: minwise pairs --error-per-look <E> <INPUT>...
 
-    For more information, try '--help'.
+    hint: `--help` lists all options
     ");
 }

@@ -57,7 +57,7 @@ fn thirty() -> Vec<u8> {
 fn a_parquet_file_without_its_duplicates() {
     let desk = Desk::with("in.parquet", thirty());
     let run = desk.run("dedup in.parquet -o out.parquet --removed gone.parquet --report report").exit(0);
-    assert_eq!((run.summary("kept"), &run.summary("removed")[..2]), ("10", "20"), "{run}");
+    assert_eq!((run.count("kept"), run.count("removed")), (10, 20), "{run}");
     let all = rows(&desk, "in.parquet");
     assert_eq!(rows(&desk, "out.parquet"), all[..10]);
     assert_eq!(rows(&desk, "gone.parquet"), all[10..]);
@@ -88,7 +88,7 @@ fn rows_are_annotated_and_compared() {
         found[12]
     );
     let run = desk.run("dedup out.parquet -o again.parquet --annotate").exit(2);
-    assert!(run.err.starts_with("minwise: `out.parquet` has a column `minwise` already"), "{run}");
+    assert!(run.err.starts_with("error: `out.parquet` has a column `minwise` already"), "{run}");
     let run = desk.run("compare in.parquet#3 in.parquet#13").exit(0);
     assert!(run.text().contains("1.0000"), "{run}");
 }
@@ -116,35 +116,35 @@ fn what_is_wrong_with_a_table_is_said() {
     insta::assert_snapshot!(desk.run("dedup in.parquet -o out.parquet --text-field body"), @"
     exit 2
     --- stderr
-    minwise: `in.parquet` has no column `body`
+    error: `in.parquet` has no column `body`
 
     hint: its columns are `id`, `text` and `weight`
     ");
     insta::assert_snapshot!(desk.run("dedup in.parquet -o out.parquet --text-field weight"), @"
     exit 2
     --- stderr
-    minwise: the column `weight` of `in.parquet` holds DOUBLE, not texts
+    error: the column `weight` of `in.parquet` holds DOUBLE, not texts
 
     hint: `--text-field` names the column of the texts, `--id-field` that of the ids, `--keep` others
     ");
     insta::assert_snapshot!(desk.run("dedup cut.parquet -o out.parquet"), @"
     exit 2
     --- stderr
-    minwise: `cut.parquet` cannot be read: its footer: Invalid Parquet file. Corrupt footer
+    error: `cut.parquet` cannot be read: its footer: Invalid Parquet file. Corrupt footer
 
     hint: it may be cut short, or of another format than its name says
     ");
     insta::assert_snapshot!(desk.run("dedup in.csv -o out.csv --compression zstd"), @"
     exit 2
     --- stderr
-    minwise: CSV cannot be written with the compression `zstd`
+    error: CSV cannot be written with the compression `zstd`
 
     hint: the name of the output decides: `.gz`, `.zst`, `.bz2` or `.xz`
     ");
     insta::assert_snapshot!(desk.run("dedup in.parquet in.csv -o out"), @"
     exit 2
     --- stderr
-    minwise: the inputs have several formats (`in.parquet` is Parquet, `in.csv` is CSV), and the name of the output `out` decides none
+    error: the inputs have several formats (`in.parquet` is Parquet, `in.csv` is CSV), and the name of the output `out` decides none
 
     hint: name a file with the extension of a format, such as `kept.parquet`, or a folder, such as `kept/`; or set `--output-format`
     ");
@@ -207,14 +207,14 @@ fn inputs_without_a_name_of_their_own_are_refused() {
     insta::assert_snapshot!(desk.run("dedup a b -o out/"), @"
     exit 2
     --- stderr
-    minwise: `a/x.jsonl` and `b/x.jsonl` would both be written as `x.jsonl`
+    error: `a/x.jsonl` and `b/x.jsonl` would both be written as `x.jsonl`
 
     hint: give the folder that holds both, rename one of them, or write to one file
     ");
     insta::assert_snapshot!(desk.run_with(&["dedup", "-", "-o", "out/"], record("a", "one").as_bytes()), @"
     exit 2
     --- stderr
-    minwise: standard input has no file name, so it cannot be written to a folder
+    error: standard input has no file name, so it cannot be written to a folder
 
     hint: write to one file, such as `kept.jsonl`, or to standard output, `-`
     ");

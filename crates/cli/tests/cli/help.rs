@@ -9,26 +9,38 @@ fn the_command() {
     --- stdout
     Finds near-duplicate documents, verifies them exactly, and explains what it found
 
-    Usage: minwise <COMMAND>
+    Usage: minwise [OPTIONS] <COMMAND>
 
     Commands:
       dedup     Write a corpus without its near-duplicates
       pairs     List the near-duplicate pairs of a corpus
-      compare   Compare two documents: similarity, containment, shared passages
-      sketch    Write the sketches of a corpus to a file
-      weights   Count in how many documents each shingle stands, for weights
-      estimate  Estimate the similarities of sketched documents, without reading them again
-      index     Keep an archive of documents: make it, add to it, look after it
-      check     Check documents against an archive: what they repeat of it, with the passages; exit code
-                1 if anything is found
-      serve     Serve an archive: an API to add documents and check them, and a page for people
-      plan      Choose bands and rows for a threshold and a recall, and show what to expect of them
-      generate  Write shell completions or the manual page to standard output
+      compare   Compare two documents: similarity, containment and shared passages. The exit code is 1
+                if the similarity is below the threshold
+      index     Keep an archive of documents: create it, add to it, maintain it
+      check     Check documents against an archive and report what they share with it. The exit code is
+                0 if nothing is found, 1 if something is found, and 2 if a document could not be read
+      serve     Serve an archive over HTTP: an API and a web page, both to add and to check documents
+      plan      Choose bands and rows for a threshold and a recall
+      sketch    Write the sketches of a corpus to a file, to estimate similarities later
+      estimate  Estimate the similarities of sketched documents without reading them again
+      weights   Count in how many documents each shingle occurs, for weighted similarities
+      generate  Write shell completions and manual pages
       help      Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help     Print help
       -V, --version  Print version
+
+    Messages:
+          --color <WHEN>  Use colour in messages and help. `auto` uses it on terminals, unless the
+                          variable NO_COLOR is set [default: auto] [possible values: auto, always,
+                          never]
+
+    Examples:
+      minwise dedup articles.jsonl --output cleaned.jsonl     remove near-duplicates
+      minwise pairs articles.jsonl                            list near-duplicate pairs
+      minwise compare first.docx second.pdf                   compare two documents
+      minwise check thesis.pdf --index archive                check a document against an archive
     ");
 }
 
@@ -44,131 +56,53 @@ fn dedup() {
 
     Arguments:
       <INPUT>...
-              Files of JSONL, CSV, TSV, Parquet, Arrow IPC or WARC (plain, or compressed by gzip, zstd,
-              bzip2 or xz), or documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB,
-              PDF; folders or globs of them; or `-`
+              Files, folders or globs, or `-` for standard input. Minwise reads JSONL, CSV, TSV,
+              Parquet, Arrow IPC and WARC, plain or compressed by gzip, zstd, bzip2 or xz, and single
+              documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB and PDF
 
     Options:
-          --against <REF>...
-              Remove what repeats these files, folders or globs, too. They may be of another format than
-              INPUT, have their text in the same fields, and are only read: all their documents stay,
-              and none is written
-
-      -o, --output <OUT>
-              Where the kept documents go: one file (compressed if it ends in `.gz`, `.zst`, `.bz2` or
-              `.xz`; `-` for standard output), or a folder with one file for each input (`DIR/`, or a
-              folder that is there). Texts go to a folder. If the extension belongs to another format
-              than the inputs, records are converted: JSONL to `kept.parquet` becomes Parquet
-
-          --removed <OUT>
-              Where the removed documents go, in the same way
-
-          --annotate
-              Keep every document and add to it, as its member or column `minwise`, the cluster it
-              belongs to
-
-          --output-format <FORMAT>
-              The format of the outputs: `jsonl`, `csv`, `tsv`, `parquet`, `arrow` or `warc`. It
-              overrides the names of the outputs; in a folder, every file is converted. Without it, the
-              extension of the name decides; if there is no known extension, and for standard output,
-              the format is that of the inputs
-
-          --compression <CODEC>
-              The codec inside Parquet and Arrow IPC: `keep`, `none`, `snappy`, `gzip`, `lz4` or `zstd`.
-              `keep` takes the codec of the input; if records are converted, `keep` is `zstd` for
-              Parquet and `none` for Arrow IPC
-
-              [default: keep]
-
-          --report <DIR>
-              Where `index.html`, a page for people, goes, with `summary.json`, `pairs.tsv`,
-              `clusters.jsonl`, `large-clusters.jsonl`, `reordered.tsv` and `rejects.jsonl`
-
-          --dry-run
-              Decide, but write no documents
-
-          --force
-              Replace outputs that exist. An output folder is replaced as a whole, with whatever else is
-              in it; of a report, the files of the same names
-
-          --keep <POLICY>
-              Which document of a cluster stays: `first` (the default; `longest` with `--measure
-              containment`), `last`, `longest`, `shortest`, `newest:FIELD`, `oldest:FIELD`, `max:FIELD`,
-              `min:FIELD` or `priority:FIELD=A,B,C`. Given several times, each decides where those
-              before it leave a tie; what is left goes by input order. Documents without the field come
-              last
-
-          --cluster <CLUSTERING>
-              What a cluster is: `star` (similar to the kept document) or `components` (connected by
-              similar pairs)
-
-              [default: star]
-
-          --max-cluster <N>
-              Remove nothing of clusters with more than N documents; the report lists them in
-              `large-clusters.jsonl`, the 1000 largest with passages that they share, but for documents
-              of more than 1 MiB
-
-          --audit <N>
-              Compare N documents, drawn by the seed, with all others without bands, and tell which
-              share of their near-duplicates was found. `auto` takes up to a thousand, as many as a
-              twentieth of the run's time is enough for, which is none of a great many short ones; 0 or
-              `off` takes none
-
-              [default: auto]
-
-          --work <DIR>
-              A folder in which the run keeps what it has found out, so that `--resume` can go on after
-              whatever ended it; removed when the run is done
-
-          --resume
-              Go on with the run in `--work`, or begin one if there is none
-
-          --keep-work
-              Leave `--work` there when the run is done
-
           --threshold <T>
-              The exact similarity from which on two documents are near-duplicates
+              The exact similarity from which two documents are near-duplicates
 
               [default: 0.8]
 
-          --measure <MEASURE>
-              The measure that decides: `jaccard`, or `containment` (how much of the smaller document
-              the larger one has)
+      -o, --output <OUT>
+              Write the kept documents to OUT: a file, a folder with one file per input (`DIR/`, or an
+              existing folder), or `-` for standard output. A file that ends in `.gz`, `.zst`, `.bz2` or
+              `.xz` is compressed. If the extension belongs to another format than the inputs, records
+              are converted: JSONL to `kept.parquet` becomes Parquet. Inputs that are texts need a
+              folder
 
-              [default: jaccard]
+          --removed <OUT>
+              Write the removed documents to OUT. OUT takes the same forms as for `--output`
 
-          --order <Q>
-              The share of common shingles that must stand in about the same places; similar documents
-              with less are reordered, and no near-duplicates
+          --report <DIR>
+              Write a report to the folder DIR: `index.html` for people, and `summary.json`,
+              `pairs.tsv`, `clusters.jsonl`, `large-clusters.jsonl`, `reordered.tsv` and `rejects.jsonl`
+              for programs
 
-          --threads <N>
-              Threads to work with; all cores without it
+          --annotate
+              Write every document, and mark near-duplicates instead of removing them: the member or
+              column `minwise` has the cluster of the document
 
-          --max-rejects <N>
-              Allow this many rejected records: one more stops the run. Without it, any number is read
-              past, and the exit code is 2
+          --against <REF>...
+              Also remove documents that repeat a document of REF: files, folders or globs. REF may have
+              another format than INPUT; its text is in the same fields. Documents of REF are read only:
+              none is removed, and none is written
 
-          --memory <SIZE>
-              The most memory to take, such as `4GiB`; what does not fit goes to disk. Without it, half
-              of the machine's (or of the control group's) on Linux, and 4 GiB elsewhere
+          --keep <POLICY>
+              Keep this document of a cluster: `first` (the default; `longest` with `--measure
+              containment`), `last`, `longest`, `shortest`, `newest:FIELD`, `oldest:FIELD`, `max:FIELD`,
+              `min:FIELD` or `priority:FIELD=A,B,C`. If the option is given several times, each policy
+              decides the ties of those before it, and input order decides the rest. Documents without
+              the field come last
 
-      -q, --quiet
-              No progress and no summary; errors and warnings only
+          --dry-run
+              Decide, but write no documents. `--report` is still written
 
-      -v, --verbose
-              List the skipped files, each with its reason. In folders and patterns, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
-
-          --log <FORMAT>
-              How messages on standard error are written
-
-              Possible values:
-              - text
-              - json: One JSON object a line
-
-              [default: text]
+          --force
+              Replace outputs that exist. An output folder is replaced as a whole, with everything in
+              it. In a report folder, only files of a report are replaced
 
       -h, --help
               Print help (see a summary with '-h')
@@ -176,93 +110,181 @@ fn dedup() {
       -V, --version
               Print version
 
+    Near-duplicates:
+          --measure <MEASURE>
+              Measure similarity in this way: `jaccard`, or `containment` (the share of the smaller
+              document that the larger one contains)
+
+              [default: jaccard]
+
+          --order <Q>
+              The share of common shingles that must be in about the same places. Similar documents
+              below it are reordered, not near-duplicates
+
+          --cluster <CLUSTERING>
+              Form clusters in this way: `star` removes documents that are similar to the kept one,
+              `components` removes documents that are connected with the kept one by similar pairs
+
+              [default: star]
+
+          --max-cluster <N>
+              Remove nothing from clusters of more than N documents. The report lists these clusters in
+              `large-clusters.jsonl`, the 1,000 largest with the passages that their documents share
+              (documents over 1 MiB excepted)
+
+    Output format:
+          --output-format <FORMAT>
+              Write outputs in this format: `jsonl`, `csv`, `tsv`, `parquet`, `arrow` or `warc`. The
+              option overrides the names of the outputs; in a folder, every file is converted. Without
+              it, the extension of the output decides. If there is no known extension, and on standard
+              output, the format is that of the inputs
+
+          --compression <CODEC>
+              Compress the inside of Parquet and Arrow IPC outputs with this codec: `keep`, `none`,
+              `snappy`, `gzip`, `lz4` or `zstd`. `keep` takes the codec of the input. If records are
+              converted, `keep` is `zstd` for Parquet and `none` for Arrow IPC
+
+              [default: keep]
+
     Reading:
           --text-field <FIELD>
-              The field or column that holds the text. A dot leads into an object (`meta.body`), `[]`
-              into a list (`messages[].content`). Texts of a list are joined by a blank line. Several
-              fields are given with commas (`title,body`) and joined by a line break
+              Read the text from this field or column. A dot leads into an object (`meta.body`), `[]`
+              into a list (`messages[].content`). The texts of a list are joined by a blank line.
+              Several fields are separated by commas (`title,body`), and their texts are joined by a
+              line break
 
               [default: text]
 
           --id-field <FIELD>
-              The field or column that holds the id. Without one, the id is `file:line`, or `file:row`
+              Read the id from this field or column. Without such a field, the id is `file:line` or
+              `file:row`
 
               [default: id]
 
+          --input-format <FORMAT>
+              Read inputs in this format: `auto` (found by content and name), `jsonl`, `csv`, `tsv`,
+              `parquet`, `arrow`, `warc` (WARC and WET), `document` (each file is a document, whose text
+              is extracted), or `text` (each file is a text)
+
+              [default: auto]
+
           --encoding <ENCODING>
-              How text files are encoded: `utf-8` (anything else is rejected), `latin-1` or `auto`
+              The encoding of text files: `utf-8` (other bytes are rejected), `latin-1` or `auto`
 
               [default: utf-8]
 
           --delimiter <CHAR>
-              The character between the fields of CSV, or `tab`. Without it, a comma; or a semicolon or
-              a tab, if the header has the field of the text only with that
-
-          --max-record <SIZE>
-              The largest record that is read; a larger one is rejected
-
-              [default: 1GiB]
+              The character between the fields of CSV, or `tab`. Without it, Minwise takes a comma, or a
+              semicolon or tab if the header has the text field only with that
 
           --null <RULE>
-              The rule for a record whose text is null: `keep` keeps it, counts it and compares it with
-              nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
-              `check` always rejects it. A record without the field is rejected
+              What happens to a record whose text is null: `keep` keeps it and compares it with nothing,
+              `reject` rejects it, and `error` ends the run. An archive leaves such records out, and
+              `check` always rejects them. A record without the field is always rejected
 
               [default: keep]
 
+          --max-record <SIZE>
+              Reject records larger than this
+
+              [default: 1GiB]
+
           --strict
-              If a file found in a folder or by a pattern cannot be read (no permission, a broken link,
-              a link loop), stop before anything is written. Without `--strict`, such a file is rejected
-              and the run goes on. A file that you name must always be readable
+              Stop before anything is written if a file found in a folder or by a glob cannot be read
+              (no permission, a broken link, a link loop). Without `--strict`, such a file is rejected
+              and the run continues. A file that you name must always be readable
 
           --temp-dir <DIR>
-              Where temporary files go: input that is compressed or piped, parts of tables, texts found
-              in documents, frequency tables, and what does not fit into memory. Without it they go to
-              the folder of `dedup --work`, or else to the system's
+              Put temporary files into this folder: decompressed and piped input, parts of tables,
+              extracted texts, and data that does not fit into memory. Without it, they go to the folder
+              of `dedup --work`, or else to the temporary folder of the system
 
-          --input-format <FORMAT>
-              The format of the inputs: `auto` (told by content and name), `jsonl`, `csv`, `tsv`,
-              `parquet`, `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is
-              found), or `text` (each file is one, as it is)
+          --max-rejects <N>
+              Permit N rejected records: with at most N, the exit code is 0, and one more stops the run.
+              Without it, the run continues however many are rejected, and the exit code is 2
+
+    Recall and candidates:
+          --recall <P>
+              The probability with which a pair exactly at the threshold is found. Bands and rows follow
+              from it
+
+              [default: 0.99]
+
+          --bands <B>
+              The number of bands, instead of the number that follows from the recall. It needs `--rows`
+
+          --rows <R>
+              The number of rows per band, instead of the number that follows from the recall. It needs
+              `--bands`
+
+          --candidates <WAY>
+              Find candidates in this way: `banding` (the default), `sort-merge` (counts shared shingles
+              and misses nothing; the default with `--measure containment`), `sort-merge,sketch` (counts
+              shared registers), or `all` (compares all pairs)
+
+          --bits <BITS>
+              Keep only this many bits per register after banding, to save memory: 1 to 16, fractions
+              such as 1.5, or 0.5, 0.25 or 0.125. Without it, all bits are kept
+
+          --filter-error <E>
+              Allow sketches to rule out this share of the pairs at the threshold by mistake, or switch
+              the filter `off`. It applies to the filter and to `--order`
+
+              [default: 1e-6]
+
+          --looks <K,K…>
+              Rule pairs out after these numbers of registers, ascending, such as 16,32,64,128. Without
+              it, the filter looks at every 16 registers at first (every 64 with `--bits`), and less
+              often later
+
+          --error-per-look <E>
+              Allow each look of the filter to lose this share of the pairs at the threshold, instead of
+              `--filter-error` for all looks together. With n looks, up to n times this share can be
+              lost; the summary states the total
+
+          --audit <N>
+              Measure the recall on a sample of N documents, which are compared with all others without
+              bands. `auto`: up to 1,000 documents, within 5 % of the run time; none if documents are
+              very many and short. `off` or 0: no sample
 
               [default: auto]
 
-    Spec:
+    Text and sketches:
           --shingle <SHINGLING>
-              How text is cut into shingles: `words:N`, `chars:N` or `terms`; with `,bag` behind it,
-              repeats count
+              Cut text into shingles in this way: `words:N`, `chars:N` or `terms`. With `,bag` behind
+              it, repeated shingles count
 
               [default: words:5]
 
           --normalize <FORM>
-              How text is normalised: `nfkc+casefold`, `casefold` or `none`
+              Normalise text in this way before it is cut: `nfkc+casefold`, `casefold` or `none`
 
               [default: nfkc+casefold]
 
           --strip-markup
-              Take markup out of the text first
+              Remove markup from the text first
 
           --whitespace <RULE>
-              What becomes of white space: `fold`, `keep` or `remove`
+              What happens to white space: `fold` (one space), `keep` or `remove`
 
               [default: fold]
 
           --short <RULE>
-              What becomes of a document shorter than a shingle: `one` shingle of all it has, or
-              `reject`
+              What happens to a document shorter than a shingle: `one` makes one shingle of the whole
+              text, `reject` rejects it
 
               [default: one]
 
           --sketch <SKETCH>
-              The sketch: `minhash` (the default; also `minhash,modular`, `minhash,multiplicative` and
-              `minhash,murmur3`), `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
-              with weights `dart` (the default), `icws` or `cws`, each with as many registers as
-              `--registers` says; or a whole form such as `super-minhash:256`. Those that cannot be
-              banded, such as `b-bit:2/minhash:256`, do for `sketch` and `compare`; `minwise compare A B
-              --all` lists every form
+              The kind of sketch: `minhash` (the default; also `minhash,modular`,
+              `minhash,multiplicative` and `minhash,murmur3`), `min-max`, `one-permutation`,
+              `super-minhash` or `fast-similarity`; for weighted shingles `dart` (the default), `icws`
+              or `cws`. `--registers` sets its size, unless the form has it: `super-minhash:256`.
+              Sketches that cannot be banded, such as `b-bit:2/minhash:256`, work with `sketch` and
+              `compare` only. `minwise compare A B --all` lists every kind
 
           --registers <K>
-              Registers of a sketch; 128 without it
+              The number of registers per sketch [default: 128]
 
           --seed <N>
               The seed of the hash functions
@@ -271,59 +293,72 @@ fn dedup() {
 
     Weights:
           --weight <WEIGHTING>
-              How shingles are weighed: `none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`. Similarities
-              are weighted then
+              Weigh shingles in this way: `none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`. With
+              weights, similarity is the weighted Jaccard similarity
 
               [default: none]
 
           --weights <FILE>
-              The table of document frequencies, made by `minwise weights`; without it, the input is
-              counted first
+              Read document frequencies from this file, which `minwise weights` wrote. Without it, the
+              input is counted first
 
           --max-df <F>
-              Leave out shingles that stand in more documents than this: a share such as `0.1`, or a
+              Leave out shingles that occur in more documents than this: a share such as `0.1`, or a
               number such as `500`
 
           --ignore-text <FILE>...
-              Leave out the shingles of these texts, a form or a template: files or folders
+              Leave out the shingles of these texts, such as a form or a template: files or folders
 
-    Candidates:
-          --candidates <WAY>
-              How candidates are found: `banding`; `sort-merge`, which counts shared shingles and misses
-              nothing; `sort-merge,sketch`, which counts shared registers; or `all` pairs. With
-              `--measure containment` it is `sort-merge`
+    Resources:
+      -j, --threads <N>
+              Use N threads. Without it, one per core
 
-          --recall <P>
-              The probability with which a pair exactly at the threshold is found; bands and rows follow
-              from it
+          --memory <SIZE>
+              Use at most this much memory, such as `4GiB`. Data that does not fit goes to disk. Without
+              it, the limit is half of the memory of the machine or of its control group on Linux, and 4
+              GiB elsewhere
 
-              [default: 0.99]
+          --work <DIR>
+              Keep the progress of the run in the folder DIR, so that `--resume` can continue it. The
+              folder is removed at the end
 
-          --bands <B>
-              Bands, instead of those that follow from the recall; `--rows` goes with it
+          --resume
+              Continue the run in `--work`. If there is none, start one
 
-          --rows <R>
-              Rows of a band, instead of those that follow from the recall
+          --keep-work
+              Do not remove the folder of `--work` at the end
 
-          --bits <BITS>
-              Bits to keep of each register once the keys of its bands are known, to save memory: from 1
-              to 16, also 1.5 and the like, or 0.5, 0.25 or 0.125; all of them without it
+    Messages:
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
 
-          --filter-error <E>
-              The share of pairs at the threshold that sketches may put aside before they are compared
-              exactly, by the filter and by `--order`; or `off`
+              [default: auto]
+              [possible values: auto, always, never]
 
-              [default: 1e-6]
+      -q, --quiet
+              Print errors and warnings only: no progress and no summary
 
-          --looks <K,K…>
-              The looks of the filter: numbers of registers, ascending, such as 16,32,64,128, after
-              which a pair can be put aside. Without it, looks are at every 16 registers at first, or
-              every 64 with `--bits`, and further apart later
+      -v, --verbose
+              List the skipped files, each with its reason. In folders and globs, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
 
-          --error-per-look <E>
-              The share of pairs at the threshold that each look of the filter may put aside, instead of
-              `--filter-error` for all looks together. The total error of n looks can be n times this
-              share; the summary states it
+          --log <FORMAT>
+              Write messages to standard error in this format
+
+              Possible values:
+              - text
+              - json: One JSON object per line
+
+              [default: text]
+
+    Examples:
+      minwise dedup articles.jsonl --output cleaned.jsonl
+      minwise dedup 'data/*.parquet' --text-field body --output cleaned/ --report report
+      minwise dedup crawl.jsonl.gz --threshold 0.7 --dry-run --report report
+      minwise dedup train.jsonl --against benchmark.jsonl --output clean.jsonl
+      minwise dedup big.jsonl --output cleaned.jsonl --work run --resume
     ");
 }
 
@@ -339,71 +374,33 @@ fn pairs() {
 
     Arguments:
       <INPUT>...
-              Files of JSONL, CSV, TSV, Parquet, Arrow IPC or WARC (plain, or compressed by gzip, zstd,
-              bzip2 or xz), or documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB,
-              PDF; folders or globs of them; or `-`
+              Files, folders or globs, or `-` for standard input. Minwise reads JSONL, CSV, TSV,
+              Parquet, Arrow IPC and WARC, plain or compressed by gzip, zstd, bzip2 or xz, and single
+              documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB and PDF
 
     Options:
+          --threshold <T>
+              The exact similarity from which two documents are near-duplicates
+
+              [default: 0.8]
+
       -o, --output <FILE>
-              Where the pairs go; standard output without it
+              Write the pairs to FILE. Without it, pairs go to standard output
 
           --of <ID>...
-              Only the near-duplicates of these documents
+              List only the near-duplicates of these documents
 
           --format <FORMAT>
-              How pairs are written
+              Write pairs in this format
 
               Possible values:
               - tsv:   `id`, `id` and similarity, separated by tabs
-              - jsonl: One JSON object a line
+              - jsonl: One JSON object per line
 
               [default: tsv]
 
           --force
               Replace an output that exists
-
-          --threshold <T>
-              The exact similarity from which on two documents are near-duplicates
-
-              [default: 0.8]
-
-          --measure <MEASURE>
-              The measure that decides: `jaccard`, or `containment` (how much of the smaller document
-              the larger one has)
-
-              [default: jaccard]
-
-          --order <Q>
-              The share of common shingles that must stand in about the same places; similar documents
-              with less are reordered, and no near-duplicates
-
-          --threads <N>
-              Threads to work with; all cores without it
-
-          --max-rejects <N>
-              Allow this many rejected records: one more stops the run. Without it, any number is read
-              past, and the exit code is 2
-
-          --memory <SIZE>
-              The most memory to take, such as `4GiB`; what does not fit goes to disk. Without it, half
-              of the machine's (or of the control group's) on Linux, and 4 GiB elsewhere
-
-      -q, --quiet
-              No progress and no summary; errors and warnings only
-
-      -v, --verbose
-              List the skipped files, each with its reason. In folders and patterns, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
-
-          --log <FORMAT>
-              How messages on standard error are written
-
-              Possible values:
-              - text
-              - json: One JSON object a line
-
-              [default: text]
 
       -h, --help
               Print help (see a summary with '-h')
@@ -411,93 +408,149 @@ fn pairs() {
       -V, --version
               Print version
 
+    Near-duplicates:
+          --measure <MEASURE>
+              Measure similarity in this way: `jaccard`, or `containment` (the share of the smaller
+              document that the larger one contains)
+
+              [default: jaccard]
+
+          --order <Q>
+              The share of common shingles that must be in about the same places. Similar documents
+              below it are reordered, not near-duplicates
+
     Reading:
           --text-field <FIELD>
-              The field or column that holds the text. A dot leads into an object (`meta.body`), `[]`
-              into a list (`messages[].content`). Texts of a list are joined by a blank line. Several
-              fields are given with commas (`title,body`) and joined by a line break
+              Read the text from this field or column. A dot leads into an object (`meta.body`), `[]`
+              into a list (`messages[].content`). The texts of a list are joined by a blank line.
+              Several fields are separated by commas (`title,body`), and their texts are joined by a
+              line break
 
               [default: text]
 
           --id-field <FIELD>
-              The field or column that holds the id. Without one, the id is `file:line`, or `file:row`
+              Read the id from this field or column. Without such a field, the id is `file:line` or
+              `file:row`
 
               [default: id]
 
+          --input-format <FORMAT>
+              Read inputs in this format: `auto` (found by content and name), `jsonl`, `csv`, `tsv`,
+              `parquet`, `arrow`, `warc` (WARC and WET), `document` (each file is a document, whose text
+              is extracted), or `text` (each file is a text)
+
+              [default: auto]
+
           --encoding <ENCODING>
-              How text files are encoded: `utf-8` (anything else is rejected), `latin-1` or `auto`
+              The encoding of text files: `utf-8` (other bytes are rejected), `latin-1` or `auto`
 
               [default: utf-8]
 
           --delimiter <CHAR>
-              The character between the fields of CSV, or `tab`. Without it, a comma; or a semicolon or
-              a tab, if the header has the field of the text only with that
-
-          --max-record <SIZE>
-              The largest record that is read; a larger one is rejected
-
-              [default: 1GiB]
+              The character between the fields of CSV, or `tab`. Without it, Minwise takes a comma, or a
+              semicolon or tab if the header has the text field only with that
 
           --null <RULE>
-              The rule for a record whose text is null: `keep` keeps it, counts it and compares it with
-              nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
-              `check` always rejects it. A record without the field is rejected
+              What happens to a record whose text is null: `keep` keeps it and compares it with nothing,
+              `reject` rejects it, and `error` ends the run. An archive leaves such records out, and
+              `check` always rejects them. A record without the field is always rejected
 
               [default: keep]
 
+          --max-record <SIZE>
+              Reject records larger than this
+
+              [default: 1GiB]
+
           --strict
-              If a file found in a folder or by a pattern cannot be read (no permission, a broken link,
-              a link loop), stop before anything is written. Without `--strict`, such a file is rejected
-              and the run goes on. A file that you name must always be readable
+              Stop before anything is written if a file found in a folder or by a glob cannot be read
+              (no permission, a broken link, a link loop). Without `--strict`, such a file is rejected
+              and the run continues. A file that you name must always be readable
 
           --temp-dir <DIR>
-              Where temporary files go: input that is compressed or piped, parts of tables, texts found
-              in documents, frequency tables, and what does not fit into memory. Without it they go to
-              the folder of `dedup --work`, or else to the system's
+              Put temporary files into this folder: decompressed and piped input, parts of tables,
+              extracted texts, and data that does not fit into memory. Without it, they go to the folder
+              of `dedup --work`, or else to the temporary folder of the system
 
-          --input-format <FORMAT>
-              The format of the inputs: `auto` (told by content and name), `jsonl`, `csv`, `tsv`,
-              `parquet`, `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is
-              found), or `text` (each file is one, as it is)
+          --max-rejects <N>
+              Permit N rejected records: with at most N, the exit code is 0, and one more stops the run.
+              Without it, the run continues however many are rejected, and the exit code is 2
 
-              [default: auto]
+    Recall and candidates:
+          --recall <P>
+              The probability with which a pair exactly at the threshold is found. Bands and rows follow
+              from it
 
-    Spec:
+              [default: 0.99]
+
+          --bands <B>
+              The number of bands, instead of the number that follows from the recall. It needs `--rows`
+
+          --rows <R>
+              The number of rows per band, instead of the number that follows from the recall. It needs
+              `--bands`
+
+          --candidates <WAY>
+              Find candidates in this way: `banding` (the default), `sort-merge` (counts shared shingles
+              and misses nothing; the default with `--measure containment`), `sort-merge,sketch` (counts
+              shared registers), or `all` (compares all pairs)
+
+          --bits <BITS>
+              Keep only this many bits per register after banding, to save memory: 1 to 16, fractions
+              such as 1.5, or 0.5, 0.25 or 0.125. Without it, all bits are kept
+
+          --filter-error <E>
+              Allow sketches to rule out this share of the pairs at the threshold by mistake, or switch
+              the filter `off`. It applies to the filter and to `--order`
+
+              [default: 1e-6]
+
+          --looks <K,K…>
+              Rule pairs out after these numbers of registers, ascending, such as 16,32,64,128. Without
+              it, the filter looks at every 16 registers at first (every 64 with `--bits`), and less
+              often later
+
+          --error-per-look <E>
+              Allow each look of the filter to lose this share of the pairs at the threshold, instead of
+              `--filter-error` for all looks together. With n looks, up to n times this share can be
+              lost; the summary states the total
+
+    Text and sketches:
           --shingle <SHINGLING>
-              How text is cut into shingles: `words:N`, `chars:N` or `terms`; with `,bag` behind it,
-              repeats count
+              Cut text into shingles in this way: `words:N`, `chars:N` or `terms`. With `,bag` behind
+              it, repeated shingles count
 
               [default: words:5]
 
           --normalize <FORM>
-              How text is normalised: `nfkc+casefold`, `casefold` or `none`
+              Normalise text in this way before it is cut: `nfkc+casefold`, `casefold` or `none`
 
               [default: nfkc+casefold]
 
           --strip-markup
-              Take markup out of the text first
+              Remove markup from the text first
 
           --whitespace <RULE>
-              What becomes of white space: `fold`, `keep` or `remove`
+              What happens to white space: `fold` (one space), `keep` or `remove`
 
               [default: fold]
 
           --short <RULE>
-              What becomes of a document shorter than a shingle: `one` shingle of all it has, or
-              `reject`
+              What happens to a document shorter than a shingle: `one` makes one shingle of the whole
+              text, `reject` rejects it
 
               [default: one]
 
           --sketch <SKETCH>
-              The sketch: `minhash` (the default; also `minhash,modular`, `minhash,multiplicative` and
-              `minhash,murmur3`), `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
-              with weights `dart` (the default), `icws` or `cws`, each with as many registers as
-              `--registers` says; or a whole form such as `super-minhash:256`. Those that cannot be
-              banded, such as `b-bit:2/minhash:256`, do for `sketch` and `compare`; `minwise compare A B
-              --all` lists every form
+              The kind of sketch: `minhash` (the default; also `minhash,modular`,
+              `minhash,multiplicative` and `minhash,murmur3`), `min-max`, `one-permutation`,
+              `super-minhash` or `fast-similarity`; for weighted shingles `dart` (the default), `icws`
+              or `cws`. `--registers` sets its size, unless the form has it: `super-minhash:256`.
+              Sketches that cannot be banded, such as `b-bit:2/minhash:256`, work with `sketch` and
+              `compare` only. `minwise compare A B --all` lists every kind
 
           --registers <K>
-              Registers of a sketch; 128 without it
+              The number of registers per sketch [default: 128]
 
           --seed <N>
               The seed of the hash functions
@@ -506,59 +559,60 @@ fn pairs() {
 
     Weights:
           --weight <WEIGHTING>
-              How shingles are weighed: `none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`. Similarities
-              are weighted then
+              Weigh shingles in this way: `none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`. With
+              weights, similarity is the weighted Jaccard similarity
 
               [default: none]
 
           --weights <FILE>
-              The table of document frequencies, made by `minwise weights`; without it, the input is
-              counted first
+              Read document frequencies from this file, which `minwise weights` wrote. Without it, the
+              input is counted first
 
           --max-df <F>
-              Leave out shingles that stand in more documents than this: a share such as `0.1`, or a
+              Leave out shingles that occur in more documents than this: a share such as `0.1`, or a
               number such as `500`
 
           --ignore-text <FILE>...
-              Leave out the shingles of these texts, a form or a template: files or folders
+              Leave out the shingles of these texts, such as a form or a template: files or folders
 
-    Candidates:
-          --candidates <WAY>
-              How candidates are found: `banding`; `sort-merge`, which counts shared shingles and misses
-              nothing; `sort-merge,sketch`, which counts shared registers; or `all` pairs. With
-              `--measure containment` it is `sort-merge`
+    Resources:
+      -j, --threads <N>
+              Use N threads. Without it, one per core
 
-          --recall <P>
-              The probability with which a pair exactly at the threshold is found; bands and rows follow
-              from it
+          --memory <SIZE>
+              Use at most this much memory, such as `4GiB`. Data that does not fit goes to disk. Without
+              it, the limit is half of the memory of the machine or of its control group on Linux, and 4
+              GiB elsewhere
 
-              [default: 0.99]
+    Messages:
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
 
-          --bands <B>
-              Bands, instead of those that follow from the recall; `--rows` goes with it
+              [default: auto]
+              [possible values: auto, always, never]
 
-          --rows <R>
-              Rows of a band, instead of those that follow from the recall
+      -q, --quiet
+              Print errors and warnings only: no progress and no summary
 
-          --bits <BITS>
-              Bits to keep of each register once the keys of its bands are known, to save memory: from 1
-              to 16, also 1.5 and the like, or 0.5, 0.25 or 0.125; all of them without it
+      -v, --verbose
+              List the skipped files, each with its reason. In folders and globs, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
 
-          --filter-error <E>
-              The share of pairs at the threshold that sketches may put aside before they are compared
-              exactly, by the filter and by `--order`; or `off`
+          --log <FORMAT>
+              Write messages to standard error in this format
 
-              [default: 1e-6]
+              Possible values:
+              - text
+              - json: One JSON object per line
 
-          --looks <K,K…>
-              The looks of the filter: numbers of registers, ascending, such as 16,32,64,128, after
-              which a pair can be put aside. Without it, looks are at every 16 registers at first, or
-              every 64 with `--bits`, and further apart later
+              [default: text]
 
-          --error-per-look <E>
-              The share of pairs at the threshold that each look of the filter may put aside, instead of
-              `--filter-error` for all looks together. The total error of n looks can be n times this
-              share; the summary states it
+    Examples:
+      minwise pairs articles.jsonl
+      minwise pairs letters/ --threshold 0.5 --output pairs.tsv
+      minwise pairs articles.jsonl --of article-17 --format jsonl
     ");
 }
 
@@ -568,61 +622,46 @@ fn compare() {
     insta::assert_snapshot!(Desk::new().run("compare --help"), @"
     exit 0
     --- stdout
-    Compare two documents: similarity, containment, shared passages
+    Compare two documents: similarity, containment and shared passages. The exit code is 1 if the
+    similarity is below the threshold
 
     Usage: minwise compare [OPTIONS] <A> <B>
 
     Arguments:
       <A>
-              The first document: a file of any kind that is read, or `FILE#ID` for a record of a file
+              The first document: a file of any format that Minwise reads, or `FILE#ID` for a record of
+              a file
 
       <B>
               The second document
 
     Options:
-          --format <FORMAT>
-              How the comparison is written
-
-              Possible values:
-              - text:  For people
-              - jsonl: One JSON object a line
-
-              [default: text]
-
-          --all
-              Estimate by every kind of sketch, each with 1024 registers or stored bits, beside the
-              exact value
-
-          --passages <N>
-              How many shared passages to show, the longest first
-
-              [default: 10]
-
-          --measure <MEASURE>
-              The measure that decides: `jaccard`, or `containment` (how much of the smaller document
-              the larger one has)
-
-              [default: jaccard]
-
           --threshold <T>
-              The similarity below which the exit code is 1
+              Exit with code 1 if the similarity is below this value
 
               [default: 0.8]
 
-      -q, --quiet
-              No progress and no summary; errors and warnings only
+          --measure <MEASURE>
+              Compare the threshold with this measure: `jaccard`, or `containment` (the share of the
+              smaller document that the larger one contains)
 
-      -v, --verbose
-              List the skipped files, each with its reason. In folders and patterns, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
+              [default: jaccard]
 
-          --log <FORMAT>
-              How messages on standard error are written
+          --passages <N>
+              Show at most N shared passages, the longest first
+
+              [default: 10]
+
+          --all
+              Also print the estimate of every kind of sketch, each with 1,024 registers or stored bits,
+              beside the exact value
+
+          --format <FORMAT>
+              Print the comparison in this format
 
               Possible values:
-              - text
-              - json: One JSON object a line
+              - text:  For people
+              - jsonl: One JSON object per line
 
               [default: text]
 
@@ -634,91 +673,93 @@ fn compare() {
 
     Reading:
           --text-field <FIELD>
-              The field or column that holds the text. A dot leads into an object (`meta.body`), `[]`
-              into a list (`messages[].content`). Texts of a list are joined by a blank line. Several
-              fields are given with commas (`title,body`) and joined by a line break
+              Read the text from this field or column. A dot leads into an object (`meta.body`), `[]`
+              into a list (`messages[].content`). The texts of a list are joined by a blank line.
+              Several fields are separated by commas (`title,body`), and their texts are joined by a
+              line break
 
               [default: text]
 
           --id-field <FIELD>
-              The field or column that holds the id. Without one, the id is `file:line`, or `file:row`
+              Read the id from this field or column. Without such a field, the id is `file:line` or
+              `file:row`
 
               [default: id]
 
+          --input-format <FORMAT>
+              Read inputs in this format: `auto` (found by content and name), `jsonl`, `csv`, `tsv`,
+              `parquet`, `arrow`, `warc` (WARC and WET), `document` (each file is a document, whose text
+              is extracted), or `text` (each file is a text)
+
+              [default: auto]
+
           --encoding <ENCODING>
-              How text files are encoded: `utf-8` (anything else is rejected), `latin-1` or `auto`
+              The encoding of text files: `utf-8` (other bytes are rejected), `latin-1` or `auto`
 
               [default: utf-8]
 
           --delimiter <CHAR>
-              The character between the fields of CSV, or `tab`. Without it, a comma; or a semicolon or
-              a tab, if the header has the field of the text only with that
-
-          --max-record <SIZE>
-              The largest record that is read; a larger one is rejected
-
-              [default: 1GiB]
+              The character between the fields of CSV, or `tab`. Without it, Minwise takes a comma, or a
+              semicolon or tab if the header has the text field only with that
 
           --null <RULE>
-              The rule for a record whose text is null: `keep` keeps it, counts it and compares it with
-              nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
-              `check` always rejects it. A record without the field is rejected
+              What happens to a record whose text is null: `keep` keeps it and compares it with nothing,
+              `reject` rejects it, and `error` ends the run. An archive leaves such records out, and
+              `check` always rejects them. A record without the field is always rejected
 
               [default: keep]
 
+          --max-record <SIZE>
+              Reject records larger than this
+
+              [default: 1GiB]
+
           --strict
-              If a file found in a folder or by a pattern cannot be read (no permission, a broken link,
-              a link loop), stop before anything is written. Without `--strict`, such a file is rejected
-              and the run goes on. A file that you name must always be readable
+              Stop before anything is written if a file found in a folder or by a glob cannot be read
+              (no permission, a broken link, a link loop). Without `--strict`, such a file is rejected
+              and the run continues. A file that you name must always be readable
 
           --temp-dir <DIR>
-              Where temporary files go: input that is compressed or piped, parts of tables, texts found
-              in documents, frequency tables, and what does not fit into memory. Without it they go to
-              the folder of `dedup --work`, or else to the system's
+              Put temporary files into this folder: decompressed and piped input, parts of tables,
+              extracted texts, and data that does not fit into memory. Without it, they go to the folder
+              of `dedup --work`, or else to the temporary folder of the system
 
-          --input-format <FORMAT>
-              The format of the inputs: `auto` (told by content and name), `jsonl`, `csv`, `tsv`,
-              `parquet`, `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is
-              found), or `text` (each file is one, as it is)
-
-              [default: auto]
-
-    Spec:
+    Text and sketches:
           --shingle <SHINGLING>
-              How text is cut into shingles: `words:N`, `chars:N` or `terms`; with `,bag` behind it,
-              repeats count
+              Cut text into shingles in this way: `words:N`, `chars:N` or `terms`. With `,bag` behind
+              it, repeated shingles count
 
               [default: words:5]
 
           --normalize <FORM>
-              How text is normalised: `nfkc+casefold`, `casefold` or `none`
+              Normalise text in this way before it is cut: `nfkc+casefold`, `casefold` or `none`
 
               [default: nfkc+casefold]
 
           --strip-markup
-              Take markup out of the text first
+              Remove markup from the text first
 
           --whitespace <RULE>
-              What becomes of white space: `fold`, `keep` or `remove`
+              What happens to white space: `fold` (one space), `keep` or `remove`
 
               [default: fold]
 
           --short <RULE>
-              What becomes of a document shorter than a shingle: `one` shingle of all it has, or
-              `reject`
+              What happens to a document shorter than a shingle: `one` makes one shingle of the whole
+              text, `reject` rejects it
 
               [default: one]
 
           --sketch <SKETCH>
-              The sketch: `minhash` (the default; also `minhash,modular`, `minhash,multiplicative` and
-              `minhash,murmur3`), `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
-              with weights `dart` (the default), `icws` or `cws`, each with as many registers as
-              `--registers` says; or a whole form such as `super-minhash:256`. Those that cannot be
-              banded, such as `b-bit:2/minhash:256`, do for `sketch` and `compare`; `minwise compare A B
-              --all` lists every form
+              The kind of sketch: `minhash` (the default; also `minhash,modular`,
+              `minhash,multiplicative` and `minhash,murmur3`), `min-max`, `one-permutation`,
+              `super-minhash` or `fast-similarity`; for weighted shingles `dart` (the default), `icws`
+              or `cws`. `--registers` sets its size, unless the form has it: `super-minhash:256`.
+              Sketches that cannot be banded, such as `b-bit:2/minhash:256`, work with `sketch` and
+              `compare` only. `minwise compare A B --all` lists every kind
 
           --registers <K>
-              Registers of a sketch; 128 without it
+              The number of registers per sketch [default: 128]
 
           --seed <N>
               The seed of the hash functions
@@ -727,21 +768,51 @@ fn compare() {
 
     Weights:
           --weight <WEIGHTING>
-              How shingles are weighed: `none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`. Similarities
-              are weighted then
+              Weigh shingles in this way: `none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`. With
+              weights, similarity is the weighted Jaccard similarity
 
               [default: none]
 
           --weights <FILE>
-              The table of document frequencies, made by `minwise weights`; without it, the input is
-              counted first
+              Read document frequencies from this file, which `minwise weights` wrote. Without it, the
+              input is counted first
 
           --max-df <F>
-              Leave out shingles that stand in more documents than this: a share such as `0.1`, or a
+              Leave out shingles that occur in more documents than this: a share such as `0.1`, or a
               number such as `500`
 
           --ignore-text <FILE>...
-              Leave out the shingles of these texts, a form or a template: files or folders
+              Leave out the shingles of these texts, such as a form or a template: files or folders
+
+    Messages:
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
+
+      -q, --quiet
+              Print errors and warnings only: no progress and no summary
+
+      -v, --verbose
+              List the skipped files, each with its reason. In folders and globs, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
+
+          --log <FORMAT>
+              Write messages to standard error in this format
+
+              Possible values:
+              - text
+              - json: One JSON object per line
+
+              [default: text]
+
+    Examples:
+      minwise compare first.docx second.pdf
+      minwise compare 'articles.jsonl#a1' 'articles.jsonl#a2'
+      minwise compare first.txt second.txt --passages 3 --format jsonl
     ");
 }
 
@@ -750,38 +821,42 @@ fn plan() {
     insta::assert_snapshot!(Desk::new().run("plan --help"), @"
     exit 0
     --- stdout
-    Choose bands and rows for a threshold and a recall, and show what to expect of them
+    Choose bands and rows for a threshold and a recall
 
     Usage: minwise plan [OPTIONS]
 
     Options:
           --threshold <T>
-              The similarity from which on two documents are near-duplicates
+              The similarity from which two documents are near-duplicates
 
               [default: 0.8]
 
           --registers <K>
-              Registers of a sketch
+              The number of registers per sketch
 
               [default: 128]
 
+          --details
+              Also show the S-curve, the memory per document, and which sketches reach the standard
+              error of `--error`
+
           --error <E>
-              The standard error that an estimate at the threshold is to have; sketches are ranked by
-              what they need for it
+              The standard error that an estimate at the threshold should have. `--details` ranks
+              sketches by the bytes that they need for it
 
               [default: 0.02]
 
           --filter
-              Show the filter, too: the looks at which a run puts pairs aside, and how many registers it
-              compares until then
+              Also show the filter: after how many registers a run rules pairs out, and how many
+              registers it compares until then
 
           --filter-error <E>
-              The share of pairs at the threshold that the filter may put aside
+              The share of pairs at the threshold that the filter may lose
 
               [default: 1e-6]
 
           --format <FORMAT>
-              How the plan is written
+              Print the plan in this format. `json` always has all details
 
               Possible values:
               - text: For people
@@ -795,18 +870,32 @@ fn plan() {
       -V, --version
               Print version
 
-    Candidates:
+    Recall and candidates:
           --recall <P>
-              The probability with which a pair exactly at the threshold is found; bands and rows follow
+              The probability with which a pair exactly at the threshold is found. Bands and rows follow
               from it
 
               [default: 0.99]
 
           --bands <B>
-              Bands, instead of those that follow from the recall; `--rows` goes with it
+              The number of bands, instead of the number that follows from the recall. It needs `--rows`
 
           --rows <R>
-              Rows of a band, instead of those that follow from the recall
+              The number of rows per band, instead of the number that follows from the recall. It needs
+              `--bands`
+
+    Messages:
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
+
+    Examples:
+      minwise plan --threshold 0.8 --recall 0.99
+      minwise plan --threshold 0.5 --details
+      minwise plan --bands 20 --rows 6 --format json
     ");
 }
 
@@ -815,18 +904,30 @@ fn generate() {
     insta::assert_snapshot!(Desk::new().run("generate --help"), @"
     exit 0
     --- stdout
-    Write shell completions or the manual page to standard output
+    Write shell completions and manual pages
 
-    Usage: minwise generate <COMMAND>
+    Usage: minwise generate [OPTIONS] <COMMAND>
 
     Commands:
-      completions  Completions for a shell
-      man          The manual page of the command, or of one of its subcommands
+      all          Write completions for all shells and all manual pages to a folder: `DIR/completions`
+                   and `DIR/man/man1`
+      completions  Print the completions for a shell
+      man          Print the manual page of the command or of a subcommand
       help         Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help     Print help
       -V, --version  Print version
+
+    Messages:
+          --color <WHEN>  Use colour in messages and help. `auto` uses it on terminals, unless the
+                          variable NO_COLOR is set [default: auto] [possible values: auto, always,
+                          never]
+
+    Examples:
+      minwise generate all share
+      minwise generate completions zsh
+      minwise generate man dedup
     ");
 }
 
@@ -853,6 +954,114 @@ fn completions_are_generated_for_every_shell() {
     }
 }
 
+/// Every subcommand, the nested ones too, by its words.
+fn subcommands() -> Vec<String> {
+    let desk = Desk::new();
+    let mut open = vec![String::new()];
+    let mut all = vec![];
+    while let Some(words) = open.pop() {
+        let help = desk.run(&format!("{words} --help")).exit(0).text().to_owned();
+        let list = help.split_once("Commands:\n").map_or("", |(_, rest)| rest);
+        for line in list.lines().take_while(|line| line.starts_with("  ")) {
+            let name = line.trim_start().split(' ').next().unwrap();
+            if !line.starts_with("   ") && name != "help" {
+                open.push(format!("{words} {name}").trim().to_owned());
+            }
+        }
+        all.push(words);
+    }
+    all
+}
+
+#[test]
+fn every_help_has_examples_and_groups() {
+    let all = subcommands();
+    assert!(all.len() > 25 && all.contains(&"index add".to_owned()), "{all:?}");
+    for words in all {
+        let help = Desk::new().run(&format!("{words} --help")).exit(0).text().to_owned();
+        let examples =
+            help.split_once("Examples:\n").unwrap_or_else(|| panic!("no example in `{words}`\n{help}")).1;
+        assert!(examples.lines().any(|line| line.starts_with(&format!("  minwise {words}"))), "{help}");
+        assert!(help.contains("--color <WHEN>"), "{help}");
+    }
+    let help = Desk::new().run("dedup --help").exit(0).text().to_owned();
+    let place = |word: &str| help.find(word).unwrap_or_else(|| panic!("{word}"));
+    // What people need first comes first.
+    let order = [
+        "--threshold <",
+        "--output <",
+        "--report <",
+        "\nReading:",
+        "--text-field <",
+        "\nRecall and candidates:",
+        "\nText and sketches:",
+        "\nWeights:",
+        "\nResources:",
+        "-j, --threads <",
+        "\nMessages:",
+    ];
+    for pair in order.windows(2) {
+        assert!(place(pair[0]) < place(pair[1]), "{pair:?}\n{help}");
+    }
+}
+
+#[test]
+fn the_command_alone_shows_the_commonest_call() {
+    let run = Desk::new().run("").exit(2);
+    assert!(run.err.contains("\n    minwise dedup articles.jsonl --output cleaned.jsonl\n"), "{run}");
+    assert!(run.err.lines().count() < 10 && run.out.is_empty(), "{run}");
+}
+
+#[test]
+fn completions_and_manual_pages_go_to_a_folder_and_name_no_machine() {
+    let desk = Desk::new();
+    desk.run("generate all share").exit(0);
+    let names = desk.names();
+    for name in [
+        "completions/minwise.bash",
+        "completions/_minwise",
+        "completions/minwise.fish",
+        "man/man1/minwise.1",
+        "man/man1/minwise-dedup.1",
+        "man/man1/minwise-index-add.1",
+        "man/man1/minwise-generate-completions.1",
+    ] {
+        assert!(names.contains(&format!("share/{name}")), "{name} in {names:?}");
+    }
+    let pages = names.iter().filter(|name| name.ends_with(".1"));
+    assert_eq!(pages.count(), subcommands().len());
+    for name in names.iter().filter(|name| desk.path(name).is_file()) {
+        assert!(!desk.text(name).contains("kernel"), "{name}");
+    }
+    let page = desk.text("share/man/man1/minwise-index-add.1");
+    assert!(page.contains(".TH minwise-index-add 1") && page.contains("Examples:"), "{page}");
+    assert_eq!(desk.run("generate man index add").exit(0).text(), page);
+    // A second time replaces them by the same.
+    desk.run("generate all share").exit(0);
+    assert_eq!((desk.names(), desk.text("share/man/man1/minwise-index-add.1")), (names, page));
+}
+
+#[test]
+fn colour_is_a_choice() {
+    let desk = Desk::new();
+    let error = |options: &str| desk.run(&format!("dedup missing.jsonl -o x {options}")).exit(2).err;
+    assert!(error("").starts_with("error: no such file"), "not a terminal");
+    assert!(error("--color never").starts_with("error: no such file"));
+    let colored = error("--color always");
+    assert!(colored.starts_with("\u{1b}[1;31merror:\u{1b}[0m no such file"), "{colored:?}");
+    assert!(colored.contains("\u{1b}[1;36mhint:\u{1b}[0m"), "{colored:?}");
+    // Errors of the parser have the same style.
+    let run = desk.run("dedup --treshold 3 --color always").exit(2);
+    assert!(run.err.starts_with("\u{1b}[1;31merror:\u{1b}[0m unexpected argument"), "{run}");
+    assert!(run.err.contains("\u{1b}[1;36mhint:\u{1b}[0m a similar argument exists: `--threshold`"), "{run}");
+    let run = desk.run("dedup --treshold 3").exit(2);
+    assert!(run.err.starts_with("error: ") && run.err.contains("\nhint: a similar"), "{run}");
+    assert!(!run.err.contains("tip:") && !run.err.contains('\u{1b}'), "{run}");
+    assert!(desk.run("dedup --help --color always").exit(0).text().contains("\u{1b}["));
+    assert!(!desk.run("dedup --help").exit(0).text().contains('\u{1b}'));
+    assert!(desk.run("dedup x -o y --color sometimes").exit(2).err.starts_with("error: invalid value"));
+}
+
 #[test]
 fn manual_pages_are_generated() {
     let desk = Desk::new();
@@ -863,7 +1072,7 @@ fn manual_pages_are_generated() {
     insta::assert_snapshot!(desk.run("generate man nothing"), @"
     exit 2
     --- stderr
-    minwise: there is no subcommand `nothing`
+    error: there is no subcommand `nothing`
 
     hint: `minwise --help` lists them
     ");
@@ -875,50 +1084,22 @@ fn sketch() {
     insta::assert_snapshot!(Desk::new().run("sketch --help"), @"
     exit 0
     --- stdout
-    Write the sketches of a corpus to a file
+    Write the sketches of a corpus to a file, to estimate similarities later
 
     Usage: minwise sketch [OPTIONS] --output <FILE> <INPUT>...
 
     Arguments:
       <INPUT>...
-              Files of JSONL, CSV, TSV, Parquet, Arrow IPC or WARC (plain, or compressed by gzip, zstd,
-              bzip2 or xz), or documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB,
-              PDF; folders or globs of them; or `-`
+              Files, folders or globs, or `-` for standard input. Minwise reads JSONL, CSV, TSV,
+              Parquet, Arrow IPC and WARC, plain or compressed by gzip, zstd, bzip2 or xz, and single
+              documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB and PDF
 
     Options:
       -o, --output <FILE>
-              Where the sketches go
+              Write the sketches to FILE
 
           --force
               Replace an output that exists
-
-          --threads <N>
-              Threads to work with; all cores without it
-
-          --max-rejects <N>
-              Allow this many rejected records: one more stops the run. Without it, any number is read
-              past, and the exit code is 2
-
-          --memory <SIZE>
-              The most memory to take, such as `4GiB`; what does not fit goes to disk. Without it, half
-              of the machine's (or of the control group's) on Linux, and 4 GiB elsewhere
-
-      -q, --quiet
-              No progress and no summary; errors and warnings only
-
-      -v, --verbose
-              List the skipped files, each with its reason. In folders and patterns, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
-
-          --log <FORMAT>
-              How messages on standard error are written
-
-              Possible values:
-              - text
-              - json: One JSON object a line
-
-              [default: text]
 
       -h, --help
               Print help (see a summary with '-h')
@@ -928,96 +1109,140 @@ fn sketch() {
 
     Reading:
           --text-field <FIELD>
-              The field or column that holds the text. A dot leads into an object (`meta.body`), `[]`
-              into a list (`messages[].content`). Texts of a list are joined by a blank line. Several
-              fields are given with commas (`title,body`) and joined by a line break
+              Read the text from this field or column. A dot leads into an object (`meta.body`), `[]`
+              into a list (`messages[].content`). The texts of a list are joined by a blank line.
+              Several fields are separated by commas (`title,body`), and their texts are joined by a
+              line break
 
               [default: text]
 
           --id-field <FIELD>
-              The field or column that holds the id. Without one, the id is `file:line`, or `file:row`
+              Read the id from this field or column. Without such a field, the id is `file:line` or
+              `file:row`
 
               [default: id]
 
+          --input-format <FORMAT>
+              Read inputs in this format: `auto` (found by content and name), `jsonl`, `csv`, `tsv`,
+              `parquet`, `arrow`, `warc` (WARC and WET), `document` (each file is a document, whose text
+              is extracted), or `text` (each file is a text)
+
+              [default: auto]
+
           --encoding <ENCODING>
-              How text files are encoded: `utf-8` (anything else is rejected), `latin-1` or `auto`
+              The encoding of text files: `utf-8` (other bytes are rejected), `latin-1` or `auto`
 
               [default: utf-8]
 
           --delimiter <CHAR>
-              The character between the fields of CSV, or `tab`. Without it, a comma; or a semicolon or
-              a tab, if the header has the field of the text only with that
-
-          --max-record <SIZE>
-              The largest record that is read; a larger one is rejected
-
-              [default: 1GiB]
+              The character between the fields of CSV, or `tab`. Without it, Minwise takes a comma, or a
+              semicolon or tab if the header has the text field only with that
 
           --null <RULE>
-              The rule for a record whose text is null: `keep` keeps it, counts it and compares it with
-              nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
-              `check` always rejects it. A record without the field is rejected
+              What happens to a record whose text is null: `keep` keeps it and compares it with nothing,
+              `reject` rejects it, and `error` ends the run. An archive leaves such records out, and
+              `check` always rejects them. A record without the field is always rejected
 
               [default: keep]
 
+          --max-record <SIZE>
+              Reject records larger than this
+
+              [default: 1GiB]
+
           --strict
-              If a file found in a folder or by a pattern cannot be read (no permission, a broken link,
-              a link loop), stop before anything is written. Without `--strict`, such a file is rejected
-              and the run goes on. A file that you name must always be readable
+              Stop before anything is written if a file found in a folder or by a glob cannot be read
+              (no permission, a broken link, a link loop). Without `--strict`, such a file is rejected
+              and the run continues. A file that you name must always be readable
 
           --temp-dir <DIR>
-              Where temporary files go: input that is compressed or piped, parts of tables, texts found
-              in documents, frequency tables, and what does not fit into memory. Without it they go to
-              the folder of `dedup --work`, or else to the system's
+              Put temporary files into this folder: decompressed and piped input, parts of tables,
+              extracted texts, and data that does not fit into memory. Without it, they go to the folder
+              of `dedup --work`, or else to the temporary folder of the system
 
-          --input-format <FORMAT>
-              The format of the inputs: `auto` (told by content and name), `jsonl`, `csv`, `tsv`,
-              `parquet`, `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is
-              found), or `text` (each file is one, as it is)
+          --max-rejects <N>
+              Permit N rejected records: with at most N, the exit code is 0, and one more stops the run.
+              Without it, the run continues however many are rejected, and the exit code is 2
 
-              [default: auto]
-
-    Spec:
+    Text and sketches:
           --shingle <SHINGLING>
-              How text is cut into shingles: `words:N`, `chars:N` or `terms`; with `,bag` behind it,
-              repeats count
+              Cut text into shingles in this way: `words:N`, `chars:N` or `terms`. With `,bag` behind
+              it, repeated shingles count
 
               [default: words:5]
 
           --normalize <FORM>
-              How text is normalised: `nfkc+casefold`, `casefold` or `none`
+              Normalise text in this way before it is cut: `nfkc+casefold`, `casefold` or `none`
 
               [default: nfkc+casefold]
 
           --strip-markup
-              Take markup out of the text first
+              Remove markup from the text first
 
           --whitespace <RULE>
-              What becomes of white space: `fold`, `keep` or `remove`
+              What happens to white space: `fold` (one space), `keep` or `remove`
 
               [default: fold]
 
           --short <RULE>
-              What becomes of a document shorter than a shingle: `one` shingle of all it has, or
-              `reject`
+              What happens to a document shorter than a shingle: `one` makes one shingle of the whole
+              text, `reject` rejects it
 
               [default: one]
 
           --sketch <SKETCH>
-              The sketch: `minhash` (the default; also `minhash,modular`, `minhash,multiplicative` and
-              `minhash,murmur3`), `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
-              with weights `dart` (the default), `icws` or `cws`, each with as many registers as
-              `--registers` says; or a whole form such as `super-minhash:256`. Those that cannot be
-              banded, such as `b-bit:2/minhash:256`, do for `sketch` and `compare`; `minwise compare A B
-              --all` lists every form
+              The kind of sketch: `minhash` (the default; also `minhash,modular`,
+              `minhash,multiplicative` and `minhash,murmur3`), `min-max`, `one-permutation`,
+              `super-minhash` or `fast-similarity`; for weighted shingles `dart` (the default), `icws`
+              or `cws`. `--registers` sets its size, unless the form has it: `super-minhash:256`.
+              Sketches that cannot be banded, such as `b-bit:2/minhash:256`, work with `sketch` and
+              `compare` only. `minwise compare A B --all` lists every kind
 
           --registers <K>
-              Registers of a sketch; 128 without it
+              The number of registers per sketch [default: 128]
 
           --seed <N>
               The seed of the hash functions
 
               [default: 1]
+
+    Resources:
+      -j, --threads <N>
+              Use N threads. Without it, one per core
+
+          --memory <SIZE>
+              Use at most this much memory, such as `4GiB`. Data that does not fit goes to disk. Without
+              it, the limit is half of the memory of the machine or of its control group on Linux, and 4
+              GiB elsewhere
+
+    Messages:
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
+
+      -q, --quiet
+              Print errors and warnings only: no progress and no summary
+
+      -v, --verbose
+              List the skipped files, each with its reason. In folders and globs, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
+
+          --log <FORMAT>
+              Write messages to standard error in this format
+
+              Possible values:
+              - text
+              - json: One JSON object per line
+
+              [default: text]
+
+    Examples:
+      minwise sketch articles.jsonl --output articles.sketches
+      minwise sketch articles.jsonl --output small.sketches --sketch b-bit:2/minhash:256
     ");
 }
 
@@ -1026,82 +1251,97 @@ fn estimate() {
     insta::assert_snapshot!(Desk::new().run("estimate --help"), @"
     exit 0
     --- stdout
-    Estimate the similarities of sketched documents, without reading them again
+    Estimate the similarities of sketched documents without reading them again
 
     Usage: minwise estimate [OPTIONS] <FILE> [FILE2]
 
     Arguments:
       <FILE>
-              A file that `minwise sketch` made; its documents are compared with one another
+              A file that `minwise sketch` wrote. Its documents are compared with one another
 
       [FILE2]
-              A second such file; then each document of the first is compared with each of the second
+              A second file that `minwise sketch` wrote. Each document of the first file is compared
+              with each of the second
 
     Options:
           --threshold <T>
-              The estimate from which on a pair is listed; 0 lists all pairs
+              List a pair if its estimate is at least this value; 0 lists all pairs
 
               [default: 0.8]
 
-          --of <ID>...
-              Only pairs that have one of these documents
-
-          --filter-error <E>
-              The share of pairs at the threshold that may be rejected before all their registers are
-              compared, or `off`. Sketches of bits have no filter and lose no pair
-
-              [default: 1e-6]
-
-          --looks <K,K…>
-              The looks of the filter: numbers of registers, ascending, such as 16,32,64,128, after
-              which a pair can be rejected. Without it, looks are at every 16 registers at first, and
-              further apart later
-
-          --error-per-look <E>
-              The share of pairs at the threshold that each look of the filter may reject, instead of
-              `--filter-error` for all looks together. The total error of n looks can be n times this
-              share; the summary states it
-
       -o, --output <FILE>
-              Where the pairs go; standard output without it
+              Write the pairs to FILE. Without it, pairs go to standard output
+
+          --of <ID>...
+              List only pairs with one of these documents
 
           --format <FORMAT>
-              How pairs are written; a pair in `tsv` has its estimate and the standard error of it
+              Write pairs in this format. A line of `tsv` has the estimate and its standard error
 
               Possible values:
               - tsv:   `id`, `id` and similarity, separated by tabs
-              - jsonl: One JSON object a line
+              - jsonl: One JSON object per line
 
               [default: tsv]
 
           --force
               Replace an output that exists
 
-          --threads <N>
-              Threads to work with; all cores without it
-
-      -q, --quiet
-              No progress and no summary; errors and warnings only
-
-      -v, --verbose
-              List the skipped files, each with its reason. In folders and patterns, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
-
-          --log <FORMAT>
-              How messages on standard error are written
-
-              Possible values:
-              - text
-              - json: One JSON object a line
-
-              [default: text]
-
       -h, --help
               Print help (see a summary with '-h')
 
       -V, --version
               Print version
+
+    Filter:
+          --filter-error <E>
+              Allow the filter to lose this share of the pairs at the threshold, or switch the filter
+              `off`. The filter rejects a pair before all its registers are compared. Sketches of bits
+              have no filter and lose no pair
+
+              [default: 1e-6]
+
+          --looks <K,K…>
+              Reject pairs after these numbers of registers, ascending, such as 16,32,64,128. Without
+              it, the filter looks at every 16 registers at first, and less often later
+
+          --error-per-look <E>
+              Allow each look of the filter to lose this share of the pairs at the threshold, instead of
+              `--filter-error` for all looks together. With n looks, up to n times this share can be
+              lost; the summary states the total
+
+    Resources:
+      -j, --threads <N>
+              Use N threads. Without it, one per core
+
+    Messages:
+      -q, --quiet
+              Print errors and warnings only: no progress and no summary
+
+      -v, --verbose
+              List the skipped files, each with its reason. In folders and globs, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
+
+          --log <FORMAT>
+              Write messages to standard error in this format
+
+              Possible values:
+              - text
+              - json: One JSON object per line
+
+              [default: text]
+
+    Examples:
+      minwise estimate articles.sketches
+      minwise estimate old.sketches new.sketches --threshold 0.5 --output pairs.tsv
     ");
 }
 
@@ -1110,42 +1350,22 @@ fn weights() {
     insta::assert_snapshot!(Desk::new().run("weights --help"), @"
     exit 0
     --- stdout
-    Count in how many documents each shingle stands, for weights
+    Count in how many documents each shingle occurs, for weighted similarities
 
     Usage: minwise weights [OPTIONS] --output <FILE> <INPUT>...
 
     Arguments:
       <INPUT>...
-              Files of JSONL, CSV, TSV, Parquet, Arrow IPC or WARC (plain, or compressed by gzip, zstd,
-              bzip2 or xz), or documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB,
-              PDF; folders or globs of them; or `-`
+              Files, folders or globs, or `-` for standard input. Minwise reads JSONL, CSV, TSV,
+              Parquet, Arrow IPC and WARC, plain or compressed by gzip, zstd, bzip2 or xz, and single
+              documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB and PDF
 
     Options:
       -o, --output <FILE>
-              Where the table goes
+              Write the table of document frequencies to FILE
 
           --force
               Replace an output that exists
-
-          --threads <N>
-              Threads to work with; all cores without it
-
-      -q, --quiet
-              No progress and no summary; errors and warnings only
-
-      -v, --verbose
-              List the skipped files, each with its reason. In folders and patterns, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
-
-          --log <FORMAT>
-              How messages on standard error are written
-
-              Possible values:
-              - text
-              - json: One JSON object a line
-
-              [default: text]
 
       -h, --help
               Print help (see a summary with '-h')
@@ -1155,79 +1375,114 @@ fn weights() {
 
     Reading:
           --text-field <FIELD>
-              The field or column that holds the text. A dot leads into an object (`meta.body`), `[]`
-              into a list (`messages[].content`). Texts of a list are joined by a blank line. Several
-              fields are given with commas (`title,body`) and joined by a line break
+              Read the text from this field or column. A dot leads into an object (`meta.body`), `[]`
+              into a list (`messages[].content`). The texts of a list are joined by a blank line.
+              Several fields are separated by commas (`title,body`), and their texts are joined by a
+              line break
 
               [default: text]
 
           --id-field <FIELD>
-              The field or column that holds the id. Without one, the id is `file:line`, or `file:row`
+              Read the id from this field or column. Without such a field, the id is `file:line` or
+              `file:row`
 
               [default: id]
 
+          --input-format <FORMAT>
+              Read inputs in this format: `auto` (found by content and name), `jsonl`, `csv`, `tsv`,
+              `parquet`, `arrow`, `warc` (WARC and WET), `document` (each file is a document, whose text
+              is extracted), or `text` (each file is a text)
+
+              [default: auto]
+
           --encoding <ENCODING>
-              How text files are encoded: `utf-8` (anything else is rejected), `latin-1` or `auto`
+              The encoding of text files: `utf-8` (other bytes are rejected), `latin-1` or `auto`
 
               [default: utf-8]
 
           --delimiter <CHAR>
-              The character between the fields of CSV, or `tab`. Without it, a comma; or a semicolon or
-              a tab, if the header has the field of the text only with that
-
-          --max-record <SIZE>
-              The largest record that is read; a larger one is rejected
-
-              [default: 1GiB]
+              The character between the fields of CSV, or `tab`. Without it, Minwise takes a comma, or a
+              semicolon or tab if the header has the text field only with that
 
           --null <RULE>
-              The rule for a record whose text is null: `keep` keeps it, counts it and compares it with
-              nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
-              `check` always rejects it. A record without the field is rejected
+              What happens to a record whose text is null: `keep` keeps it and compares it with nothing,
+              `reject` rejects it, and `error` ends the run. An archive leaves such records out, and
+              `check` always rejects them. A record without the field is always rejected
 
               [default: keep]
 
+          --max-record <SIZE>
+              Reject records larger than this
+
+              [default: 1GiB]
+
           --strict
-              If a file found in a folder or by a pattern cannot be read (no permission, a broken link,
-              a link loop), stop before anything is written. Without `--strict`, such a file is rejected
-              and the run goes on. A file that you name must always be readable
+              Stop before anything is written if a file found in a folder or by a glob cannot be read
+              (no permission, a broken link, a link loop). Without `--strict`, such a file is rejected
+              and the run continues. A file that you name must always be readable
 
           --temp-dir <DIR>
-              Where temporary files go: input that is compressed or piped, parts of tables, texts found
-              in documents, frequency tables, and what does not fit into memory. Without it they go to
-              the folder of `dedup --work`, or else to the system's
+              Put temporary files into this folder: decompressed and piped input, parts of tables,
+              extracted texts, and data that does not fit into memory. Without it, they go to the folder
+              of `dedup --work`, or else to the temporary folder of the system
 
-          --input-format <FORMAT>
-              The format of the inputs: `auto` (told by content and name), `jsonl`, `csv`, `tsv`,
-              `parquet`, `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is
-              found), or `text` (each file is one, as it is)
-
-              [default: auto]
-
-    Spec:
+    Text and sketches:
           --shingle <SHINGLING>
-              How text is cut into shingles: `words:N`, `chars:N` or `terms`; with `,bag` behind it,
-              repeats count
+              Cut text into shingles in this way: `words:N`, `chars:N` or `terms`. With `,bag` behind
+              it, repeated shingles count
 
               [default: words:5]
 
           --normalize <FORM>
-              How text is normalised: `nfkc+casefold`, `casefold` or `none`
+              Normalise text in this way before it is cut: `nfkc+casefold`, `casefold` or `none`
 
               [default: nfkc+casefold]
 
           --strip-markup
-              Take markup out of the text first
+              Remove markup from the text first
 
           --whitespace <RULE>
-              What becomes of white space: `fold`, `keep` or `remove`
+              What happens to white space: `fold` (one space), `keep` or `remove`
 
               [default: fold]
 
           --short <RULE>
-              What becomes of a document shorter than a shingle: `one` shingle of all it has, or
-              `reject`
+              What happens to a document shorter than a shingle: `one` makes one shingle of the whole
+              text, `reject` rejects it
 
               [default: one]
+
+    Resources:
+      -j, --threads <N>
+              Use N threads. Without it, one per core
+
+    Messages:
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
+
+      -q, --quiet
+              Print errors and warnings only: no progress and no summary
+
+      -v, --verbose
+              List the skipped files, each with its reason. In folders and globs, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
+
+          --log <FORMAT>
+              Write messages to standard error in this format
+
+              Possible values:
+              - text
+              - json: One JSON object per line
+
+              [default: text]
+
+    Examples:
+      minwise weights articles.jsonl --output articles.weights
+      minwise dedup articles.jsonl --output cleaned.jsonl --weight tf-idf --weights articles.weights
     ");
 }

@@ -82,6 +82,35 @@ fn ctrl_c_removes_what_is_temporary_and_exits_130() {
     }
 }
 
+/// The last line names the way to go on.
+#[test]
+fn ctrl_c_says_how_to_go_on() {
+    let desk = slow_corpus();
+    for (options, hint) in [
+        ("", "a run with `--work DIR` can be continued with `--resume`"),
+        ("--work work", "the same command with `--resume` continues the run"),
+        ("--work work --resume", "the same command continues the run"),
+    ] {
+        let arguments = format!("dedup in.jsonl -o out.jsonl --threads 1 {options}");
+        let mut child = start(&desk, &arguments);
+        let begun = Instant::now();
+        while !desk.names().iter().any(|name| name.starts_with(".minwise-")) {
+            assert!(begun.elapsed() < Duration::from_secs(20), "no output was opened");
+            sleep(Duration::from_millis(5));
+        }
+        signal(&child, "-INT");
+        assert_eq!(ended(&mut child, Duration::from_secs(20)), Some(130));
+        let mut message = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+        assert_eq!(message, format!("error: interrupted: no output was written\n\nhint: {hint}\n"));
+    }
+    // As a log, it is an event.
+    let mut child = start(&desk, "dedup in.jsonl -o out.jsonl --log json --threads 1");
+    wait_for(&mut child, "read");
+    signal(&child, "-INT");
+    assert_eq!(ended(&mut child, Duration::from_secs(20)), Some(130));
+}
+
 #[test]
 fn ctrl_c_leaves_an_older_output_as_it_was() {
     let desk = slow_corpus();

@@ -59,16 +59,24 @@ fn what_cannot_be_ranked_is_told_and_counted() {
     insta::assert_snapshot!(run, @"
     exit 0
     --- stderr
-    minwise: warning: 2 documents come last by `newest:date`: `in.jsonl:4` has `soon` in `date`, which is not a date
-    minwise: warning: 2 documents come last by `max:score`: `in.jsonl:4` has `none` in `score`, which is not a number
+    warning: 2 documents come last by `newest:date`: `in.jsonl:4` has `soon` in `date`, which is not a date
+    warning: 2 documents come last by `max:score`: `in.jsonl:4` has `none` in `score`, which is not a number
     read        5 documents, 2.1 kB
-    kept        1
-    removed     4 in 1 cluster, 1 of them with equal shingles
-    rejected    0
-    candidates  3, 0 put aside by 100 % of their registers; 3 compared exactly, 3 of them at or above 0.8
-    recall      0.9991 expected, from 16 bands of 6 rows; 1.0000 measured, by all 17 partners of 5 documents
-    spec        nfkc+casefold / words:5 / minhash:128 / seed:1 (keep newest:date;max:score, cluster star)
+    kept        1 document (20.0 %)
+    removed     4 documents (80.0 %) in 1 cluster; 1 of them equal after normalisation
+    rejected    0 records
+    compared    3 candidate pairs: 3 compared exactly, 3 reach 0.8
+    recall      99.91 % expected; 100 % measured: 17 of the 17 near-duplicates of all 5 documents
+    wrote       1 kept document to `out.jsonl`
+                the report to `report/index.html`
     time        [time]
+
+    Details
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    settings    keep newest:date;max:score, cluster star
+    candidates  16 bands of 6 rows
+    sketches    100 % of the registers of candidate pairs were compared
+    stages      [time]
     ");
     let summary = desk.json("report/summary.json");
     assert_eq!(summary["keep"], "newest:date;max:score");
@@ -83,22 +91,22 @@ fn what_makes_no_sense_is_refused() {
     insta::assert_snapshot!(desk.run("dedup in.jsonl --dry-run --keep best").exit(2), @"
     exit 2
     --- stderr
-    minwise: `--keep`: `best` is not a keeper policy: expected `first`, `last`, `longest`, `shortest`, `newest:FIELD`, `oldest:FIELD`, `max:FIELD`, `min:FIELD` or `priority:FIELD=A,B,C`
+    error: `--keep`: `best` is not a keeper policy: expected `first`, `last`, `longest`, `shortest`, `newest:FIELD`, `oldest:FIELD`, `max:FIELD`, `min:FIELD` or `priority:FIELD=A,B,C`
     ");
     insta::assert_snapshot!(desk.run("dedup in.jsonl --dry-run --keep last --keep longest").exit(2), @"
     exit 2
     --- stderr
-    minwise: `--keep`: `last;longest` is not a keeper policy: expected nothing after `last`, which leaves no ties
+    error: `--keep`: `last;longest` is not a keeper policy: expected nothing after `last`, which leaves no ties
     ");
     insta::assert_snapshot!(desk.run("dedup in.jsonl --dry-run --keep newest:meta..date").exit(2), @"
     exit 2
     --- stderr
-    minwise: `--keep`: `meta..date` is not a field: expected names separated by single dots, such as `text` or `meta.id`
+    error: `--keep`: `meta..date` is not a field: expected names separated by single dots, such as `text` or `meta.id`
     ");
     insta::assert_snapshot!(desk.run("dedup in.jsonl --dry-run --keep newest:day").exit(2), @"
     exit 2
     --- stderr
-    minwise: no document has the field `day`
+    error: no document has the field `day`
 
     hint: the fields of the first document are `date`, `id`, `score`, `source`, `text`
     ");
@@ -106,7 +114,7 @@ fn what_makes_no_sense_is_refused() {
     insta::assert_snapshot!(desk.run("dedup texts --dry-run --keep newest:mtime").exit(2), @"
     exit 2
     --- stderr
-    minwise: the inputs are texts, which have no field `mtime`
+    error: the inputs are texts, which have no field `mtime`
 
     hint: texts can be told apart by `first`, `last`, `longest` and `shortest`
     ");
@@ -114,7 +122,7 @@ fn what_makes_no_sense_is_refused() {
     insta::assert_snapshot!(desk.run("dedup in.csv --dry-run --keep max:score").exit(2), @"
     exit 2
     --- stderr
-    minwise: `in.csv` has no column `score`
+    error: `in.csv` has no column `score`
 
     hint: its columns are `text` and `year`
     ");

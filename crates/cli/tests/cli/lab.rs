@@ -42,7 +42,7 @@ fn minwise_lab_is_a_command_of_its_own() {
     insta::assert_snapshot!(run, @"
     exit 2
     --- stderr
-    minwise: the lab is a command of its own: `minwise-lab`
+    error: the lab is a command of its own: `minwise-lab`
 
     hint: type `minwise-lab` for `minwise lab`; `cargo install --path crates/lab` installs it
     ");

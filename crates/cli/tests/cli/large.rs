@@ -31,14 +31,22 @@ fn nothing_of_them_is_removed_and_they_are_listed() {
     exit 0
     --- stderr
     read        8 documents, 2.6 kB
-    kept        7
-    removed     1 in 1 cluster, 0 of them with equal shingles
-    spared      4 in 1 cluster of more than 4 documents, all of which stay
-    rejected    0
-    candidates  4, 0 put aside by 100 % of their registers; 4 compared exactly, 4 of them at or above 0.8
-    recall      0.9990 expected, from 16 bands of 6 rows; 1.0000 measured, by all 19 partners of 8 documents
-    spec        nfkc+casefold / words:5 / minhash:128 / seed:1 (keep first, cluster star)
+    kept        7 documents (87.5 %)
+    removed     1 document (12.5 %) in 1 cluster
+    spared      4 documents in 1 cluster of more than 4 documents (`--max-cluster`)
+    rejected    0 records
+    compared    4 candidate pairs: 4 compared exactly, 4 reach 0.8
+    recall      99.90 % expected; 100 % measured: 19 of the 19 near-duplicates of all 8 documents
+    wrote       7 kept documents to `out.jsonl`
+                the report to `report/index.html`
     time        [time]
+
+    Details
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    settings    keep first, cluster star
+    candidates  16 bands of 6 rows
+    sketches    100 % of the registers of candidate pairs were compared
+    stages      [time]
     ");
     assert_eq!(desk.ids("out.jsonl"), ["a", "b", "x", "c", "d", "e", "alone"]);
     assert_eq!(desk.text("report/pairs.tsv").lines().count(), 1);
@@ -107,5 +115,5 @@ fn annotations_name_the_cluster_and_no_duplicate() {
 #[test]
 fn what_is_no_size_is_refused() {
     let run = desk().run("dedup in.jsonl --dry-run --max-cluster 0").exit(2);
-    assert_eq!(run.err, "minwise: `--max-cluster`: it must be at least 1\n");
+    assert_eq!(run.err, "error: `--max-cluster`: it must be at least 1\n");
 }

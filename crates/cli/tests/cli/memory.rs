@@ -267,3 +267,21 @@ fn pairs_keep_to_the_memory() {
     assert!(little < 128 * MIB, "{} MiB", little / MIB);
     assert!(desk.bytes("all.tsv") == desk.bytes("little.tsv"), "the same pairs");
 }
+
+/// A limit of the system that leaves too little memory is an error, and no abort.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_of_the_system_is_an_error() {
+    let desk = Desk::with("in.jsonl", record("a", "one two three four five six"));
+    for limit in ["-v 300000", "-v 200000"] {
+        let shell = format!("ulimit {limit}; exec {} dedup in.jsonl --dry-run -j 2", MINWISE);
+        let output = Command::new("sh").args(["-c", &shell]).current_dir(desk.root()).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{limit}: {message}");
+        assert!(message.starts_with("error: the system limits the memory of this process to "), "{message}");
+        assert!(message.contains("\nhint: `ulimit -v unlimited`"), "{message}");
+    }
+    let shell = format!("ulimit -v 1000000; exec {} dedup in.jsonl --dry-run -j 2 -q", MINWISE);
+    let status = Command::new("sh").args(["-c", &shell]).current_dir(desk.root()).status().unwrap();
+    assert_eq!(status.code(), Some(0));
+}

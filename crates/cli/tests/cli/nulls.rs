@@ -21,7 +21,7 @@ fn a_null_text_is_kept_and_compared_with_nothing() {
     let run = desk.run("dedup in.jsonl -o again.jsonl").exit(0);
     assert!(run.err.contains("; 2 with a null text; 1 without shingles"), "{run}");
     let run = desk.run("dedup in.jsonl -o annotated.jsonl --annotate").exit(0);
-    assert!(run.err.contains("removed     1 in 1 cluster"), "{run}");
+    assert!(run.err.contains("marked      1 document (20.0 %) in 1 cluster"), "{run}");
     assert!(desk.text("annotated.jsonl").contains("\"cluster\":\"n2\",\"duplicate_of\":null"));
 }
 
@@ -63,21 +63,18 @@ fn nulls_can_be_rejected_or_end_the_run() {
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o error.jsonl --null error"), @"
     exit 2
     --- stderr
-    minwise: in.jsonl:2: the field `text` holds null
+    error: in.jsonl:2: the field `text` holds null
 
     hint: `--null keep` keeps such records, and `--null reject` leaves them out
     ");
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o error.jsonl --null drop"), @"
     exit 2
     --- stderr
-    minwise: `--null`: `drop` is not a rule for null: expected `keep`, `reject` or `error`
+    error: `--null`: `drop` is not a rule for null: expected `keep`, `reject` or `error`
     ");
     for command in ["pairs", "weights -o table", "sketch -o sketches"] {
         let run = desk.run(&format!("{command} in.jsonl --null error")).exit(2);
-        assert!(
-            run.err.starts_with("minwise: in.jsonl:2: the field `text` holds null\n"),
-            "{command}: {run}"
-        );
+        assert!(run.err.starts_with("error: in.jsonl:2: the field `text` holds null\n"), "{command}: {run}");
     }
     assert!(
         !desk
@@ -92,17 +89,17 @@ fn other_commands_count_nulls_and_leave_them_out() {
     let desk = Desk::with("in.jsonl", NULLS);
     let run = desk.run("pairs in.jsonl --threshold 0.5").exit(0);
     assert_eq!(run.text().lines().count(), 1, "{run}");
-    assert!(run.err.contains("; 2 with a null text; 0 rejected"), "{run}");
+    assert!(run.err.contains("; 2 with a null text\nrejected    0 records\n"), "{run}");
     let run = desk.run("sketch in.jsonl -o sketches").exit(0);
-    assert!(run.err.contains("sketched    3 documents"), "{run}");
-    assert!(run.err.contains("; 2 with a null text; 0 rejected"), "{run}");
+    assert!(run.err.contains("wrote       3 sketches of 512 bytes each to `sketches`"), "{run}");
+    assert!(run.err.contains("; 2 with a null text\nrejected    0 records\n"), "{run}");
     let run = desk.run("weights in.jsonl -o table").exit(0);
-    assert!(run.err.contains("counted     3 documents"), "{run}");
-    assert!(run.err.contains("; 2 with a null text; 0 rejected"), "{run}");
+    assert!(run.err.contains("read        3 documents"), "{run}");
+    assert!(run.err.contains("; 2 with a null text\nrejected    0 records\n"), "{run}");
     desk.run("index create archive").exit(0);
     let run = desk.run("index add archive in.jsonl").exit(0);
-    assert!(run.err.contains("added       3 documents"), "{run}");
-    assert!(run.err.contains("; 2 with a null text; 0 rejected"), "{run}");
+    assert!(run.err.contains("documents   3 added, 0 replaced, 0 unchanged"), "{run}");
+    assert!(run.err.contains("; 2 with a null text\ndocuments   "), "{run}");
     let run = desk.run("check in.jsonl --index archive").exit(2);
     assert!(run.err.contains("2 records were rejected"), "{run}");
 }
@@ -114,7 +111,7 @@ fn a_field_that_no_record_has_stops_the_run_at_once() {
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl"), @"
     exit 2
     --- stderr
-    minwise: none of the first 1000 records has the field `text`
+    error: none of the first 1000 records has the field `text`
 
     hint: `--text-field NAME` names the field that holds the text; the fields of the first record are `id`, `body`
     ");
@@ -141,7 +138,7 @@ fn nothing_is_written_if_every_record_was_rejected() {
         ["dedup in.jsonl -o out --report report", "sketch in.jsonl -o out", "weights in.jsonl -o out"]
     {
         let run = desk.run(command).exit(2);
-        let message = "minwise: all 3 records were rejected; the first one: in.jsonl:1: not a JSON object\n";
+        let message = "error: all 3 records were rejected; the first one: in.jsonl:1: not a JSON object\n";
         assert!(run.err.starts_with(message), "{command}: {run}");
         assert_eq!(desk.names(), ["in.jsonl"], "{command}");
     }

@@ -19,7 +19,7 @@ fn the_file_behind_standard_input_is_no_output() {
     let refused = run(&["dedup", "-", "-o", "in.jsonl", "--force"]);
     assert_eq!(refused.status.code(), Some(2));
     let message = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(message.starts_with("minwise: the output `in.jsonl` would overwrite the input `-`"), "{message}");
+    assert!(message.starts_with("error: the output `in.jsonl` would overwrite the input `-`"), "{message}");
     assert_eq!(desk.text("in.jsonl").lines().count(), 2);
     assert_eq!(run(&["dedup", "-", "-o", "out.jsonl"]).status.code(), Some(0));
     assert_eq!(desk.text("out.jsonl").lines().count(), 1);
@@ -50,7 +50,7 @@ fn an_existing_output_is_refused_before_anything_is_read() {
         "pairs in.jsonl -o out.jsonl",
     ] {
         let run = desk.run(arguments).exit(2);
-        assert_eq!(run.err, "minwise: `out.jsonl` exists already\n\nhint: `--force` replaces it\n");
+        assert_eq!(run.err, "error: `out.jsonl` exists already\n\nhint: `--force` replaces it\n");
         assert_eq!(desk.names(), ["in.jsonl", "out.jsonl"]);
         assert_eq!(desk.text("out.jsonl"), "precious");
     }
@@ -66,7 +66,7 @@ fn an_existing_folder_of_texts_is_refused_unless_it_is_empty() {
     fs_err::create_dir_all(desk.path("empty")).unwrap();
     desk.run("dedup letters -o empty").exit(0);
     let run = desk.run("dedup letters -o empty").exit(2);
-    assert!(run.err.starts_with("minwise: `empty` exists already"), "{run}");
+    assert!(run.err.starts_with("error: `empty` exists already"), "{run}");
     desk.write("empty/old", "old");
     desk.run("dedup letters -o empty --force").exit(0);
     assert_eq!(desk.names(), ["empty", "empty/a", "letters", "letters/a"]);
@@ -151,7 +151,7 @@ fn an_output_needs_a_folder_to_lie_in() {
     let run = desk.run("dedup in.jsonl -o no/such/out.jsonl").exit(2);
     assert_eq!(
         run.err,
-        "minwise: cannot write `no/such/out.jsonl`: there is no folder `no/such`\n\nhint: `mkdir -p no/such`\n"
+        "error: cannot write `no/such/out.jsonl`: there is no folder `no/such`\n\nhint: `mkdir -p no/such`\n"
     );
     desk.write("letters/a", "text");
     desk.write("plain", "text");
@@ -171,7 +171,7 @@ fn texts_do_not_go_to_a_file() {
     desk.write("letters/a.txt", "text");
     assert_eq!(
         refused("dedup letters -o out.txt"),
-        "minwise: each input is one document, so that the output is a folder, and `out.txt` has the name of a file\n\n\
+        "error: each input is one document, so that the output is a folder, and `out.txt` has the name of a file\n\n\
          hint: a folder has a name that ends in a slash: `out.txt/`\n"
     );
     // Records of which the first is bad are taken for a text.
@@ -229,14 +229,14 @@ fn texts_cannot_go_to_standard_output_and_are_not_annotated() {
     insta::assert_snapshot!(desk.run("dedup letters -o -"), @"
     exit 2
     --- stderr
-    minwise: a folder of texts cannot be written to standard output
+    error: a folder of texts cannot be written to standard output
 
     hint: `--output DIR` names a folder for the kept files
     ");
     insta::assert_snapshot!(desk.run("dedup letters -o out --annotate"), @"
     exit 2
     --- stderr
-    minwise: `--annotate` adds a member or column to records, but the input is a folder of texts
+    error: `--annotate` adds a member or column to records, but the input is a folder of texts
 
     hint: `--report DIR` writes the clusters of any input to `DIR/clusters.jsonl`
     ");

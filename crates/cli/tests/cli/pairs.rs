@@ -24,12 +24,18 @@ fn pairs_come_in_input_order_with_exact_similarities() {
     a	a2	1.000000
     c	a2	0.900990
     --- stderr
-    read        5 documents, 3.0 kB; 0 rejected
-    pairs       6 at or above 0.8
-    candidates  1, 0 put aside by 100 % of their registers; 1 compared exactly
-    recall      1.0000 expected, from 16 bands of 6 rows
-    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    read        5 documents, 3.0 kB
+    rejected    0 records
+    compared    1 candidate pair: 1 compared exactly, 1 reaches 0.8
+    recall      above 99.99 % expected
+    wrote       6 near-duplicate pairs to standard output
     time        [time]
+
+    Details
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    candidates  16 bands of 6 rows
+    sketches    100 % of the registers of candidate pairs were compared
+    stages      [time]
     ");
 }
 
@@ -70,7 +76,7 @@ fn an_id_that_no_document_has_is_an_error() {
     insta::assert_snapshot!(desk().run("pairs in.jsonl -q --of nobody"), @"
     exit 2
     --- stderr
-    minwise: no document has the id `nobody`
+    error: no document has the id `nobody`
 
     hint: ids are read from `--id-field`; without one, a document's id is `file:line`
     ");
@@ -103,9 +109,20 @@ fn a_family_with_a_million_pairs_is_announced() {
     insta::assert_snapshot!(run, @"
     exit 0
     --- stderr
-    minwise: warning: 1500 documents that may be near-duplicates, `d0` among them, give up to 1124250 pairs
+    warning: 1 group of similar documents may give up to 1,124,250 pairs: it has 1,500 documents, `d0` among them
     ");
     assert_eq!(desk.text("pairs.tsv").lines().count(), 1_124_250);
+    // Three such groups are one line, with the largest.
+    let family = |seed: u64, count: usize| {
+        (0..count).map(|i| record(&format!("f{seed}-{i}"), &prose(seed, 6))).collect::<String>()
+    };
+    desk.write("three.jsonl", family(1, 1500) + &family(2, 1600) + &family(3, 1500));
+    let run = desk.run("pairs three.jsonl -q -o three.tsv").exit(0);
+    assert_eq!(
+        run.err,
+        "warning: 3 groups of similar documents may give up to 3,527,700 pairs: the largest has 1,600 documents, \
+         `f2-0` among them\n"
+    );
     // Not announced when only a few of them are asked for.
     let run = desk.run("pairs in.jsonl -q --of d0").exit(0);
     assert_eq!((run.lines().len(), &*run.err), (1499, ""));

@@ -11,103 +11,12 @@ fn a_plan_for_people() {
     insta::assert_snapshot!(Desk::new().run("plan --threshold 0.8 --recall 0.99"), @"
     exit 0
     --- stdout
-    16 bands of 6 rows, 96 of 128 registers
+    bands       16 bands of 6 rows: 96 of 128 registers are used
+    recall      a pair at similarity 0.8 is found with a probability of 99.23 %
+    half point  a pair at similarity 0.59 is found with a probability of 50 %
+    memory      up to 860 bytes per document, 512 of them for its sketch
 
-    recall            0.9923 at similarity 0.8
-    half point        0.5905, where every other pair is found
-    steepest point    0.6122
-    memory            up to 860 bytes a document, 512 of them its sketch
-    false candidates  2.19 a document, if it has ten neighbours at similarities spread evenly from 0 to 1
-
-    probability that a pair becomes a candidate, by similarity
-
-      1.0 |                                              ***************
-          |                                           ***  :
-          |                                         **     :
-          |                                       **       :
-          |                                      *         :
-          |                                     *          :
-      0.5 |                                   **           :
-          |                                  *             :
-          |                                **              :
-          |                              **                :
-          |                            **                  :
-          |                       *****                    :
-      0.0 |***********************                         :
-          +-------------------------------------------------------------
-           0                           0.5                             1
-
-    similarity  probability
-          0.05     0.000000
-          0.10     0.000016
-          0.15     0.000182
-          0.20     0.001024
-          0.25     0.003899
-          0.30     0.011600
-          0.35     0.029010
-          0.40     0.063561
-          0.45     0.124898
-          0.50     0.222735
-          0.55     0.361820
-          0.60     0.534420
-          0.65     0.714819
-          0.70     0.865022
-          0.75     0.956536
-          0.80     0.992281
-          0.85     0.999487
-          0.90     0.999995
-          0.95     1.000000
-          1.00     1.000000
-
-    sketches for a standard error of 0.02 at similarity 0.8, in long documents
-
-    sketch                                     bytes  hashes a shingle  bands
-    xor:2/minhash:2016                            64              2016     no
-    xor:1/minhash:1176                            76              1176     no
-    three-quarter,paper/minhash:1062              92              1062     no
-    three-quarter/minhash:1024                    96              1024     no
-    odd:780/minhash:780                          100               780     no
-    xor:3/minhash:6912                           108              6912     no
-    b-bit:1/minhash:900                          116               900     no
-    bit-hash/minhash:900                         116               900     no
-    connected:2x1/minhash:960                    120               960     no
-    fractional,pooled:1x0.5+2x0.5/minhash:696    132               696     no
-    fractional:1x0.5+2x0.5/minhash:696           132               696     no
-    b-bit:2/minhash:576                          144               576     no
-    connected:4x1/minhash:1068                   144              1068     no
-    b-bit:3/minhash:480                          180               480     no
-    b-bit:4/minhash:444                          224               444     no
-    b-bit:5/minhash:420                          280               420     no
-    b-bit:6/minhash:408                          312               408     no
-    b-bit:7/minhash:408                          364               408     no
-    b-bit:8/minhash:408                          408               408     no
-    b-bit:9/minhash:408                          468               408     no
-    b-bit:10/minhash:408                         520               408     no
-    b-bit:11/minhash:408                         572               408     no
-    b-bit:12/minhash:408                         624               408     no
-    b-bit:13/minhash:408                         676               408     no
-    b-bit:14/minhash:408                         728               408     no
-    b-bit:15/minhash:408                         780               408     no
-    b-bit:16/minhash:408                         816               408     no
-    fast-similarity:408                         1632                 1    yes
-    one-permutation,raw:408                     1632                 1     no
-    one-permutation,rotation:408                1632                 1    yes
-    one-permutation:408                         1632                 1    yes
-    super-minhash:408                           1632                 1    yes
-    min-max:408                                 1632               408    yes
-    minhash,modular:408                         1632               408    yes
-    minhash,multiplicative:408                  1632               408    yes
-    minhash,murmur3:408                         1632               408    yes
-    minhash:408                                 1632               408    yes
-    sectional:s=2,pre/minhash:408               1632               408     no
-    sectional:s=2,last/minhash:408              1684               408     no
-    sectional:s=2/minhash:408                   1684               408     no
-    sectional:s=2,mask/minhash:408              1736               408     no
-    sectional:s=2,tolerant/minhash:408          1960               408     no
-    bottom-k:408                                3264                 1     no
-
-    to find candidates, take `fast-similarity:408`: 1632 bytes and 1 hash a shingle; of those that can be banded none takes fewer bytes, and with as many none fewer hashes
-    to keep sketches for comparison only, take `xor:2/minhash:2016`: 64 bytes; none takes fewer
+    `--details` shows the S-curve and other sketches.
     ");
 }
 
@@ -148,15 +57,34 @@ fn dedup_follows_the_plan() {
     {
         let plan = desk.run(&format!("plan {options}")).exit(0);
         let run = desk.run(&format!("dedup in.jsonl --dry-run {options}")).exit(0);
-        let recall = run.summary("recall");
-        let from = recall.split_once("from ").unwrap().1.split_once(';').unwrap().0.to_owned();
-        assert!(plan.text().starts_with(&format!("{from}, ")), "{from}\n{plan}");
+        let bands = run.summary("candidates");
+        assert!(plan.text().starts_with(&format!("bands       {bands}: ")), "{bands}\n{plan}");
+    }
+}
+
+/// What was asked for comes first and alone; the curve and other sketches are details.
+#[test]
+fn details_are_shown_on_demand() {
+    let desk = Desk::new();
+    let short = desk.run("plan --threshold 0.8 --recall 0.99").exit(0).text().to_owned();
+    assert!(short.lines().count() < 8 && !short.contains("take `"), "{short}");
+    let long = desk.run("plan --threshold 0.8 --recall 0.99 --details").exit(0).text().to_owned();
+    let answer = short.split_once("\n\n").unwrap().0;
+    assert!(long.starts_with(answer), "{long}");
+    for detail in [
+        "\nDetails\nsteepest point    similarity 0.6122\n",
+        "false candidates  2.19 per document",
+        "  1.0 |",
+        "\n      0.80     0.992281\n",
+        "\nwith this error, to find candidates, take `",
+    ] {
+        assert!(long.contains(detail), "{detail}\n{long}");
     }
 }
 
 #[test]
 fn one_row_has_no_steepest_point() {
-    let run = Desk::new().run("plan --bands 20 --rows 1").exit(0);
+    let run = Desk::new().run("plan --bands 20 --rows 1 --details").exit(0);
     assert!(!run.text().contains("steepest"), "{run}");
 }
 
@@ -166,25 +94,25 @@ fn what_cannot_be_planned_is_refused() {
     insta::assert_snapshot!(desk.run("plan --threshold 1.5 --registers 70000"), @"
     exit 2
     --- stderr
-    minwise: `--threshold`: the threshold cannot be 1.5: it must be above 0 and at most 1
-    minwise: `--registers`: the number of registers cannot be 70000: it must be from 1 to 65536
+    error: `--threshold`: the threshold cannot be 1.5: it must be above 0 and at most 1
+    error: `--registers`: the number of registers cannot be 70000: it must be from 1 to 65536
     ");
     insta::assert_snapshot!(desk.run("plan --threshold 0.1 --recall 0.999 --registers 16"), @"
     exit 2
     --- stderr
-    minwise: `--recall`: no banding of 16 registers finds a pair at similarity 0.1 with probability 0.999: the best is 0.8147
+    error: `--recall`: no banding of 16 registers finds a pair at similarity 0.1 with probability 0.999: the best is 0.8147
 
     hint: `--registers 66` would be enough; so would `--recall 0.814`
     ");
     insta::assert_snapshot!(desk.run("plan --recall 1"), @"
     exit 2
     --- stderr
-    minwise: `--recall`: the recall cannot be 1: it must be above 0 and below 1
+    error: `--recall`: the recall cannot be 1: it must be above 0 and below 1
     ");
     insta::assert_snapshot!(desk.run("plan --bands 20 --rows 7"), @"
     exit 2
     --- stderr
-    minwise: `--bands`: 20 bands of 7 rows need 140 registers, but a sketch has 128
+    error: `--bands`: 20 bands of 7 rows need 140 registers, but a sketch has 128
 
     hint: `--registers 140` would be enough
     ");
@@ -193,7 +121,7 @@ fn what_cannot_be_planned_is_refused() {
 #[test]
 fn a_wrong_option_is_reported_once() {
     let run = Desk::new().run("plan --registers none").exit(2);
-    assert_eq!(run.err, "minwise: `--registers`: `none` is not a whole number\n");
+    assert_eq!(run.err, "error: `--registers`: `none` is not a whole number\n");
 }
 
 fn plan(options: &str) -> Value {
@@ -259,7 +187,7 @@ fn candidates_are_found_by_the_cheapest_that_can_be_banded() {
     }
     assert_eq!(
         candidates["reason"],
-        "288 bytes and 1 hash a shingle; of those that can be banded none takes fewer bytes, and with as many none fewer hashes"
+        "288 bytes and 1 hash per shingle; of those that can be banded none takes fewer bytes, and with as many none fewer hashes"
     );
     assert_eq!(plan["recommended"]["storage"]["reason"], "12 bytes; none takes fewer");
 }
@@ -269,14 +197,14 @@ fn an_error_that_no_sketch_has() {
     let plan = plan("--error 1e-9");
     assert_eq!(sketches(&plan, "sketches"), [Value::Null; 0]);
     assert_eq!(plan["recommended"], json!({"candidates": null, "storage": null}));
-    let run = Desk::new().run("plan --error 1e-9").exit(0);
+    let run = Desk::new().run("plan --details --error 1e-9").exit(0);
     assert!(run.text().contains("no kind has it at any size") && !run.text().contains("take `"), "{run}");
 }
 
 /// The formulas of a few kinds know no bound near similarity 0.
 #[test]
 fn columns_hold_numbers_of_any_size() {
-    let run = Desk::new().run("plan --threshold 0.02 --recall 0.5 --error 0.0006").exit(0);
+    let run = Desk::new().run("plan --details --threshold 0.02 --recall 0.5 --error 0.0006").exit(0);
     let lines: Vec<&str> = run.text().lines().collect();
     for title in ["sketch  ", "similarity  probability"] {
         let first = lines.iter().position(|line| line.starts_with(title)).unwrap();
@@ -320,6 +248,8 @@ fn the_filter_of_a_plan() {
           0.85  0.000089            96.0           96.0
            0.9  0.000001            96.0           95.9
              1  0.000000            96.0           64.0
+
+    `--details` shows the S-curve and other sketches.
     ");
 }
 
@@ -361,18 +291,18 @@ fn filters_that_cannot_be_made() {
     insta::assert_snapshot!(desk.run("plan --filter --filter-error 0.9 --error 0"), @"
     exit 2
     --- stderr
-    minwise: `--error`: a standard error cannot be 0: it must be above 0 and at most 0.5
-    minwise: `--filter-error`: the share cannot be 0.9: it must be from 1e-200 to 0.5
+    error: `--error`: a standard error cannot be 0: it must be above 0 and at most 0.5
+    error: `--filter-error`: the share cannot be 0.9: it must be from 1e-200 to 0.5
     ");
     insta::assert_snapshot!(desk.run("plan --filter --filter-error off"), @"
     exit 2
     --- stderr
-    minwise: `--filter-error`: `off` is not a number
+    error: `--filter-error`: `off` is not a number
     ");
     insta::assert_snapshot!(desk.run("plan --filter --threshold 1"), @"
     exit 2
     --- stderr
-    minwise: `--filter`: the threshold of the filter cannot be 1: it must be above 0 and below 1
+    error: `--filter`: the threshold of the filter cannot be 1: it must be above 0 and below 1
     ");
     insta::assert_snapshot!(desk.run("plan --filter-error 0.1"), @"
     exit 2
@@ -382,7 +312,7 @@ fn filters_that_cannot_be_made() {
 
     Usage: minwise plan --filter --filter-error <E>
 
-    For more information, try '--help'.
+    hint: `--help` lists all options
     ");
     let run = desk.run("plan --filter --threshold 0.2 --registers 4 --bands 4 --rows 1").exit(0);
     assert!(run.text().ends_with("4 registers are too few: every pair passes\n"), "{run}");

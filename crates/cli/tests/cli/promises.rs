@@ -29,8 +29,9 @@ fn promise_2_a_check_says_what_it_may_have_missed() {
     made(&desk, "in.jsonl");
     let run = desk.run("check in.jsonl --index archive --threshold 0.4 --format jsonl").exit(1);
     assert_eq!(
-        run.summary("finds"),
-        "a document of similarity 0.4 with a probability of 0.9378 or more, one that shares 25 tokens in a row always, if no more than 1 000 are candidates"
+        run.summary("guarantee"),
+        "A document of similarity 0.4 is found with a probability of at least 93.78 %. A document that shares a passage \
+         of 25 tokens is always found. At most 1,000 candidates are compared per document."
     );
     // 42 bands of 3 rows.
     let expected = 1.0 - (1.0 - 0.4_f64.powi(3)).powi(42);
@@ -38,7 +39,7 @@ fn promise_2_a_check_says_what_it_may_have_missed() {
     assert!((told - expected).abs() < 1e-12, "{told} {expected}");
     assert_eq!(answers(&run)[0]["not_compared"], 0);
     desk.run("check in.jsonl --index archive --threshold 0.4 --report page.html -q").exit(1);
-    assert!(desk.text("page.html").contains("a probability of 0.9378 or more"));
+    assert!(desk.text("page.html").contains("a probability of at least 93.78 %"));
 }
 
 #[test]

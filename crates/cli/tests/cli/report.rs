@@ -69,7 +69,7 @@ fn the_summary_adds_up_and_names_every_setting() {
     );
     let recall = summary["expected_recall"].as_f64().unwrap();
     assert!(recall > 0.99 && recall < 1.0, "{recall}");
-    assert_eq!(run.summary("kept"), count("kept").to_string());
+    assert_eq!(run.count("kept"), count("kept"));
 }
 
 #[test]
@@ -166,13 +166,13 @@ fn the_audit_is_in_the_summary() {
         assert_eq!(number(name), number("found") / number("pairs"), "{name} in {audit}");
     }
     let measured =
-        format!("measured, by all {} partners of {} documents", audit["pairs"], audit["documents"]);
+        format!("of the {} near-duplicates of all {} documents", audit["pairs"], audit["documents"]);
     assert!(run.summary("recall").ends_with(&measured), "{run}");
     // A part of them leaves something open.
     let (run, some) = audited("--audit 3");
     assert_eq!(some["documents"], 3);
     assert!(some["low"].as_f64() < some["high"].as_f64(), "{some}");
-    assert!(run.summary("recall").ends_with("; `--audit N` draws more"), "{run}");
+    assert!(run.summary("recall").ends_with(" (`--audit N` compares more)"), "{run}");
     let few =
         "3 documents are too few to tell the recall; the setting <code>audit</code> takes a larger number.";
     assert!(desk.text("report/index.html").contains(few));

@@ -124,7 +124,7 @@ fn documents_that_there_was_no_time_to_add_are_told() {
     assert_eq!(serving.child.wait().unwrap().code(), Some(2));
     let mut log = String::new();
     serving.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
-    assert!(log.contains("documents that were accepted for jobs were not added"), "{log}");
+    assert!(log.contains("documents of unfinished jobs were not added"), "{log}");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn it_refuses_what_would_not_be_safe_and_what_makes_no_sense() {
     insta::assert_snapshot!(desk.run("serve --index archive --listen 0.0.0.0:0"), @"
     exit 2
     --- stderr
-    minwise: others can reach 0.0.0.0:0, and without tokens everybody may change the archive
+    error: others can reach 0.0.0.0:0, and without tokens everybody may change the archive
 
     hint: `--tokens FILE` lets in whoever has a token; without, listen on `127.0.0.1`
     ");
@@ -142,15 +142,15 @@ fn it_refuses_what_would_not_be_safe_and_what_makes_no_sense() {
     insta::assert_snapshot!(desk.run(nonsense), @"
     exit 2
     --- stderr
-    minwise: `--listen`: `here` is not an address such as `127.0.0.1:8080`
-    minwise: `--timeout`: it must be at least 1
-    minwise: `--rate`: `often` is not a whole number
-    minwise: `--max-body`: `much` is not a size such as `64MiB`
+    error: `--listen`: `here` is not an address such as `127.0.0.1:8080`
+    error: `--timeout`: it must be at least 1
+    error: `--rate`: `often` is not a whole number
+    error: `--max-body`: `much` is not a size such as `64MiB`
     ");
     insta::assert_snapshot!(desk.run("serve --index nowhere"), @"
     exit 2
     --- stderr
-    minwise: `nowhere` is not an index
+    error: `nowhere` is not an index
 
     hint: `minwise index create nowhere` makes one
     ");
@@ -169,7 +169,7 @@ fn tokens_let_in_whoever_has_one() {
     insta::assert_snapshot!(desk.run("serve --index archive --tokens tokens"), @"
     exit 2
     --- stderr
-    minwise: others than its owner may read the tokens in `tokens`
+    error: others than its owner may read the tokens in `tokens`
 
     hint: `chmod 600 tokens`
     ");

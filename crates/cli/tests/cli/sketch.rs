@@ -19,20 +19,27 @@ fn pairs_of_one_file() {
     insta::assert_snapshot!(desk.run("sketch in.jsonl -o in.sketches"), @"
     exit 0
     --- stderr
-    read        4 documents, 4.0 kB; 0 rejected
-    sketched    4 documents, 512 bytes each
-    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    read        4 documents, 4.0 kB
+    rejected    0 records
+    wrote       4 sketches of 512 bytes each to `in.sketches`
     time        [time]
+
+    Details
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    stages      [time]
     ");
     insta::assert_snapshot!(desk.run("estimate in.sketches"), @"
     exit 0
     --- stdout
     a	b	0.968750	0.016218
     --- stderr
-    pairs       1 estimated at or above 0.8, of 3 pairs
-    compared    35.4 % of their words
-    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    compared    3 pairs: 1 estimate reaches 0.8
+    wrote       1 pair to standard output
     time        [time]
+
+    Details
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    sketches    35.4 % of the words of the compared sketches were read
     ");
     let all = desk.run("estimate in.sketches --threshold 0 -q").exit(0);
     // A document without shingles is in no pair.
@@ -60,7 +67,7 @@ fn pairs_of_two_files() {
     insta::assert_snapshot!(desk.run("estimate new.sketches in.sketches --of nobody"), @"
     exit 2
     --- stderr
-    minwise: no document has the id `nobody`
+    error: no document has the id `nobody`
 
     hint: ids are those that the documents had when they were sketched
     ");
@@ -104,7 +111,7 @@ fn files_that_are_no_good_are_refused_with_the_reason() {
     insta::assert_snapshot!(desk.run("estimate in.jsonl"), @"
     exit 2
     --- stderr
-    minwise: cannot read `in.jsonl`: it is no sketch file
+    error: cannot read `in.jsonl`: it is no sketch file
 
     hint: `minwise sketch` makes a sketch file
     ");
@@ -114,7 +121,7 @@ fn files_that_are_no_good_are_refused_with_the_reason() {
     insta::assert_snapshot!(desk.run("estimate newer"), @"
     exit 2
     --- stderr
-    minwise: cannot read `newer`: it has format version 2, and this program reads version 1
+    error: cannot read `newer`: it has format version 2, and this program reads version 1
 
     hint: make it again with `minwise sketch`
     ");
@@ -122,7 +129,7 @@ fn files_that_are_no_good_are_refused_with_the_reason() {
     insta::assert_snapshot!(desk.run("estimate short"), @"
     exit 2
     --- stderr
-    minwise: cannot read `short`: it ends after 2605 bytes: it is cut short, or was never finished
+    error: cannot read `short`: it ends after 2605 bytes: it is cut short, or was never finished
 
     hint: make it again with `minwise sketch`
     ");
@@ -132,27 +139,27 @@ fn files_that_are_no_good_are_refused_with_the_reason() {
     insta::assert_snapshot!(desk.run("estimate in.sketches flipped"), @"
     exit 2
     --- stderr
-    minwise: cannot read `flipped`: bytes 0 to 2303, in the sections `present`, `id_ends`, `ids` and `rows`, are not what was written
+    error: cannot read `flipped`: bytes 0 to 2303, in the sections `present`, `id_ends`, `ids` and `rows`, are not what was written
 
     hint: make it again with `minwise sketch`
     ");
     insta::assert_snapshot!(desk.run("estimate ."), @"
     exit 2
     --- stderr
-    minwise: cannot read `.`: it is no file that can be read in place
+    error: cannot read `.`: it is no file that can be read in place
 
     hint: `minwise sketch` makes a sketch file
     ");
     insta::assert_snapshot!(desk.run("estimate nowhere"), @"
     exit 2
     --- stderr
-    minwise: cannot open `nowhere`: No such file or directory (os error 2)
+    error: cannot open `nowhere`: No such file or directory (os error 2)
     ");
     desk.run("sketch in.jsonl -o chars.sketches --shingle chars:9").exit(0);
     insta::assert_snapshot!(desk.run("estimate in.sketches chars.sketches"), @"
     exit 2
     --- stderr
-    minwise: cannot compare `chars.sketches`: it and `in.sketches` cannot be compared, these were made with different settings: shingle is `words:5` here and `chars:9` there
+    error: cannot compare `chars.sketches`: it and `in.sketches` cannot be compared, these were made with different settings: shingle is `words:5` here and `chars:9` there
 
     hint: `nfkc+casefold / words:5 / minhash:128 / seed:1` is the spec of the first, `nfkc+casefold / chars:9 / minhash:128 / seed:1` that of the second
     ");
@@ -165,21 +172,21 @@ fn outputs_are_not_overwritten_or_compressed() {
     insta::assert_snapshot!(desk.run("sketch in.jsonl -o in.sketches"), @"
     exit 2
     --- stderr
-    minwise: `in.sketches` exists already
+    error: `in.sketches` exists already
 
     hint: `--force` replaces it
     ");
     insta::assert_snapshot!(desk.run("sketch in.jsonl -o in.zst"), @"
     exit 2
     --- stderr
-    minwise: cannot write `in.zst`: a sketch file is read in place and cannot be compressed
+    error: cannot write `in.zst`: a sketch file is read in place and cannot be compressed
 
     hint: take a name that does not end in `.gz`, `.zst`, `.bz2` or `.xz`
     ");
     insta::assert_snapshot!(desk.run("sketch in.jsonl -o -"), @"
     exit 2
     --- stderr
-    minwise: cannot write `-`: a sketch file is read in place and cannot go to standard output
+    error: cannot write `-`: a sketch file is read in place and cannot go to standard output
 
     hint: take the name of a file
     ");
@@ -195,8 +202,8 @@ fn an_empty_corpus_and_wrong_options() {
     insta::assert_snapshot!(desk.run("estimate in.sketches --threshold 2 --threads 0"), @"
     exit 2
     --- stderr
-    minwise: `--threshold`: an estimate cannot be 2: it must be from 0 to 1
-    minwise: `--threads`: it must be at least 1
+    error: `--threshold`: an estimate cannot be 2: it must be from 0 to 1
+    error: `--threads`: it must be at least 1
     ");
 }
 
@@ -271,24 +278,27 @@ fn looks_of_an_estimate() {
     insta::assert_snapshot!(desk.run("estimate in.sketches --threshold 0.9 --looks 16,64 --error-per-look 1e-5"), @"
     exit 0
     --- stderr
-    pairs       0 estimated at or above 0.9, of 1 pair
-    compared    1.6 % of their words
-    filter      at most 2e-5 of the pairs at the threshold lost, by all looks together
-    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    compared    1 pair: 0 estimates reach 0.9
+    wrote       0 pairs to standard output
     time        [time]
+
+    Details
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    sketches    1.6 % of the words of the compared sketches were read
+    filter      at most 2e-5 of the pairs at the threshold are lost, over all looks together
     ");
     insta::assert_snapshot!(desk.run("estimate in.sketches --looks 16,200"), @"
     exit 2
     --- stderr
-    minwise: `--looks`: a look cannot be at 200 registers: a sketch has 128
+    error: `--looks`: a look cannot be at 200 registers: a sketch has 128
 
     hint: sketches with `--registers 200` have as many
     ");
     insta::assert_snapshot!(desk.run("estimate in.sketches --looks 16,8 --error-per-look 2"), @"
     exit 2
     --- stderr
-    minwise: `--looks`: 8 follows 16: each look must be at more registers than the one before it
-    minwise: `--error-per-look`: the share cannot be 2: it must be from 1e-200 to 0.5
+    error: `--looks`: 8 follows 16: each look must be at more registers than the one before it
+    error: `--error-per-look`: the share cannot be 2: it must be from 1e-200 to 0.5
 
     hint: `--looks 16,32,64,128` looks four times
     ");
@@ -301,6 +311,6 @@ fn looks_of_an_estimate() {
 
     Usage: minwise estimate --filter-error <E> <FILE> [FILE2]
 
-    For more information, try '--help'.
+    hint: `--help` lists all options
     ");
 }

@@ -39,14 +39,20 @@ fn a_folder_with_files_that_are_no_documents_is_read_without_complaint() {
     exit 0
     --- stderr
     read        2 documents, 338 B
-    kept        1
-    removed     1 in 1 cluster, 1 of them with equal shingles
-    rejected    0
+    kept        1 document (50.0 %)
+    removed     1 document (50.0 %) in 1 cluster; 1 of them equal after normalisation
+    rejected    0 records
     skipped     5 files that are not documents (`--verbose` lists them)
-    candidates  0; 0 compared exactly, 0 of them at or above 0.8
-    recall      1.0000 expected, from 16 bands of 6 rows
-    spec        nfkc+casefold / words:5 / minhash:128 / seed:1 (keep first, cluster star)
+    compared    0 candidate pairs
+    recall      100 % expected
+    wrote       1 kept document to `out`
     time        [time]
+
+    Details
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    settings    keep first, cluster star
+    candidates  16 bands of 6 rows
+    stages      [time]
     ");
     let names: Vec<String> = desk.names().into_iter().filter(|name| name.starts_with("out")).collect();
     assert_eq!(names, ["out", "out/a.txt"]);
@@ -66,7 +72,7 @@ fn every_command_counts_them_and_names_them_on_request() {
             "{command}"
         );
         let run = desk.run(&format!("{command} --verbose")).exit(code);
-        let list = "minwise: 5 files were skipped
+        let list = "note: 5 files were skipped
     in/.DS_Store: it is a system file of a file manager
     in/Thumbs.db: it is a system file of a file manager
     in/dump.bin: it is binary, and of no known format
@@ -95,12 +101,12 @@ fn every_command_counts_them_and_names_them_on_request() {
 fn what_is_named_is_read_whatever_it_is() {
     let desk = desk();
     let run = desk.run("dedup in/a.txt in/empty.txt in/~$a.docx -o out").exit(0);
-    assert_eq!(run.summary("kept"), "3");
+    assert_eq!(run.count("kept"), 3);
     assert!(desk.path("out/in/empty.txt").exists());
     insta::assert_snapshot!(desk.run("pairs in/*.bin"), @"
     exit 2
     --- stderr
-    minwise: `in/*.bin` has no documents: its only file, `in/dump.bin`, was skipped
+    error: `in/*.bin` has no documents: its only file, `in/dump.bin`, was skipped
 
     hint: to read a skipped file, name it as an input
     ");
@@ -152,7 +158,7 @@ mod unix {
         fs_err::remove_file(desk.path("in/up")).unwrap();
         for command in COMMANDS {
             let run = desk.run(command).exit(2);
-            let list = "minwise: 1 record was rejected\n    in/gone.txt: cannot be read: it is a link to `nowhere.txt`, which does not exist\n";
+            let list = "error: 1 record was rejected\n    in/gone.txt: cannot be read: it is a link to `nowhere.txt`, which does not exist\n";
             assert!(run.err.contains(list), "{command}: {run}");
             let run = desk.run(&format!("{command} --log json")).exit(2);
             assert_eq!(event(&run, "rejects")["count"], 1, "{command}");
@@ -167,7 +173,11 @@ mod unix {
     fn rejects_of_files_are_counted_allowed_and_reported() {
         let desk = broken();
         let run = desk.run("dedup in -o out --report report").exit(2);
-        assert_eq!((run.summary("read"), run.summary("rejected")), ("4 documents, 338 B", "2"), "{run}");
+        assert_eq!(
+            (run.summary("read"), run.summary("rejected")),
+            ("4 documents, 338 B", "2 records"),
+            "{run}"
+        );
         let rejects: Vec<Value> = desk
             .text("report/rejects.jsonl")
             .lines()
@@ -194,7 +204,7 @@ mod unix {
         insta::assert_snapshot!(desk.run("dedup in -o out --report report --strict"), @"
         exit 2
         --- stderr
-        minwise: `in/gone.txt` cannot be read: it is a link to `nowhere.txt`, which does not exist; another file cannot be read either
+        error: `in/gone.txt` cannot be read: it is a link to `nowhere.txt`, which does not exist; another file cannot be read either
 
         hint: without `--strict`, files that cannot be read are rejected and the others are read
         ");
@@ -210,7 +220,7 @@ mod unix {
         desk.run("dedup in/z.txt -o out --strict").exit(0);
         // A path that is named must be there, with the option or without.
         let run = desk.run("dedup in/gone.txt -o more").exit(2);
-        assert!(run.err.starts_with("minwise: no such file or folder: `in/gone.txt`"), "{run}");
+        assert!(run.err.starts_with("error: no such file or folder: `in/gone.txt`"), "{run}");
     }
 
     #[test]
@@ -259,7 +269,7 @@ mod unix {
         };
         let (code, said) = run(&["dedup", "in", "-o", "out"]);
         assert_eq!(code, Some(2), "{said}");
-        let list = "minwise: 2 records were rejected\n    \
+        let list = "error: 2 records were rejected\n    \
                     in/locked.txt: cannot be read: Permission denied (os error 13)\n    \
                     in/vault: cannot be read: Permission denied (os error 13)\n";
         assert!(said.contains(list), "{said}");
@@ -267,6 +277,6 @@ mod unix {
         let (code, said) = run(&["dedup", "in", "-o", "more", "--strict"]);
         assert_eq!((code, desk.path("more").exists()), (Some(2), false), "{said}");
         let (_, said) = run(&["dedup", "in/vault", "-o", "more"]);
-        assert!(said.starts_with("minwise: cannot read `in/vault`: Permission denied"), "{said}");
+        assert!(said.starts_with("error: cannot read `in/vault`: Permission denied"), "{said}");
     }
 }

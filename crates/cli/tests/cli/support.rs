@@ -133,6 +133,15 @@ impl Run {
     }
 }
 
+impl Run {
+    /// The number that a line of the summary begins with.
+    #[track_caller]
+    pub fn count(&self, name: &str) -> u64 {
+        let first = self.summary(name).split(' ').next().unwrap().replace(',', "");
+        first.parse().unwrap_or_else(|_| panic!("`{first}` of `{name}` is not a number in\n{}", self.err))
+    }
+}
+
 /// For snapshots. What differs from run to run is left out.
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -147,8 +156,8 @@ impl fmt::Display for Run {
             }
             writeln!(f, "--- {name}")?;
             for line in text.lines() {
-                match line.strip_prefix("time        ") {
-                    Some(_) => writeln!(f, "time        [time]")?,
+                match ["time        ", "stages      "].iter().find(|name| line.starts_with(**name)) {
+                    Some(name) => writeln!(f, "{name}[time]")?,
                     None => writeln!(f, "{}", line.trim_end())?,
                 }
             }

@@ -145,10 +145,62 @@ fn json_is_escaped() {
 fn names_are_escaped_once() {
     let desk = Desk::new();
     let run = desk.run_with(&["dedup", "a\u{1b}", "-o", "-"], b"").exit(2);
-    assert!(run.err.starts_with("minwise: no such file or folder: `a\\u{1b}`\n"), "{run}");
+    assert!(run.err.starts_with("error: no such file or folder: `a\\u{1b}`\n"), "{run}");
     let run = desk.run_with(&["dedup", "a\\b", "-o", "-"], b"").exit(2);
-    assert!(run.err.starts_with("minwise: no such file or folder: `a\\\\b`\n"), "{run}");
+    assert!(run.err.starts_with("error: no such file or folder: `a\\\\b`\n"), "{run}");
     desk.write("in.jsonl", "{\"text\":\"a\tb\"}\n");
     let run = desk.run("dedup in.jsonl -o - -q").exit(2);
     assert!(run.err.contains(r"control character (\u0000-\u001F) found"), "{run}");
+}
+
+/// What begins like a formula is none in a table that a spreadsheet opens.
+#[test]
+fn ids_are_no_formulas() {
+    let ids =
+        ["=cmd|' /C calc'!A0", "@SUM(1)", "+1+cmd|' /C calc'!A0", "-SUM(1)", "-17", "+4.5", "-:3", "plain"];
+    let lines: String = ids.iter().map(|id| record(id, &prose(1, 30))).collect();
+    let desk = Desk::with("in.jsonl", lines);
+    desk.run("pairs in.jsonl -q -o pairs.tsv").exit(0);
+    desk.run("dedup in.jsonl --dry-run -q --report report").exit(0);
+    desk.run("sketch in.jsonl -q -o in.sketches").exit(0);
+    desk.run("estimate in.sketches -q -o estimates.tsv").exit(0);
+    for name in ["pairs.tsv", "report/pairs.tsv", "estimates.tsv"] {
+        let text = desk.text(name);
+        for field in text.lines().flat_map(|line| line.split('\t').take(2)) {
+            let is_harmless = ["-17", "+4.5", "-:3"].contains(&field);
+            assert!(is_harmless || !field.starts_with(['=', '@', '+', '-']), "{name}: {field}");
+        }
+        assert!(text.contains("\\u{3d}cmd|' /C calc'!A0") && text.contains("-17\t"), "{text}");
+    }
+}
+
+/// The page of a check shows ids apart from its own words, and cannot be turned round by them.
+#[test]
+fn a_page_of_a_check_cannot_be_turned_round() {
+    let desk = Desk::with("old.jsonl", record("old\u{202e}fdp.exe", &prose(1, 60)));
+    desk.run("index create archive -q").exit(0);
+    desk.run("index add archive old.jsonl -q").exit(0);
+    desk.write("new.jsonl", record("new\u{202e}cod", &format!("{} \u{202e}turned", prose(1, 60))));
+    desk.run("check new.jsonl --index archive --report page.html -q").exit(1);
+    let page = desk.text("page.html");
+    assert!(!page.contains('\u{202e}'), "the page has U+202E");
+    assert!(
+        page.contains("<bdi>new\\u{202e}cod</bdi>") && page.contains("<bdi>old\\u{202e}fdp.exe</bdi>"),
+        "{page}"
+    );
+}
+
+/// An id may have millions of characters; a message has few of them.
+#[test]
+fn long_ids_are_shortened_where_they_are_shown() {
+    let long = "x".repeat(3_000_000);
+    let desk = Desk::with("in.jsonl", record(&long, &prose(1, 30)) + &record(&long, &prose(2, 30)));
+    let run = desk.run("dedup in.jsonl --dry-run").exit(0);
+    assert!(run.err.len() < 10_000 && run.err.contains("characters left out]"), "{} bytes", run.err.len());
+    desk.run("index create archive -q").exit(0);
+    desk.write("old.jsonl", record("old", &prose(1, 30)));
+    desk.run("index add archive old.jsonl -q").exit(0);
+    let run = desk.run("check in.jsonl --index archive --report page.html");
+    assert!(run.out.len() < 20_000 && run.err.len() < 20_000, "{} {}", run.out.len(), run.err.len());
+    assert!(desk.bytes("page.html").len() < 100_000);
 }

@@ -25,15 +25,15 @@ fn forms() -> Desk {
 #[test]
 fn filled_in_forms_are_not_merged_without_their_boilerplate() {
     let desk = forms();
-    let kept = |options: &str| -> String {
+    let kept = |options: &str| -> u64 {
         let run = desk.run(&format!("dedup forms.jsonl --dry-run --threshold 0.5 {options}")).exit(0);
-        run.summary("kept").to_owned()
+        run.count("kept")
     };
-    assert_eq!(kept(""), "1", "plain similarity takes them all for one");
-    assert_eq!(kept("--max-df 0.5"), "30");
-    assert_eq!(kept("--max-df 10"), "30");
-    assert_eq!(kept("--ignore-text form.txt"), "30");
-    assert_eq!(kept("--weight tf-idf"), "30");
+    assert_eq!(kept(""), 1, "plain similarity takes them all for one");
+    assert_eq!(kept("--max-df 0.5"), 30);
+    assert_eq!(kept("--max-df 10"), 30);
+    assert_eq!(kept("--ignore-text form.txt"), 30);
+    assert_eq!(kept("--weight tf-idf"), 30);
 }
 
 #[test]
@@ -57,10 +57,14 @@ fn a_saved_table_gives_what_counting_gives() {
     insta::assert_snapshot!(desk.run("weights forms.jsonl -o forms.weights"), @"
     exit 0
     --- stderr
-    counted     31 documents, 27.3 kB; 0 rejected
-    shingles    721 different ones
-    table       f48810c0a91859ba
+    read        31 documents, 27.3 kB
+    rejected    0 records
+    wrote       the document frequencies of 721 shingles to `forms.weights`
     time        [time]
+
+    Details
+    table       f48810c0a91859ba
+    stages      [time]
     ");
     let counted = desk.run("pairs forms.jsonl -q --weight tf-idf --threshold 0.3").exit(0);
     let saved =
@@ -70,7 +74,7 @@ fn a_saved_table_gives_what_counting_gives() {
     insta::assert_snapshot!(desk.run("pairs forms.jsonl --weight tf-idf --weights forms.weights --shingle words:3"), @"
     exit 2
     --- stderr
-    minwise: `--weights`: `forms.weights`: these were made with different settings: shingle is `words:3` here and `words:5` there
+    error: `--weights`: `forms.weights`: these were made with different settings: shingle is `words:3` here and `words:5` there
 
     hint: `minwise weights` takes the same `--shingle` and `--normalize`
     ");
@@ -80,21 +84,21 @@ fn a_saved_table_gives_what_counting_gives() {
     insta::assert_snapshot!(desk.run("pairs forms.jsonl --weight tf-idf --weights none.weights"), @"
     exit 2
     --- stderr
-    minwise: `--weights`: `none.weights`: it counts no documents
+    error: `--weights`: `none.weights`: it counts no documents
 
     hint: `minwise weights INPUT -o FILE` counts a corpus
     ");
     insta::assert_snapshot!(desk.run("pairs forms.jsonl --weights forms.weights"), @"
     exit 2
     --- stderr
-    minwise: `--weights`: nothing asks for document frequencies
+    error: `--weights`: nothing asks for document frequencies
 
     hint: `--weight tf-idf` and `--max-df` do
     ");
     insta::assert_snapshot!(desk.run("pairs forms.jsonl --weight tf-idf --weights forms.jsonl"), @"
     exit 2
     --- stderr
-    minwise: cannot read `forms.jsonl`: it is no frequency table
+    error: cannot read `forms.jsonl`: it is no frequency table
 
     hint: `minwise weights` makes a frequency table
     ");
@@ -107,7 +111,7 @@ fn two_documents_are_compared_with_weights() {
     insta::assert_snapshot!(desk.run("compare forms.jsonl#10 forms.jsonl#11 --weight tf-idf"), @"
     exit 2
     --- stderr
-    minwise: `--weight`: document frequencies are not known from two documents
+    error: `--weight`: document frequencies are not known from two documents
 
     hint: `minwise weights INPUT -o FILE` counts a corpus, and `--weights FILE` uses it
     ");
@@ -134,12 +138,17 @@ fn containment_is_a_relation_of_its_own() {
     --- stdout
     part	whole	1.000000
     --- stderr
-    read        3 documents, 3.7 kB; 0 rejected
-    pairs       1 at or above 0.8 by containment
-    candidates  1; 1 compared exactly
-    recall      1.0000 expected, from sort-merge
-    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    read        3 documents, 3.7 kB
+    rejected    0 records
+    compared    1 candidate pair: 1 compared exactly, 1 reaches 0.8 by containment
+    recall      100 % expected
+    wrote       1 near-duplicate pair to standard output
     time        [time]
+
+    Details
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    candidates  sort-merge
+    stages      [time]
     ");
     // The longer one has all of the shorter one, so it stays.
     let run = desk.run("dedup in.jsonl -o - --measure containment -q").exit(0);
@@ -151,7 +160,7 @@ fn containment_is_a_relation_of_its_own() {
     insta::assert_snapshot!(desk.run("pairs in.jsonl --measure containment --candidates banding"), @"
     exit 2
     --- stderr
-    minwise: `--candidates`: `banding` does not see containment
+    error: `--candidates`: `banding` does not see containment
 
     hint: `sort-merge` finds every pair, and so does `all`
     ");
@@ -184,18 +193,24 @@ fn every_way_finds_the_same_pairs() {
     exit 0
     --- stderr
     read        48 documents, 24.3 kB
-    kept        12
-    removed     36 in 12 clusters, 0 of them with equal shingles
-    rejected    0
-    candidates  36; 36 compared exactly, 36 of them at or above 0.8
-    recall      1.0000 expected, from sort-merge
-    spec        nfkc+casefold / words:5 / minhash:128 / seed:1 (keep first, cluster star)
+    kept        12 documents (25.0 %)
+    removed     36 documents (75.0 %) in 12 clusters
+    rejected    0 records
+    compared    36 candidate pairs: 36 compared exactly, 36 reach 0.8
+    recall      100 % expected
+    wrote       no documents (`--dry-run`)
     time        [time]
+
+    Details
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    settings    keep first, cluster star
+    candidates  sort-merge
+    stages      [time]
     ");
     let run = desk
         .run("pairs in.jsonl -o pairs.tsv --candidates all --looks 16,32,64,128 --error-per-look 2e-7")
         .exit(0);
-    let error = "filter      at most 8e-7 of the pairs at the threshold lost, by all looks together\n";
+    let error = "filter      at most 8e-7 of the pairs at the threshold are lost, over all looks together\n";
     assert!(run.err.contains(error), "{run}");
     let run = desk
         .run("dedup in.jsonl --dry-run --candidates all --looks 16,128 --error-per-look 1e-7 --report report")
@@ -223,67 +238,67 @@ fn wrong_weights_are_refused() {
     insta::assert_snapshot!(desk.run("pairs in.jsonl --weight heavy --max-df 0 --measure cosine --candidates some --filter-error 2"), @"
     exit 2
     --- stderr
-    minwise: `--measure`: `cosine` is not a measure: expected `jaccard` or `containment`
-    minwise: `--weight`: `heavy` is not a weighting: expected `none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`
-    minwise: `--max-df`: `0` is not a limit on documents: expected a share such as `0.1`, up to `1.0`, or a number such as `500`, from `1`
-    minwise: `--candidates`: `some` is not a way to find candidates: expected `banding`, `sort-merge`, `sort-merge,sketch` or `all`
-    minwise: `--filter-error`: the share cannot be 2: it must be from 1e-200 to 0.5, or `off`
+    error: `--measure`: `cosine` is not a measure: expected `jaccard` or `containment`
+    error: `--weight`: `heavy` is not a weighting: expected `none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`
+    error: `--max-df`: `0` is not a limit on documents: expected a share such as `0.1`, up to `1.0`, or a number such as `500`, from `1`
+    error: `--candidates`: `some` is not a way to find candidates: expected `banding`, `sort-merge`, `sort-merge,sketch` or `all`
+    error: `--filter-error`: the share cannot be 2: it must be from 1e-200 to 0.5, or `off`
     ");
     insta::assert_snapshot!(desk.run("pairs in.jsonl --threshold -0.5 --max-df -1 --filter-error -0.1"), @"
     exit 2
     --- stderr
-    minwise: `--threshold`: the threshold cannot be -0.5: it must be above 0 and at most 1
-    minwise: `--max-df`: `-1` is not a limit on documents: expected a share such as `0.1`, up to `1.0`, or a number such as `500`, from `1`
-    minwise: `--filter-error`: the share cannot be -0.1: it must be from 1e-200 to 0.5, or `off`
+    error: `--threshold`: the threshold cannot be -0.5: it must be above 0 and at most 1
+    error: `--max-df`: `-1` is not a limit on documents: expected a share such as `0.1`, up to `1.0`, or a number such as `500`, from `1`
+    error: `--filter-error`: the share cannot be -0.1: it must be from 1e-200 to 0.5, or `off`
     ");
     insta::assert_snapshot!(desk.run("pairs in.jsonl --weight tf --sketch zero-bit"), @"
     exit 2
     --- stderr
-    minwise: `--sketch`: `zero-bit:128` has no registers that candidates could share
+    error: `--sketch`: `zero-bit:128` has no registers that candidates could share
 
     hint: candidates are found by `dart`, `icws` or `cws`, or otherwise than by bands with `--candidates`
     ");
     insta::assert_snapshot!(desk.run("pairs in.jsonl --weight tf --sketch minhash"), @"
     exit 2
     --- stderr
-    minwise: `--sketch`: `minhash:128` is not for weighted shingles
+    error: `--sketch`: `minhash:128` is not for weighted shingles
 
     hint: `dart`, `icws` and `cws` are
     ");
     insta::assert_snapshot!(desk.run("pairs in.jsonl --sketch icws"), @"
     exit 2
     --- stderr
-    minwise: `--sketch`: `icws:128` is for weighted shingles
+    error: `--sketch`: `icws:128` is for weighted shingles
 
     hint: `--weight` says how they are weighed
     ");
     insta::assert_snapshot!(desk.run("pairs in.jsonl --weight tf --shingle words:2,bag"), @"
     exit 2
     --- stderr
-    minwise: `--weight`: weights count repeats themselves
+    error: `--weight`: weights count repeats themselves
 
     hint: leave `,bag` away from `--shingle`
     ");
     insta::assert_snapshot!(desk.run("pairs in.jsonl --sketch minhash:64 --registers 128"), @"
     exit 2
     --- stderr
-    minwise: `--registers`: `--sketch minhash:64` says how many there are
+    error: `--registers`: `--sketch minhash:64` says how many there are
     ");
     insta::assert_snapshot!(desk.run("pairs in.jsonl --candidates sort-merge,sketch --bits 1"), @"
     exit 2
     --- stderr
-    minwise: `--bits`: `--candidates sort-merge,sketch` needs whole registers
+    error: `--bits`: `--candidates sort-merge,sketch` needs whole registers
     ");
     desk.write("blank.txt", "...\n");
     insta::assert_snapshot!(desk.run("pairs in.jsonl --ignore-text blank.txt"), @"
     exit 2
     --- stderr
-    minwise: `--ignore-text`: `blank.txt` has no shingles that could be left out
+    error: `--ignore-text`: `blank.txt` has no shingles that could be left out
     ");
     insta::assert_snapshot!(desk.run("pairs in.jsonl --ignore-text nowhere.txt"), @"
     exit 2
     --- stderr
-    minwise: no such file or folder: `nowhere.txt`
+    error: no such file or folder: `nowhere.txt`
 
     hint: check the spelling; a relative path starts at the current folder
     ");

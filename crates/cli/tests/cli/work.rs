@@ -39,10 +39,12 @@ fn results(desk: &Desk, name: &str) -> Vec<Vec<u8>> {
 }
 
 fn arguments(name: &str) -> Vec<String> {
-    format!("dedup in.jsonl -o {name}.jsonl --report {name} --work {name}.work -q --resume --max-rejects 9999")
-        .split_whitespace()
-        .map(str::to_owned)
-        .collect()
+    format!(
+        "dedup in.jsonl -o {name}.jsonl --report {name} --work {name}.work -q --resume --max-rejects 9999"
+    )
+    .split_whitespace()
+    .map(str::to_owned)
+    .collect()
 }
 
 /// Runs the command and ends it after a while as nothing can be prevented from ending; says whether it was done before.
@@ -118,14 +120,14 @@ fn the_folder_stays_only_when_asked_for_and_is_used_only_when_asked_for() {
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o two.jsonl --work work"), @"
     exit 2
     --- stderr
-    minwise: cannot begin a run in `work`: it is not empty
+    error: cannot begin a run in `work`: it is not empty
 
     hint: `--resume` goes on with the run that was begun there
     ");
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o two.jsonl --work work --resume --threshold 0.7"), @"
     exit 2
     --- stderr
-    minwise: the run cannot be taken up again: `--threshold` was `0.8` then and is `0.7` now
+    error: the run cannot be taken up again: `--threshold` was `0.8` then and is `0.7` now
 
     hint: take the options and inputs of then, or begin anew with another `--work`
     ");
@@ -140,7 +142,7 @@ fn the_folder_stays_only_when_asked_for_and_is_used_only_when_asked_for() {
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o four.jsonl --work work --resume"), @"
     exit 2
     --- stderr
-    minwise: the run cannot be taken up again: `in.jsonl` had 212581 bytes then and has 212893 now
+    error: the run cannot be taken up again: `in.jsonl` had 212581 bytes then and has 212893 now
 
     hint: take the options and inputs of then, or begin anew with another `--work`
     ");
@@ -152,13 +154,13 @@ fn the_folder_stays_only_when_asked_for_and_is_used_only_when_asked_for() {
 
     Usage: minwise dedup --work <DIR> --output <OUT> --resume <INPUT>...
 
-    For more information, try '--help'.
+    hint: `--help` lists all options
     ");
     desk.write("letters/letter.txt", "mine");
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o four.jsonl --work letters --resume"), @"
     exit 2
     --- stderr
-    minwise: cannot go on with a run in `letters`: there is no run, and there is `letter.txt`
+    error: cannot go on with a run in `letters`: there is no run, and there is `letter.txt`
 
     hint: name the folder that `--work` was given before
     ");
@@ -250,7 +252,7 @@ fn references_are_read_as_they_were() {
     insta::assert_snapshot!(desk.run(&format!("{again} --input-format jsonl")), @"
     exit 2
     --- stderr
-    minwise: the run cannot be taken up again: `--input-format` was `auto` then and is `jsonl` now
+    error: the run cannot be taken up again: `--input-format` was `auto` then and is `jsonl` now
 
     hint: take the options and inputs of then, or begin anew with another `--work`
     ");
@@ -342,7 +344,7 @@ fn leftovers_of_the_same_run_are_removed() {
             .collect()
     };
     for work in ["work", "other"] {
-        let command = format!("dedup in.jsonl -o {work}.jsonl --report report-{work} --work {work} --threads 1 -q");
+        let command = format!("dedup in.jsonl -o {work}.jsonl --report report-{work} --work {work} -j 1 -q");
         let command: Vec<&str> = command.split(' ').collect();
         let mut child = Command::new(MINWISE).current_dir(desk.root()).args(&command).spawn().unwrap();
         let begun = Instant::now();
@@ -387,18 +389,18 @@ fn memory_is_an_amount() {
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl --memory much"), @"
     exit 2
     --- stderr
-    minwise: `--memory`: `much` is not a size such as `4GiB`
+    error: `--memory`: `much` is not a size such as `4GiB`
     ");
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl --memory 1MiB"), @"
     exit 2
     --- stderr
-    minwise: `--memory`: the memory of a run cannot be 1MiB: it must be at least 128MiB
+    error: `--memory`: the memory of a run cannot be 1MiB: it must be at least 128MiB
     ");
     // Ten documents are not too many.
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl --memory 512MiB --threads 16"), @"
     exit 2
     --- stderr
-    minwise: 16 threads of 40MiB each and 10 documents and more need 775MiB of memory, and 512MiB are allowed
+    error: 16 threads of 40MiB each and 10 documents and more need 775MiB of memory, and 512MiB are allowed
 
     hint: `--threads 10` or `--memory 775MiB` would be enough
     ");

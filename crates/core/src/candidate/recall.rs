@@ -197,6 +197,12 @@ impl ExpectedRecall {
         self.share(self.expected_missed())
     }
 
+    /// Whether anything is known about the share: pairs were found, or no pair can be missed.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.found > 0.0 || self.curve == Curve::CERTAIN
+    }
+
     /// A share that the true one is not below, in 98 of 100 runs at least; `None` if nothing was found, so that nothing
     /// is known.
     #[must_use]

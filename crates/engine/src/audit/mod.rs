@@ -32,7 +32,7 @@ use minwise::verify::Measure;
 use minwise::{Observer, Stage};
 use minwise_corpus::Corpus;
 use partners::{LOOKED_AT, SamplePartners};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use sieve::Sieve;
 
 use crate::candidate::gather::Equals;
@@ -69,7 +69,9 @@ const PORTION: usize = 1024;
 const WIDE: f64 = 0.1;
 
 /// What a sample says of the recall.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+///
+/// Serialised, `recall`, `low` and `high` are null if the sample has no pairs, because nothing was measured then.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Audit {
     /// Documents that were drawn.
     pub documents: u64,
@@ -93,6 +95,30 @@ impl Audit {
     #[must_use]
     pub fn says_little(&self) -> bool {
         self.high - self.low > WIDE
+    }
+
+    /// Whether every document was drawn and all its pairs were compared, so that the recall is exact.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.documents > 0 && self.low >= self.high
+    }
+}
+
+impl Serialize for Audit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Fields {
+            documents: u64,
+            pairs: u64,
+            found: u64,
+            recall: Option<f64>,
+            low: Option<f64>,
+            high: Option<f64>,
+        }
+        let Self { documents, pairs, found, .. } = *self;
+        let [recall, low, high] =
+            [self.recall, self.low, self.high].map(|value| (pairs > 0).then_some(value));
+        Fields { documents, pairs, found, recall, low, high }.serialize(serializer)
     }
 }
 

@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(
             warnings.0.into_inner().unwrap(),
             [
-                "2 shelves are full: each takes 131072 documents, and 900 more that share their band keys are not compared \
+                "2 shelves are full: each takes 131,072 documents, and 900 more that share their band keys are not compared \
               there: if a form is what they share, `--ignore-text FILE` leaves it out, and `--candidates all` compares every \
               pair"
             ]

@@ -87,15 +87,16 @@ pub fn pairs(
         by_first
     });
     if wanted.is_none() {
-        announce(&candidates, corpus, reading, &equals, observer)?;
+        let mut large = large_groups(&candidates, &equals)?;
         let mut in_hood = vec![false; documents];
         for &document in candidates.all_documents() {
             in_hood[document as usize] = true;
         }
         for group in equals.groups().filter(|group| !in_hood[group[0] as usize]) {
             let copies = group.len() as u64;
-            announce_many(choose_two(copies), copies, group[0], corpus, reading, observer)?;
+            large.add(choose_two(copies), copies, group[0]);
         }
+        large.announce(corpus, reading, observer)?;
     }
 
     let edges = Mutex::new(Edges::new(documents, room, plan.temporary.as_deref()));
@@ -234,40 +235,52 @@ impl SimilarPairs {
     }
 }
 
-/// Says beforehand that some neighbourhoods may give very many pairs.
-fn announce(
-    candidates: &Candidates,
-    corpus: &Corpus,
-    reading: &Reading,
-    equals: &Equals,
-    observer: &dyn Observer,
-) -> Result<(), Error> {
+/// Groups of documents that may give very many pairs. They become one warning, however many there are.
+#[derive(Debug, Default)]
+struct LargeGroups {
+    groups: u64,
+    pairs: u64,
+    /// The pairs and documents of the largest group, and one of its documents.
+    largest: (u64, u64, u32),
+}
+
+impl LargeGroups {
+    /// Counts a group, if it is large. The largest is the one with the most pairs, the first of equals.
+    fn add(&mut self, pairs: u64, documents: u64, example: u32) {
+        if pairs > MANY {
+            self.groups += 1;
+            self.pairs = self.pairs.saturating_add(pairs);
+            if pairs > self.largest.0 {
+                self.largest = (pairs, documents, example);
+            }
+        }
+    }
+
+    /// Warns before pairs are compared and written.
+    fn announce(&self, corpus: &Corpus, reading: &Reading, observer: &dyn Observer) -> Result<(), Error> {
+        if self.groups > 0 {
+            let (_, documents, example) = self.largest;
+            let example = reading.documents.id(example, corpus)?.into_owned();
+            let (groups, pairs) = (self.groups, self.pairs);
+            observer.warn(&Warning::ManyPairs { groups, pairs, documents, example });
+        }
+        Ok(())
+    }
+}
+
+/// The neighbourhoods that may give very many pairs.
+fn large_groups(candidates: &Candidates, equals: &Equals) -> Result<LargeGroups, Error> {
     let all_copies =
         |number: usize| candidates.documents(number).iter().map(|&document| equals.copies(document)).sum();
     // Most neighbourhoods are too small for it, and need not be looked at.
     let large = |number: &usize| choose_two(all_copies(*number)) > MANY;
     let large: Vec<usize> = (0..candidates.len()).filter(large).collect();
+    let mut groups = LargeGroups::default();
     for (number, pairs) in candidates.most_pairs(&large, |document| equals.copies(document))? {
         let documents = all_copies(number);
-        let (pairs, example) = (pairs.min(choose_two(documents)), candidates.documents(number)[0]);
-        announce_many(pairs, documents, example, corpus, reading, observer)?;
+        groups.add(pairs.min(choose_two(documents)), documents, candidates.documents(number)[0]);
     }
-    Ok(())
-}
-
-fn announce_many(
-    pairs: u64,
-    documents: u64,
-    example: u32,
-    corpus: &Corpus,
-    reading: &Reading,
-    observer: &dyn Observer,
-) -> Result<(), Error> {
-    if pairs > MANY {
-        let example = reading.documents.id(example, corpus)?.into_owned();
-        observer.warn(&Warning::ManyPairs { pairs, documents, example });
-    }
-    Ok(())
+    Ok(groups)
 }
 
 fn choose_two(n: u64) -> u64 {

@@ -99,8 +99,9 @@ pub struct Summary {
     pub full_shelves: u64,
     /// Documents that full shelves left out; a document counts once per shelf.
     pub left_out: u64,
-    /// The share of similar pairs that was found, as the banding implies it.
-    pub expected_recall: f64,
+    /// The share of similar pairs that was found, as the banding implies it. None if it is not known: nothing was read, or
+    /// nothing was found where something could be missed.
+    pub expected_recall: Option<f64>,
     /// A share that the true one is not below, in 98 of 100 runs at least; none if nothing was found, or if shelves were full.
     pub expected_recall_low: Option<f64>,
     /// The share that was found of the pairs of a sample, if one was compared without bands.
@@ -162,8 +163,8 @@ impl Summary {
             reordered_estimated: decisions.verification.reordered_estimated,
             full_shelves: decisions.verification.full_shelves.shelves,
             left_out: decisions.verification.full_shelves.left_out,
-            expected_recall: decisions.verification.expected_recall.value(),
-            expected_recall_low: decisions.verification.expected_recall_low(),
+            expected_recall: decisions.verification.known_recall().filter(|_| documents > 0),
+            expected_recall_low: decisions.verification.expected_recall_low().filter(|_| documents > 0),
             audit: decisions.audit,
             bytes: corpus.size_bytes(),
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use minwise::filter::ErrorBudget;
-use minwise::{Observer, Spec, escape_control, visible_json};
+use minwise::{Observer, Spec, escape_field, visible_json};
 use serde_json::json;
 
 use super::{Destination, PairFormat, overwrite, refuse};
@@ -204,8 +204,8 @@ fn line(format: PairFormat, pair: &EstimatedPair, first: &str, second: &str) -> 
     match format {
         PairFormat::Tsv => format!(
             "{}\t{}\t{:.6}\t{:.6}\n",
-            escape_control(first),
-            escape_control(second),
+            escape_field(first),
+            escape_field(second),
             estimate.value,
             estimate.standard_error
         ),

@@ -1,7 +1,7 @@
 //! The run that lists the near-duplicate pairs of a corpus.
 
 use minwise::keep::KeepPolicy;
-use minwise::{Observer, Stage, escape_control, visible_json};
+use minwise::{Observer, Stage, escape_field, visible_json};
 use minwise_corpus::{Corpus, refuse_overlap};
 use serde_json::json;
 
@@ -125,7 +125,7 @@ fn line(format: PairFormat, pair: &SimilarPair, first: &str, second: &str) -> St
     let similarity = pair.similarity;
     match format {
         PairFormat::Tsv => {
-            format!("{}\t{}\t{similarity:.6}\n", escape_control(first), escape_control(second))
+            format!("{}\t{}\t{similarity:.6}\n", escape_field(first), escape_field(second))
         }
         PairFormat::Jsonl => {
             let pair = json!({"first": first, "second": second, "similarity": similarity}).to_string();

@@ -100,6 +100,12 @@ impl Verification {
         }
     }
 
+    /// The share of the similar pairs that was found; `None` if nothing is known of it, because nothing was found.
+    #[must_use]
+    pub fn known_recall(&self) -> Option<f64> {
+        self.expected_recall.is_known().then(|| self.expected_recall.value())
+    }
+
     /// A share of the similar pairs that the true one is not below, in 98 of 100 runs at least. `None` if nothing was found, and if
     /// shelves were full: a full shelf leaves out both documents of a pair that comes late, and no found pair stands for it.
     #[must_use]

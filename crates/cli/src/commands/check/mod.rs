@@ -1,14 +1,17 @@
 //! `minwise check`: what documents repeat of an archive, with evidence.
 
+mod excerpt;
 mod page;
 mod show;
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::time::Instant;
 
+use minwise::figure::{counted, grouped, probability};
 use minwise::weight::{MostDocuments, Weighting};
 use minwise_corpus::{
-    Corpus, FieldPath, Format, Input, InputFormat, Layout, Nulls, Output, ReadOptions, Scratch,
+    Corpus, FieldPath, Format, Input, InputFormat, Layout, Nulls, Output, ReadOptions, Scratch, visible,
 };
 use minwise_index::{Answer, CheckOptions, Index, IndexSettings, NewDocument, Query, StoredDocument};
 use serde_json::{Map, Value, json};
@@ -19,9 +22,10 @@ use super::overwrite;
 use crate::Exit;
 use crate::args::{CheckArgs, ListFormat, MatchArgs};
 use crate::interrupt;
-use crate::printer::{CommandError, CommandWarning, Failure, Printer, counted, grouped, skipped_line};
+use crate::printer::{CommandError, CommandWarning, Failure, Printer};
 use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
+use crate::summary::{self, SummaryLines};
 
 /// A document that was checked.
 pub struct CheckedDocument {
@@ -34,6 +38,7 @@ pub struct CheckedDocument {
 }
 
 pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
+    let started = Instant::now();
     let mut problems = FlagProblems::default();
     let mut reading = settings::reading(&args.reading, &mut problems);
     if reading.nulls == Nulls::Keep {
@@ -46,6 +51,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let wanted = args.matching.exclude.iter().filter(|field| !metadata.contains_key(*field));
     let wanted = wanted.map(String::as_str).collect::<Vec<_>>().join(",");
     let fields = settings::fields("--exclude", &wanted, &mut problems);
+    let permitted = settings::max_rejects(args.max_rejects.as_deref(), &mut problems);
     problems.finish()?;
 
     let progress = ProgressPrinter::new(printer);
@@ -65,10 +71,9 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     };
     let list = documents::list_of_rejects(args.rejects.as_deref(), args.force)?;
     let recall = index.settings().probability(options.threshold)?;
-    printer.note(&format!("finds       {}", found_for_certain(&options, index.settings(), recall)));
     let corpus = with_fields(&settings::words(&args.inputs), &mut reading, fields, &progress)?;
     let (mut scratch, mut page, mut rejects) = (Scratch::new(), CheckPage::default(), RejectList::default());
-    let (mut found, mut checked, mut skipped) = (false, 0, 0);
+    let (mut found, mut checked, mut skipped) = (0, 0, 0);
     let mut lines = documents::LineCounter::default();
     for chunk in corpus.chunks(CHUNK_BYTES) {
         let read = documents::read(&corpus, &chunk, &reading.value_fields, &mut scratch)?;
@@ -90,7 +95,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
             answer.query.title.clone_from(&document.title);
             answer.query.marks.clone_from(&document.marks);
             checked += 1;
-            found |= answer.matches.len() + answer.further > 0;
+            found += u64::from(answer.matches.len() + answer.further > 0);
             let matched = matched(&index, &answer)?;
             let one = CheckedDocument { document, answer, matched };
             match args.format {
@@ -108,20 +113,26 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         report.finish()?;
     }
     let skipped_files = corpus.skipped().len() as u64;
-    if skipped_files + skipped > 0 {
-        printer.note(skipped_line(skipped_files, skipped).trim_start());
-    }
     printer.event(&json!({
-        "event": "summary", "checked": checked, "rejected": rejects.len(),
+        "event": "summary", "checked": checked, "matched": found, "rejected": rejects.count(),
         "skipped_files": skipped_files, "skipped_records": skipped,
     }));
+    let mut lines = SummaryLines::default();
+    lines.line("checked", format!("{}: {} with matches", counted(checked, "document"), grouped(found)));
+    lines.line("rejected", counted(rejects.count(), "record"));
+    lines.optional("skipped", summary::skipped(skipped_files, skipped));
+    lines.line("guarantee", guarantee(&options, index.settings(), recall));
+    if let Some(path) = &args.report {
+        lines.line("wrote", format!("the report to `{}`", visible(path)));
+    }
+    lines.line("time", summary::time(started.elapsed(), checked, 0));
+    printer.note(&lines.to_string());
     printer.skipped(corpus.skipped());
-    let is_whole = rejects.is_empty();
-    rejects.finish(list, printer, "they were not checked")?;
-    Ok(match (is_whole, found) {
+    let are_permitted = rejects.finish(list, permitted, printer, "they were not checked")?;
+    Ok(match (are_permitted, found) {
         (false, _) => Exit::Error,
-        (true, true) => Exit::Finding,
-        (true, false) => Exit::Done,
+        (true, 1..) => Exit::Finding,
+        (true, 0) => Exit::Done,
     })
 }
 
@@ -154,26 +165,22 @@ fn with_fields(
     super::open(inputs, reading, progress)
 }
 
-/// What a check may miss, and what it does not, in words.
-fn found_for_certain(options: &CheckOptions, settings: &IndexSettings, recall: f64) -> String {
-    let mut said =
-        format!("a document of similarity {} with a probability of {recall:.4} or more", options.threshold);
-    // Bands are those of whole documents.
-    if leaves_out(options) {
-        said.push_str(" where nothing of it is left out");
-    }
-    let tokens = passage(options, settings);
-    if let Some(tokens) = tokens {
+/// What a check is certain to find, and what it may miss.
+fn guarantee(options: &CheckOptions, settings: &IndexSettings, recall: f64) -> String {
+    let CheckOptions { threshold, candidates, .. } = options;
+    let share = probability(recall);
+    let mut out =
+        format!("A document of similarity {threshold} is found with a probability of at least {share}.");
+    if let Some(tokens) = passage(options, settings) {
         let tokens = counted(tokens as u64, "token");
-        let _ = write!(said, ", one that shares {tokens} in a row");
-        // Whatever `--max-df` takes out is taken out too.
-        if leaves_out(options) {
-            said.push_str(" of which none is left out");
-        }
-        said.push_str(" always");
+        let _ = write!(out, " A document that shares a passage of {tokens} is always found.");
     }
-    let _ = write!(said, ", if no more than {} are candidates", grouped(options.candidates as u64));
-    said
+    // Bands are those of whole documents, and `--max-df` takes passages apart.
+    if leaves_out(options) {
+        out.push_str(" This holds for text of which nothing is left out.");
+    }
+    let _ = write!(out, " At most {} are compared per document.", counted(*candidates as u64, "candidate"));
+    out
 }
 
 /// Tokens of a passage that makes a match; none, if no passage does.
@@ -267,20 +274,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_holds_is_said_to_be_found() {
-        let said = |options: &CheckOptions| found_for_certain(options, &IndexSettings::default(), 0.9963);
+    fn only_what_holds_is_guaranteed() {
+        let stated = |options: &CheckOptions| guarantee(options, &IndexSettings::default(), 0.9963);
         let all = CheckOptions::default();
         assert_eq!(
-            said(&all),
-            "a document of similarity 0.5 with a probability of 0.9963 or more, one that shares 25 tokens in a row \
-             always, if no more than 1 000 are candidates"
+            stated(&all),
+            "A document of similarity 0.5 is found with a probability of at least 99.63 %. A document that shares a \
+             passage of 25 tokens is always found. At most 1,000 candidates are compared per document."
         );
         let more = all.clone().passage(Some(100)).candidates(5);
-        assert!(said(&more).ends_with("shares 100 tokens in a row always, if no more than 5 are candidates"));
+        assert!(
+            stated(&more).contains("a passage of 100 tokens") && stated(&more).contains("At most 5 cand")
+        );
         let fewer = all.clone().passage(Some(3));
-        assert_eq!(said(&fewer), said(&all));
+        assert_eq!(stated(&fewer), stated(&all));
         let off = all.clone().passage(Some(usize::MAX)).max_df(Some(MostDocuments::Number(9)));
-        assert!(!said(&off).contains("always") && !said(&off).contains("max-df"), "{}", said(&off));
+        assert!(!stated(&off).contains("always") && !stated(&off).contains("max-df"), "{}", stated(&off));
         let common = all.clone().max_df(Some(MostDocuments::Share(0.5)));
         for left_out in [
             common,
@@ -289,10 +298,9 @@ mod tests {
             all.clone().ignore_references(true),
         ] {
             assert!(
-                said(&left_out).contains("0.9963 or more where nothing of it is left out, one that"),
+                stated(&left_out).contains("This holds for text of which nothing is left out."),
                 "{left_out:?}"
             );
-            assert!(said(&left_out).contains("in a row of which none is left out always"), "{left_out:?}");
         }
     }
 }

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use minwise_corpus::{Quotes, escape_html};
+use minwise::figure::{counted, grouped};
+use minwise_corpus::{Quotes, escape_html, visible};
 use minwise_index::{CheckOptions, IndexSettings, Match, SharedPassage, StoredDocument};
 
-use super::CheckedDocument;
 use super::show::{place_of, reasons};
-use crate::printer::{counted, grouped};
+use super::{CheckedDocument, excerpt};
 
 const STYLE: &str = include_str!("page.css");
 /// Characters before and behind a passage that are shown with it.
@@ -66,12 +66,12 @@ impl CheckPage {
         });
         let _ = write!(
             out,
-            "<footer>\n<p>A match has a similarity of at least {}, or {} % of one document is in the other{passage}. Similarities and shares are exact{}, on shingles of <code>{}</code>. Found is {}.</p>\n",
+            "<footer>\n<p>A match has a similarity of at least {}, or {} % of one document is in the other{passage}. Similarities and shares are exact{}, on shingles of <code>{}</code>. {}</p>\n",
             options.threshold,
             (100.0 * options.containment * 10.0).round() / 10.0,
             if super::leaves_out(options) { " for what was not left out" } else { "" },
             escaped(&settings.spec.to_string()),
-            escaped(&super::found_for_certain(options, settings, recall)),
+            escaped(&super::guarantee(options, settings, recall)),
         );
         for sentence in not_evidence(options) {
             let _ = writeln!(out, "<p>{}</p>", escaped(&sentence));
@@ -96,7 +96,7 @@ impl CheckPage {
             let _ = writeln!(
                 out,
                 "<tr><th scope=\"row\"><a href=\"#d{number}\">{}</a></th><td>{}</td><td>{best:.3}</td><td>{longest}</td></tr>",
-                escaped(name),
+                shown(name),
                 matches.0,
             );
         }
@@ -150,11 +150,11 @@ fn document(number: usize, one: &CheckedDocument, out: &mut String) {
     let _ = write!(
         out,
         "<section id=\"d{number}\">\n<h2>{}</h2>\n<p class=\"facts\">{}{}</p>\n",
-        escaped(name(one)),
+        shown(name(one)),
         one.document
             .title
             .as_ref()
-            .map_or(String::new(), |_| format!("<code>{}</code>, ", escaped(&one.document.id))),
+            .map_or(String::new(), |_| format!("<code>{}</code>, ", shown(&one.document.id))),
         counted(answer.query.tokens as u64, "token"),
     );
     if answer.matches.is_empty() {
@@ -163,12 +163,12 @@ fn document(number: usize, one: &CheckedDocument, out: &mut String) {
         out.push_str("</section>\n");
         return;
     }
-    out.push_str("<table>\n<thead><tr><th scope=\"col\">in the archive</th><th scope=\"col\">similarity</th><th scope=\"col\">of this, there</th><th scope=\"col\">of that, here</th><th scope=\"col\">longest passage</th><th scope=\"col\" class=\"why\">why</th></tr></thead>\n<tbody>\n");
+    out.push_str("<table>\n<thead><tr><th scope=\"col\">in the archive</th><th scope=\"col\">similarity</th><th scope=\"col\">share of this document in it</th><th scope=\"col\">share of it in this document</th><th scope=\"col\">longest passage</th><th scope=\"col\" class=\"why\">why</th></tr></thead>\n<tbody>\n");
     for (at, found) in answer.matches.iter().enumerate() {
         let _ = writeln!(
             out,
             "<tr><th scope=\"row\"><a href=\"#d{number}m{at}\">{}</a></th><td>{:.3}</td><td>{:.1} %</td><td>{:.1} %</td><td>{}</td><td class=\"why\">{}</td></tr>",
-            escaped(found.title.as_deref().unwrap_or(&found.id)),
+            shown(found.title.as_deref().unwrap_or(&found.id)),
             found.similarity,
             100.0 * found.containment_of_query,
             100.0 * found.containment_of_document,
@@ -208,18 +208,18 @@ fn one_match(
     let _ = write!(
         out,
         "<article id=\"{anchor}\">\n<h3>{}</h3>\n<p class=\"facts\">similarity {:.4}",
-        escaped(found.title.as_deref().unwrap_or(&found.id)),
+        shown(found.title.as_deref().unwrap_or(&found.id)),
         found.similarity,
     );
     if let Some(weighted) = found.weighted {
         let _ = write!(out, ", weighted {weighted:.4}");
     }
     if found.title.is_some() {
-        let _ = write!(out, ", <code>{}</code>", escaped(&found.id));
+        let _ = write!(out, ", <code>{}</code>", shown(&found.id));
     }
     for (field, value) in &found.metadata {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let _ = write!(out, ", {}: {}", escaped(field), escaped(&value));
+        let _ = write!(out, ", {}: {}", shown(field), shown(&value));
     }
     out.push_str("</p>\n");
     if found.passages.is_empty() {
@@ -264,20 +264,15 @@ fn other_side(other: Option<&StoredDocument>, passage: &SharedPassage, out: &mut
 
 fn side(whose: &str, text: &str, place: Option<String>, range: &Range<usize>, out: &mut String) {
     let place = place.map_or(String::new(), |place| format!(", {place}"));
-    let before = tail(&text[..range.start]);
-    let behind: String = text[range.end..].chars().take(AROUND).collect();
+    let before = excerpt::tail(&text[..range.start], AROUND);
+    let behind = excerpt::head(&text[range.end..], AROUND);
     let _ = writeln!(
         out,
         "<div class=\"side\"><p class=\"facts\">{whose}{place}</p><p class=\"text\" dir=\"auto\">{}<mark>{}</mark>{}</p></div>",
-        escaped(before),
+        escaped(&before),
         shortened(&text[range.clone()]),
         escaped(&behind),
     );
-}
-
-fn tail(text: &str) -> &str {
-    let start = text.char_indices().rev().nth(AROUND - 1).map_or(0, |(at, _)| at);
-    &text[start..]
 }
 
 /// The beginning and the end of a passage that is too long to be shown whole.
@@ -286,8 +281,7 @@ fn shortened(passage: &str) -> String {
     if characters <= LONG {
         return escaped(passage);
     }
-    let head: String = passage.chars().take(LONG / 2).collect();
-    let foot: String = passage.chars().skip(characters - LONG / 2).collect();
+    let (head, foot) = (excerpt::head(passage, LONG / 2), excerpt::tail(passage, LONG / 2));
     format!(
         "{}</mark> <span class=\"facts\">[{} characters more]</span> <mark>{}",
         escaped(&head),
@@ -296,10 +290,28 @@ fn shortened(passage: &str) -> String {
     )
 }
 
-/// Text that cannot be taken for markup. Control characters, which no page may have, are left out.
+/// Text that cannot be taken for markup, nor turn the reading direction round. Control characters, which no page may have, are
+/// left out.
 fn escaped(text: &str) -> String {
     let is_left_out = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    escape_html(&text.replace(is_left_out, ""), Quotes::All)
+    let text = text.replace(is_left_out, "");
+    let lines = text.split_inclusive(['\n', '\t']).map(|part| {
+        let (part, end) = part.split_at(part.trim_end_matches(['\n', '\t']).len());
+        format!("{}{end}", visible(part))
+    });
+    escape_html(&lines.collect::<String>(), Quotes::All)
+}
+
+/// Characters of an id, a title or a value that are shown.
+const NAME: usize = 200;
+
+/// An id, a title or a value of metadata: kept apart from the words around it, and not longer than can be read.
+fn shown(name: &str) -> String {
+    let cut = match name.char_indices().nth(NAME) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    };
+    format!("<bdi>{}</bdi>", escaped(&cut))
 }
 
 #[cfg(test)]
@@ -362,8 +374,9 @@ mod tests {
     #[test]
     fn nothing_can_be_taken_for_markup() {
         assert_eq!(escaped("<script>'a' & \"b\"\u{0}\n"), "&lt;script&gt;&#39;a&#39; &amp; &quot;b&quot;\n");
-        assert_eq!(tail("abc"), "abc");
-        assert_eq!(tail(&format!("x{}", "中".repeat(AROUND))), "中".repeat(AROUND));
+        assert_eq!(excerpt::tail("abc", AROUND), "abc");
+        let long = format!("x{}", "中".repeat(AROUND));
+        assert_eq!(excerpt::tail(&long, AROUND), format!("… {}", "中".repeat(AROUND)));
     }
 
     #[test]

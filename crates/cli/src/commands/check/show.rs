@@ -3,11 +3,13 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
+use minwise::figure::{counted, grouped};
+use minwise::shortened;
 use minwise_corpus::{visible, visible_json};
 use minwise_index::{Answer, Mark, MarkedPlace, Match, Reasons, SharedPassage};
 
-use super::CheckedDocument;
-use crate::printer::{Failure, counted, grouped};
+use super::{CheckedDocument, excerpt};
+use crate::printer::Failure;
 
 /// Passages of a match that are shown, the longest.
 const PASSAGES: usize = 3;
@@ -39,7 +41,7 @@ pub fn reasons(reasons: Reasons) -> String {
 
 pub fn text(checked: &CheckedDocument) -> Result<(), Failure> {
     let answer = &checked.answer;
-    let mut out = format!("{}: ", visible(&checked.document.id));
+    let mut out = format!("{}: ", visible(&shortened(&checked.document.id)));
     match answer.matches.len() + answer.further {
         0 => out.push_str("nothing like it is in the archive\n"),
         matches => {
@@ -47,8 +49,7 @@ pub fn text(checked: &CheckedDocument) -> Result<(), Failure> {
                 0 => String::new(),
                 further => format!(", of which {} are not shown", grouped(further as u64)),
             };
-            let _ =
-                writeln!(out, "{}{further}", counted(matches as u64, "match").replace("matchs", "matches"));
+            let _ = writeln!(out, "{}{further}", counted(matches as u64, "match"));
         }
     }
     if answer.not_compared > 0 {
@@ -73,12 +74,13 @@ pub fn text(checked: &CheckedDocument) -> Result<(), Failure> {
 }
 
 fn one_match(checked: &CheckedDocument, found: &Match, out: &mut String) {
-    let title = found.title.as_deref().map_or(String::new(), |title| format!(" “{}”", visible(title)));
-    let _ = writeln!(out, "\n  {}{title}: {}", visible(&found.id), reasons(found.reasons));
+    let title =
+        found.title.as_deref().map_or(String::new(), |title| format!(" “{}”", visible(&shortened(title))));
+    let _ = writeln!(out, "\n  {}{title}: {}", visible(&shortened(&found.id)), reasons(found.reasons));
     let weighted = found.weighted.map_or(String::new(), |weighted| format!(", weighted {weighted:.4}"));
     let _ = writeln!(
         out,
-        "    similarity {:.4} exact{weighted}; {:.1} % of it is there, {:.1} % of that is here; longest passage {}",
+        "    similarity {:.4}{weighted}; {:.1} % of this document appears in it; {:.1} % of it appears in this document; longest shared passage {}",
         found.similarity,
         100.0 * found.containment_of_query,
         100.0 * found.containment_of_document,
@@ -102,10 +104,7 @@ fn one_match(checked: &CheckedDocument, found: &Match, out: &mut String) {
         let moved = if passage.moved { ", moved" } else { "" };
         let words: Vec<&str> = checked.document.text[passage.query.clone()].split_whitespace().collect();
         let whole = words.join(" ");
-        let mut excerpt: String = whole.chars().take(EXCERPT).collect();
-        if excerpt.len() < whole.len() {
-            excerpt.push('…');
-        }
+        let excerpt = excerpt::head(&whole, EXCERPT);
         let _ = writeln!(
             out,
             "    {}{places}{moved}: {}",

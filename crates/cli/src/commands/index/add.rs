@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use minwise::figure::{counted, grouped, size};
 use minwise_corpus::{Corpus, SameId, Scratch, visible};
 use minwise_engine::{Observer, Stage, parallel};
 use minwise_index::{Added, DocumentBatch, NewDocument};
@@ -10,11 +11,10 @@ use minwise_index::{Added, DocumentBatch, NewDocument};
 use crate::Exit;
 use crate::args::IndexAddArgs;
 use crate::commands::documents::{self, CHUNK_BYTES, RejectList, RejectedDocument};
-use crate::printer::{
-    CommandError, CommandWarning, Failure, Printer, counted, grouped, megabytes, skipped_line, with_nulls,
-};
+use crate::printer::{CommandError, CommandWarning, Failure, Printer};
 use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
+use crate::summary::{self, SummaryLines};
 
 /// Documents that a sheet names and that were not there, which are shown.
 const SHOWN: usize = 5;
@@ -39,7 +39,8 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut options = settings::reading(&args.reading, &mut problems);
     let fields = args.meta_fields.as_deref().unwrap_or_default();
     options.value_fields = settings::fields("--meta-fields", fields, &mut problems);
-    let threads = settings::threads(args.threads.as_deref(), &mut problems);
+    let threads = settings::threads(&args.threads, &mut problems);
+    let permitted = settings::max_rejects(args.max_rejects.as_deref(), &mut problems);
     problems.finish()?;
 
     let sheet = args.meta.as_deref().map(documents::sheet).transpose()?.unwrap_or_default();
@@ -101,36 +102,37 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     total += index.commit(batch)?;
     progress.clear();
 
-    let elapsed = started.elapsed().as_secs_f64();
+    let elapsed = started.elapsed();
     let statistics = index.statistics()?;
     let skipped_files = corpus.skipped().len() as u64;
     printer.event(&serde_json::json!({
-        "event": "summary", "read": read, "new": total.new, "replaced": total.replaced, "unchanged": total.unchanged, "rejected": rejects.len(), "nulls": nulls,
+        "event": "summary", "read": read, "new": total.new, "replaced": total.replaced, "unchanged": total.unchanged, "rejected": rejects.count(), "nulls": nulls,
         "skipped_files": skipped_files, "skipped_records": skipped,
-        "documents": statistics.documents, "elapsed_ms": (elapsed * 1e3) as u64,
+        "documents": statistics.documents, "elapsed_ms": elapsed.as_millis() as u64,
     }));
-    printer.note(&format!(
-        "added       {}, {} of them in place of others; {} unchanged{}; {} rejected{}\n\
-         archive     {}, {} of text, {} on disk\n\
-         time        {elapsed:.2} s, {} documents/s",
-        counted(total.new + total.replaced, "document"),
-        grouped(total.replaced),
-        grouped(total.unchanged),
-        with_nulls(nulls),
-        grouped(rejects.len() as u64),
-        skipped_line(skipped_files, skipped),
-        counted(statistics.documents, "document"),
-        megabytes(statistics.text_bytes),
-        megabytes(statistics.disk_bytes),
-        grouped((read as f64 / elapsed.max(1e-9)) as u64),
-    ));
+    let mut lines = SummaryLines::default();
+    lines.line("read", format!("{}{}", counted(read, "document"), summary::with_nulls(nulls)));
+    let Added { new, replaced, unchanged, .. } = total;
+    let added =
+        format!("{} added, {} replaced, {} unchanged", grouped(new), grouped(replaced), grouped(unchanged));
+    lines.line("documents", added);
+    lines.line("rejected", counted(rejects.count(), "record"));
+    lines.optional("skipped", summary::skipped(skipped_files, skipped));
+    let documents = counted(statistics.documents, "document");
+    let [text, disk] = [statistics.text_bytes, statistics.disk_bytes].map(size);
+    lines.line(
+        "archive",
+        format!("{documents}, {text} of text, {disk} on disk in `{}`", visible(&args.folder)),
+    );
+    lines.line("time", summary::time(elapsed, read, 0));
+    printer.note(&lines.to_string());
     printer.skipped(corpus.skipped());
     if !sheet.is_empty() && named.into_inner() < sheet.len() as u64 {
         unnamed(&index, &sheet, printer)?;
     }
-    let exit = if rejects.is_empty() { Exit::Done } else { Exit::Error };
-    rejects.finish(list, printer, "they are not in the archive; all others are")?;
-    Ok(exit)
+    let hint = "they are not in the archive; all others are";
+    let are_permitted = rejects.finish(list, permitted, printer, hint)?;
+    Ok(if are_permitted { Exit::Done } else { Exit::Error })
 }
 
 /// Refuses files of different folders that have one name within them. Longer ids would tell them apart, and all others would

@@ -3,13 +3,14 @@
 use std::io::Write;
 use std::path::Path;
 
+use minwise::figure::{counted, grouped, size};
 use minwise_corpus::visible;
 use minwise_index::{FindingKind, Index};
 
 use super::{Interruptible, open};
 use crate::Exit;
 use crate::args::{IndexCheckArgs, IndexFolderArgs, IndexRemoveArgs};
-use crate::printer::{Failure, Printer, counted, grouped, megabytes};
+use crate::printer::{Failure, Printer};
 
 pub fn remove(args: &IndexRemoveArgs, printer: &Printer) -> Result<Exit, Failure> {
     let index = open(&args.folder)?;
@@ -31,7 +32,7 @@ pub fn compact(args: &IndexFolderArgs, printer: &Printer) -> Result<Exit, Failur
     drop(index);
     // What was replaced leaves the disk when the index is closed.
     let after = open(&args.folder)?.statistics()?.disk_bytes;
-    printer.note(&format!("compacted   {} before, {} now", megabytes(before), megabytes(after)));
+    printer.note(&format!("compacted   {} before, {} now", size(before), size(after)));
     Ok(Exit::Done)
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use minwise::figure::{counted, grouped, size};
 use minwise_corpus::{visible, visible_json};
 use minwise_index::{Entry, ErrorKind, IndexSettings, Listing, Texts};
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use super::open;
 use crate::Exit;
 use crate::args::{IndexListArgs, IndexShowArgs, IndexStatsArgs, ListFormat};
-use crate::printer::{CommandError, Failure, counted, grouped, megabytes};
+use crate::printer::{CommandError, Failure};
 use crate::settings::FlagProblems;
 
 /// Documents that are read together.
@@ -97,10 +98,10 @@ pub fn stats(args: &IndexStatsArgs) -> Result<Exit, Failure> {
              {}\n",
             grouped(statistics.documents),
             grouped(statistics.removed),
-            megabytes(statistics.text_bytes),
-            megabytes(statistics.stored_text_bytes),
+            size(statistics.text_bytes),
+            size(statistics.stored_text_bytes),
             grouped(statistics.shingles),
-            megabytes(statistics.disk_bytes),
+            size(statistics.disk_bytes),
             grouped(statistics.changes),
             made_with(index.settings()),
         ),

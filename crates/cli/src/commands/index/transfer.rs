@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, BufWriter, Cursor, Read};
 use std::path::Path;
 use std::thread::available_parallelism;
 
+use minwise::figure::{counted, grouped};
 use minwise_corpus::Output;
 use minwise_index::{Index, Texts};
 
@@ -11,7 +12,7 @@ use super::{Interruptible, open};
 use crate::Exit;
 use crate::args::{IndexExportArgs, IndexImportArgs, IndexMergeArgs};
 use crate::commands::overwrite;
-use crate::printer::{Failure, Printer, counted, grouped};
+use crate::printer::{Failure, Printer};
 
 fn threads() -> usize {
     available_parallelism().map_or(1, std::num::NonZero::get)
@@ -29,7 +30,7 @@ pub fn merge(args: &IndexMergeArgs, printer: &Printer) -> Result<Exit, Failure> 
     printer.note(&format!(
         "merged      {} of {}; {} took the place of one with the same id",
         counted(merged.documents, "document"),
-        counted(indexes.len() as u64, "index").replace("indexs", "indexes"),
+        counted(indexes.len() as u64, "index"),
         grouped(merged.replaced),
     ));
     Ok(Exit::Done)

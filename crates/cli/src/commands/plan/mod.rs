@@ -1,5 +1,5 @@
-//! `minwise plan`: bands and rows for a threshold and a recall, and what to expect of them; which sketch to take for an
-//! error; and, on demand, what the filter does.
+//! `minwise plan`: bands and rows for a threshold and a recall, and what to expect of them; on demand, the S-curve, which
+//! sketch to take for an error, and what the filter does.
 
 mod filter;
 mod ranking;
@@ -7,6 +7,7 @@ mod ranking;
 use std::io::Write;
 
 use minwise::candidate::{Banding, Curve, tune};
+use minwise::figure::{counted, grouped, probability};
 use minwise::sketch::Method;
 use serde_json::json;
 
@@ -36,7 +37,7 @@ pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
 
     let plan = PlanSummary { banding, threshold, method, error, filter };
     let out = match args.format {
-        PlanFormat::Text => plan.text(),
+        PlanFormat::Text => plan.text(args.details),
         PlanFormat::Json => plan.json(),
     };
     std::io::stdout().lock().write_all(out.as_bytes())?;
@@ -101,28 +102,44 @@ impl PlanSummary {
         format!("{plan}\n")
     }
 
-    fn text(&self) -> String {
-        let curve = Curve::from(self.banding);
+    fn text(&self, has_details: bool) -> String {
         let (bands, rows) = (self.banding.bands(), self.banding.rows());
-        let registers = self.method.registers();
+        let used = bands * rows;
+        let (bands, rows) = (counted(bands as u64, "band"), counted(rows as u64, "row"));
         let mut out = format!(
-            "{bands} bands of {rows} rows, {} of {registers} registers\n\n\
-             recall            {:.4} at similarity {}\n\
-             half point        {:.4}, where every other pair is found\n",
-            bands * rows,
-            self.probability(self.threshold),
+            "bands       {bands} of {rows}: {} of {} registers are used\n\
+             recall      a pair at similarity {} is found with a probability of {}\n\
+             half point  a pair at similarity {:.2} is found with a probability of 50 %\n\
+             memory      up to {} bytes per document, {} of them for its sketch\n",
+            grouped(used as u64),
+            grouped(self.method.registers() as u64),
             self.threshold,
-            curve.half_point(),
+            probability(self.probability(self.threshold)),
+            Curve::from(self.banding).half_point(),
+            grouped(self.memory_bytes() as u64),
+            grouped(self.method.size_bytes() as u64),
         );
-        if let Some(steepest) = curve.steepest_point() {
-            out += &format!("steepest point    {steepest:.4}\n");
+        if has_details {
+            out += &self.details();
+        }
+        if let Some(filter) = &self.filter {
+            out += &filter.text();
+        }
+        if !has_details && self.filter.is_none() {
+            out += "\n`--details` shows the S-curve and other sketches.\n";
+        }
+        out
+    }
+
+    /// The S-curve, and sketches for a standard error.
+    fn details(&self) -> String {
+        let mut out = String::from("\nDetails\n");
+        if let Some(steepest) = Curve::from(self.banding).steepest_point() {
+            out += &format!("steepest point    similarity {steepest:.4}\n");
         }
         out += &format!(
-            "memory            up to {} bytes a document, {} of them its sketch\n\
-             false candidates  {:.2} a document, if it has ten neighbours at similarities spread evenly from 0 to 1\n\n\
+            "false candidates  {:.2} per document, if it has ten neighbours at similarities spread evenly from 0 to 1\n\n\
              probability that a pair becomes a candidate, by similarity\n\n",
-            self.memory_bytes(),
-            self.method.size_bytes(),
             self.false_candidates(),
         );
         out += &self.plot();
@@ -131,11 +148,7 @@ impl PlanSummary {
             let similarity = f64::from(i) / 20.0;
             out += &format!("{similarity:>10.2}  {:>11.6}\n", self.probability(similarity));
         }
-        out += &MethodRanking::new(self.threshold, self.error).text();
-        if let Some(filter) = &self.filter {
-            out += &filter.text();
-        }
-        out
+        out + &MethodRanking::new(self.threshold, self.error).text()
     }
 
     /// The curve, drawn with characters; the threshold is a column of colons.

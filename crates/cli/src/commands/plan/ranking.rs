@@ -56,7 +56,7 @@ impl MethodRanking {
         let RankedMethod { method, bytes, hashes } = *least;
         let hashes = if hashes == 1 { "1 hash".to_owned() } else { format!("{hashes} hashes") };
         let reason = format!(
-            "{bytes} bytes and {hashes} a shingle; of those that can be banded none takes fewer bytes, and with as many none fewer hashes"
+            "{bytes} bytes and {hashes} per shingle; of those that can be banded none takes fewer bytes, and with as many none fewer hashes"
         );
         Some(Recommended { sketch: method, reason })
     }
@@ -117,8 +117,8 @@ impl MethodRanking {
             out += &self.out_of_reach_text();
         }
         let uses = [
-            ("to find candidates", self.candidates()),
-            ("to keep sketches for comparison only", self.storage()),
+            ("with this error, to find candidates", self.candidates()),
+            ("with this error, to keep sketches for comparison only", self.storage()),
         ];
         for (at, (to, Recommended { sketch, reason })) in
             uses.into_iter().filter_map(|(to, recommended)| Some((to, recommended?))).enumerate()
@@ -134,7 +134,7 @@ impl MethodRanking {
             let bands = if method.bandable().is_some() { "yes" } else { "no" };
             [method.to_string(), bytes.to_string(), hashes.to_string(), bands.to_owned()]
         });
-        table(First::Names, ["sketch", "bytes", "hashes a shingle", "bands"], rows.collect())
+        table(First::Names, ["sketch", "bytes", "hashes per shingle", "bands"], rows.collect())
     }
 
     fn out_of_reach_text(&self) -> String {

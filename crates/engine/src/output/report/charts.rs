@@ -166,15 +166,17 @@ fn nice_step(most: u64) -> u64 {
 pub(super) fn s_curve(
     curve: &Curve,
     threshold: f64,
-    expected: f64,
+    expected: Option<f64>,
     measured: Option<&MeasuredRecall>,
 ) -> String {
     let frame = ChartFrame { from: 0.0, most: 1.0 };
     let at_threshold = curve.probability(threshold);
     let mut about = format!(
-        "The probability of finding a pair grows with its similarity; it is {at_threshold:.4} at the threshold {threshold}. \
-         Expected recall {expected:.4}."
+        "The probability of finding a pair grows with its similarity; it is {at_threshold:.4} at the threshold {threshold}."
     );
+    if let Some(expected) = expected {
+        about += &format!(" Expected recall {expected:.4}.");
+    }
     if let Some(MeasuredRecall { value, low, high }) = measured {
         about += &format!(" Measured recall {value:.4}, between {low:.4} and {high:.4}.");
     }
@@ -186,12 +188,15 @@ pub(super) fn s_curve(
         let y = frame.y(curve.probability(similarity));
         path += &format!("{command}{:.1} {y:.1}", frame.x(similarity));
     }
-    out += &format!(
-        "<path class=\"curve\" d=\"{path}\"/>\n<path class=\"expected\" d=\"M{:.1} {:.1}H{:.1}\"/>\n",
-        frame.x(threshold),
-        frame.y(expected),
-        frame.x(1.0)
-    );
+    out += &format!("<path class=\"curve\" d=\"{path}\"/>\n");
+    if let Some(expected) = expected {
+        out += &format!(
+            "<path class=\"expected\" d=\"M{:.1} {:.1}H{:.1}\"/>\n",
+            frame.x(threshold),
+            frame.y(expected),
+            frame.x(1.0)
+        );
+    }
     if let Some(MeasuredRecall { value, low, high }) = measured {
         // A mean over all similarities from the threshold on, so it stands in their middle.
         let x = frame.x(f64::midpoint(threshold, 1.0));
@@ -253,13 +258,13 @@ mod tests {
     #[test]
     fn the_measured_recall_is_drawn_if_there_is_one() {
         let curve = Curve::from(Banding::new(16, 6, 128).unwrap());
-        let without = s_curve(&curve, 0.8, 0.999, None);
-        assert!(!without.contains("measured"), "{without}");
+        let without = s_curve(&curve, 0.8, None, None);
+        assert!(!without.contains("measured") && !without.contains("xpected"), "{without}");
         let measured = MeasuredRecall { value: 0.5, low: 0.25, high: 0.75 };
-        let with = s_curve(&curve, 0.8, 0.999, Some(&measured));
+        let with = s_curve(&curve, 0.8, Some(0.999), Some(&measured));
         assert!(with.contains("Measured recall 0.5000, between 0.2500 and 0.7500."), "{with}");
         // 0.9 of 372 pixels, half of 200.
         assert!(with.contains("cx=\"388.8\" cy=\"124.0\""), "{with}");
-        assert!(s_curve(&Curve::CERTAIN, 0.8, 1.0, None).contains("it is 1.0000 at the threshold 0.8"));
+        assert!(s_curve(&Curve::CERTAIN, 0.8, Some(1.0), None).contains("it is 1.0000 at the threshold 0.8"));
     }
 }

@@ -4,6 +4,7 @@
 //! characters are shown as escapes: HTML has no way to write most of them, and those that turn the reading direction
 //! round could make a text look like another one.
 
+pub(super) use minwise::figure::{counted, grouped, size as bytes};
 use minwise_corpus::{Quotes, escape_html, visible};
 
 /// Characters of an id that are shown.
@@ -57,34 +58,6 @@ fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
-    }
-}
-
-/// A number with its digits in groups of three, which no line end parts.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push('\u{202f}');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// A number and what is counted, in the plural unless it is one.
-pub(super) fn counted(number: u64, what: &str) -> String {
-    format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
-}
-
-/// A number of bytes with its unit.
-pub(super) fn bytes(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
-        _ => format!("{:.1} GB", bytes as f64 / 1e9),
     }
 }
 
@@ -157,12 +130,6 @@ mod tests {
         assert_eq!(excerpt(" \n"), "");
         // White space that is left out is part of what was looked at.
         assert_eq!(excerpt(&format!("one{}two", " ".repeat(1000))), "<bdi>one…</bdi>");
-    }
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!([999, 1000, 1_204_113].map(grouped), ["999", "1\u{202f}000", "1\u{202f}204\u{202f}113"]);
-        assert_eq!([1, 2].map(|number| counted(number, "pair")), ["1 pair", "2 pairs"]);
     }
 
     #[test]

@@ -26,8 +26,8 @@ mod strange;
 use std::path::Path;
 use std::time::Duration;
 
-use minwise::Observer;
-use minwise_corpus::{CompleteOutput, Corpus, Output, Overwrite, RunTag, escape_control};
+use minwise::{Observer, escape_field};
+use minwise_corpus::{CompleteOutput, Corpus, Output, Overwrite, RunTag};
 use serde::Serialize;
 
 use self::large::LargeClusterSummary;
@@ -214,7 +214,7 @@ fn write_pairs(findings: &Findings<'_>, observer: &dyn Observer, out: &mut Outpu
         not_cancelled(observer)?;
         let id = findings.id(*document)?;
         let of = findings.id(*of)?;
-        let line = format!("{}\t{}\t{similarity:.6}\n", escape_control(&id), escape_control(&of));
+        let line = format!("{}\t{}\t{similarity:.6}\n", escape_field(&id), escape_field(&of));
         out.write_bytes(line.as_bytes())?;
     }
     Ok(())
@@ -226,8 +226,8 @@ fn write_reordered(findings: &Findings<'_>, out: &mut Output) -> Result<(), Erro
         let second = findings.id(pair.second)?;
         let line = format!(
             "{}\t{}\t{:.6}\t{:.6}\t{:.6}\t{:.6}\n",
-            escape_control(&first),
-            escape_control(&second),
+            escape_field(&first),
+            escape_field(&second),
             pair.similarity,
             pair.similarity_error,
             pair.alignment,

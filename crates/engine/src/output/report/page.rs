@@ -115,9 +115,9 @@ fn skipped(summary: &Summary) -> impl Iterator<Item = String> {
 /// The expected recall, what it is at least, and the measured one.
 fn recalls(summary: &Summary, extras: &Extras) -> impl Iterator<Item = (&'static str, String)> {
     let expected = summary.expected_recall;
-    let low = summary.expected_recall_low.filter(|&low| low < expected);
+    let low = summary.expected_recall_low.filter(|&low| expected.is_some_and(|expected| low < expected));
     let all = [
-        ("expected recall", Some(expected)),
+        ("expected recall", expected),
         ("recall is at least", low),
         ("measured recall", extras.measured_recall.map(|measured| measured.value)),
     ];
@@ -251,16 +251,18 @@ fn charts(run: &Findings<'_>, extras: &Extras) -> String {
             measured.value, measured.low, measured.high
         )
     });
+    let expected = summary.expected_recall.map_or(String::new(), |recall| {
+        format!(" The dotted line is the expected recall of this run, {recall:.4}.")
+    });
     format!(
         "<div class=\"figures\">\n<figure>\n{}<figcaption>Similarities of removed documents to the kept ones, {} below 1. \
          {} of exactly 1 are not drawn. {precision}</figcaption></figure>\n\
-         <figure>\n{}<figcaption>{found}. The dotted line is the expected recall of this run, {:.4}.{measured}</figcaption>\
+         <figure>\n{}<figcaption>{found}.{expected}{measured}</figcaption>\
          </figure>\n</div>\n",
         histogram(&similarities, plan.threshold),
         grouped(similarities.below_one()),
         grouped(similarities.ones),
         s_curve(&plan.curve(), plan.threshold, summary.expected_recall, extras.measured_recall.as_ref()),
-        summary.expected_recall,
     )
 }
 

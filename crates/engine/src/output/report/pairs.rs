@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(
             shown,
             format!(
-                "{}<span class=\"gap\" dir=\"ltr\">… 1\u{202f}234 characters …</span>{}",
+                "{}<span class=\"gap\" dir=\"ltr\">… 1,234 characters …</span>{}",
                 "ä".repeat(10),
                 "ç".repeat(10)
             )

@@ -1,0 +1,304 @@
+//! What a run did, in lines for people: first what everybody asks for, then technical figures under "Details".
+
+use std::fmt::{self, Write as _};
+use std::time::Duration;
+
+use minwise::candidate::Curve;
+use minwise::figure::{counted, grouped, percent, probability};
+use minwise_engine::audit::Audit;
+
+/// Columns of the names of lines.
+const NAMES: usize = 12;
+
+/// The lines of a summary, each with its name.
+#[derive(Debug, Default)]
+pub struct SummaryLines {
+    lines: Vec<(&'static str, String)>,
+    details: Vec<(&'static str, String)>,
+}
+
+impl SummaryLines {
+    /// A line that everybody reads.
+    pub fn line(&mut self, name: &'static str, text: impl Into<String>) {
+        self.lines.push((name, text.into()));
+    }
+
+    /// A line, if there is something to print.
+    pub fn optional(&mut self, name: &'static str, text: Option<String>) {
+        self.lines.extend(text.map(|text| (name, text)));
+    }
+
+    /// A technical figure.
+    pub fn detail(&mut self, name: &'static str, text: impl Into<String>) {
+        self.details.push((name, text.into()));
+    }
+
+    /// The times of the stages, among the details.
+    pub fn stages(&mut self, stages: &[(&'static str, Duration)]) {
+        let seconds = |(name, elapsed): &(&str, Duration)| format!("{name} {:.2} s", elapsed.as_secs_f64());
+        let all: Vec<String> = stages.iter().map(seconds).collect();
+        if !all.is_empty() {
+            self.detail("stages", all.join(", "));
+        }
+    }
+}
+
+impl fmt::Display for SummaryLines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = String::new();
+        let mut before = "";
+        for (name, text) in &self.lines {
+            // A second line of the same name continues the first.
+            let shown = if *name == before { "" } else { name };
+            let _ = writeln!(out, "{shown:NAMES$}{text}");
+            before = name;
+        }
+        if !self.details.is_empty() {
+            let _ = writeln!(out, "\nDetails");
+        }
+        for (name, text) in &self.details {
+            let _ = writeln!(out, "{name:NAMES$}{text}");
+        }
+        f.write_str(out.trim_end())
+    }
+}
+
+/// What became of the candidate pairs.
+#[derive(Debug, Clone, Copy)]
+pub struct ComparedPairs<'a> {
+    pub candidates: u64,
+    /// Pairs that their sketches ruled out.
+    pub filtered: u64,
+    /// Pairs that were compared exactly.
+    pub compared: u64,
+    /// Pairs of them that reach the threshold.
+    pub verified: u64,
+    /// Pairs that are reordered, exactly and by their sketches.
+    pub reordered: u64,
+    pub reordered_estimated: u64,
+    pub threshold: f64,
+    pub measure: &'a str,
+    pub order: Option<f64>,
+}
+
+impl fmt::Display for ComparedPairs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", counted(self.candidates, "candidate pair"))?;
+        if self.candidates == 0 {
+            return Ok(());
+        }
+        let mut parts = vec![];
+        match self.filtered {
+            0 => {}
+            1 => parts.push("1 ruled out by its sketches".to_owned()),
+            pairs => parts.push(format!("{} ruled out by their sketches", grouped(pairs))),
+        }
+        if self.reordered_estimated > 0 {
+            parts.push(format!("{} reordered, by their sketches", grouped(self.reordered_estimated)));
+        }
+        parts.push(format!("{} compared exactly", grouped(self.compared)));
+        if self.order.is_some() {
+            parts.push(format!("{} reordered", grouped(self.reordered)));
+        }
+        let by = if self.measure == "jaccard" { String::new() } else { format!(" by {}", self.measure) };
+        let reach = if self.verified == 1 { "reaches" } else { "reach" };
+        parts.push(format!("{} {reach} {}{by}", grouped(self.verified), self.threshold));
+        write!(f, ": {}", parts.join(", "))
+    }
+}
+
+/// The recall of a run: expected, and measured by an audit.
+pub fn recall(
+    expected: Option<f64>,
+    low: Option<f64>,
+    at_threshold: Option<(f64, f64)>,
+    audit: Option<&Audit>,
+) -> String {
+    let expected = match (expected, low, at_threshold) {
+        (Some(recall), Some(low), _) if low < recall => {
+            format!("{} expected, at least {}", probability(recall), probability(low))
+        }
+        (Some(recall), ..) => format!("{} expected", probability(recall)),
+        (None, _, Some((threshold, found))) => format!(
+            "not known, because nothing was found; a pair at {threshold} is found with a probability of {}",
+            probability(found)
+        ),
+        (None, ..) => "not known, because nothing was compared".to_owned(),
+    };
+    audit.map_or_else(|| expected.clone(), |audit| format!("{expected}; {}", measured(audit)))
+}
+
+/// The probability of finding a pair at the threshold, if any pairs could be found.
+pub fn at_threshold(read: u64, threshold: f64, curve: &Curve) -> Option<(f64, f64)> {
+    (read > 0).then(|| (threshold, curve.probability(threshold)))
+}
+
+/// What an audit measured.
+fn measured(audit: &Audit) -> String {
+    let Audit { documents, pairs, found, recall, low, high } = *audit;
+    if documents == 0 {
+        return "not measured, because with so many short documents it would take more than 5 % of the run time \
+                (`--audit N` measures it)"
+            .to_owned();
+    }
+    let more = if audit.says_little() { " (`--audit N` compares more)" } else { "" };
+    let sample = match (audit.is_complete(), counted(documents, "document")) {
+        (true, _) if documents == 1 => "the only document".to_owned(),
+        (true, all) => format!("all {all}"),
+        (false, some) => format!("{some} of a sample"),
+    };
+    if pairs == 0 {
+        let none = if documents == 1 { "has no near-duplicate" } else { "have no near-duplicates" };
+        return format!("not measured, because {sample} {none}{more}");
+    }
+    let share = probability(recall);
+    let of = counted(pairs, "near-duplicate");
+    if audit.is_complete() {
+        return format!("{share} measured: {} of the {of} of {sample}", grouped(found));
+    }
+    let interval = format!("{} to {}", probability(low), probability(high));
+    format!("{share} measured ({interval} with 95 % confidence) on the {of} of {sample}{more}")
+}
+
+/// Documents that are kept, removed or marked, with their share of all that were read.
+pub fn documents_of(documents: u64, read: u64) -> String {
+    let share = if read == 0 { String::new() } else { format!(" ({})", percent(documents, read)) };
+    format!("{}{share}", counted(documents, "document"))
+}
+
+/// The bound on the error of the filter, where the error was given for one look.
+pub fn total_error(error: f64) -> String {
+    format!("at most {error:e} of the pairs at the threshold are lost, over all looks together")
+}
+
+/// The share of the registers of candidate pairs that the filter compared.
+pub fn filter_share(compared: u64, registers: u64) -> Option<String> {
+    (registers > 0).then(|| {
+        format!("{} of the registers of candidate pairs were compared", percent(compared, registers))
+    })
+}
+
+/// How candidates were found.
+pub fn found_by(search: &str, bands: usize, rows: usize) -> String {
+    match search {
+        "banding" => format!("{} of {}", counted(bands as u64, "band"), counted(rows as u64, "row")),
+        "all" => "all pairs are candidates".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// Documents whose text is null, as the rest of a sentence; nothing if there are none.
+pub fn with_nulls(nulls: u64) -> String {
+    if nulls == 0 { String::new() } else { format!("; {} with a null text", grouped(nulls)) }
+}
+
+/// The numbers of skipped files and records; nothing if both are 0.
+pub fn skipped(files: u64, records: u64) -> Option<String> {
+    let files = match files {
+        0 => None,
+        1 => Some("1 file that is not a document (`--verbose` lists it)".to_owned()),
+        _ => Some(format!("{} files that are not documents (`--verbose` lists them)", grouped(files))),
+    };
+    let records = match records {
+        0 => None,
+        _ => Some(format!("{} without text", counted(records, "record"))),
+    };
+    let parts: Vec<String> = [files, records].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// How long a run took, and how fast it was. `documents` and `bytes` that are 0 are left out.
+pub fn time(elapsed: Duration, documents: u64, bytes: u64) -> String {
+    let seconds = elapsed.as_secs_f64().max(1e-9);
+    let mut out = format!("{seconds:.2} s");
+    let mut rates = vec![];
+    if documents > 0 {
+        rates.push(format!("{} documents/s", grouped((documents as f64 / seconds) as u64)));
+    }
+    if bytes > 0 {
+        rates.push(format!("{:.1} MB/s", bytes as f64 / 1e6 / seconds));
+    }
+    if !rates.is_empty() {
+        let _ = write!(out, " ({})", rates.join(", "));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_audit_that_says_little_says_how_it_says_more() {
+        let audit = Audit { documents: 9, pairs: 2, found: 2, recall: 1.0, low: 0.34, high: 1.0 };
+        let by = "to 100 % with 95 % confidence) on the 2 near-duplicates of 9 documents of a sample";
+        let more = " (`--audit N` compares more)";
+        assert_eq!(measured(&audit), format!("100 % measured (34.00 % {by}{more}"));
+        assert_eq!(measured(&Audit { low: 0.91, ..audit }), format!("100 % measured (91.00 % {by}"));
+        let nothing = Audit { documents: 0, pairs: 0, found: 0, low: 0.0, ..audit };
+        assert!(measured(&nothing).starts_with("not measured, because with so many short"));
+        let none = Audit { pairs: 0, found: 0, low: 0.0, ..audit };
+        let unlike = "documents of a sample have no near-duplicates (`--audit N` compares more)";
+        assert_eq!(measured(&none), format!("not measured, because 9 {unlike}"));
+        // All documents were compared.
+        let complete = Audit { low: 1.0, ..none };
+        assert_eq!(measured(&complete), "not measured, because all 9 documents have no near-duplicates");
+        let all = Audit { recall: 0.5, found: 1, low: 0.5, high: 0.5, ..audit };
+        assert_eq!(measured(&all), "50.00 % measured: 1 of the 2 near-duplicates of all 9 documents");
+    }
+
+    #[test]
+    fn a_recall_that_is_not_known_is_not_stated() {
+        assert_eq!(recall(Some(0.9999), Some(0.98), None, None), "99.99 % expected, at least 98.00 %");
+        assert_eq!(recall(Some(1.0), Some(1.0), None, None), "100 % expected");
+        let unknown = recall(None, None, Some((0.8, 0.9923)), None);
+        assert_eq!(
+            unknown,
+            "not known, because nothing was found; a pair at 0.8 is found with a probability of 99.23 %"
+        );
+        assert_eq!(recall(None, None, None, None), "not known, because nothing was compared");
+    }
+
+    #[test]
+    fn every_candidate_pair_is_accounted_for() {
+        let pairs = ComparedPairs {
+            candidates: 1400,
+            filtered: 100,
+            compared: 1300,
+            verified: 1200,
+            reordered: 0,
+            reordered_estimated: 0,
+            threshold: 0.8,
+            measure: "jaccard",
+            order: None,
+        };
+        assert_eq!(
+            pairs.to_string(),
+            "1,400 candidate pairs: 100 ruled out by their sketches, 1,300 compared exactly, 1,200 reach 0.8"
+        );
+        let one = ComparedPairs {
+            candidates: 2,
+            filtered: 1,
+            compared: 1,
+            verified: 1,
+            measure: "containment",
+            ..pairs
+        };
+        assert_eq!(
+            one.to_string(),
+            "2 candidate pairs: 1 ruled out by its sketches, 1 compared exactly, 1 reaches 0.8 by containment"
+        );
+        let none = ComparedPairs { candidates: 0, ..pairs };
+        assert_eq!(none.to_string(), "0 candidate pairs");
+    }
+
+    #[test]
+    fn what_was_skipped_is_counted() {
+        assert_eq!(skipped(0, 0), None);
+        assert_eq!(skipped(1, 0).unwrap(), "1 file that is not a document (`--verbose` lists it)");
+        assert_eq!(
+            skipped(1200, 2).unwrap(),
+            "1,200 files that are not documents (`--verbose` lists them), 2 records without text"
+        );
+    }
+}

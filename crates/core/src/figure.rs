@@ -1,0 +1,126 @@
+//! Numbers as people read them: one thousands separator, one unit for sizes and one form of percentages for every
+//! message, progress bar, summary and report.
+
+/// A number with a comma between groups of three digits.
+///
+/// ```
+/// assert_eq!(minwise::figure::grouped(1_204_113), "1,204,113");
+/// ```
+#[must_use]
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A number and a noun, in the plural unless the number is 1.
+///
+/// ```
+/// assert_eq!(minwise::figure::counted(1, "match"), "1 match");
+/// assert_eq!(minwise::figure::counted(2_000, "match"), "2,000 matches");
+/// ```
+#[must_use]
+pub fn counted(number: u64, noun: &str) -> String {
+    let ending = match noun {
+        _ if number == 1 => "",
+        _ if noun.ends_with("ch") || noun.ends_with('x') => "es",
+        _ => "s",
+    };
+    format!("{} {noun}{ending}", grouped(number))
+}
+
+/// A number of bytes in decimal units: 1 kB is 1,000 bytes.
+///
+/// ```
+/// assert_eq!(minwise::figure::size(149_365_360), "149.4 MB");
+/// ```
+#[must_use]
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        1_000_000_000..1_000_000_000_000 => format!("{:.1} GB", bytes as f64 / 1e9),
+        _ => format!("{:.1} TB", bytes as f64 / 1e12),
+    }
+}
+
+/// A part of a whole in percent, with one decimal.
+///
+/// A part that is neither nothing nor all is never rounded to 0 % or 100 %.
+///
+/// ```
+/// use minwise::figure::percent;
+/// assert_eq!(percent(18, 48), "37.5 %");
+/// assert_eq!(percent(1, 1_000_000), "below 0.1 %");
+/// ```
+#[must_use]
+pub fn percent(part: u64, whole: u64) -> String {
+    let share = 100.0 * part as f64 / whole.max(1) as f64;
+    match share {
+        _ if part == 0 => "0 %".to_owned(),
+        _ if part == whole => "100 %".to_owned(),
+        ..0.1 => "below 0.1 %".to_owned(),
+        99.9.. => "above 99.9 %".to_owned(),
+        _ => format!("{share:.1} %"),
+    }
+}
+
+/// A probability or a recall in percent, with two decimals. Only 1 itself is 100 %.
+///
+/// ```
+/// use minwise::figure::probability;
+/// assert_eq!([0.9923, 1.0, 0.999_999].map(probability), ["99.23 %", "100 %", "above 99.99 %"]);
+/// ```
+#[must_use]
+pub fn probability(share: f64) -> String {
+    match 100.0 * share {
+        100.0.. => "100 %".to_owned(),
+        99.99.. if share > 0.99995 => "above 99.99 %".to_owned(),
+        percent if percent <= 0.0 => "0 %".to_owned(),
+        ..0.005 => "below 0.01 %".to_owned(),
+        percent => format!("{percent:.2} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_204_113, "1,204,113")] {
+            assert_eq!(grouped(number), text);
+        }
+    }
+
+    #[test]
+    fn nouns_have_a_plural() {
+        assert_eq!([0, 1, 2].map(|n| counted(n, "pair")), ["0 pairs", "1 pair", "2 pairs"]);
+        assert_eq!(counted(2, "index"), "2 indexes");
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!([999, 1_500, 149_365_360].map(size), ["999 B", "1.5 kB", "149.4 MB"]);
+    }
+
+    #[test]
+    fn shares_are_never_rounded_to_nothing_or_all() {
+        let percents = [(0, 0), (0, 9), (9, 9), (1, 3), (1, 9999), (9998, 9999)];
+        assert_eq!(
+            percents.map(|(part, whole)| percent(part, whole)),
+            ["0 %", "0 %", "100 %", "33.3 %", "below 0.1 %", "above 99.9 %"]
+        );
+        assert_eq!(
+            [0.0, 0.00001, 0.5, 0.99991, 0.99996, 1.0].map(probability),
+            ["0 %", "below 0.01 %", "50.00 %", "99.99 %", "above 99.99 %", "100 %"]
+        );
+    }
+}

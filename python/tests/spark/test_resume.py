@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import sys
 import time
@@ -12,7 +13,9 @@ import minwise
 import minwise.spark
 import pytest
 from corpora import assert_same, decided_by, family, generated, rows_of
+from minwise._minwise import SparkTask
 from minwise.spark import _rounds, _work
+from minwise.spark._sail import SailServer
 
 
 class Killed(BaseException):
@@ -184,4 +187,42 @@ def test_tables_come_to_the_driver_in_parts(sail: Any, tmp_path: Path, monkeypat
     monkeypatch.setattr(_rounds, "SMALL_HASHES", 0)
     result = minwise.spark.dedup(df, work=str(tmp_path / "parts"), **settings)
     assert result.summary["members"] * _rounds.ROW_BYTES > 4 * 4_000
+    assert_same(decided_by(result), expected)
+
+
+def test_executors_with_different_kernels_agree(
+    sail: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Sketches of one kernel are compared with those of another: a job begins on one server and ends on another one."""
+    from pyspark.sql import SparkSession
+
+    settings: dict[str, Any] = {"text": "text", "order_by": "row", "work": str(tmp_path / "work")}
+    expected = decided_by(minwise.spark.dedup(sail.createDataFrame(rows()), **{**settings, "work": str(tmp_path / "whole")}))
+    write = _work.Work._write
+
+    def kill(self: Any, step: str, counts: Any, mode: str = "append") -> None:
+        if step == "texts":
+            raise Killed
+        write(self, step, counts, mode)
+
+    def sketches(spark: Any) -> dict[str, Any]:
+        found = minwise.spark.sketch(spark.createDataFrame(rows()), text="text").collect()
+        return {row["id"]: (row["sketch"], row["band_keys"]) for row in found}
+
+    monkeypatch.setenv("MINWISE_KERNEL", "portable")
+    with SailServer() as server, caplog.at_level(logging.INFO, logger="minwise.spark"):
+        other = SparkSession.builder.remote(server.url).create()
+        portable = sketches(other)
+        assert "kernel portable," in caplog.text
+        monkeypatch.setattr(_work.Work, "_write", kill)
+        with pytest.raises(Killed):
+            minwise.spark.dedup(other.createDataFrame(rows()), **settings)
+        monkeypatch.setattr(_work.Work, "_write", write)
+        other.stop()
+    caplog.clear()
+    with caplog.at_level(logging.INFO, logger="minwise.spark"):
+        assert sketches(sail) == portable
+    if SparkTask.kernel() != "portable":
+        assert "kernel portable," not in caplog.text
+    result = minwise.spark.dedup(sail.createDataFrame(rows()), **settings)
     assert_same(decided_by(result), expected)

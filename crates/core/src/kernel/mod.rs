@@ -88,7 +88,22 @@ impl Kernel {
     /// The fastest kernel of this machine.
     #[must_use]
     pub fn detect() -> Self {
+        #[cfg(debug_assertions)]
+        if let Some(kernel) = Self::forced() {
+            return kernel;
+        }
         Self::available().next_back().unwrap_or(Self(Kind::Portable))
+    }
+
+    /// The kernel of this machine that `MINWISE_KERNEL` names. Only builds with debug assertions read it, so that tests can let
+    /// two processes of one machine take different kernels.
+    #[cfg(debug_assertions)]
+    fn forced() -> Option<Self> {
+        static FORCED: std::sync::OnceLock<Option<Kernel>> = std::sync::OnceLock::new();
+        *FORCED.get_or_init(|| {
+            let name = std::env::var("MINWISE_KERNEL").ok()?;
+            Self::available().find(|kernel| kernel.name() == name)
+        })
     }
 
     /// Every kernel of this machine, slowest first.

@@ -193,7 +193,7 @@ def test_files_that_are_not_there_or_cannot_be_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits of files")
-@pytest.mark.parametrize("kind", ["generator", "records", "sketches", "files", "report", "archive"])
+@pytest.mark.parametrize("kind", ["generator", "records", "sketches", "files", "report", "archive", "opened archive"])
 def test_a_full_disk(kind: str, tmp_path: Path) -> None:
     """A process whose files may have 8 KiB: a write fails as on a full disk, with another number."""
     code = f"""
@@ -202,7 +202,7 @@ import minwise
 folder, kind = {str(tmp_path)!r}, {kind!r}
 texts = ["word%d and more of it " % n * 40 for n in range(3000)]
 result = minwise.dedup(texts)
-index = minwise.Index.create(folder + "/archive") if kind == "archive" else None
+index = minwise.Index.create(folder + "/archive") if kind in ("archive", "opened archive") else None
 before = sorted(os.listdir(folder))
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
@@ -217,6 +217,11 @@ try:
         minwise.dedup_files({str(tmp_path / "in.jsonl")!r}, folder + "/out.jsonl")
     elif kind == "report":
         result.report(folder + "/report")
+    elif kind == "opened archive":
+        # The lock, whose error a library wraps with the path.
+        index.close()
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10, 8192))
+        minwise.Index(folder + "/archive")
     else:
         index.add({{str(n): t for n, t in enumerate(texts)}})
 except minwise.InputError as error:

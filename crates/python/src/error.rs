@@ -240,6 +240,21 @@ pub fn spelled(sentence: &Sentence) -> String {
     })
 }
 
+/// The number of the operating system's error. Libraries that add a path wrap the error, and the number is in the inner one.
+pub fn errno(error: &std::io::Error) -> Option<i32> {
+    if let Some(number) = error.raw_os_error() {
+        return Some(number);
+    }
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = error.get_ref().map(|inner| inner as _);
+    while let Some(error) = cause {
+        if let Some(number) = error.downcast_ref::<std::io::Error>().and_then(errno) {
+            return Some(number);
+        }
+        cause = error.source();
+    }
+    None
+}
+
 /// Turns an error of the library into an exception.
 pub trait Raise {
     fn raise(&self, py: Python<'_>) -> PyErr;
@@ -289,7 +304,7 @@ impl Raise for Error {
         let (code, message) = (self.code(), spelled(&self.message()));
         let hint = self.hint().as_ref().map(spelled);
         let hint = hint.as_deref();
-        let errno = self.io_error().and_then(std::io::Error::raw_os_error);
+        let errno = self.io_error().and_then(errno);
         match self.kind() {
             ErrorKind::Settings(problems) => {
                 let (message, hint) = problem_lines(problems);

@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::RwLockExt;
 
-use crate::error::{Exception, OrRaise, Raise, setting_error, spelled};
+use crate::error::{Exception, OrRaise, Raise, errno, setting_error, spelled};
 use crate::run::{Hooks, Watch, supervise};
 use crate::shared::PySpec;
 use crate::texts::{DETACH_BYTES, Place, Surrogates, string, utf8};
@@ -36,7 +36,7 @@ impl Raise for Error {
                 Exception::Cancelled.raise(py, "the work was cancelled", "cancelled", None, &[])
             }
             _ => {
-                let errno = self.io_error().and_then(std::io::Error::raw_os_error).into_pyobject(py);
+                let errno = self.io_error().and_then(errno).into_pyobject(py);
                 let errno = match errno {
                     Ok(errno) => errno.unbind(),
                     Err(never) => match never {},

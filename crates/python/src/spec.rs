@@ -18,7 +18,8 @@ use crate::run::{SUPERVISED_BYTES, abandonable};
 use crate::shared::PySpec;
 use crate::sketches::PySketches;
 use crate::texts::{
-    DETACH_BYTES, LentStrings, Place, PyTexts, Surrogates, WHOLE, arrow_text, string, utf8, utf8_and_pairs,
+    DETACH_BYTES, LentStrings, Place, PyTexts, Surrogates, WHOLE, arrow_text, prefetch_object, string, utf8,
+    utf8_and_pairs,
 };
 
 /// Text of a list that is lent at a time, per thread. Strings that are not ASCII are copied for it, and so little of them is still
@@ -218,10 +219,14 @@ impl PySpec {
         match texts {
             PyTexts::Items(items) => {
                 let (mut begin, mut lent) = (0, LentStrings::default());
+                let mut room = Prepared::default();
                 while begin < items.len() {
                     lent.clear();
                     while begin + lent.len() < items.len() && lent.bytes() < block {
                         let at = begin + lent.len();
+                        if let Some(item) = items.get(at + 4) {
+                            prefetch_object(item);
+                        }
                         lent.push(&items[at], surrogates, Place("texts", at))?;
                     }
                     let end = begin + lent.len();
@@ -231,8 +236,14 @@ impl PySpec {
                         sketch_short(preparation, &lent, rows, present);
                     } else {
                         let threads = threads();
+                        let text = |at: usize| {
+                            if at + 1 < lent.len() {
+                                lent.prefetch(at + 1);
+                            }
+                            lent.get(at)
+                        };
                         py.detach(|| {
-                            sketch_all(preparation, lent.len(), |at| lent.get(at), rows, present, threads);
+                            sketch_all(preparation, &mut room, lent.len(), text, rows, present, threads);
                         });
                         py.check_signals()?;
                     }
@@ -241,7 +252,7 @@ impl PySpec {
             }
             PyTexts::Chunks(chunks) => {
                 let threads = threads();
-                let mut begin = 0;
+                let (mut begin, mut room) = (0, Prepared::default());
                 for chunk in &chunks {
                     let (mut from, len) = (0, chunk.len());
                     while from < len {
@@ -254,7 +265,9 @@ impl PySpec {
                         let rows = &mut rows[(begin + from) * words..(begin + to) * words];
                         let present = &mut present[begin + from..begin + to];
                         let text = |at: usize| arrow_text(chunk, from + at);
-                        py.detach(|| sketch_all(preparation, to - from, text, rows, present, threads));
+                        py.detach(|| {
+                            sketch_all(preparation, &mut room, to - from, text, rows, present, threads);
+                        });
                         py.check_signals()?;
                         from = to;
                     }
@@ -266,7 +279,7 @@ impl PySpec {
     }
 }
 
-fn sketch_short(preparation: &Preparation, lent: &LentStrings, rows: &mut [u32], present: &mut [bool]) {
+fn sketch_short(preparation: &Preparation, lent: &LentStrings<'_>, rows: &mut [u32], present: &mut [bool]) {
     ROOM.with_borrow_mut(|room| {
         let words = preparation.words();
         for (at, (row, has_shingles)) in rows.chunks_exact_mut(words).zip(present).enumerate() {
@@ -275,9 +288,11 @@ fn sketch_short(preparation: &Preparation, lent: &LentStrings, rows: &mut [u32],
     });
 }
 
-/// Sketches texts by several threads. The result does not depend on how many.
+/// Sketches texts by several threads. The result does not depend on how many. The calling thread has its buffers in `room`, so
+/// that they do not grow anew for each block.
 fn sketch_all<'t>(
     preparation: &Preparation,
+    room: &mut Prepared,
     texts: usize,
     text: impl Fn(usize) -> Option<&'t str> + Sync,
     rows: &mut [u32],
@@ -289,22 +304,21 @@ fn sketch_all<'t>(
     let part = texts.div_ceil(threads.min(texts).max(1) * 8).max(1);
     let parts = rows.chunks_mut(part * words).zip(present.chunks_mut(part)).enumerate();
     let parts = std::sync::Mutex::new(parts);
-    let work = || {
-        let mut room = Prepared::default();
+    let work = |room: &mut Prepared| {
         loop {
             let Some((number, (rows, present))) = parts.lock().ok().and_then(|mut parts| parts.next()) else {
                 return;
             };
             for (at, (row, has_shingles)) in rows.chunks_exact_mut(words).zip(present).enumerate() {
                 let text = text(number * part + at);
-                *has_shingles = text.is_some_and(|text| preparation.sketch_into(text, &mut room, row));
+                *has_shingles = text.is_some_and(|text| preparation.sketch_into(text, room, row));
             }
         }
     };
     std::thread::scope(|scope| {
         for _ in 1..threads.min(texts) {
-            scope.spawn(work);
+            scope.spawn(|| work(&mut Prepared::default()));
         }
-        work();
+        work(room);
     });
 }

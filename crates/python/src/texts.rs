@@ -244,35 +244,44 @@ fn keyed<K: ArrowDictionaryKeyType>(array: &dyn Array, row: usize) -> Option<&st
     arrow_text(dictionary.values(), dictionary.key(row)?)
 }
 
-/// Strings of a list, lent to threads that do not hold the interpreter's lock.
+/// Brings the header of an object into the cache.
+pub fn prefetch_object(object: &Bound<'_, PyAny>) {
+    prefetch(object.as_ptr().cast());
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn prefetch(at: *const u8) {
+    // SAFETY: a prefetch reads nothing that the program sees, and is allowed at any address.
+    unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at.cast()) };
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+fn prefetch(_: *const u8) {}
+
+/// Strings of a list, lent to threads that do not hold the interpreter's lock. The objects of the list keep them alive.
 #[derive(Default)]
-pub struct LentStrings {
-    /// Strong references to the strings that are lent.
-    owners: Vec<Py<PyString>>,
+pub struct LentStrings<'a> {
     encoded: String,
-    spans: Vec<Span>,
+    spans: Vec<Span<'a>>,
     bytes: usize,
     pub repaired: u64,
 }
 
-enum Span {
+enum Span<'a> {
     Null,
-    /// Bytes of an ASCII string.
-    Lent(*const u8, usize),
+    /// An ASCII string of Python, which never changes.
+    Lent(&'a str),
     /// A part of `encoded`.
     Encoded(Range<usize>),
 }
 
-// SAFETY: a span that is lent points into a string of `owners`, whose bytes `str.isascii` itself found to be ASCII. Python strings never change, and `owners` keeps them alive.
-unsafe impl Send for LentStrings {}
-// SAFETY: as above; nothing is written through the pointers.
-unsafe impl Sync for LentStrings {}
-
-impl LentStrings {
+impl<'a> LentStrings<'a> {
     /// Takes one more item: a string, or `None` for null.
     pub fn push(
         &mut self,
-        item: &Bound<'_, PyAny>,
+        item: &'a Bound<'_, PyAny>,
         surrogates: Surrogates,
         place: Place<'_>,
     ) -> PyResult<()> {
@@ -284,8 +293,7 @@ impl LentStrings {
         if is_ascii(text)? {
             let lent = text.to_str()?;
             self.bytes += lent.len();
-            self.spans.push(Span::Lent(lent.as_ptr(), lent.len()));
-            self.owners.push(text.clone().unbind());
+            self.spans.push(Span::Lent(lent));
             return Ok(());
         }
         let begin = self.encoded.len();
@@ -305,7 +313,6 @@ impl LentStrings {
     /// Forgets all texts, and keeps the memory for the next ones.
     pub fn clear(&mut self) {
         self.spans.clear();
-        self.owners.clear();
         self.encoded.clear();
         self.bytes = 0;
     }
@@ -319,13 +326,20 @@ impl LentStrings {
         self.bytes
     }
 
+    /// Brings the beginning of a text into the cache, for one that is read next.
+    ///
+    /// The strings of a list lie anywhere in memory, and a processor reads ahead only within a text. With this and
+    /// [`prefetch_object`], a list of 4,908 texts took 20.4 to 21.1 instead of 21.2 to 21.8 ms, in turns on a busy machine.
+    pub fn prefetch(&self, at: usize) {
+        if let Span::Lent(text) = &self.spans[at] {
+            text.as_bytes().chunks(64).take(16).for_each(|line| prefetch(line.as_ptr()));
+        }
+    }
+
     pub fn get(&self, at: usize) -> Option<&str> {
         match &self.spans[at] {
             Span::Null => None,
-            // SAFETY: the string is ASCII, alive as long as `self`, and never changes.
-            Span::Lent(bytes, len) => {
-                Some(unsafe { str::from_utf8_unchecked(std::slice::from_raw_parts(*bytes, *len)) })
-            }
+            Span::Lent(text) => Some(text),
             Span::Encoded(range) => Some(&self.encoded[range.clone()]),
         }
     }

@@ -140,3 +140,32 @@ fn a_file_is_not_both() {
     let run = desk.run("dedup in.jsonl --against ref.jsonl -o ref.jsonl --force").exit(2);
     assert!(run.err.contains("would overwrite"), "{run}");
 }
+
+/// Every command of the guide does what the guide says, on files such as it speaks of.
+#[test]
+fn the_guide_removes_benchmark_text_from_training_data() {
+    let desk = Desk::new();
+    let question = prose(1, 40);
+    let leaked = format!("{} {question} {}", prose(2, 100), prose(3, 150));
+    desk.write("benchmark.jsonl", records(&[("q1", &prose(9, 40)), ("q2", &question)]));
+    desk.write("train.jsonl", records(&[("clean", &prose(4, 300)), ("leaked", &leaked)]));
+    let commands = crate::serve::commands(include_str!("../../../../docs/guides/remove-benchmark-text.md"));
+    assert_eq!(commands.len(), 3);
+    let runs: Vec<_> = commands.iter().map(|command| desk.run(command).exit(0)).collect();
+    assert_eq!(desk.ids("clean.jsonl"), ["clean"]);
+    assert_eq!(desk.ids("leaked.jsonl"), ["leaked"]);
+    assert_eq!(desk.text("look/pairs.tsv"), "leaked\tq2\t1.000000\n");
+    assert!(runs[2].summary("removed").starts_with("0 documents"), "{}", runs[2]);
+}
+
+/// Every command of the guide runs on the examples.
+#[test]
+fn the_guide_to_parameters_runs() {
+    let desk = Desk::with("examples/articles.jsonl", include_bytes!("../../../../examples/articles.jsonl"));
+    let commands = crate::serve::commands(include_str!("../../../../docs/guides/choose-parameters.md"));
+    assert_eq!(commands.len(), 3);
+    for command in commands {
+        desk.run(&command).exit(0);
+    }
+    assert!(desk.text("look/index.html").contains("near the threshold"));
+}

@@ -50,7 +50,7 @@ fn the_readme_shows_what_is_printed() {
         commands += 1;
     }
     printed += &desk.text("report/pairs.tsv");
-    assert_eq!(commands, 2);
+    assert_eq!(commands, 1);
     let blocks: Vec<&str> = readme.split("```").skip(1).step_by(2).collect();
     // The first is the picture of the flow.
     let shown = blocks.iter().skip(1).filter(|block| block.starts_with("text\n"));
@@ -63,7 +63,7 @@ fn the_readme_shows_what_is_printed() {
         assert!(printed.contains(line), "`{line}` is not in\n{printed}");
         lines += 1;
     }
-    assert!(lines > 15, "{lines}");
+    assert!(lines > 10, "{lines}");
 }
 
 #[test]

@@ -140,6 +140,9 @@ impl Server {
     /// Does `open`, which takes a while, and returns what it does. Meanwhile, every request is answered with the problem `opening`,
     /// which has the words of `detail`; a browser shows them as a page, and asks again until the archive is open.
     ///
+    /// # Errors
+    /// Fails with [`Error::Threads`] if no runtime can be started, and with [`Error::Listen`] if the address cannot be listened on.
+    ///
     /// ```
     /// use minwise_index::{Index, IndexSettings};
     /// use minwise_server::{Server, ServerOptions};

@@ -106,16 +106,15 @@ fn lines(args: &DedupArgs, outcome: &DedupOutcome, elapsed: Duration) -> Summary
         };
         lines.line("reference", format!("{}{rejected}", counted(summary.reference, "document")));
     }
-    let clusters = match summary.removed {
-        0 => String::new(),
-        _ => {
-            let clusters = counted(summary.clusters, "cluster");
-            let equal = match summary.removed_equal {
-                0 => String::new(),
-                equal => format!("; {} of them equal after normalisation", grouped(equal)),
-            };
-            format!(" in {clusters}{equal}")
-        }
+    let clusters = if summary.removed == 0 {
+        String::new()
+    } else {
+        let clusters = counted(summary.clusters, "cluster");
+        let equal = match summary.removed_equal {
+            0 => String::new(),
+            equal => format!("; {} of them equal after normalisation", grouped(equal)),
+        };
+        format!(" in {clusters}{equal}")
     };
     let [kept, removed] =
         [summary.kept, summary.removed].map(|documents| documents_of(documents, summary.read));

@@ -274,14 +274,14 @@ fn pairs_keep_to_the_memory() {
 fn a_limit_of_the_system_is_an_error() {
     let desk = Desk::with("in.jsonl", record("a", "one two three four five six"));
     for limit in ["-v 300000", "-v 200000"] {
-        let shell = format!("ulimit {limit}; exec {} dedup in.jsonl --dry-run -j 2", MINWISE);
+        let shell = format!("ulimit {limit}; exec {MINWISE} dedup in.jsonl --dry-run -j 2");
         let output = Command::new("sh").args(["-c", &shell]).current_dir(desk.root()).output().unwrap();
         let message = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{limit}: {message}");
         assert!(message.starts_with("error: the system limits the memory of this process to "), "{message}");
         assert!(message.contains("\nhint: `ulimit -v unlimited`"), "{message}");
     }
-    let shell = format!("ulimit -v 1000000; exec {} dedup in.jsonl --dry-run -j 2 -q", MINWISE);
+    let shell = format!("ulimit -v 1000000; exec {MINWISE} dedup in.jsonl --dry-run -j 2 -q");
     let status = Command::new("sh").args(["-c", &shell]).current_dir(desk.root()).status().unwrap();
     assert_eq!(status.code(), Some(0));
 }

@@ -91,6 +91,9 @@ impl Output {
     }
 
     /// Begins a file of a run, by whose tag a later process finds it if this one is killed.
+    ///
+    /// # Errors
+    /// Fails as [`create`](Self::create) does.
     pub fn create_for(path: &Path, overwrite: Overwrite, tag: Option<RunTag>) -> Result<Self> {
         let name = path.to_string_lossy().into_owned();
         if name.ends_with(std::path::is_separator) {
@@ -236,6 +239,9 @@ impl CompleteOutput {
     }
 
     /// Refuses a file that is there and has other bytes, if it [may not be replaced](Overwrite::Same).
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutputExists`] if such a file is there, and with [`ErrorKind::Io`] if it cannot be read.
     pub fn check(&self) -> Result<()> {
         if self.must_be_same && self.path.exists() && !self.is_there()? {
             return Err(exists(Path::new(&self.name)));

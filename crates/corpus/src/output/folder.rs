@@ -41,6 +41,9 @@ impl OutputFolder {
     }
 
     /// Begins a folder of a run, by whose tag a later process finds it if this one is killed.
+    ///
+    /// # Errors
+    /// Fails as [`create`](Self::create) does.
     pub fn create_for(path: &Path, overwrite: Overwrite, tag: Option<RunTag>) -> Result<Self> {
         match fs_err::metadata(path) {
             Ok(there) if !there.is_dir() => {
@@ -110,6 +113,9 @@ impl OutputFolder {
     }
 
     /// Refuses a folder that is there and holds something else, if it [may not be replaced](Overwrite::Same).
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::OutputExists`] if such a folder is there, and with [`ErrorKind::Io`] if it cannot be read.
     pub fn check(&self) -> Result<()> {
         if self.must_be_same
             && self.path.exists()

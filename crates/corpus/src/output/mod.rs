@@ -55,6 +55,9 @@ impl RunTag {
     ///
     /// A process that replaces an output folder puts the old one aside for a moment. With `keep_old`, one that is aside
     /// stays, because it may be all there is.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`] if a file or folder cannot be removed.
     pub fn remove_leftovers(self, output: &Path, keep_old: bool) -> Result<()> {
         let resolved = fs_err::canonicalize(output).unwrap_or_else(|_| output.to_owned());
         let mut parents = vec![parent_of(output), parent_of(&resolved)];
@@ -66,6 +69,9 @@ impl RunTag {
     }
 
     /// Removes what killed processes of the run left in a folder.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`] if a file or folder cannot be removed.
     pub fn remove_in(self, folder: &Path, keep_old: bool) -> Result<()> {
         let prefix = self.prefix();
         // A folder that is not there holds nothing, and one that cannot be read is refused when it is written to.

@@ -364,7 +364,7 @@ fn value_text(array: &dyn Array, row: usize) -> Option<Cow<'_, str>> {
 }
 
 /// A row of a block: rank key, row, bands of blocks in which it asks, and bytes of its text.
-type Side<'a> = (&'a [u8], BlockRow, u64, i64);
+type PairSide<'a> = (&'a [u8], BlockRow, u64, i64);
 
 /// Rows of the second reading.
 #[derive(Default)]
@@ -538,7 +538,7 @@ impl PySparkTask {
     fn screen_rows(&self, batches: &[RecordBatch]) -> PyResult<(PySparkBatch, u64)> {
         let words = self.preparation.words();
         // Rows that ask, and members.
-        let mut sides: [Vec<Side<'_>>; 2] = [vec![], vec![]];
+        let mut sides: [Vec<PairSide<'_>>; 2] = [vec![], vec![]];
         let mut sketches: [Vec<u32>; 2] = [vec![], vec![]];
         let (mut band, mut one) = (0, vec![]);
         for batch in batches {

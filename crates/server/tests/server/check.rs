@@ -58,10 +58,13 @@ fn a_pair_has_all_passages_that_a_check_with_its_options_found() {
         let archive = Archive::new();
         // 250 passages, each behind a word that only one of the two has; every fifth of the query is a quotation.
         let passages: Vec<String> = (0..250).map(|at| text(at, 10)).collect();
-        let stored: String = (0..250).map(|at| format!("theirs{at} {}\n", passages[at])).collect();
-        let quoted =
-            |at: usize| if at % 5 == 0 { format!("“{}”", passages[at]) } else { passages[at].clone() };
-        let query: String = (0..250).map(|at| format!("ours{at} {}\n", quoted(at))).collect();
+        let stored: Vec<String> = (0..250).map(|at| format!("theirs{at} {}\n", passages[at])).collect();
+        let stored = stored.concat();
+        let quoted = |at: usize| {
+            if at.is_multiple_of(5) { format!("“{}”", passages[at]) } else { passages[at].clone() }
+        };
+        let query: Vec<String> = (0..250).map(|at| format!("ours{at} {}\n", quoted(at))).collect();
+        let query = query.concat();
         archive.add(&[("stored", &stored)]).await;
         let two = json!({"left": {"text": query}, "right": {"id": "stored"}});
         for (options, expected) in

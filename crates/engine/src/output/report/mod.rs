@@ -132,6 +132,9 @@ impl Report {
     }
 
     /// Opens the files of the report of a run, by whose tag a later process finds them if this one is killed.
+    ///
+    /// # Errors
+    /// Fails as [`create`](Self::create) does.
     pub fn create_for(folder: &Path, overwrite: Overwrite, tag: Option<RunTag>) -> Result<Self, Error> {
         let [page, summary, pairs, clusters, large_clusters, reordered, rejects] = Self::FILES.map(|name| {
             // The page has the times of the run, so that it differs from run to run. If the other files are the same, it may

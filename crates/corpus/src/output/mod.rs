@@ -35,16 +35,10 @@ pub enum Overwrite {
 pub struct RunTag(u64);
 
 impl RunTag {
-    /// The tag of the run that works in a folder. It is the same for every process, also if the folder is gone meanwhile.
+    /// The tag of the run with this id. No other run may have the same id: its temporary outputs would be removed.
     #[must_use]
-    pub fn of_folder(folder: &Path) -> Self {
-        let path = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        // The folder may be gone, so links on the way to it are resolved, and it is not.
-        let path = match (path.parent().map(fs_err::canonicalize), path.file_name()) {
-            (Some(Ok(parent)), Some(name)) => parent.join(name),
-            _ => path,
-        };
-        Self(xxhash_rust::xxh3::xxh3_64(path.to_string_lossy().as_bytes()))
+    pub fn new(id: u64) -> Self {
+        Self(id)
     }
 
     fn prefix(self) -> String {

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use minwise::{Observer, Stage, Warning};
-use minwise_corpus::{Corpus, Overwrite, RunTag, TableCompression};
+use minwise_corpus::{Corpus, Overwrite, TableCompression};
 
 use super::inputs::Inputs;
 use super::known::known_again;
@@ -159,7 +159,8 @@ impl DedupRun {
         // Everything that could be refused is refused before the work begins.
         let folder = work.as_ref().map(|work| work.folder.as_path());
         let may_overwrite = may_overwrite(&outputs, &corpus, work.as_ref())?;
-        let mut targets = Targets::open(&outputs, &corpus, folder, may_overwrite)?;
+        let tag = claim.as_ref().map(Claim::tag);
+        let mut targets = Targets::open(&outputs, &corpus, folder.zip(tag), may_overwrite)?;
         if let (Some(_), records @ 1..) = (&outputs.kept, corpus.revisits()) {
             stopwatch.warn(&Warning::Revisits { records });
         }
@@ -188,12 +189,14 @@ impl DedupRun {
         };
         let written = targets.write(&findings, || extras(&decisions, command, &stopwatch), &stopwatch)?;
         let complete = written.complete()?;
+        // Before the list of outputs is written: a resumed run replaces the outputs that are in it.
+        complete.check()?;
         if let Some(work) = &plan.work {
             work.note_outputs(&outputs.names())?;
         }
         complete.put_in_place()?;
-        if let Some(work) = &work {
-            outputs.remove_leftovers(RunTag::of_folder(&work.folder), false)?;
+        if let Some(tag) = tag {
+            outputs.remove_leftovers(tag, false)?;
         }
         let keep = work.is_some_and(|work| work.keep);
         let work = plan.work.take();

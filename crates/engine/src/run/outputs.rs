@@ -140,11 +140,11 @@ impl Targets {
     pub(super) fn open(
         outputs: &Outputs,
         corpus: &Corpus,
-        work: Option<&Path>,
+        work: Option<(&Path, RunTag)>,
         overwrite: Overwrite,
     ) -> Result<Self, Error> {
-        if let Some(work) = work {
-            outputs.remove_leftovers(RunTag::of_folder(work), true)?;
+        if let Some((_, tag)) = work {
+            outputs.remove_leftovers(tag, true)?;
         }
         if outputs.annotate {
             refuse_annotation(corpus)?;
@@ -174,7 +174,7 @@ impl Targets {
                     refuse_overlap(corpus, &folder.join(file))?;
                 }
                 let new = NewFolder::create(folder)?;
-                Some((Report::create_for(folder, overwrite, work.map(RunTag::of_folder))?, new))
+                Some((Report::create_for(folder, overwrite, work.map(|(_, tag)| tag))?, new))
             }
         };
         Ok(Self {
@@ -277,14 +277,18 @@ pub(super) struct Complete {
 }
 
 impl Complete {
-    pub(super) fn put_in_place(self) -> Result<(), Error> {
-        // What may not be replaced is refused before anything is in place.
+    /// Refuses outputs that exist and may not be replaced, before any is in place.
+    pub(super) fn check(&self) -> Result<(), Error> {
         for folder in &self.folders {
             folder.check()?;
         }
         for file in &self.files {
             file.check()?;
         }
+        Ok(())
+    }
+
+    pub(super) fn put_in_place(self) -> Result<(), Error> {
         for folder in self.folders {
             folder.finish()?;
         }
@@ -371,9 +375,10 @@ impl OutputPlace {
         output: &Destination,
         outputs: &Outputs,
         corpus: &Corpus,
-        work: Option<&Path>,
+        work: Option<(&Path, RunTag)>,
         overwrite: Overwrite,
     ) -> Result<Self, Error> {
+        let (work, tag) = work.unzip();
         let path = match output {
             Destination::Path(path) => path,
             Destination::Stdout => {
@@ -393,7 +398,6 @@ impl OutputPlace {
             }
         };
         refuse_overlap(corpus, path)?;
-        let tag = work.map(RunTag::of_folder);
         // A folder is one that is there, or one whose name says so: a bare name is that of a file.
         let is_folder = path.to_string_lossy().ends_with(std::path::is_separator) || path.is_dir();
         if corpus.layout() == Layout::Texts {

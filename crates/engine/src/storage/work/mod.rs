@@ -2,7 +2,7 @@
 //!
 //! | file | holds | written |
 //! |---|---|---|
-//! | `lock` | nothing; whoever has it locked works here | first |
+//! | `lock` | the tag of the run; whoever has it locked works here | first |
 //! | `manifest` | the options that change the result, and the inputs with sizes and content hashes | before the work begins |
 //! | `segment-000000`… | what is remembered of documents, in input order | as documents are read |
 //! | `groups` | the documents that agree in each band | when all of them are known |
@@ -16,10 +16,12 @@
 mod manifest;
 
 use std::fs::{File, TryLockError};
+use std::hash::{BuildHasher, RandomState};
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use minwise::Sentence;
-use minwise_corpus::{Overwrite, TEMPORARY_PREFIX};
+use minwise_corpus::{Overwrite, RunTag, TEMPORARY_PREFIX};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -81,9 +83,15 @@ pub struct Claim {
     folder: PathBuf,
     /// Locked as long as it is open.
     lock: Option<File>,
+    tag: RunTag,
 }
 
 impl Claim {
+    /// The tag of temporary outputs of the run: the same for every process that works in this folder.
+    pub(crate) fn tag(&self) -> RunTag {
+        self.tag
+    }
+
     /// Claims a folder that was not [refused](refuse), made if it is not there, and removes what is left of processes that
     /// were killed.
     ///
@@ -91,8 +99,9 @@ impl Claim {
     /// Fails with [`ErrorKind::File`] if the folder cannot be made or written to, or if another process works in it.
     pub fn new(folder: &Path) -> Result<Self, Error> {
         fs_err::create_dir_all(folder).map_err(|error| io("make", folder, error))?;
-        let lock = Some(lock(folder)?);
-        let claim = Self { folder: folder.to_owned(), lock };
+        let mut lock = lock(folder)?;
+        let tag = tag(&mut lock).map_err(|error| io("write", &folder.join(LOCK), error))?;
+        let claim = Self { folder: folder.to_owned(), lock: Some(lock), tag };
         remove_temporary(folder)?;
         let finishing = folder.join(WorkFile::Finishing.name());
         if !is_begun(folder) && finishing.exists() {
@@ -291,7 +300,7 @@ fn io(action: &'static str, path: &Path, error: std::io::Error) -> Error {
 
 fn lock(folder: &Path) -> Result<File, Error> {
     let path = folder.join(LOCK);
-    let file = fs_err::OpenOptions::new().create(true).write(true).truncate(false).open(&path);
+    let file = fs_err::OpenOptions::new().create(true).read(true).write(true).truncate(false).open(&path);
     let file = file.map_err(|error| io("open", &path, error))?.into_parts().0;
     match file.try_lock() {
         Ok(()) => Ok(file),
@@ -304,6 +313,25 @@ fn lock(folder: &Path) -> Result<File, Error> {
         .into()),
         Err(TryLockError::Error(error)) => Err(io("lock", &path, error)),
     }
+}
+
+/// The tag in a file that is locked. If there is none, a random one is written.
+///
+/// The path of the folder would not do: two machines may share the folder of the outputs and not that of the work, and each
+/// would remove the temporary outputs of the other.
+fn tag(lock: &mut File) -> std::io::Result<RunTag> {
+    let mut text = String::new();
+    lock.read_to_string(&mut text)?;
+    if let Some(id) = text.strip_suffix('\n').and_then(|text| u64::from_str_radix(text, 16).ok()) {
+        return Ok(RunTag::new(id));
+    }
+    let id = RandomState::new().hash_one(std::process::id());
+    lock.set_len(0)?;
+    lock.rewind()?;
+    writeln!(lock, "{id:016x}")?;
+    // Temporary outputs with this tag may be on the disk before the tag is.
+    lock.sync_data()?;
+    Ok(RunTag::new(id))
 }
 
 fn entries(folder: &Path) -> Result<Vec<String>, Error> {

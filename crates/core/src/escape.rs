@@ -38,16 +38,18 @@ pub fn escape_control(text: &str) -> Cow<'_, str> {
 ///
 /// Spreadsheets take a cell that begins with `=`, `@`, `+` or `-` for a formula, and a formula can run commands. The first
 /// character of such a field becomes an escape like any other. After `+` and `-`, only fields that call or link to something
-/// are formulas, so that ids such as `-17` and `-:3` stay as they are.
+/// are formulas, so that ids such as `-17` and `-:3` stay as they are. A quotation mark in front is escaped likewise.
 ///
 /// ```
 /// assert_eq!(minwise::escape_field("=1+1"), "\\u{3d}1+1");
 /// assert_eq!(minwise::escape_field("-1+cmd|' /C calc'!A0"), "\\u{2d}1+cmd|' /C calc'!A0");
+/// assert_eq!(minwise::escape_field("\"=1+1\""), "\\u{22}=1+1\"");
 /// assert_eq!(minwise::escape_field("-17.5"), "-17.5");
 /// ```
 pub fn escape_field(text: &str) -> Cow<'_, str> {
     let is_formula = match text.as_bytes() {
-        [b'=' | b'@', ..] => true,
+        // Readers that know quotes take them away, and what follows may be a formula, or the rest of the file.
+        [b'=' | b'@' | b'"', ..] => true,
         [b'+' | b'-', rest @ ..] => rest.iter().any(|byte| b"(|!=".contains(byte)),
         _ => false,
     };

@@ -44,9 +44,9 @@ pub fn counted(number: u64, noun: &str) -> String {
 pub fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
-        1_000_000_000..1_000_000_000_000 => format!("{:.1} GB", bytes as f64 / 1e9),
+        1_000..999_950 => format!("{:.1} kB", bytes as f64 / 1e3),
+        999_950..999_950_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        999_950_000..999_950_000_000 => format!("{:.1} GB", bytes as f64 / 1e9),
         _ => format!("{:.1} TB", bytes as f64 / 1e12),
     }
 }
@@ -67,7 +67,7 @@ pub fn percent(part: u64, whole: u64) -> String {
         _ if part == 0 => "0 %".to_owned(),
         _ if part == whole => "100 %".to_owned(),
         ..0.1 => "below 0.1 %".to_owned(),
-        99.9.. => "above 99.9 %".to_owned(),
+        _ if share > 99.9 => "above 99.9 %".to_owned(),
         _ => format!("{share:.1} %"),
     }
 }
@@ -82,7 +82,7 @@ pub fn percent(part: u64, whole: u64) -> String {
 pub fn probability(share: f64) -> String {
     match 100.0 * share {
         100.0.. => "100 %".to_owned(),
-        99.99.. if share > 0.99995 => "above 99.99 %".to_owned(),
+        99.995.. => "above 99.99 %".to_owned(),
         percent if percent <= 0.0 => "0 %".to_owned(),
         ..0.005 => "below 0.01 %".to_owned(),
         percent => format!("{percent:.2} %"),
@@ -108,18 +108,18 @@ mod tests {
 
     #[test]
     fn sizes_have_units() {
-        assert_eq!([999, 1_500, 149_365_360].map(size), ["999 B", "1.5 kB", "149.4 MB"]);
+        assert_eq!([999, 1_500, 149_365_360, 999_960].map(size), ["999 B", "1.5 kB", "149.4 MB", "1.0 MB"]);
     }
 
     #[test]
     fn shares_are_never_rounded_to_nothing_or_all() {
-        let percents = [(0, 0), (0, 9), (9, 9), (1, 3), (1, 9999), (9998, 9999)];
+        let percents = [(0, 0), (0, 9), (9, 9), (1, 3), (1, 9999), (999, 1000), (9998, 9999)];
         assert_eq!(
             percents.map(|(part, whole)| percent(part, whole)),
-            ["0 %", "0 %", "100 %", "33.3 %", "below 0.1 %", "above 99.9 %"]
+            ["0 %", "0 %", "100 %", "33.3 %", "below 0.1 %", "99.9 %", "above 99.9 %"]
         );
         assert_eq!(
-            [0.0, 0.00001, 0.5, 0.99991, 0.99996, 1.0].map(probability),
+            [0.0, 0.00001, 0.5, 0.99991, 0.99995, 1.0].map(probability),
             ["0 %", "below 0.01 %", "50.00 %", "99.99 %", "above 99.99 %", "100 %"]
         );
     }

@@ -248,8 +248,6 @@ fn the_filter_of_a_plan() {
           0.85  0.000089            96.0           96.0
            0.9  0.000001            96.0           95.9
              1  0.000000            96.0           64.0
-
-    `--details` shows the S-curve and other sketches.
     ");
 }
 

@@ -1,6 +1,6 @@
-"""`python -m minwise.spark`: the job as a program, for spark-submit.
+"""`python -m minwise.spark`: the job as a program. `submit.py` is the same for spark-submit.
 
-    spark-submit --py-files … -m minwise.spark --input s3://bucket/in --output s3://bucket/out --work s3://bucket/work --order-by path,row
+    python -m minwise.spark --input s3://bucket/in --output s3://bucket/out --work s3://bucket/work --order-by path,row
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .._errors import MinwiseError
+from .._errors import MinwiseError, SettingError
 from . import _job, dedup_files
 from ._files import apart
 from ._sail import SailServer
 from ._settings import REFUSED, SUPPORTED
+from ._work import refuse_existing
 
 #: Options that have another form than a text.
 NUMBERS: dict[str, Callable[[str], Any]] = {
@@ -121,16 +122,22 @@ def _run(words: argparse.Namespace, spark: Any) -> dict[str, Any]:
     for name, path in [*outputs.items(), ("work", words.work)]:
         apart(name, path, [*inputs, *(other for kind, other in outputs.items() if kind != name)])
     if words.files:
+        for name in ("removed", "clusters", "report", "annotate"):
+            if getattr(words, name):
+                raise SettingError(f"`{name}`: a job over files does not write it", hint="leave out `--files`", settings=[name])
+        if words.decisions:
+            refuse_existing(spark, "decisions", words.decisions)
         done = dedup_files(spark, words.input, words.output, against=words.against, **common)
         if words.decisions:
-            done.decisions.write.mode("overwrite").parquet(words.decisions)
+            done.decisions.write.mode("error").parquet(words.decisions)
         return done.summary
     df = _read(spark, words.input, words.format)
     against = _read(spark, words.against, words.format) if words.against else None
     order_by = words.order_by.split(",") if words.order_by else None
-    result = _job.dedup(df, against=against, order_by=order_by, _outputs=outputs, **common)
-    for name, path in outputs.items():
-        table = ("annotated" if words.annotate else "kept") if name == "output" else name
+    kept = "annotated" if words.annotate else "kept"
+    tables = {name: (path, kept if name == "output" else name) for name, path in outputs.items()}
+    result = _job.dedup(df, against=against, order_by=order_by, _outputs=tables, **common)
+    for name, (path, table) in tables.items():
         result.write(name, path, table)
     if words.report:
         result.report(words.report)

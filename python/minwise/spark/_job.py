@@ -16,7 +16,7 @@ from ._results import Result
 from ._rounds import rounds_of
 from ._rows import Columns, choose
 from ._tasks import Job
-from ._work import Work, exists
+from ._work import Work, refuse_existing
 
 
 class _Ready:
@@ -35,7 +35,7 @@ class _Ready:
         kind: str,
         columns: Columns | None = None,
         identity: dict[str, Any] | None = None,
-        outputs: dict[str, str] | None = None,
+        outputs: dict[str, tuple[str, str]] | None = None,
     ) -> None:
         _settings.require()
         chosen = _settings.check(given)
@@ -179,15 +179,11 @@ def _dedup(
     return Result(ready.work, df, ready.columns, ready.job, ready.plan["null"], counts)
 
 
-def claim(folder: Work, outputs: dict[str, str]) -> None:
-    """Refuses outputs that exist before anything is computed. An output that this job has found free is its own from then on."""
-    own = folder.counts("outputs") or {}
-    for name, path in outputs.items():
-        if own.get(name) != path and exists(folder.spark, path):
-            hint = "name another folder, or delete this one"
-            raise SettingError(f"`{name}`: there is something at `{path}`", hint=hint, settings=[name])
-    if any(own.get(name) != path for name, path in outputs.items()):
-        folder.note("outputs", {**own, **outputs})
+def claim(folder: Work, outputs: dict[str, tuple[str, str]]) -> None:
+    """Refuses outputs that exist before anything is computed, except those that this job was writing, or has written."""
+    for name, (path, table) in outputs.items():
+        if not folder.is_own(name, path, table):
+            refuse_existing(folder.spark, name, path)
 
 
 def is_last(keep: str) -> bool:

@@ -13,7 +13,7 @@ from ._decide import DECISIONS, with_ids
 from ._rows import Columns, column, expressions, quoted
 from ._shelves import NULL, REASONS, SMALL_ROWS
 from ._tasks import Job
-from ._work import Work, exists
+from ._work import Work, exists, refuse_existing
 
 #: Names of columns that are added to rows and taken away again. Columns of the rows have names of their own meanwhile, because
 #: engines take dots in names for fields, and names may be those that are added.
@@ -134,11 +134,15 @@ class Result:
 
     def write(self, name: str, path: str, table: str) -> None:
         """Writes a table of the result once: a job that goes on after it has written the table does not write it again."""
-        done = self._work.counts(f"written-{name}")
-        if done is not None and done["path"] == path and exists(self._work.spark, path):
+        work, output = self._work, {"path": path, "table": table}
+        if work.counts(f"written-{name}") == output and exists(work.spark, path):
             return
+        if not work.is_own(name, path, table):
+            # A job may take hours, and somebody else may have written there meanwhile.
+            refuse_existing(work.spark, name, path)
+            work.note(f"writing-{name}", output)
         getattr(self, table).write.mode("overwrite").parquet(path)
-        self._work.note(f"written-{name}", {"path": path})
+        work.note(f"written-{name}", output)
 
     def report(self, folder: str | os.PathLike[str], *, clusters: int = 50, documents: int = 1_000) -> None:
         """Writes the report of a sample as a page (HTML) and tables, to a folder on the driver.

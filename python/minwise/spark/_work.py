@@ -51,6 +51,13 @@ def exists(spark: Any, path: str) -> bool:
         return not is_missing(error)
 
 
+def refuse_existing(spark: Any, name: str, path: str) -> None:
+    """Raises an error if there is something at the path of an output."""
+    if exists(spark, path):
+        hint = "name another folder, or delete this one"
+        raise SettingError(f"`{name}`: there is something at `{path}`", hint=hint, settings=[name])
+
+
 class Work:
     """The folder of one job."""
 
@@ -151,6 +158,11 @@ class Work:
         """Writes something down that is no step, beside what was written under this name before."""
         self._write(name, counts)
         self._done[name] = counts
+
+    def is_own(self, name: str, path: str, table: str) -> bool:
+        """Whether this job began to write a table to a path, and wrote nothing else under this name."""
+        output = {"path": path, "table": table}
+        return self.counts(f"writing-{name}") == output and self.counts(f"written-{name}") in (None, output)
 
     def save(self, frame: Any, name: str) -> Any:
         """Writes a table and returns it as it is read back."""

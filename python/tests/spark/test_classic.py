@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -141,3 +142,14 @@ def test_tasks_stay_below_one_gib(classic: Any, tmp_path: Path, name: str, count
     print(name, count, {key: result.summary[key] for key in ("rounds", "asked", "removed", "largest")}, max(peaks.values()) >> 20, "MiB")
     assert result.summary["rounds"] <= 12
     assert max(peaks.values()) < 1 << 30
+
+
+def test_spark_submit_runs_the_program() -> None:
+    """spark-submit takes a file, and the options after it are those of the program."""
+    from minwise.spark import submit
+
+    words = [str(Path(sys.executable).parent / "spark-submit"), submit.__file__, "--help"]
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "--order-by" in done.stdout

@@ -159,6 +159,19 @@ def test_outputs_of_the_program(sail: Any, tmp_path: Path) -> None:
     # An output that was there before is still refused.
     with pytest.raises(minwise.SettingError, match="`clusters`: there is something at"):
         run(*new, "--clusters", str(out))
+    # The same output with other rows is not the one that was written.
+    with pytest.raises(minwise.SettingError, match="`output`: there is something at"):
+        run(*new, "--annotate")
+    # An output that somebody wrote while the job ran is not replaced.
+    result = minwise.spark.dedup(sail.read.parquet(str(source)), text="text", order_by="row", work=str(work), audit="off")
+    with pytest.raises(minwise.SettingError, match="`clusters`: there is something at"):
+        result.write("clusters", str(out), "clusters")
+    assert sail.read.parquet(str(out)).count() == 3
+    # Files have fewer outputs, and replace none.
+    with pytest.raises(minwise.SettingError, match="`removed`: a job over files does not write it"):
+        run("--files", "--output", str(tmp_path / "files"), "--removed", str(tmp_path / "gone"))
+    with pytest.raises(minwise.SettingError, match="`decisions`: there is something at"):
+        run("--files", "--output", str(tmp_path / "files"), "--decisions", str(out))
 
 
 def test_web_archives_are_refused(tmp_path: Path) -> None:

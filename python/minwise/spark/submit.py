@@ -1,0 +1,13 @@
+"""The file that spark-submit runs: it takes the path of a file, not the name of a module.
+
+    spark-submit "$(python -c 'import minwise.spark.submit as program; print(program.__file__)')" --input … --output … --work …
+"""
+
+from __future__ import annotations
+
+import sys
+
+from minwise.spark.__main__ import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -237,6 +237,7 @@ def test_files_with_a_folder_of_work(root: Path, tmp_path: Path) -> None:
 RENAMED = {"text-field": "text", "id-field": "id"}
 #: Options that Python does not have, with the reason.
 LEFT_OUT = {
+    "color": "the package prints nothing in colour",
     "quiet": "the package prints nothing unless `progress` asks for it",
     "verbose": "skipped files are in the summary",
     "log": "the package writes no log: warnings are warnings of Python, and `progress` has the stages",

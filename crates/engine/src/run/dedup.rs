@@ -211,15 +211,13 @@ impl DedupRun {
 /// Whether outputs that exist may be replaced: if that is asked for, or if the run that is resumed was putting them in place
 /// when it ended.
 ///
-/// A run that was killed after it had removed its folder leaves nothing but its outputs. So if there is no run to go on with,
-/// outputs that exist are no reason to stop, unless the run gives others.
+/// A run that was killed after it had removed its folder leaves nothing but its outputs, and the run that repeats it may be
+/// killed, too. So outputs that exist are no reason to stop, unless the run gives others.
 fn may_overwrite(outputs: &Outputs, corpus: &Corpus, work: Option<&WorkOptions>) -> Result<Overwrite, Error> {
     Ok(match work {
         _ if outputs.overwrite => Overwrite::Allow,
         Some(work) if work.resume && work::was_finishing(&work.folder, &outputs.names())? => Overwrite::Allow,
-        Some(work) if work.resume && !work::is_begun(&work.folder) && outputs.may_be_done(corpus) => {
-            Overwrite::Same
-        }
+        Some(work) if work.resume && outputs.may_be_done(corpus) => Overwrite::Same,
         _ => Overwrite::Refuse,
     })
 }

@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(Input::Stdin.to_string(), "-");
         assert_eq!(Input::from(Path::new("a b")).to_string(), "a b");
         assert_eq!(Input::Pattern("*.txt".into()).to_string(), "*.txt");
-        let named = Input::NamedFile { path: "/tmp/rows.jsonl".into(), name: "rows".to_owned() };
+        let named = Input::NamedFile { path: "spool/rows.jsonl".into(), name: "rows".to_owned() };
         assert_eq!(named.to_string(), "rows");
     }
 }

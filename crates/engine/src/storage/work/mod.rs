@@ -374,3 +374,33 @@ fn remove(path: &Path) -> Result<(), Error> {
     let removed = if path.is_dir() { fs_err::remove_dir_all(path) } else { fs_err::remove_file(path) };
     removed.map_err(|error| io("remove", path, error))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Processes of one run find each other's temporary outputs, and no others, whatever the path of the folder is.
+    #[test]
+    fn a_tag_belongs_to_one_run() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("work");
+        let tag_of = || {
+            let claim = Claim::new(&folder).unwrap();
+            // A process that is killed leaves the lock as it is; dropping the claim would remove it.
+            let text = fs_err::read(folder.join(LOCK)).unwrap();
+            let tag = claim.tag();
+            drop(claim);
+            (tag, text)
+        };
+        let (first, lock) = tag_of();
+        fs_err::create_dir_all(&folder).unwrap();
+        fs_err::write(folder.join(LOCK), lock).unwrap();
+        assert_eq!(tag_of().0, first);
+        // A folder of the same path that has no lock is that of another run.
+        assert_ne!(tag_of().0, first);
+        // A process that was killed before it wrote its tag has no outputs.
+        fs_err::create_dir_all(&folder).unwrap();
+        fs_err::write(folder.join(LOCK), "").unwrap();
+        assert_ne!(tag_of().0, first);
+    }
+}

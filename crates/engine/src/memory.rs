@@ -121,9 +121,15 @@ impl WorkingMemory {
         Self { bytes: 0 }
     }
 
-    /// For documents while they are read. What is found out about them afterwards needs as much again.
+    /// For documents while they are read, beside those of [`waiting`](Self::waiting). What is found out about all of them
+    /// afterwards needs as much again.
     pub(crate) fn reading(self) -> u64 {
-        self.bytes / 2
+        self.bytes / 2 - self.waiting()
+    }
+
+    /// For documents that one thread has read before another thread is done with earlier ones.
+    pub(crate) fn waiting(self) -> u64 {
+        self.bytes / 8
     }
 
     /// For documents before they are put away together.

@@ -9,9 +9,12 @@ use std::thread;
 const AHEAD: usize = 4;
 
 /// What the workers share: results that wait for earlier ones, and the receiver.
-struct Intake<T, E, R> {
+struct Intake<T, E, R, S> {
     next: usize,
     waiting: BTreeMap<usize, T>,
+    /// The bytes of the results that wait.
+    waiting_bytes: u64,
+    size: S,
     receive: R,
     failed: Option<(usize, E)>,
 }
@@ -31,9 +34,35 @@ pub fn in_order<W, T: Send, E: Send>(
     work: impl Fn(&mut W, usize) -> Result<T, E> + Sync,
     receive: impl FnMut(T) -> Result<(), E> + Send,
 ) -> Result<(), E> {
+    in_order_within(u64::MAX, |_| 0, items, threads, prepare, work, receive)
+}
+
+/// Does what [`in_order`] does, and begins no item while more than `most_bytes` bytes of results wait for an earlier one.
+///
+/// The function `size` gives the bytes of a result. Each thread may finish one more item, so that the results in memory
+/// take at most `most_bytes` and one result per thread. The item that the others wait for is always worked on.
+///
+/// # Errors
+/// Returns the error of the first item that failed, of `work` or of `receive`. There are no others.
+pub fn in_order_within<W, T: Send, E: Send>(
+    most_bytes: u64,
+    size: impl Fn(&T) -> u64 + Send,
+    items: usize,
+    threads: usize,
+    prepare: impl Fn() -> W + Sync,
+    work: impl Fn(&mut W, usize) -> Result<T, E> + Sync,
+    receive: impl FnMut(T) -> Result<(), E> + Send,
+) -> Result<(), E> {
     let taken = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
-    let intake = Mutex::new(Intake { next: 0, waiting: BTreeMap::new(), receive, failed: None });
+    let intake = Mutex::new(Intake {
+        next: 0,
+        waiting: BTreeMap::new(),
+        waiting_bytes: 0,
+        size,
+        receive,
+        failed: None,
+    });
     let taken_in = Condvar::new();
     let ahead = AHEAD * threads.max(1);
     let run = || {
@@ -46,7 +75,10 @@ pub fn in_order<W, T: Send, E: Send>(
             // A thread that panicked takes the whole run with it when the scope ends, so the data behind a poisoned
             // lock is never used.
             let mut guard = intake.lock().unwrap_or_else(PoisonError::into_inner);
-            while item > guard.next + ahead && !stop.load(Ordering::Relaxed) {
+            let is_too_early = |intake: &Intake<T, E, _, _>| {
+                item > intake.next + ahead || item > intake.next && intake.waiting_bytes > most_bytes
+            };
+            while is_too_early(&guard) && !stop.load(Ordering::Relaxed) {
                 guard = taken_in.wait(guard).unwrap_or_else(PoisonError::into_inner);
             }
             drop(guard);
@@ -93,16 +125,18 @@ impl Drop for Noise<'_> {
     }
 }
 
-impl<T, E, R: FnMut(T) -> Result<(), E>> Intake<T, E, R> {
+impl<T, E, R: FnMut(T) -> Result<(), E>, S: Fn(&T) -> u64> Intake<T, E, R, S> {
     /// Hands on what is complete up to here; says whether to stop.
     fn take_in(&mut self, item: usize, result: Result<T, E>) -> Result<(), ()> {
         match result {
             Ok(value) => {
+                self.waiting_bytes += (self.size)(&value);
                 self.waiting.insert(item, value);
             }
             Err(error) => self.fail(item, error),
         }
         while let Some(value) = self.waiting.remove(&self.next) {
+            self.waiting_bytes -= (self.size)(&value);
             if self.failed.as_ref().is_some_and(|(first, _)| *first < self.next) {
                 break;
             }
@@ -147,6 +181,33 @@ mod tests {
             )
             .unwrap();
             assert_eq!(received, (0..100).map(|item| item * item).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn results_that_wait_are_bounded_by_their_bytes() {
+        for (most_bytes, most_waiting) in [(0, 3), (1, 4), (u64::MAX, usize::MAX)] {
+            let (made, received) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let most_seen = AtomicUsize::new(0);
+            let work = |(): &mut (), item: usize| {
+                // The first result comes late, so that the others wait for it.
+                thread::sleep(Duration::from_millis(if item == 0 { 50 } else { 0 }));
+                let waiting = made.fetch_add(1, Ordering::SeqCst) + 1 - received.load(Ordering::SeqCst);
+                most_seen.fetch_max(waiting, Ordering::SeqCst);
+                Ok::<usize, ()>(item)
+            };
+            let mut next = 0;
+            let receive = |item: usize| {
+                assert_eq!(item, next);
+                next += 1;
+                received.fetch_add(1, Ordering::SeqCst);
+                Ok(())
+            };
+            in_order_within(most_bytes, |_| 1, 200, 3, || (), work, receive).unwrap();
+            let most_seen = most_seen.into_inner();
+            assert!(most_seen <= most_waiting, "{most_seen} results with {most_bytes} bytes");
+            // Without a bound, more results wait than with one.
+            assert!(most_bytes < u64::MAX || most_seen > 4, "{most_seen} results");
         }
     }
 

@@ -1,6 +1,7 @@
 //! The first stage: every document read, shingled and sketched, and little of it remembered.
 
 use std::borrow::Cow;
+use std::sync::{Mutex, PoisonError};
 
 use minwise::Spec;
 use minwise::keep::KeepPolicy;
@@ -124,17 +125,30 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
         let reason = format!("{from} chunks were read before, and the inputs have {}", chunks.len());
         return Err(ErrorKind::Changed { setting: None, reason }.into());
     };
+    // The columns of a chunk go from hand to hand. The allocator gives freed memory back after a while only, and new columns
+    // for every chunk took 60 MiB more than the run uses.
+    let spare = Mutex::new(Vec::<DocumentColumns>::new());
     let prepare = || Worker::new(plan, &tools);
     let work = |worker: &mut Worker<'_>, chunk: usize| -> Result<_, Error> {
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
         }
         let chunk = &chunks[chunk];
-        let part = worker.read(corpus, chunk)?;
+        let emptied = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let part = worker.read(corpus, chunk, emptied)?;
         observer.advance(chunk.size_bytes());
         Ok((chunk, part))
     };
-    parallel::in_order(chunks.len(), plan.threads, prepare, work, |(chunk, part)| desk.take_in(chunk, part))?;
+    // Sketches of short documents take more memory than their texts: a chunk of 2 MiB becomes 40 MB if every record has fifty
+    // bytes. A thread that the system does not let run would otherwise keep many such chunks waiting.
+    let most_waiting = plan.memory.room(plan.threads, 0).waiting();
+    let size = |(_, (part, _)): &(&Chunk, (ReadChunk, u64))| part.columns.size_bytes();
+    let receive = |(chunk, part): (&Chunk, (ReadChunk, u64))| {
+        let emptied = desk.take_in(chunk, part)?;
+        spare.lock().unwrap_or_else(PoisonError::into_inner).push(emptied);
+        Ok(())
+    };
+    parallel::in_order_within(most_waiting, size, chunks.len(), plan.threads, prepare, work, receive)?;
     let mut reading = desk.finish()?;
 
     let room = plan.memory.room(plan.threads, reading.documents.len());
@@ -299,7 +313,12 @@ impl<'a> Desk<'a> {
         self.check_size()
     }
 
-    fn take_in(&mut self, chunk: &Chunk, (mut part, scanned): (ReadChunk, u64)) -> Result<(), Error> {
+    /// Takes in what one thread found in the next chunk, and gives the columns back, which are empty then.
+    fn take_in(
+        &mut self,
+        chunk: &Chunk,
+        (mut part, scanned): (ReadChunk, u64),
+    ) -> Result<DocumentColumns, Error> {
         if chunk.source() != self.progress.source {
             self.progress = ReadProgress { source: chunk.source(), lines: 0, ..self.progress };
         }
@@ -318,6 +337,7 @@ impl<'a> Desk<'a> {
         self.pending.ranks.append(&mut part.ranks.clone(), held as u32);
         self.reading.ranks.append(&mut part.ranks, before as u32);
         self.reading.documents.append(&mut part.columns, self.progress.lines);
+        part.columns.clear();
         for mut rejected in part.rejected {
             rejected.line += self.progress.lines;
             if rejected.code == NULL && self.corpus.options().nulls == Nulls::Error {
@@ -335,7 +355,10 @@ impl<'a> Desk<'a> {
         self.progress.lines += scanned;
         self.check_size()?;
         self.check_rejects()?;
-        if self.held_bytes() > self.most_bytes { self.put_away() } else { Ok(()) }
+        if self.held_bytes() > self.most_bytes {
+            self.put_away()?;
+        }
+        Ok(part.columns)
     }
 
     fn held_bytes(&self) -> u64 {
@@ -347,12 +370,18 @@ impl<'a> Desk<'a> {
         let Reading { documents, rejected, .. } = &mut self.reading;
         let rows = self.tools.rows.as_ref();
         let Some(work) = self.plan.work.as_deref() else {
+            let held = documents.held_len();
             let file = documents.spill(rows, self.plan.temporary.as_deref())?;
             let begin = file.append(rejected.held())?;
             let end = begin + rejected.held().len() as u64;
             rejected.now_stored(Medium::Temporary(file), begin..end);
             // From here on everything is on disk sooner or later, and smaller pieces leave more room for other things.
             let room = self.plan.memory.room(self.plan.threads, documents.len());
+            if room.segment() <= self.most_bytes / 2 {
+                let share = room.segment() as f64 / self.most_bytes as f64;
+                documents.give_back_room();
+                documents.reserve((held as f64 * share * 1.1) as usize);
+            }
             self.most_bytes = self.most_bytes.min(room.segment());
             self.pending = PendingSegment::new(self.plan);
             return Ok(());
@@ -554,10 +583,15 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Reads one chunk; gives how many lines it has too.
-    fn read(&mut self, corpus: &Corpus, chunk: &Chunk) -> Result<(ReadChunk, u64), Error> {
+    /// Reads one chunk into empty columns, or into new ones; gives how many lines it has too.
+    fn read(
+        &mut self,
+        corpus: &Corpus,
+        chunk: &Chunk,
+        emptied: Option<DocumentColumns>,
+    ) -> Result<(ReadChunk, u64), Error> {
         let mut part = ReadChunk {
-            columns: DocumentColumns::new(self.tools.shape(self.keep)),
+            columns: emptied.unwrap_or_else(|| DocumentColumns::new(self.tools.shape(self.keep))),
             rejected: vec![],
             repaired: 0,
             ranks: Ranks::new(self.keep),

@@ -143,7 +143,7 @@ impl DocumentColumns {
     }
 
     /// Forgets all documents and keeps the room they had.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.places.clear();
         self.ranks.clear();
         self.kinds.clear();

@@ -279,8 +279,8 @@ impl Sketches {
     /// If its rows have another length.
     pub fn append(&mut self, other: &mut Self) {
         assert_eq!(self.registers, other.registers, "rows of one length");
-        if self.values.is_empty() {
-            // Nothing is copied.
+        // Nothing is copied into an empty matrix, unless somebody made more room there for the rows that follow.
+        if self.values.is_empty() && self.values.capacity() <= other.values.capacity() {
             std::mem::swap(&mut self.values, &mut other.values);
         } else {
             self.values.append(&mut other.values);
@@ -316,6 +316,20 @@ mod tests {
         assert_eq!(sketches.clone().into_vec(), [1, 2, 3, 4, 5, 6, u32::MAX, u32::MAX, u32::MAX]);
         sketches.resize(1);
         assert_eq!(sketches.as_slice(), [1, 2, 3]);
+    }
+
+    #[test]
+    fn room_that_was_made_is_used() {
+        let mut part = Sketches::new(2);
+        part.push().copy_from_slice(&[1, 2]);
+        let (mut small, mut roomy) = (Sketches::new(2), Sketches::new(2));
+        roomy.reserve(1000);
+        let [at_part, at_roomy] = [&part, &roomy].map(|matrix| matrix.values.as_ptr());
+        small.append(&mut part);
+        assert_eq!((small.values.as_ptr(), small.as_slice()), (at_part, &[1, 2][..]));
+        roomy.append(&mut small);
+        assert_eq!((roomy.values.as_ptr(), roomy.as_slice()), (at_roomy, &[1, 2][..]));
+        assert!(small.is_empty() && part.is_empty());
     }
 
     #[test]

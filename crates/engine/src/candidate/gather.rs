@@ -44,6 +44,8 @@ where
     /// Begins anew, with the share that a part has of this many documents.
     pub(crate) fn clear(&mut self, documents: usize, parts: Parts) {
         self.entries.clear();
+        // Growing step by step would copy every entry once more. Memory that is reserved and never used costs nothing.
+        let _ = self.entries.try_reserve(documents / parts.len());
         self.frequent.clear();
         // Twice its share is what a part does not have by chance.
         self.many = (2 * documents / parts.len()).max(FEW);

@@ -125,30 +125,25 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
         let reason = format!("{from} chunks were read before, and the inputs have {}", chunks.len());
         return Err(ErrorKind::Changed { setting: None, reason }.into());
     };
-    // The columns of a chunk go from hand to hand. The allocator gives freed memory back after a while only, and new columns
-    // for every chunk took 60 MiB more than the run uses.
-    let spare = Mutex::new(Vec::<DocumentColumns>::new());
     let prepare = || Worker::new(plan, &tools);
-    let work = |worker: &mut Worker<'_>, chunk: usize| -> Result<_, Error> {
+    let work = |worker: &mut Worker<'_>, chunk: &Chunk, columns: DocumentColumns| -> Result<_, Error> {
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
         }
-        let chunk = &chunks[chunk];
-        let emptied = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let part = worker.read(corpus, chunk, emptied)?;
+        let part = worker.read(corpus, chunk, columns)?;
         observer.advance(chunk.size_bytes());
-        Ok((chunk, part))
+        Ok(part)
     };
-    // Sketches of short documents take more memory than their texts: a chunk of 2 MiB becomes 40 MB if every record has fifty
-    // bytes. A thread that the system does not let run would otherwise keep many such chunks waiting.
-    let most_waiting = plan.memory.room(plan.threads, 0).waiting();
-    let size = |(_, (part, _)): &(&Chunk, (ReadChunk, u64))| part.columns.size_bytes();
-    let receive = |(chunk, part): (&Chunk, (ReadChunk, u64))| {
-        let emptied = desk.take_in(chunk, part)?;
-        spare.lock().unwrap_or_else(PoisonError::into_inner).push(emptied);
-        Ok(())
-    };
-    parallel::in_order_within(most_waiting, size, chunks.len(), plan.threads, prepare, work, receive)?;
+    if plan.threads == 1 {
+        let (mut worker, mut columns) = (prepare(), DocumentColumns::new(tools.shape(&plan.key.keep)));
+        for chunk in chunks {
+            desk.reading.documents.lend_rows(&mut columns);
+            let part = work(&mut worker, chunk, columns)?;
+            columns = desk.take_in(chunk, part)?;
+        }
+    } else {
+        read_in_parallel(chunks, &mut desk, prepare, work)?;
+    }
     let mut reading = desk.finish()?;
 
     let room = plan.memory.room(plan.threads, reading.documents.len());
@@ -169,6 +164,34 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
     }
     reading.ranks.check(&plan.key.keep, &reading.documents, reading.references, corpus, observer)?;
     Ok(reading)
+}
+
+/// Reads chunks with several threads.
+fn read_in_parallel<'a>(
+    chunks: &[Chunk],
+    desk: &mut Desk<'_>,
+    prepare: impl Fn() -> Worker<'a> + Sync,
+    work: impl Fn(&mut Worker<'a>, &Chunk, DocumentColumns) -> Result<(ReadChunk, u64), Error> + Sync,
+) -> Result<(), Error> {
+    // The columns of a chunk go from hand to hand. The allocator gives freed memory back after a while only, and new columns
+    // for every chunk took 60 MiB more than the run uses.
+    let spare = Mutex::new(Vec::<DocumentColumns>::new());
+    let (plan, shape) = (desk.plan, desk.tools.shape(&desk.plan.key.keep));
+    let work = |worker: &mut Worker<'a>, chunk: usize| {
+        let emptied = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let columns = emptied.unwrap_or_else(|| DocumentColumns::new(shape));
+        Ok((chunk, work(worker, &chunks[chunk], columns)?))
+    };
+    // Sketches of short documents take more memory than their texts: a chunk of 2 MiB becomes 40 MB if every record has fifty
+    // bytes. A thread that the system does not let run would otherwise keep many such chunks waiting.
+    let most_waiting = plan.memory.room(plan.threads, 0).waiting();
+    let size = |(_, (part, _)): &(usize, (ReadChunk, u64))| part.columns.size_bytes();
+    let receive = |(chunk, part): (usize, (ReadChunk, u64))| {
+        let emptied = desk.take_in(&chunks[chunk], part)?;
+        spare.lock().unwrap_or_else(PoisonError::into_inner).push(emptied);
+        Ok(())
+    };
+    parallel::in_order_within(most_waiting, size, chunks.len(), plan.threads, prepare, work, receive)
 }
 
 /// Where the parts that threads have read are put together, and put away when they are too many.
@@ -583,15 +606,15 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Reads one chunk into empty columns, or into new ones; gives how many lines it has too.
+    /// Reads one chunk into empty columns; gives how many lines it has too.
     fn read(
         &mut self,
         corpus: &Corpus,
         chunk: &Chunk,
-        emptied: Option<DocumentColumns>,
+        columns: DocumentColumns,
     ) -> Result<(ReadChunk, u64), Error> {
         let mut part = ReadChunk {
-            columns: emptied.unwrap_or_else(|| DocumentColumns::new(self.tools.shape(self.keep))),
+            columns,
             rejected: vec![],
             repaired: 0,
             ranks: Ranks::new(self.keep),

@@ -298,6 +298,11 @@ impl Documents {
         self.held.append(part, first_line);
     }
 
+    /// Lends the rows of those in memory to empty columns of documents that follow, until these are appended.
+    pub(crate) fn lend_rows(&mut self, borrower: &mut DocumentColumns) {
+        self.held.lend_rows(borrower);
+    }
+
     fn note_kind(&mut self, document: usize, kind: ComparisonKind) {
         if document / 64 == self.has_shingles.len() {
             self.has_shingles.push(0);

@@ -30,6 +30,7 @@ cargo x check              type-check everything
 cargo x test               every test: Rust, documentation, vectors, formats, API, Python, Spark, pages in a browser
 cargo x test WORD…         the Rust tests that have one of these words in their names
 cargo x test --long        what takes too long for every change: long tests, kills, statistics, features, the oldest Rust, packages, installation
+cargo x test --long WORD…  the long parts that have one of these words in their names, such as `kills`
 cargo x test-browser       the pages in a browser only
 cargo x test-api           the OpenAPI document and clients that are generated of it only
 cargo x test-python        the Python package only
@@ -79,7 +80,7 @@ fn main() -> ExitCode {
 /// Runs a task. Returns whether all of its parts passed, if it has parts.
 fn task(args: &[&str]) -> Result<bool> {
     match args {
-        ["test", "--long"] => test::long(),
+        ["test", "--long", words @ ..] => test::long(words),
         ["test", words @ ..] => test::test(words),
         ["test-browser"] => Ok(test::browser()),
         ["test-api"] => Ok(test::of_api()),

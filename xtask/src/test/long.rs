@@ -17,10 +17,10 @@ const CORE: &str = "minwise";
 /// How often each test that kills processes does so.
 const KILLS: &str = "300";
 
-/// Runs the long parts, and only these. Returns whether all passed.
-pub fn test() -> Result<bool> {
+/// Runs the long parts, and only these: all, or those whose names have one of these words. Returns whether all passed.
+pub fn test(words: &[&str]) -> Result<bool> {
     let choice = Choice::new()?;
-    let parts = vec![
+    let mut parts = vec![
         Part::new("long tests", "the tests with `#[ignore = \"long: …\"]`, one after the other", || {
             let mut arguments = choice.arguments_for_long(has_nextest(), |package| package != CORE);
             // They measure memory, or keep all cores busy.
@@ -54,6 +54,17 @@ pub fn test() -> Result<bool> {
             super::spark(&[("MINWISE_LONG", "1")])
         }),
     ];
+    if !words.is_empty() {
+        let names: Vec<_> = parts.iter().map(Part::name).collect();
+        for word in words {
+            ensure!(
+                names.iter().any(|name| name.contains(word)),
+                "no long part has `{word}` in its name: {}",
+                names.join(", ")
+            );
+        }
+        parts.retain(|part| words.iter().any(|word| part.name().contains(word)));
+    }
     Ok(part::run("cargo x test --long", parts, &[]))
 }
 

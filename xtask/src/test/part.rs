@@ -23,6 +23,10 @@ impl<'a> Part<'a> {
         Self { name, does: does.into(), run: Box::new(run) }
     }
 
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// A part that counts as one test: it succeeds or it does not.
     pub fn task(name: &'static str, does: impl Into<String>, run: impl FnOnce() -> Result<()> + 'a) -> Self {
         Self::new(name, does, || {

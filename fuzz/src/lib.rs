@@ -156,7 +156,7 @@ fn finish(corpus: &Corpus, work: &Path, resume: bool) -> Result<(), minwise_engi
         reading.documents.id(removed.document, corpus)?;
     }
     reading.rejected.for_each(|_| Ok(()))?;
-    work.note_outputs(&["out.jsonl".to_owned()])
+    work.note_outputs(&[("out.jsonl".to_owned(), false)])
 }
 
 /// Files that decoders take, to begin with.

@@ -264,7 +264,7 @@ pub struct PairsArgs {
     #[command(flatten)]
     pub near: NearArgs,
 
-    /// Write the pairs to FILE. Without it, pairs go to standard output.
+    /// Write the pairs to FILE. Without the option, they go to standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<String>,
 
@@ -272,7 +272,7 @@ pub struct PairsArgs {
     #[arg(long, value_name = "ID", num_args = 1..)]
     pub of: Option<Vec<String>>,
 
-    /// Write pairs in this format.
+    /// Write pairs in this format. A pair has its exact similarity.
     #[arg(long, value_name = "FORMAT", default_value = "tsv")]
     pub format: PairFormatArg,
 
@@ -391,7 +391,7 @@ pub struct EstimateArgs {
     #[arg(long, value_name = "T", default_value = "0.8", allow_hyphen_values = true)]
     pub threshold: String,
 
-    /// Write the pairs to FILE. Without it, pairs go to standard output.
+    /// Write the pairs to FILE. Without the option, they go to standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<String>,
 
@@ -399,7 +399,7 @@ pub struct EstimateArgs {
     #[arg(long, value_name = "ID", num_args = 1..)]
     pub of: Option<Vec<String>>,
 
-    /// Write pairs in this format. A line of `tsv` has the estimate and its standard error.
+    /// Write pairs in this format. A pair has its estimate and the standard error of the estimate.
     #[arg(long, value_name = "FORMAT", default_value = "tsv")]
     pub format: PairFormatArg,
 
@@ -470,7 +470,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "E", default_value = "1e-6", requires = "filter", allow_hyphen_values = true)]
     pub filter_error: String,
 
-    /// Print the plan in this format. `json` always has all details.
+    /// Print the plan in this format. `json` has all that `--details` shows, and the filter only with `--filter`.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: PlanFormat,
 }
@@ -537,12 +537,12 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "ENCODING", default_value = "utf-8", help_heading = "Reading")]
     pub encoding: String,
 
-    /// The character between the fields of CSV, or `tab`. Without it, Minwise takes a comma, or a semicolon or tab if the header
-    /// has the text field only with that.
+    /// Split the records of CSV at this character; `tab` stands for a tab. Without the option, Minwise tries a comma, a semicolon
+    /// and a tab, and takes the first one that finds the text field in the header.
     #[arg(long, value_name = "CHAR", help_heading = "Reading")]
     pub delimiter: Option<String>,
 
-    /// What happens to a record whose text is null: `keep` keeps it and compares it with nothing, `reject` rejects it, and
+    /// Treat a record whose text is null by this rule: `keep` keeps it and compares it with nothing, `reject` rejects it, and
     /// `error` ends the run. An archive leaves such records out, and `check` always rejects them. A record without the field is
     /// always rejected.
     #[arg(long, value_name = "RULE", default_value = "keep", help_heading = "Reading")]
@@ -578,11 +578,12 @@ pub struct TextArgs {
     #[arg(long, help_heading = "Text and sketches")]
     pub strip_markup: bool,
 
-    /// What happens to white space: `fold` (one space), `keep` or `remove`.
+    /// Treat white space by this rule: `fold` makes one space of each run of it, `keep` keeps it, and `remove` removes it.
     #[arg(long, value_name = "RULE", default_value = "fold", help_heading = "Text and sketches")]
     pub whitespace: String,
 
-    /// What happens to a document shorter than a shingle: `one` makes one shingle of the whole text, `reject` rejects it.
+    /// Treat a document shorter than a shingle by this rule: `one` makes one shingle of the whole text, `reject` rejects the
+    /// document.
     #[arg(long, value_name = "RULE", default_value = "one", help_heading = "Text and sketches")]
     pub short: String,
 }
@@ -621,7 +622,8 @@ pub struct WeightArgs {
     #[arg(long, value_name = "WEIGHTING", default_value = "none", help_heading = "Weights")]
     pub weight: String,
 
-    /// Read document frequencies from this file, which `minwise weights` wrote. Without it, the input is counted first.
+    /// Read document frequencies from FILE, which `minwise weights` wrote. Without the option, `dedup` and `pairs` count their
+    /// input first. `compare` needs FILE for `tf-idf` and for `--max-df`, because two documents are too few to count.
     #[arg(long, value_name = "FILE", help_heading = "Weights")]
     pub weights: Option<String>,
 
@@ -642,15 +644,17 @@ pub struct BandArgs {
         value_name = "P",
         default_value = "0.99",
         help_heading = "Recall and candidates",
+        conflicts_with_all = ["bands", "rows"],
         allow_hyphen_values = true
     )]
     pub recall: String,
 
-    /// The number of bands, instead of the number that follows from the recall. It needs `--rows`.
+    /// Cut sketches into B bands, instead of the number that follows from `--recall`. The option needs `--rows`.
     #[arg(long, value_name = "B", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub bands: Option<String>,
 
-    /// The number of rows per band, instead of the number that follows from the recall. It needs `--bands`.
+    /// Give each band R rows, which are registers, instead of the number that follows from `--recall`. The option needs
+    /// `--bands`.
     #[arg(long, value_name = "R", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub rows: Option<String>,
 }
@@ -723,7 +727,7 @@ pub struct SketchArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct ThreadArgs {
-    /// Use N threads. Without it, one per core.
+    /// Use N threads. Without the option, Minwise uses one thread per core.
     #[arg(long, short = 'j', value_name = "N", help_heading = "Resources", allow_hyphen_values = true)]
     pub threads: Option<String>,
 }
@@ -738,8 +742,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "SIZE", help_heading = "Resources")]
     pub memory: Option<String>,
 
-    /// Permit N rejected records: with at most N, the exit code is 0, and one more stops the run. Without it, the run continues
-    /// however many are rejected, and the exit code is 2.
+    /// Permit at most N rejected records: the exit code is then 0, and a run that rejects more than N stops at once. Without the
+    /// option, a run continues however many records it rejects, and its exit code is 2 if it rejects any.
     #[arg(long, value_name = "N", help_heading = "Reading", allow_hyphen_values = true)]
     pub max_rejects: Option<String>,
 }
@@ -771,7 +775,7 @@ pub enum LogFormat {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PairFormatArg {
-    /// `id`, `id` and similarity, separated by tabs.
+    /// The two ids and the numbers of a pair, separated by tabs.
     Tsv,
     /// One JSON object per line.
     Jsonl,

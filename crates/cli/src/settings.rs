@@ -11,7 +11,9 @@ use minwise::candidate::{Banding, tune};
 use minwise::filter::{ErrorBudget, Filter, default_looks};
 use minwise::sketch::Method;
 use minwise_corpus::{FieldPath, Input, ReadOptions};
-use minwise_engine::{Arguments, Bands, Inputs, MemoryLimit, RunSettings, SETTING_ORDER, SpecOptions};
+use minwise_engine::{
+    Arguments, Bands, Inputs, MemoryLimit, RunSettings, SETTING_ORDER, SpecOptions, wrong_number,
+};
 
 use crate::args::{
     BandArgs, InputArgs, NearArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs, TextArgs, ThreadArgs,
@@ -50,7 +52,15 @@ impl FlagProblems {
     /// The number, or `default` with the problem noted.
     fn number_or<T: FromStr>(&mut self, default: T, option: &str, text: &str, kind: &str) -> T {
         text.parse().unwrap_or_else(|_| {
-            self.add(format!("`{option}`: `{text}` is not {kind}"), None);
+            self.add(format!("`{option}`: {}", wrong_number(text, kind, 0)), None);
+            default
+        })
+    }
+
+    /// The whole number, or `default` with the problem noted. A number below `least` is refused elsewhere, unless it is below 0.
+    pub fn whole_or<T: FromStr>(&mut self, default: T, least: u64, option: &str, text: &str) -> T {
+        text.parse().unwrap_or_else(|_| {
+            self.add(format!("`{option}`: {}", wrong_number(text, WHOLE, least)), None);
             default
         })
     }
@@ -105,7 +115,7 @@ const NUMBER: &str = "a number";
 
 /// A count that is at least 1.
 pub fn count(problems: &mut FlagProblems, option: &str, text: &str) -> usize {
-    let number = problems.number_or(1, option, text, WHOLE);
+    let number = problems.whole_or(1, 1, option, text);
     if number == 0 {
         problems.add(format!("`{option}`: it must be at least 1"), None);
     }
@@ -114,7 +124,7 @@ pub fn count(problems: &mut FlagProblems, option: &str, text: &str) -> usize {
 
 /// The `minhash` with this many registers; the default stands in for one that is not possible.
 pub fn method(registers: &str, problems: &mut FlagProblems) -> Method {
-    let registers = Some(problems.number_or(128, "--registers", registers, WHOLE));
+    let registers = Some(problems.whole_or(128, 1, "--registers", registers));
     made(&SpecOptions::default().registers(registers), problems).method
 }
 

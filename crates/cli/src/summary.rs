@@ -145,19 +145,23 @@ fn measured(audit: &Audit) -> String {
     let sample = match (audit.is_complete(), counted(documents, "document")) {
         (true, _) if documents == 1 => "the only document".to_owned(),
         (true, all) => format!("all {all}"),
-        (false, some) => format!("{some} of a sample"),
+        (false, some) => format!("a sample of {some}"),
     };
     if pairs == 0 {
-        let none = if documents == 1 { "has no near-duplicate" } else { "have no near-duplicates" };
+        let is_one = documents == 1 || !audit.is_complete();
+        let none = if is_one { "has no near-duplicate" } else { "have no near-duplicates" };
         return format!("not measured, because {sample} {none}{more}");
     }
     let share = probability(recall);
-    let of = counted(pairs, "near-duplicate");
     if audit.is_complete() {
-        return format!("{share} measured: {} of the {of} of {sample}", grouped(found));
+        // The audit counts per document: a pair counts for both of its documents, and documents of equal shingles as one.
+        let each = if documents == 1 { sample } else { format!("each of {sample}") };
+        let (found, all) = (grouped(found), counted(pairs, "near-duplicate"));
+        return format!("{share} measured: {found} of {all} found, counted for {each}");
     }
     let interval = format!("{} to {}", probability(low), probability(high));
-    format!("{share} measured ({interval} with 95 % confidence) on the {of} of {sample}{more}")
+    let of = counted(pairs, "near-duplicate");
+    format!("{share} measured ({interval} with 95 % confidence) on {of} of {sample}{more}")
 }
 
 /// Documents that are kept, removed or marked, with their share of all that were read.
@@ -231,20 +235,23 @@ mod tests {
     #[test]
     fn an_audit_that_says_little_says_how_it_says_more() {
         let audit = Audit { documents: 9, pairs: 2, found: 2, recall: 1.0, low: 0.34, high: 1.0 };
-        let by = "to 100 % with 95 % confidence) on the 2 near-duplicates of 9 documents of a sample";
+        let by = "to 100 % with 95 % confidence) on 2 near-duplicates of a sample of 9 documents";
         let more = " (`--audit N` compares more)";
         assert_eq!(measured(&audit), format!("100 % measured (34.00 % {by}{more}"));
         assert_eq!(measured(&Audit { low: 0.91, ..audit }), format!("100 % measured (91.00 % {by}"));
         let nothing = Audit { documents: 0, pairs: 0, found: 0, low: 0.0, ..audit };
         assert!(measured(&nothing).starts_with("not measured, because with so many short"));
         let none = Audit { pairs: 0, found: 0, low: 0.0, ..audit };
-        let unlike = "documents of a sample have no near-duplicates (`--audit N` compares more)";
-        assert_eq!(measured(&none), format!("not measured, because 9 {unlike}"));
+        let unlike = "a sample of 9 documents has no near-duplicate (`--audit N` compares more)";
+        assert_eq!(measured(&none), format!("not measured, because {unlike}"));
         // All documents were compared.
         let complete = Audit { low: 1.0, ..none };
         assert_eq!(measured(&complete), "not measured, because all 9 documents have no near-duplicates");
         let all = Audit { recall: 0.5, found: 1, low: 0.5, high: 0.5, ..audit };
-        assert_eq!(measured(&all), "50.00 % measured: 1 of the 2 near-duplicates of all 9 documents");
+        assert_eq!(
+            measured(&all),
+            "50.00 % measured: 1 of 2 near-duplicates found, counted for each of all 9 documents"
+        );
     }
 
     #[test]

@@ -35,6 +35,18 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", grouped(number))
 }
 
+/// A number, a noun and their verb, which is the first one for 1 and the second one otherwise.
+///
+/// ```
+/// use minwise::figure::subject;
+/// assert_eq!(subject(1, "document", ["was", "were"]), "1 document was");
+/// assert_eq!(subject(2_000, "document", ["was", "were"]), "2,000 documents were");
+/// ```
+#[must_use]
+pub fn subject(number: u64, noun: &str, [one, several]: [&str; 2]) -> String {
+    format!("{} {}", counted(number, noun), if number == 1 { one } else { several })
+}
+
 /// A number of bytes in decimal units: 1 kB is 1,000 bytes.
 ///
 /// ```
@@ -89,6 +101,38 @@ pub fn probability(share: f64) -> String {
     }
 }
 
+/// A share in percent, with one decimal. Only 1 itself is 100 %, and only 0 itself is 0 %.
+///
+/// ```
+/// use minwise::figure::share;
+/// assert_eq!([0.637, 1.0, 0.999_97].map(share), ["63.7 %", "100 %", "above 99.9 %"]);
+/// ```
+#[must_use]
+pub fn share(share: f64) -> String {
+    match 100.0 * share {
+        100.0.. => "100 %".to_owned(),
+        percent if percent > 99.9 => "above 99.9 %".to_owned(),
+        percent if percent <= 0.0 => "0 %".to_owned(),
+        ..0.1 => "below 0.1 %".to_owned(),
+        percent => format!("{percent:.1} %"),
+    }
+}
+
+/// A similarity with this many decimals. A similarity below 1 is never rounded up to 1.
+///
+/// ```
+/// use minwise::figure::similarity;
+/// assert_eq!([0.637, 1.0, 0.999_97].map(|value| similarity(value, 4)), ["0.6370", "1.0000", "0.9999"]);
+/// ```
+#[must_use]
+pub fn similarity(value: f64, decimals: usize) -> String {
+    let rounded = format!("{value:.decimals$}");
+    if value < 1.0 && rounded.starts_with('1') {
+        return format!("0.{}", "9".repeat(decimals));
+    }
+    rounded
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,6 +148,8 @@ mod tests {
     fn nouns_have_a_plural() {
         assert_eq!([0, 1, 2].map(|n| counted(n, "pair")), ["0 pairs", "1 pair", "2 pairs"]);
         assert_eq!(counted(2, "index"), "2 indexes");
+        let subjects = [0, 1, 2].map(|n| subject(n, "match", ["is", "are"]));
+        assert_eq!(subjects, ["0 matches are", "1 match is", "2 matches are"]);
     }
 
     #[test]
@@ -121,6 +167,14 @@ mod tests {
         assert_eq!(
             [0.0, 0.00001, 0.5, 0.99991, 0.99995, 1.0].map(probability),
             ["0 %", "below 0.01 %", "50.00 %", "99.99 %", "above 99.99 %", "100 %"]
+        );
+        assert_eq!(
+            [0.0, 0.0001, 0.5, 0.999, 0.9995, 1.0].map(share),
+            ["0 %", "below 0.1 %", "50.0 %", "99.9 %", "above 99.9 %", "100 %"]
+        );
+        assert_eq!(
+            [0.0, 0.12345, 0.99949, 0.9995, 1.0].map(|value| similarity(value, 3)),
+            ["0.000", "0.123", "0.999", "0.999", "1.000"]
         );
     }
 }

@@ -178,9 +178,9 @@ pub enum Warning {
     },
     /// The expected recall is below the wanted one.
     LowRecall {
-        /// The expected recall, with four digits.
+        /// The expected recall, in percent.
         expected: String,
-        /// The wanted recall, with four digits.
+        /// The wanted recall, in percent.
         wanted: String,
         /// The hint: settings that help.
         hint: Sentence,
@@ -211,10 +211,17 @@ impl Warning {
             ))
             .followed_by(hint),
             Self::FullShelves { shelves, documents, most, hint } => Sentence::from(format!(
-                "{} full: each takes {} documents, and {} more that share their band keys are not compared there: ",
-                if *shelves == 1 { "1 shelf is".to_owned() } else { format!("{} shelves are", grouped(*shelves)) },
+                "{} takes {} documents, and {} not compared there: ",
+                if *shelves == 1 {
+                    "1 shelf is full: it".to_owned()
+                } else {
+                    format!("{} shelves are full: each", grouped(*shelves))
+                },
                 grouped(*most),
-                grouped(*documents),
+                match documents {
+                    1 => "1 more that shares their band keys is".to_owned(),
+                    _ => format!("{} more that share their band keys are", grouped(*documents)),
+                },
             ))
             .followed_by(hint),
             _ => Sentence::from(self.to_string()),

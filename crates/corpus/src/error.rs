@@ -8,6 +8,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use minwise::figure::grouped;
 use minwise::{Sentence, escape_control, visible};
 
 use crate::format::Format;
@@ -500,7 +501,7 @@ fn only_skipped(input: &str, files: usize, first: &str, f: &mut fmt::Formatter<'
     write!(f, "`{}` has no documents: ", shown(input))?;
     match files {
         1 => write!(f, "its only file, `{}`, was skipped", shown(first)),
-        _ => write!(f, "all {files} files were skipped, `{}` among them", shown(first)),
+        _ => write!(f, "all {} files were skipped, `{}` among them", grouped(files as u64), shown(first)),
     }
 }
 
@@ -594,7 +595,7 @@ impl fmt::Display for Error {
             ErrorKind::NoFields { field } => {
                 write!(f, "the inputs are texts, which have no field `{}`", shown(field))?;
             }
-            ErrorKind::TooManyInputs => write!(f, "there are more than {} input files", u32::MAX)?,
+            ErrorKind::TooManyInputs => f.write_str("there are more than 4,294,967,295 input files")?,
             ErrorKind::Cancelled => f.write_str("cancelled")?,
             ErrorKind::OutputExists { path } => write!(f, "`{}` exists already", shown(path))?,
             ErrorKind::NoParent { path, parent } => {

@@ -167,8 +167,8 @@ impl Arguments {
                 self.markup = if self.flag("strip-markup", text) { Markup::Strip } else { Markup::Keep };
             }
             "sketch" => self.parts.sketch = Some(text.to_owned()),
-            "registers" => self.parts.registers = Some(self.number_or(128, "registers", text, WHOLE)),
-            "seed" => self.parts.seed = Some(self.number_or(1, "seed", text, WHOLE)),
+            "registers" => self.parts.registers = Some(self.whole_or(128, 1, "registers", text)),
+            "seed" => self.parts.seed = Some(self.whole_or(1, 0, "seed", text)),
             "weight" => self.parts.weighting = self.parse("weight", text),
             "max-df" => self.parts.most_documents = self.checked("max-df", text, text.parse()),
             _ => return false,
@@ -212,9 +212,9 @@ impl Arguments {
 
     fn set_limit(&mut self, setting: &str, text: &str) -> bool {
         match setting {
-            "threads" => self.settings.threads = Some(self.number_or(1, "threads", text, WHOLE)),
+            "threads" => self.settings.threads = Some(self.whole_or(1, 1, "threads", text)),
             "max-rejects" => {
-                self.settings.max_rejects = Some(self.number_or(0, "max-rejects", text, WHOLE));
+                self.settings.max_rejects = Some(self.whole_or(0, 0, "max-rejects", text));
             }
             "memory" => self.settings.memory = self.memory(text),
             _ => return false,
@@ -333,14 +333,22 @@ impl Arguments {
     /// The number, or `default` with the problem noted.
     fn number_or<T: FromStr>(&mut self, default: T, setting: &'static str, text: &str, kind: &str) -> T {
         text.parse().unwrap_or_else(|_| {
-            self.note(setting, text, format!("`{text}` is not {kind}"));
+            self.note(setting, text, wrong_number(text, kind, 0));
+            default
+        })
+    }
+
+    /// The whole number, or `default` with the problem noted. A number below `least` is refused elsewhere, unless it is below 0.
+    fn whole_or<T: FromStr>(&mut self, default: T, least: u64, setting: &'static str, text: &str) -> T {
+        text.parse().unwrap_or_else(|_| {
+            self.note(setting, text, wrong_number(text, WHOLE, least));
             default
         })
     }
 
     /// A count that is at least 1.
     fn count(&mut self, setting: &'static str, text: &str) -> usize {
-        let number = self.number_or(1, setting, text, WHOLE);
+        let number = self.whole_or(1, 1, setting, text);
         if number == 0 {
             self.note(setting, text, "it must be at least 1");
         }
@@ -403,6 +411,22 @@ fn merged(mut noted: Vec<SettingProblem>, found: &[SettingProblem]) -> Vec<Setti
 /// Where a setting stands in the [order](SETTING_ORDER); unknown settings come last.
 fn place(setting: &str) -> usize {
     SETTING_ORDER.iter().position(|name| *name == setting).unwrap_or(SETTING_ORDER.len())
+}
+
+/// Why a text cannot be read as a number of a kind, such as `a whole number`, that is at least `least`.
+///
+/// ```
+/// use minwise_engine::wrong_number;
+/// assert_eq!(wrong_number("many", "a whole number", 1), "`many` is not a whole number");
+/// assert_eq!(wrong_number("-1", "a whole number", 1), "`-1` is too small: it must be at least 1");
+/// ```
+#[must_use]
+pub fn wrong_number(text: &str, kind: &str, least: u64) -> String {
+    let digits = text.strip_prefix('-').unwrap_or_default();
+    if kind.starts_with(WHOLE) && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return format!("`{text}` is too small: it must be at least {least}");
+    }
+    format!("`{text}` is not {kind}")
 }
 
 /// The field, if it leads to one value.

@@ -5,6 +5,7 @@
 use std::fmt;
 use std::io;
 
+use minwise::figure::{grouped, subject};
 use minwise::{Sentence, escape_control};
 
 use crate::memory::MemoryLimit;
@@ -148,7 +149,7 @@ pub enum ErrorKind {
         allowed: MemoryLimit,
         /// What is needed.
         needed: MemoryLimit,
-        /// What for, in words.
+        /// The parts that the needed memory is the sum of, in words. An eighth is added to them.
         reason: String,
         /// How many threads it would be enough for, if there are any.
         threads: Option<usize>,
@@ -225,24 +226,28 @@ impl Error {
             }
             ErrorKind::Spec(error) => error.to_string().into(),
             ErrorKind::Corpus(error) => error.message(),
+            ErrorKind::TooManyRejects { allowed: 0, last } => {
+                format!("a record was rejected, and none is allowed to be: {last}").into()
+            }
             ErrorKind::TooManyRejects { allowed, last } => {
-                format!("more than {allowed} records were rejected; the last one: {last}").into()
+                let rejected = subject(*allowed, "record", ["was", "were"]);
+                format!("more than {rejected} rejected; the last one: {last}").into()
             }
             ErrorKind::AllRejected { records: 1, first, .. } => {
                 format!("the only record was rejected: {first}").into()
             }
             ErrorKind::AllRejected { records, first, .. } => {
-                format!("all {records} records were rejected; the first one: {first}").into()
+                format!("all {} records were rejected; the first one: {first}", grouped(*records)).into()
             }
             ErrorKind::NoTextField { field, records: 1, .. } => {
                 format!("the only record has no field `{}`", escape_control(field)).into()
             }
             ErrorKind::NoTextField { field, records, .. } => {
-                format!("none of the first {records} records has the field `{}`", escape_control(field))
-                    .into()
+                let (records, field) = (grouped(*records), escape_control(field));
+                format!("none of the first {records} records has the field `{field}`").into()
             }
             ErrorKind::NullText { record } => record.clone().into(),
-            ErrorKind::TooManyDocuments => "the corpus has more than 4 294 967 294 documents".into(),
+            ErrorKind::TooManyDocuments => "the corpus has more than 4,294,967,294 documents".into(),
             ErrorKind::NoSuchField { field, .. } => {
                 format!("no document has the field `{}`", escape_control(field)).into()
             }
@@ -254,7 +259,7 @@ impl Error {
             }
             ErrorKind::Output { message, .. } => message.clone(),
             ErrorKind::Changed { setting, reason } => {
-                let message = Sentence::from("the run cannot be taken up again: ");
+                let message = Sentence::from("the run cannot be continued: ");
                 let message = match setting {
                     Some(setting) => message.setting(setting.clone()).text(" "),
                     None => message,
@@ -266,7 +271,8 @@ impl Error {
             )
             .into(),
             ErrorKind::TooLittleMemory { allowed, needed, reason, .. } => {
-                format!("{reason} need {needed} of memory, and {allowed} are allowed").into()
+                format!("{reason}; with an eighth in reserve, that is {needed}, and {allowed} are allowed")
+                    .into()
             }
             ErrorKind::Cancelled => "stopped".into(),
         }
@@ -310,8 +316,10 @@ impl Error {
             | ErrorKind::File { hint, .. }
             | ErrorKind::Output { hint, .. } => hint.clone(),
             ErrorKind::Changed { .. } => Some(
-                Sentence::from("take the options and inputs of then, or begin anew with another ")
-                    .setting("work"),
+                Sentence::from(
+                    "repeat the options and inputs of the first start, or begin anew with another ",
+                )
+                .setting("work"),
             ),
             ErrorKind::ReadOtherwise { .. } => Some("use the same plan for reading and for deciding".into()),
             ErrorKind::TooLittleMemory { needed, threads, .. } => {
@@ -397,6 +405,41 @@ impl std::error::Error for Error {
             ErrorKind::Corpus(error) => std::error::Error::source(error),
             // The message has the words of the cause already.
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_and_one_is_singular() {
+        let last = || "in.jsonl:7: not JSON".to_owned();
+        let first = last;
+        for (kind, message) in [
+            (
+                ErrorKind::TooManyRejects { allowed: 0, last: last() },
+                "a record was rejected, and none is allowed to be: in.jsonl:7: not JSON",
+            ),
+            (
+                ErrorKind::TooManyRejects { allowed: 1, last: last() },
+                "more than 1 record was rejected; the last one: in.jsonl:7: not JSON",
+            ),
+            (
+                ErrorKind::TooManyRejects { allowed: 2000, last: last() },
+                "more than 2,000 records were rejected; the last one: in.jsonl:7: not JSON",
+            ),
+            (
+                ErrorKind::AllRejected { records: 1234, first: first(), hint: None },
+                "all 1,234 records were rejected; the first one: in.jsonl:7: not JSON",
+            ),
+            (
+                ErrorKind::NoTextField { field: "text".to_owned(), records: 1000, fields: vec![] },
+                "none of the first 1,000 records has the field `text`",
+            ),
+        ] {
+            assert_eq!(Error::from(kind).to_string(), message);
         }
     }
 }

@@ -55,11 +55,6 @@ impl MemoryLimit {
         Self { room: Some(room), ..Self::half_of_machine() }
     }
 
-    /// What each thread takes.
-    pub(crate) fn of_thread() -> Self {
-        Self { bytes: THREAD_BYTES, room: None }
-    }
-
     /// How many bytes that is.
     #[must_use]
     pub fn bytes(self) -> u64 {
@@ -83,10 +78,21 @@ impl MemoryLimit {
 
     /// The least memory that a run over this many documents can do with, if each has a rank of this many words.
     pub(crate) fn least(threads: usize, documents: usize, rank_words: usize) -> Self {
+        let bytes: u64 = Self::parts(threads, documents, rank_words).iter().map(|part| part.bytes).sum();
+        Self { bytes: bytes + bytes / 8, room: None }.rounded_up()
+    }
+
+    /// What [`least`](Self::least) adds up: the memory of the program, of its threads and of the documents.
+    pub(crate) fn parts(threads: usize, documents: usize, rank_words: usize) -> [Self; 3] {
         // While documents are put in order there are their ranks, their places, and room to sort them, and nothing else yet.
         let document_bytes = DOCUMENT_BYTES.max(10 + 8 * rank_words as u64);
-        let bytes = PROGRAM_BYTES + threads as u64 * THREAD_BYTES + documents as u64 * document_bytes;
-        Self { bytes: (bytes + bytes / 8).next_multiple_of(MIB), room: None }
+        [PROGRAM_BYTES, threads as u64 * THREAD_BYTES, documents as u64 * document_bytes]
+            .map(|bytes| Self { bytes, room: None })
+    }
+
+    /// A whole number of MiB.
+    pub(crate) fn rounded_up(self) -> Self {
+        Self { bytes: self.bytes.next_multiple_of(MIB), ..self }
     }
 }
 

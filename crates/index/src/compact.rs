@@ -54,6 +54,18 @@ impl Index {
         Ok(live)
     }
 
+    /// Whether [`compact`](Self::compact) can make the index smaller.
+    ///
+    /// The newest changes lie in a journal, which stays until it has 64 MB. If a smaller journal is larger than the rest of the
+    /// index, compaction would write most of the journal a second time and free little.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system refuses something.
+    pub fn is_worth_compacting(&self) -> Result<bool> {
+        let journal = self.store.open_journal_bytes()?;
+        Ok(frees_room(journal, self.store.disk_bytes()?.saturating_sub(journal)))
+    }
+
     /// Merges what many changes have written, drops what was removed, and counts frequencies anew if any was.
     ///
     /// Checks go on meanwhile, and changes in between.
@@ -145,6 +157,14 @@ impl Index {
     }
 }
 
+/// Bytes from which on the storage engine replaces a journal when rows go to files.
+const JOURNAL_BYTES: u64 = 64_000_000;
+
+/// Whether compaction frees room, if the journal has so many bytes and all other files so many.
+fn frees_room(journal: u64, rest: u64) -> bool {
+    journal > JOURNAL_BYTES || rest > journal
+}
+
 /// Writes `postings` in place of the rows with these keys.
 fn replace_rows(
     change: &mut Change<'_>,
@@ -161,5 +181,16 @@ fn replace_rows(
     }
     if let Some(key) = last {
         change.put(space, key, postings::encode(&postings));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_large_journal_or_large_files_are_worth_it() {
+        let found = [(7_000, 0), (7_000, 7_001), (60_000_000, 50_000_000), (70_000_000, 0), (0, 0)];
+        assert_eq!(found.map(|(journal, rest)| frees_room(journal, rest)), [false, true, false, true, false]);
     }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use minwise::Sentence;
+use minwise::figure::grouped;
 
 /// Why an index could not be used as asked.
 #[derive(Debug)]
@@ -223,16 +224,16 @@ impl Error {
     pub fn hint(&self) -> Option<Sentence> {
         Some(match self.kind() {
             ErrorKind::DiskFull { .. } => {
-                "what was acknowledged is kept; make room, and run the command again".into()
+                "acknowledged changes are kept; make room, and run the command again".into()
             }
             ErrorKind::NotAnIndex { path } => {
                 Sentence::new().action_on("index create", path.display().to_string()).text(" makes one")
             }
-            ErrorKind::Exists { path } => {
-                Sentence::new().action_on("index add", path.display().to_string()).text(" adds to an index")
-            }
+            ErrorKind::Exists { path } => Sentence::new()
+                .action_on("index add", path.display().to_string())
+                .text(" adds documents to an archive"),
             ErrorKind::Locked { .. } => {
-                "stop it, or ask it: a running server answers checks and takes documents".into()
+                "wait for that process, or stop it; a running server checks and adds documents itself".into()
             }
             ErrorKind::Version { .. } | ErrorKind::Unicode { .. } => Sentence::new()
                 .action("index export")
@@ -241,17 +242,15 @@ impl Error {
                 .text(" with this one"),
             ErrorKind::Damaged { .. } => Sentence::new()
                 .action("index check")
-                .text(" names what is damaged and ")
+                .text(" lists the damage, and its ")
                 .setting("repair")
-                .text(" saves what can be read, if its files can be opened; if not, ")
+                .text(" saves every document that can be read; if the files cannot be opened, ")
                 .action("index import")
-                .text(" makes it again from an export"),
+                .text(" restores an export"),
             ErrorKind::Setting(error) => return error.hint(),
-            ErrorKind::NoSuchDocument { .. } => {
-                Sentence::new().action("index list").text(" shows the ids there are")
-            }
+            ErrorKind::NoSuchDocument { .. } => Sentence::new().action("index list").text(" lists all ids"),
             ErrorKind::NoTexts { .. } => {
-                Sentence::from("an index that is to do this is made without ").setting("no-text")
+                Sentence::from("create the archive without ").setting("no-text").text(" to keep texts")
             }
             ErrorKind::Stopped { .. } => {
                 "close it, see that there is room on the disk, and open it again".into()
@@ -292,7 +291,7 @@ impl fmt::Display for Error {
                 write!(f, "there is no room left on the disk of `{}`", path.display())?;
             }
             ErrorKind::NotAnIndex { path } => write!(f, "`{}` is not an index", path.display())?,
-            ErrorKind::Exists { path } => write!(f, "`{}` is there already", path.display())?,
+            ErrorKind::Exists { path } => write!(f, "`{}` exists already and is not empty", path.display())?,
             ErrorKind::Locked { path, holder } => {
                 write!(f, "the index `{}` is in use by {holder}", path.display())?;
             }
@@ -320,7 +319,11 @@ impl fmt::Display for Error {
             ErrorKind::NoSuchDocument { id } => write!(f, "no document has the id `{id}`")?,
             ErrorKind::BadId { id, why } => write!(f, "no document can have the id `{id}`: {why}")?,
             ErrorKind::TextTooLong { id, bytes } => {
-                write!(f, "the text of `{id}` has {bytes} bytes, and an index takes up to 1 GiB")?;
+                write!(
+                    f,
+                    "the text of `{id}` has {} bytes, and an index takes up to 1 GiB",
+                    grouped(*bytes as u64)
+                )?;
             }
             ErrorKind::NoTexts { wanted } => {
                 write!(f, "the index was made without texts, and {wanted} needs them")?;

@@ -18,7 +18,8 @@ use std::fs::TryLockError;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fs_err as fs;
 use minwise::calendar::rfc3339;
@@ -46,6 +47,8 @@ pub(crate) struct Folder {
     acknowledged: fs::File,
     /// Whether it has a header: before that, nothing is acknowledged.
     is_index: AtomicBool,
+    /// The content that the lock had before, until the index is open: if opening fails, it says again who did not close it.
+    before: Mutex<Option<Vec<u8>>>,
     /// Whether the folder itself was made for the index.
     is_new: bool,
 }
@@ -59,17 +62,33 @@ impl Folder {
             remains(path)?;
         }
         fs::create_dir_all(path).map_err(|error| Error::io("make", path, error))?;
-        let mut folder = Self::hold(path)?;
+        let mut folder = Self::hold(path).inspect_err(|_| {
+            if is_new {
+                // `hold` has removed the lock that it made. A folder with the lock of another process is not empty and stays.
+                let _ = fs::remove_dir(path);
+            }
+        })?;
         folder.is_new = is_new;
-        folder.claim()?;
-        Ok(folder)
+        folder.claim()
     }
 
     /// Makes a folder that is held one in which nothing was acknowledged.
-    fn claim(&self) -> Result<()> {
+    fn claim(self) -> Result<Self> {
         // Until the lock was taken, another process may have made an index here.
-        for name in remains(&self.path)? {
-            let path = self.path.join(&name);
+        let remains = remains(&self.path).inspect_err(|_| self.put_back())?;
+        match self.clear(&remains) {
+            Ok(()) => Ok(self),
+            Err(error) => {
+                self.give_up();
+                Err(error)
+            }
+        }
+    }
+
+    /// Removes what a failed attempt left, and notes that nothing was acknowledged.
+    fn clear(&self, remains: &[OsString]) -> Result<()> {
+        for name in remains {
+            let path = self.path.join(name);
             let removed = match name.to_str() {
                 Some("lock" | "acknowledged") => Ok(()),
                 Some("store") => fs::remove_dir_all(&path),
@@ -105,8 +124,9 @@ impl Folder {
 
     fn hold(path: &Path) -> Result<Self> {
         let lock_path = path.join("lock");
+        let is_new = !lock_path.exists();
         let mut lock = open_file(&lock_path)?;
-        match lock.file().try_lock() {
+        match try_lock(lock.file()) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
@@ -119,11 +139,29 @@ impl Folder {
             }
             Err(TryLockError::Error(error)) => return Err(Error::io("lock", &lock_path, error)),
         }
-        let written = lock.set_len(0).and_then(|()| lock.write_all(holder().as_bytes()));
-        written.map_err(|error| Error::io("write", &lock_path, error))?;
-        let acknowledged = open_file(&path.join("acknowledged"))?;
+        let mut before = vec![];
+        let read = lock.read_to_end(&mut before);
+        let opened = read.and_then(|_| replace(lock.file(), holder().as_bytes()));
+        let opened = opened.map_err(|error| Error::io("write", &lock_path, error));
+        let opened = opened.and_then(|()| open_file(&path.join("acknowledged")));
+        let acknowledged = opened.inspect_err(|_| {
+            // There is nothing to be done about what cannot be undone.
+            let _ = if is_new { fs::remove_file(&lock_path) } else { replace(lock.file(), &before) };
+        })?;
         let (path, is_index) = (path.to_owned(), AtomicBool::new(false));
-        Ok(Self { path, lock, acknowledged, is_index, is_new: false })
+        Ok(Self { path, lock, acknowledged, is_index, before: Mutex::new(Some(before)), is_new: false })
+    }
+
+    /// Makes the lock say what it said before, or nothing if the index was open.
+    fn put_back(&self) {
+        let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // A lock that still names its holder does no harm.
+        let _ = replace(self.lock.file(), &before.unwrap_or_default());
+    }
+
+    /// Notes that the index is open, so that the lock is emptied when it is closed.
+    pub(crate) fn note_open(&self) {
+        self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
     /// Writes the header, after which the folder is an index in which changes up to `sequence` were acknowledged.
@@ -221,17 +259,17 @@ impl Folder {
             ([sequence, checksum], []) if xxh3_64(sequence).to_le_bytes() == *checksum => {
                 Ok(u64::from_le_bytes(*sequence))
             }
-            _ => Err(Error::damaged(path, "it does not have its checksum")),
+            _ => Err(Error::damaged(path, "it does not match its checksum")),
         }
     }
 }
 
 impl Drop for Folder {
-    /// Empties the lock, so that [`unclosed`] knows that the index was closed. Before the header is there, [`remains`] needs it.
+    /// Empties the lock, so that [`unclosed`] knows that the index was closed, or puts back what it said if the index could not be
+    /// opened. Before the header is there, [`remains`] needs it.
     fn drop(&mut self) {
         if self.is_index.load(Ordering::Relaxed) {
-            // A lock that still names its holder does no harm.
-            let _ = self.lock.set_len(0);
+            self.put_back();
         }
     }
 }
@@ -241,12 +279,38 @@ pub(crate) fn unclosed(path: &Path) -> Result<Option<String>> {
     read_header(path)?;
     let holder = || {
         let mut lock = fs::File::open(path.join("lock")).ok()?;
+        // Nobody needs the lock of an index that was closed.
+        if lock.file().metadata().ok()?.len() == 0 {
+            return None;
+        }
         lock.file().try_lock_shared().ok()?;
         let mut holder = String::new();
         lock.read_to_string(&mut holder).ok()?;
         Some(holder.trim().to_owned()).filter(|holder| !holder.is_empty())
     };
     Ok(holder())
+}
+
+/// Times that a lock is tried, and the time between two of them.
+const TRIES: (u32, Duration) = (50, Duration::from_millis(5));
+
+/// Takes a lock. [`unclosed`] of another process has it for a moment, which is no reason to refuse the index.
+fn try_lock(file: &std::fs::File) -> std::result::Result<(), TryLockError> {
+    let (tries, pause) = TRIES;
+    for _ in 1..tries {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(pause),
+            locked => return locked,
+        }
+    }
+    file.try_lock()
+}
+
+/// Makes these bytes the content of a file.
+fn replace(mut file: &std::fs::File, content: &[u8]) -> std::io::Result<()> {
+    file.set_len(0)?;
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(content)
 }
 
 #[cfg(test)]
@@ -334,7 +398,7 @@ fn read_header(folder: &Path) -> Result<IndexSettings> {
     }
     let (before, checksum) = text.split_once("checksum = ").ok_or_else(|| damaged("it has no checksum"))?;
     if checksum != format!("{:016x}\n", xxh3_64(before.as_bytes())) {
-        return Err(damaged("it does not have its checksum"));
+        return Err(damaged("it does not match its checksum"));
     }
     let settings = IndexSettings::from_fields(field).map_err(|what| damaged(&what))?;
     match field("unicode") {
@@ -389,7 +453,42 @@ mod tests {
         fs::write(path.join("lock"), &holder).unwrap();
         assert_eq!(unclosed(&path).unwrap().as_deref(), Some(holder.trim()));
         drop(Folder::open(&path).unwrap());
+        assert_eq!(unclosed(&path).unwrap().as_deref(), Some(holder.trim()), "it was not opened");
+        let (folder, _) = Folder::open(&path).unwrap();
+        folder.note_open();
+        drop(folder);
         assert_eq!(unclosed(&path).unwrap(), None);
+    }
+
+    #[test]
+    fn an_index_that_cannot_be_opened_still_names_who_did_not_close_it() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("archive");
+        drop(crate::Index::create(&path, &IndexSettings::default()).unwrap());
+        let holder = "process 7 (`minwise serve`), since 2026-11-18T09:00:00Z";
+        fs::write(path.join("lock"), format!("{holder}\n")).unwrap();
+        fs::write(path.join("acknowledged"), note(9)).unwrap();
+        assert!(matches!(crate::Index::open(&path).unwrap_err().kind(), ErrorKind::Damaged { .. }));
+        assert_eq!(unclosed(&path).unwrap().as_deref(), Some(holder));
+        fs::write(path.join("acknowledged"), note(0)).unwrap();
+        drop(crate::Index::open(&path).unwrap());
+        assert_eq!(unclosed(&path).unwrap(), None);
+    }
+
+    /// Whoever asks who did not close an index has its lock for a moment.
+    #[test]
+    fn a_look_at_the_lock_refuses_nobody() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path();
+        Folder::create(path).unwrap().seal(&IndexSettings::default(), 0).unwrap();
+        let lock = fs::File::open(path.join("lock")).unwrap();
+        lock.file().lock_shared().unwrap();
+        std::thread::scope(|scope| {
+            let opening = scope.spawn(|| Folder::open(path).map(drop));
+            std::thread::sleep(Duration::from_millis(20));
+            drop(lock);
+            opening.join().unwrap().unwrap();
+        });
     }
 
     /// A folder as a process leaves it that ends before the header is written.
@@ -449,6 +548,7 @@ mod tests {
         Folder::create(parent.path()).unwrap().seal(&IndexSettings::default(), 0).unwrap();
         let folder = Folder::hold(parent.path()).unwrap();
         assert!(matches!(folder.claim().unwrap_err().kind(), ErrorKind::Exists { .. }));
+        assert_eq!(unclosed(parent.path()).unwrap(), None);
     }
 
     #[test]

@@ -262,8 +262,10 @@ impl Index {
         let state = store.view().state()?;
         let acknowledged = folder.acknowledged()?;
         if state.sequence < acknowledged {
-            let what =
-                format!("change {acknowledged} was acknowledged, but the newest there is {}", state.sequence);
+            let what = format!(
+                "change {acknowledged} was acknowledged, but the newest change that is stored is {}",
+                state.sequence
+            );
             return Err(Error::damaged(path, what));
         }
         Ok(Self::over(folder, settings, preparation, store, state))
@@ -297,6 +299,7 @@ impl Index {
         store: Store,
         state: IndexCounts,
     ) -> Self {
+        folder.note_open();
         let writer = Mutex::new(WriteState { state, pending: (state.next, vec![]) });
         Self { store, folder, settings, preparation, writer, counted: Mutex::default() }
     }

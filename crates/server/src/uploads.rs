@@ -12,6 +12,7 @@ use axum::extract::{FromRequest, Multipart, Request, multipart::MultipartError};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
 use http_body_util::BodyExt;
+use minwise::figure::grouped;
 use minwise_corpus::{ExtractLimits as FileLimits, Extracted, Refusal};
 use minwise_index::{Mark, NewDocument};
 use serde::Deserialize;
@@ -150,7 +151,7 @@ async fn files(request: Request) -> Result<BodyContent, Problem> {
 }
 
 fn too_large(limit: usize) -> Problem {
-    Problem::new(ProblemKind::BodyTooLarge, format!("A body may have {limit} bytes."))
+    Problem::new(ProblemKind::BodyTooLarge, format!("A body may have {} bytes.", grouped(limit as u64)))
 }
 
 /// The value that a body of JSON stands for.

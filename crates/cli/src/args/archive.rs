@@ -19,8 +19,9 @@ pub enum IndexCommand {
         after_help = "Examples:\n  minwise index create archive\n  minwise index create archive --threshold 0.3 --passage 15"
     )]
     Create(IndexCreateArgs),
-    /// Add documents: Word, OpenDocument, PDF, HTML and text files, folders of them, or records of JSONL, CSV, Parquet and Arrow
-    /// files. A document whose id is in the archive already is replaced if it has changed.
+    /// Add documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB and PDF files, folders of them, or records of
+    /// JSONL, CSV, TSV, Parquet, Arrow IPC and WARC files. A document whose id is in the archive already is replaced if it has
+    /// changed.
     #[command(
         after_help = "Examples:\n  minwise index add archive applications/\n  minwise index add archive articles.jsonl --meta-fields author,year\n  minwise index add archive applications/ --rejects rejects.jsonl"
     )]
@@ -33,7 +34,7 @@ pub enum IndexCommand {
         after_help = "Examples:\n  minwise index list archive --newest --limit 20\n  minwise index list archive --search smith --format jsonl"
     )]
     List(IndexListArgs),
-    /// Show the text of a document, or all that is known about it.
+    /// Show the text of a document, or with `--format jsonl` everything that the archive has about it.
     #[command(
         after_help = "Examples:\n  minwise index show archive smith-2024.pdf\n  minwise index show archive smith-2024.pdf --format jsonl"
     )]
@@ -41,16 +42,17 @@ pub enum IndexCommand {
     /// Show the size and the settings of an archive.
     #[command(after_help = "Examples:\n  minwise index stats archive")]
     Stats(IndexStatsArgs),
-    /// Read everything in an archive and list what is damaged. The exit code is 1 if anything is.
+    /// Read everything in an archive and list the damage. The exit code is 1 if something is damaged.
     #[command(
         after_help = "Examples:\n  minwise index check archive\n  minwise index check archive --repair"
     )]
     Check(IndexCheckArgs),
     /// Make an archive smaller and faster after many changes. Removed documents leave the disk, except those among the last
-    /// 64 MB of changes.
+    /// 64 MB of changes. An archive that consists mostly of such recent changes stays as it is.
     #[command(after_help = "Examples:\n  minwise index compact archive")]
     Compact(IndexFolderArgs),
-    /// Merge archives with the same settings into a new one. If several have a document with the same id, the last one counts.
+    /// Merge archives with the same settings into a new one. If several of them have a document with the same id, that of the
+    /// last archive is taken.
     #[command(after_help = "Examples:\n  minwise index merge archive-2024 archive-2025 --output archive")]
     Merge(IndexMergeArgs),
     /// Write all documents as JSON lines.
@@ -85,19 +87,20 @@ pub struct IndexCreateArgs {
     #[arg(value_name = "DIR")]
     pub folder: String,
 
-    /// The similarity from which documents should be found. Bands and rows follow from it.
+    /// Find documents from this similarity on. Bands and rows follow from it and from `--recall`.
     #[arg(long, value_name = "T", default_value = "0.5", allow_hyphen_values = true)]
     pub threshold: String,
 
-    /// The probability with which a document at the threshold is found.
+    /// Find a document exactly at the threshold with this probability.
     #[arg(long, value_name = "R", default_value = "0.996", allow_hyphen_values = true)]
     pub recall: String,
 
-    /// The length of shared passages that are always found, in tokens, however small a part of the documents they are.
+    /// Always find shared passages of at least N tokens, however small a part of the documents they are.
     #[arg(long, value_name = "N", default_value = "25", allow_hyphen_values = true)]
     pub passage: String,
 
-    /// The number of bits to keep per register, from 1 to 16, or `all`.
+    /// Keep this many bits per register of a sketch: 1 to 16, fractions such as 1.5, or 0.5, 0.25 or 0.125. `all` keeps all
+    /// bits. Fewer bits take less room on disk, and more candidates have to be compared.
     #[arg(long, value_name = "BITS", default_value = "8", allow_hyphen_values = true)]
     pub bits: String,
 
@@ -134,7 +137,7 @@ pub struct IndexAddArgs {
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<String>,
 
-    /// Permit N rejected files and records: with at most N, the exit code is 0.
+    /// Permit at most N rejected files and records: the exit code is then 0, otherwise 2.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub max_rejects: Option<String>,
 
@@ -190,7 +193,7 @@ pub struct IndexListArgs {
     #[arg(long)]
     pub newest: bool,
 
-    /// List at most N documents. Without it, all are listed.
+    /// List at most N documents. Without the option, all are listed.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub limit: Option<String>,
 
@@ -250,7 +253,7 @@ pub struct IndexCheckArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct IndexMergeArgs {
-    /// The folders of the archives.
+    /// The folders of the archives to merge.
     #[arg(value_name = "INDEX", required = true, num_args = 1..)]
     pub folders: Vec<String>,
 
@@ -268,7 +271,7 @@ pub struct IndexExportArgs {
     #[arg(value_name = "DIR")]
     pub folder: String,
 
-    /// Write the lines to FILE. Without it, they go to standard output.
+    /// Write the lines to FILE. Without the option, they go to standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<String>,
 
@@ -324,7 +327,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<String>,
 
-    /// Permit N rejected files and records: with at most N, the exit code is 1 or 0, as if all had been read.
+    /// Permit at most N rejected files and records: the exit code is then 1 or 0, as if all had been read.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub max_rejects: Option<String>,
 
@@ -345,24 +348,24 @@ pub struct CheckArgs {
 /// What is a match, and what is no evidence.
 #[derive(Debug, clap::Args)]
 pub struct MatchArgs {
-    /// Minimum Jaccard similarity of a match.
+    /// Report a document if its Jaccard similarity is at least T.
     #[arg(long, value_name = "T", default_value = "0.5", allow_hyphen_values = true)]
     pub threshold: String,
 
-    /// Minimum containment of a match: a document is a match if at least this share of either text appears in the other.
+    /// Report a document if at least the share C of either text appears in the other.
     #[arg(long, value_name = "C", default_value = "0.3", allow_hyphen_values = true)]
     pub containment: String,
 
-    /// Minimum length of a shared passage that makes a document a match, in tokens. Without it, the length that the archive always
-    /// finds. With `off`, a passage alone makes no match.
+    /// Report a document that shares a passage of at least N tokens. Without the option, N is the length from which the archive
+    /// finds every passage. With `off`, a passage alone makes no match.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub passage: Option<String>,
 
-    /// Maximum number of matches to show per document, the best first.
+    /// Show at most N matches per document, the best first.
     #[arg(long, value_name = "N", default_value = "10", allow_hyphen_values = true)]
     pub top: String,
 
-    /// Maximum number of candidates to compare per document, the most promising first. The answer has the number of the others.
+    /// Compare at most N candidates per document, the most promising first. The answer states how many were not compared.
     #[arg(long, value_name = "N", default_value = "1000", allow_hyphen_values = true)]
     pub candidates: String,
 
@@ -370,7 +373,7 @@ pub struct MatchArgs {
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Text and documents to leave out")]
     pub ignore_text: Vec<OsString>,
 
-    /// Leave out shingles that occur in more documents of the archive than this: a share below 1, or a number.
+    /// Leave out shingles that occur in more documents of the archive than this: a share such as `0.1`, or a number such as `500`.
     #[arg(
         long,
         value_name = "N",
@@ -405,7 +408,8 @@ pub struct MatchArgs {
     #[arg(long, value_name = "DATE", help_heading = "Text and documents to leave out")]
     pub until: Option<String>,
 
-    /// The metadata field with the date for `--since` and `--until`. Without it, the date on which a document was added.
+    /// Take the date for `--since` and `--until` from this metadata field. Without the option, the date on which a document was
+    /// added decides.
     #[arg(long, value_name = "FIELD", help_heading = "Text and documents to leave out")]
     pub date_field: Option<String>,
 

@@ -8,8 +8,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "DIR")]
     pub index: String,
 
-    /// The address to listen on. An address that other machines can reach needs `--tokens`. With port 0, a free port is taken;
-    /// standard output has the address.
+    /// Listen on this address. An address that other machines can reach needs `--tokens`. With port 0, the server takes a free
+    /// port. It prints its address to standard output.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     pub listen: String,
 
@@ -18,16 +18,16 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<String>,
 
-    /// The maximum size of a request.
+    /// Refuse requests that are larger than this.
     #[arg(long, value_name = "SIZE", default_value = "64MiB", help_heading = "Limits")]
     pub max_body: String,
 
-    /// The maximum memory for requests and jobs. Half of it is for requests and answers, which wait until there is room; half is
+    /// Use at most this much memory for requests and jobs. Half of it is for requests and answers, which wait until there is room; half is
     /// for running and waiting jobs, which are refused if there is no room.
     #[arg(long, value_name = "SIZE", default_value = "256MiB", help_heading = "Limits")]
     pub body_memory: String,
 
-    /// The maximum time per request, in seconds.
+    /// Spend at most this many seconds on a request.
     #[arg(
         long,
         value_name = "SECONDS",
@@ -37,7 +37,7 @@ pub struct ServeArgs {
     )]
     pub timeout: String,
 
-    /// The maximum number of simultaneous requests. Further ones are refused with status 503.
+    /// Answer at most N requests at a time. Further ones are refused with status 503.
     #[arg(
         long,
         value_name = "N",
@@ -47,7 +47,7 @@ pub struct ServeArgs {
     )]
     pub max_requests: String,
 
-    /// The maximum number of connections. Further ones wait.
+    /// Accept at most N connections at a time. Further ones wait.
     #[arg(
         long,
         value_name = "N",
@@ -57,7 +57,7 @@ pub struct ServeArgs {
     )]
     pub max_connections: String,
 
-    /// The maximum number of requests per second and token, or per address without tokens; `off` for no limit.
+    /// Allow N requests per second and token, or per second and address without tokens. `off` sets no limit.
     #[arg(
         long,
         value_name = "N",
@@ -67,11 +67,11 @@ pub struct ServeArgs {
     )]
     pub rate: String,
 
-    /// The maximum number of running and waiting jobs that add documents. At most two jobs find clusters.
+    /// Take at most N jobs that add documents, running and waiting ones together. At most two jobs find clusters.
     #[arg(long, value_name = "N", default_value = "16", allow_hyphen_values = true, help_heading = "Limits")]
     pub max_jobs: String,
 
-    /// The time that requests and jobs have to finish when the server stops, in seconds.
+    /// When the server stops, give requests and jobs this many seconds to finish.
     #[arg(
         long,
         value_name = "SECONDS",

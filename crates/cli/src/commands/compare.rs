@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use minwise::Spec;
 use minwise::estimate::Estimate;
+use minwise::figure::similarity;
 use minwise::sketch::Method;
 use minwise::verify::Measure;
 use minwise_corpus::{Format, Input, InputFormat, Layout, ReadOptions, Scratch, visible, visible_json};
@@ -88,7 +89,7 @@ fn whole(name: &str, options: &ReadOptions, progress: &ProgressPrinter) -> Resul
             text = match document {
                 Ok(document) => Ok(document.text.into_owned()),
                 Err(reject) => {
-                    let (code, message) = (reject.reason.code(), format!("`{name}`: {reject}"));
+                    let (code, message) = (reject.reason.code(), format!("`{name}`: {}", reject.reason));
                     Err(Failure::Error { code, message, hint: None })
                 }
             };
@@ -137,10 +138,12 @@ fn no_such_document(name: &str) -> Failure {
 
 fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &str, right: &str) -> String {
     let mut out = format!(
-        "jaccard      {:.6} exact\n\
-         A in B       {:.6} exact\n\
-         B in A       {:.6} exact\n",
-        comparison.jaccard, comparison.left_in_right, comparison.right_in_left
+        "jaccard      {} exact\n\
+         A in B       {} exact\n\
+         B in A       {} exact\n",
+        similarity(comparison.jaccard, 6),
+        similarity(comparison.left_in_right, 6),
+        similarity(comparison.right_in_left, 6),
     );
     match comparison.estimate {
         Some(estimate) => out += &format!("estimate     {estimate} by {}\n", spec.method),
@@ -152,7 +155,7 @@ fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &s
     }
     for SketchComparison { method, estimate, exact, .. } in all {
         let estimate = estimate.map_or("none".to_owned(), |estimate| estimate.to_string());
-        out += &format!("{:42}  {estimate:16}  {exact:.6}\n", method.to_string());
+        out += &format!("{:42}  {estimate:16}  {}\n", method.to_string(), similarity(*exact, 6));
     }
     if !comparison.passages.is_empty() {
         out += "\nshared passages, longest first\n";

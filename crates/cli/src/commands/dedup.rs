@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use minwise::figure::{counted, grouped, size};
-use minwise_corpus::visible;
+use minwise_corpus::{Source, visible};
 use minwise_engine::{DedupOptions, DedupOutcome, DedupRun, Destination, Outputs, WorkOptions};
 use serde_json::json;
 
@@ -93,7 +93,8 @@ fn summary(args: &DedupArgs, outcome: &DedupOutcome, elapsed: Duration, printer:
 fn lines(args: &DedupArgs, outcome: &DedupOutcome, elapsed: Duration) -> SummaryLines {
     let summary = outcome.summary();
     let mut lines = SummaryLines::default();
-    let mut read = format!("{}, {}", counted(summary.read, "document"), size(summary.bytes));
+    let input_bytes: u64 = outcome.corpus().inputs().iter().map(Source::size_bytes).sum();
+    let mut read = format!("{}, {}", counted(summary.read, "document"), size(input_bytes));
     read += &summary::with_nulls(summary.nulls);
     if summary.without_shingles > 0 {
         read += &format!("; {} without shingles", grouped(summary.without_shingles));
@@ -104,7 +105,8 @@ fn lines(args: &DedupArgs, outcome: &DedupOutcome, elapsed: Duration) -> Summary
             0 => String::new(),
             rejected => format!("; {} rejected", grouped(rejected)),
         };
-        lines.line("reference", format!("{}{rejected}", counted(summary.reference, "document")));
+        let documents = counted(summary.reference, "document");
+        lines.line("reference", format!("{documents}, {}{rejected}", size(summary.bytes - input_bytes)));
     }
     let clusters = if summary.removed == 0 {
         String::new()
@@ -112,6 +114,7 @@ fn lines(args: &DedupArgs, outcome: &DedupOutcome, elapsed: Duration) -> Summary
         let clusters = counted(summary.clusters, "cluster");
         let equal = match summary.removed_equal {
             0 => String::new(),
+            _ if summary.removed == 1 => "; equal after normalisation".to_owned(),
             equal => format!("; {} of them equal after normalisation", grouped(equal)),
         };
         format!(" in {clusters}{equal}")

@@ -84,22 +84,24 @@ impl RejectList {
     }
 
     /// Prints the first of them, and writes all of them to the file that was opened for them, if there is one. Returns whether
-    /// all are permitted; without a number, none is.
+    /// all are permitted; without a number, none is. The hints are for one reject and for several.
     pub fn finish(
         self,
         list: Option<(&str, Output)>,
         permitted: Option<u64>,
         printer: &Printer,
-        hint: &str,
+        [one, several]: [&str; 2],
     ) -> Result<bool, Failure> {
-        let mut hint = hint.to_owned();
+        let is_one = self.lines.len() == 1;
+        let mut hint = if is_one { one } else { several }.to_owned();
         if let Some((path, mut list)) = list {
             for reject in &self.lines {
                 let line = serde_json::to_string(reject).map_err(std::io::Error::from)?;
                 writeln!(list, "{}", visible_json(&line))?;
             }
             list.finish()?;
-            hint = format!("{hint}; all of them are in `{path}`");
+            let all = if is_one { "it is" } else { "all of them are" };
+            hint = format!("{hint}; {all} in `{path}`");
         } else if self.lines.len() > self.shown.len() {
             hint.push_str("; `--rejects FILE` lists all of them");
         }

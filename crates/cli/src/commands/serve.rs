@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use minwise::figure::{self, counted};
+use minwise::figure::{self, subject};
 use minwise_index::{Index, Unclosed};
 use minwise_server::{Server, ServerLimits, ServerOptions, Tokens};
 use serde_json::{Value, json};
@@ -48,7 +48,8 @@ pub fn run(args: &ServeArgs, printer: &Printer) -> Result<Exit, Failure> {
     let ended = server.run(index)?;
     printer.event(&json!({"event": "stopped", "not_added": ended.not_added}));
     if ended.not_added > 0 {
-        let message = format!("{} of unfinished jobs were not added", counted(ended.not_added, "document"));
+        let verbs = ["of an unfinished job was", "of unfinished jobs were"];
+        let message = format!("{} not added", subject(ended.not_added, "document", verbs));
         printer.warning(CommandWarning::NotAdded.code(), &message);
         return Ok(Exit::Error);
     }

@@ -181,7 +181,7 @@ fn a_text_that_is_not_utf_8_can_be_read_when_its_encoding_is_said() {
     insta::assert_snapshot!(desk.run("compare latin utf8"), @"
     exit 2
     --- stderr
-    error: `latin`: record `latin`: not UTF-8: byte 3 is invalid
+    error: `latin`: not UTF-8: byte 3 is invalid
     ");
     desk.write("ascii", record("a", "cafe"));
     desk.run("compare latin latin --encoding latin-1 --threshold 1").exit(0);

@@ -21,7 +21,7 @@ fn the_example_runs_as_the_readme_says() {
     removed     18 documents (37.5 %) in 14 clusters; 6 of them equal after normalisation
     rejected    0 records
     compared    14 candidate pairs: 1 ruled out by its sketches, 13 compared exactly, 12 reach 0.8
-    recall      99.99 % expected; 100 % measured: 45 of the 45 near-duplicates of all 48 documents
+    recall      99.99 % expected; 100 % measured: 45 of 45 near-duplicates found, counted for each of all 48 documents
     wrote       30 kept documents to `kept.jsonl`
                 18 removed documents to `removed.jsonl`
     time        [time]
@@ -193,6 +193,24 @@ fn options_that_exclude_one_another() {
     error: `--bands`: it needs `--rows` beside it
     ");
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o a.jsonl --bands 4 --rows 4 --recall 0.9"), @"
+    exit 2
+    --- stderr
+    error: the argument '--bands <B>' cannot be used with '--recall <P>'
+
+    Usage: minwise dedup --output <OUT> --bands <B> --rows <R> <INPUT>...
+
+    hint: `--help` lists all options
+    ");
+    insta::assert_snapshot!(desk.run("plan --rows 4 --recall 0.9"), @"
+    exit 2
+    --- stderr
+    error: the argument '--rows <R>' cannot be used with '--recall <P>'
+
+    Usage: minwise plan --rows <R>
+
+    hint: `--help` lists all options
+    ");
+    insta::assert_snapshot!(desk.run("dedup in.jsonl -o a.jsonl --bands 4 --rows 4"), @"
     exit 0
     --- stderr
     read        1 document, 65 B
@@ -348,7 +366,7 @@ fn too_many_rejects() {
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl --max-rejects 1"), @"
     exit 2
     --- stderr
-    error: more than 1 records were rejected; the last one: in.jsonl:2: not JSON: expected value at column 1
+    error: more than 1 record was rejected; the last one: in.jsonl:2: not JSON: expected value at column 1
 
     hint: `--dry-run` with `--report DIR` lists every rejected record in `DIR/rejects.jsonl`
     ");
@@ -437,15 +455,15 @@ fn negative_numbers_are_out_of_range() {
     error: `--order`: a share cannot be -0.5: it must be above 0 and at most 1
     error: `--recall`: the recall cannot be -1: it must be above 0 and below 1
     error: `--filter-error`: the share cannot be -0.001: it must be from 1e-200 to 0.5, or `off`
-    error: `--threads`: `-1` is not a whole number
+    error: `--threads`: `-1` is too small: it must be at least 1
     "
     );
     insta::assert_snapshot!(desk.run("dedup in.jsonl --dry-run --bands -1 --rows -2 --registers -8 --bits -1"), @"
     exit 2
     --- stderr
-    error: `--registers`: `-8` is not a whole number
-    error: `--bands`: `-1` is not a whole number
-    error: `--rows`: `-2` is not a whole number
+    error: `--registers`: `-8` is too small: it must be at least 1
+    error: `--bands`: `-1` is too small: it must be at least 1
+    error: `--rows`: `-2` is too small: it must be at least 1
     error: `--bits`: `-1` is not a number of bits: expected 0.125, 0.25, 0.5, or a number from 1 to 16 with at most three decimals
     ");
 }

@@ -174,13 +174,14 @@ fn dedup() {
               [default: utf-8]
 
           --delimiter <CHAR>
-              The character between the fields of CSV, or `tab`. Without it, Minwise takes a comma, or a
-              semicolon or tab if the header has the text field only with that
+              Split the records of CSV at this character; `tab` stands for a tab. Without the option,
+              Minwise tries a comma, a semicolon and a tab, and takes the first one that finds the text
+              field in the header
 
           --null <RULE>
-              What happens to a record whose text is null: `keep` keeps it and compares it with nothing,
-              `reject` rejects it, and `error` ends the run. An archive leaves such records out, and
-              `check` always rejects them. A record without the field is always rejected
+              Treat a record whose text is null by this rule: `keep` keeps it and compares it with
+              nothing, `reject` rejects it, and `error` ends the run. An archive leaves such records
+              out, and `check` always rejects them. A record without the field is always rejected
 
               [default: keep]
 
@@ -200,8 +201,9 @@ fn dedup() {
               of `dedup --work`, or else to the temporary folder of the system
 
           --max-rejects <N>
-              Permit N rejected records: with at most N, the exit code is 0, and one more stops the run.
-              Without it, the run continues however many are rejected, and the exit code is 2
+              Permit at most N rejected records: the exit code is then 0, and a run that rejects more
+              than N stops at once. Without the option, a run continues however many records it rejects,
+              and its exit code is 2 if it rejects any
 
     Recall and candidates:
           --recall <P>
@@ -211,11 +213,12 @@ fn dedup() {
               [default: 0.99]
 
           --bands <B>
-              The number of bands, instead of the number that follows from the recall. It needs `--rows`
+              Cut sketches into B bands, instead of the number that follows from `--recall`. The option
+              needs `--rows`
 
           --rows <R>
-              The number of rows per band, instead of the number that follows from the recall. It needs
-              `--bands`
+              Give each band R rows, which are registers, instead of the number that follows from
+              `--recall`. The option needs `--bands`
 
           --candidates <WAY>
               Find candidates in this way: `banding` (the default), `sort-merge` (counts shared shingles
@@ -265,13 +268,14 @@ fn dedup() {
               Remove markup from the text first
 
           --whitespace <RULE>
-              What happens to white space: `fold` (one space), `keep` or `remove`
+              Treat white space by this rule: `fold` makes one space of each run of it, `keep` keeps it,
+              and `remove` removes it
 
               [default: fold]
 
           --short <RULE>
-              What happens to a document shorter than a shingle: `one` makes one shingle of the whole
-              text, `reject` rejects it
+              Treat a document shorter than a shingle by this rule: `one` makes one shingle of the whole
+              text, `reject` rejects the document
 
               [default: one]
 
@@ -299,8 +303,9 @@ fn dedup() {
               [default: none]
 
           --weights <FILE>
-              Read document frequencies from this file, which `minwise weights` wrote. Without it, the
-              input is counted first
+              Read document frequencies from FILE, which `minwise weights` wrote. Without the option,
+              `dedup` and `pairs` count their input first. `compare` needs FILE for `tf-idf` and for
+              `--max-df`, because two documents are too few to count
 
           --max-df <F>
               Leave out shingles that occur in more documents than this: a share such as `0.1`, or a
@@ -311,7 +316,7 @@ fn dedup() {
 
     Resources:
       -j, --threads <N>
-              Use N threads. Without it, one per core
+              Use N threads. Without the option, Minwise uses one thread per core
 
           --memory <SIZE>
               Use at most this much memory, such as `4GiB`. Data that does not fit goes to disk. Without
@@ -385,16 +390,16 @@ fn pairs() {
               [default: 0.8]
 
       -o, --output <FILE>
-              Write the pairs to FILE. Without it, pairs go to standard output
+              Write the pairs to FILE. Without the option, they go to standard output
 
           --of <ID>...
               List only the near-duplicates of these documents
 
           --format <FORMAT>
-              Write pairs in this format
+              Write pairs in this format. A pair has its exact similarity
 
               Possible values:
-              - tsv:   `id`, `id` and similarity, separated by tabs
+              - tsv:   The two ids and the numbers of a pair, separated by tabs
               - jsonl: One JSON object per line
 
               [default: tsv]
@@ -447,13 +452,14 @@ fn pairs() {
               [default: utf-8]
 
           --delimiter <CHAR>
-              The character between the fields of CSV, or `tab`. Without it, Minwise takes a comma, or a
-              semicolon or tab if the header has the text field only with that
+              Split the records of CSV at this character; `tab` stands for a tab. Without the option,
+              Minwise tries a comma, a semicolon and a tab, and takes the first one that finds the text
+              field in the header
 
           --null <RULE>
-              What happens to a record whose text is null: `keep` keeps it and compares it with nothing,
-              `reject` rejects it, and `error` ends the run. An archive leaves such records out, and
-              `check` always rejects them. A record without the field is always rejected
+              Treat a record whose text is null by this rule: `keep` keeps it and compares it with
+              nothing, `reject` rejects it, and `error` ends the run. An archive leaves such records
+              out, and `check` always rejects them. A record without the field is always rejected
 
               [default: keep]
 
@@ -473,8 +479,9 @@ fn pairs() {
               of `dedup --work`, or else to the temporary folder of the system
 
           --max-rejects <N>
-              Permit N rejected records: with at most N, the exit code is 0, and one more stops the run.
-              Without it, the run continues however many are rejected, and the exit code is 2
+              Permit at most N rejected records: the exit code is then 0, and a run that rejects more
+              than N stops at once. Without the option, a run continues however many records it rejects,
+              and its exit code is 2 if it rejects any
 
     Recall and candidates:
           --recall <P>
@@ -484,11 +491,12 @@ fn pairs() {
               [default: 0.99]
 
           --bands <B>
-              The number of bands, instead of the number that follows from the recall. It needs `--rows`
+              Cut sketches into B bands, instead of the number that follows from `--recall`. The option
+              needs `--rows`
 
           --rows <R>
-              The number of rows per band, instead of the number that follows from the recall. It needs
-              `--bands`
+              Give each band R rows, which are registers, instead of the number that follows from
+              `--recall`. The option needs `--bands`
 
           --candidates <WAY>
               Find candidates in this way: `banding` (the default), `sort-merge` (counts shared shingles
@@ -531,13 +539,14 @@ fn pairs() {
               Remove markup from the text first
 
           --whitespace <RULE>
-              What happens to white space: `fold` (one space), `keep` or `remove`
+              Treat white space by this rule: `fold` makes one space of each run of it, `keep` keeps it,
+              and `remove` removes it
 
               [default: fold]
 
           --short <RULE>
-              What happens to a document shorter than a shingle: `one` makes one shingle of the whole
-              text, `reject` rejects it
+              Treat a document shorter than a shingle by this rule: `one` makes one shingle of the whole
+              text, `reject` rejects the document
 
               [default: one]
 
@@ -565,8 +574,9 @@ fn pairs() {
               [default: none]
 
           --weights <FILE>
-              Read document frequencies from this file, which `minwise weights` wrote. Without it, the
-              input is counted first
+              Read document frequencies from FILE, which `minwise weights` wrote. Without the option,
+              `dedup` and `pairs` count their input first. `compare` needs FILE for `tf-idf` and for
+              `--max-df`, because two documents are too few to count
 
           --max-df <F>
               Leave out shingles that occur in more documents than this: a share such as `0.1`, or a
@@ -577,7 +587,7 @@ fn pairs() {
 
     Resources:
       -j, --threads <N>
-              Use N threads. Without it, one per core
+              Use N threads. Without the option, Minwise uses one thread per core
 
           --memory <SIZE>
               Use at most this much memory, such as `4GiB`. Data that does not fit goes to disk. Without
@@ -699,13 +709,14 @@ fn compare() {
               [default: utf-8]
 
           --delimiter <CHAR>
-              The character between the fields of CSV, or `tab`. Without it, Minwise takes a comma, or a
-              semicolon or tab if the header has the text field only with that
+              Split the records of CSV at this character; `tab` stands for a tab. Without the option,
+              Minwise tries a comma, a semicolon and a tab, and takes the first one that finds the text
+              field in the header
 
           --null <RULE>
-              What happens to a record whose text is null: `keep` keeps it and compares it with nothing,
-              `reject` rejects it, and `error` ends the run. An archive leaves such records out, and
-              `check` always rejects them. A record without the field is always rejected
+              Treat a record whose text is null by this rule: `keep` keeps it and compares it with
+              nothing, `reject` rejects it, and `error` ends the run. An archive leaves such records
+              out, and `check` always rejects them. A record without the field is always rejected
 
               [default: keep]
 
@@ -740,13 +751,14 @@ fn compare() {
               Remove markup from the text first
 
           --whitespace <RULE>
-              What happens to white space: `fold` (one space), `keep` or `remove`
+              Treat white space by this rule: `fold` makes one space of each run of it, `keep` keeps it,
+              and `remove` removes it
 
               [default: fold]
 
           --short <RULE>
-              What happens to a document shorter than a shingle: `one` makes one shingle of the whole
-              text, `reject` rejects it
+              Treat a document shorter than a shingle by this rule: `one` makes one shingle of the whole
+              text, `reject` rejects the document
 
               [default: one]
 
@@ -774,8 +786,9 @@ fn compare() {
               [default: none]
 
           --weights <FILE>
-              Read document frequencies from this file, which `minwise weights` wrote. Without it, the
-              input is counted first
+              Read document frequencies from FILE, which `minwise weights` wrote. Without the option,
+              `dedup` and `pairs` count their input first. `compare` needs FILE for `tf-idf` and for
+              `--max-df`, because two documents are too few to count
 
           --max-df <F>
               Leave out shingles that occur in more documents than this: a share such as `0.1`, or a
@@ -856,7 +869,8 @@ fn plan() {
               [default: 1e-6]
 
           --format <FORMAT>
-              Print the plan in this format. `json` always has all details
+              Print the plan in this format. `json` has all that `--details` shows, and the filter only
+              with `--filter`
 
               Possible values:
               - text: For people
@@ -878,11 +892,12 @@ fn plan() {
               [default: 0.99]
 
           --bands <B>
-              The number of bands, instead of the number that follows from the recall. It needs `--rows`
+              Cut sketches into B bands, instead of the number that follows from `--recall`. The option
+              needs `--rows`
 
           --rows <R>
-              The number of rows per band, instead of the number that follows from the recall. It needs
-              `--bands`
+              Give each band R rows, which are registers, instead of the number that follows from
+              `--recall`. The option needs `--bands`
 
     Messages:
           --color <WHEN>
@@ -1135,13 +1150,14 @@ fn sketch() {
               [default: utf-8]
 
           --delimiter <CHAR>
-              The character between the fields of CSV, or `tab`. Without it, Minwise takes a comma, or a
-              semicolon or tab if the header has the text field only with that
+              Split the records of CSV at this character; `tab` stands for a tab. Without the option,
+              Minwise tries a comma, a semicolon and a tab, and takes the first one that finds the text
+              field in the header
 
           --null <RULE>
-              What happens to a record whose text is null: `keep` keeps it and compares it with nothing,
-              `reject` rejects it, and `error` ends the run. An archive leaves such records out, and
-              `check` always rejects them. A record without the field is always rejected
+              Treat a record whose text is null by this rule: `keep` keeps it and compares it with
+              nothing, `reject` rejects it, and `error` ends the run. An archive leaves such records
+              out, and `check` always rejects them. A record without the field is always rejected
 
               [default: keep]
 
@@ -1161,8 +1177,9 @@ fn sketch() {
               of `dedup --work`, or else to the temporary folder of the system
 
           --max-rejects <N>
-              Permit N rejected records: with at most N, the exit code is 0, and one more stops the run.
-              Without it, the run continues however many are rejected, and the exit code is 2
+              Permit at most N rejected records: the exit code is then 0, and a run that rejects more
+              than N stops at once. Without the option, a run continues however many records it rejects,
+              and its exit code is 2 if it rejects any
 
     Text and sketches:
           --shingle <SHINGLING>
@@ -1180,13 +1197,14 @@ fn sketch() {
               Remove markup from the text first
 
           --whitespace <RULE>
-              What happens to white space: `fold` (one space), `keep` or `remove`
+              Treat white space by this rule: `fold` makes one space of each run of it, `keep` keeps it,
+              and `remove` removes it
 
               [default: fold]
 
           --short <RULE>
-              What happens to a document shorter than a shingle: `one` makes one shingle of the whole
-              text, `reject` rejects it
+              Treat a document shorter than a shingle by this rule: `one` makes one shingle of the whole
+              text, `reject` rejects the document
 
               [default: one]
 
@@ -1208,7 +1226,7 @@ fn sketch() {
 
     Resources:
       -j, --threads <N>
-              Use N threads. Without it, one per core
+              Use N threads. Without the option, Minwise uses one thread per core
 
           --memory <SIZE>
               Use at most this much memory, such as `4GiB`. Data that does not fit goes to disk. Without
@@ -1270,16 +1288,16 @@ fn estimate() {
               [default: 0.8]
 
       -o, --output <FILE>
-              Write the pairs to FILE. Without it, pairs go to standard output
+              Write the pairs to FILE. Without the option, they go to standard output
 
           --of <ID>...
               List only pairs with one of these documents
 
           --format <FORMAT>
-              Write pairs in this format. A line of `tsv` has the estimate and its standard error
+              Write pairs in this format. A pair has its estimate and the standard error of the estimate
 
               Possible values:
-              - tsv:   `id`, `id` and similarity, separated by tabs
+              - tsv:   The two ids and the numbers of a pair, separated by tabs
               - jsonl: One JSON object per line
 
               [default: tsv]
@@ -1312,7 +1330,7 @@ fn estimate() {
 
     Resources:
       -j, --threads <N>
-              Use N threads. Without it, one per core
+              Use N threads. Without the option, Minwise uses one thread per core
 
     Messages:
       -q, --quiet
@@ -1346,6 +1364,7 @@ fn estimate() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it has that many options")]
 fn weights() {
     insta::assert_snapshot!(Desk::new().run("weights --help"), @"
     exit 0
@@ -1401,13 +1420,14 @@ fn weights() {
               [default: utf-8]
 
           --delimiter <CHAR>
-              The character between the fields of CSV, or `tab`. Without it, Minwise takes a comma, or a
-              semicolon or tab if the header has the text field only with that
+              Split the records of CSV at this character; `tab` stands for a tab. Without the option,
+              Minwise tries a comma, a semicolon and a tab, and takes the first one that finds the text
+              field in the header
 
           --null <RULE>
-              What happens to a record whose text is null: `keep` keeps it and compares it with nothing,
-              `reject` rejects it, and `error` ends the run. An archive leaves such records out, and
-              `check` always rejects them. A record without the field is always rejected
+              Treat a record whose text is null by this rule: `keep` keeps it and compares it with
+              nothing, `reject` rejects it, and `error` ends the run. An archive leaves such records
+              out, and `check` always rejects them. A record without the field is always rejected
 
               [default: keep]
 
@@ -1442,19 +1462,20 @@ fn weights() {
               Remove markup from the text first
 
           --whitespace <RULE>
-              What happens to white space: `fold` (one space), `keep` or `remove`
+              Treat white space by this rule: `fold` makes one space of each run of it, `keep` keeps it,
+              and `remove` removes it
 
               [default: fold]
 
           --short <RULE>
-              What happens to a document shorter than a shingle: `one` makes one shingle of the whole
-              text, `reject` rejects it
+              Treat a document shorter than a shingle by this rule: `one` makes one shingle of the whole
+              text, `reject` rejects the document
 
               [default: one]
 
     Resources:
       -j, --threads <N>
-              Use N threads. Without it, one per core
+              Use N threads. Without the option, Minwise uses one thread per core
 
     Messages:
           --color <WHEN>

@@ -19,6 +19,7 @@ mod errors;
 mod formats;
 mod full_disk;
 mod help;
+mod help_archive;
 mod inputs;
 mod interrupt;
 mod keep;

@@ -111,7 +111,7 @@ fn a_field_that_no_record_has_stops_the_run_at_once() {
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl"), @"
     exit 2
     --- stderr
-    error: none of the first 1000 records has the field `text`
+    error: none of the first 1,000 records has the field `text`
 
     hint: `--text-field NAME` names the field that holds the text; the fields of the first record are `id`, `body`
     ");
@@ -126,7 +126,7 @@ fn a_field_that_no_record_has_stops_the_run_at_once() {
     let run = with(999, "{\"text\":null}\n").exit(2);
     assert!(run.err.contains("999 records were rejected"), "{run}");
     let run = with(1000, "{\"text\":\"late\"}\n").exit(2);
-    assert!(run.err.contains("none of the first 1000 records has the field `text`"), "{run}");
+    assert!(run.err.contains("none of the first 1,000 records has the field `text`"), "{run}");
     let run = with(999, "{\"text\":\"in time\"}\n").exit(2);
     assert!(run.err.contains("999 records were rejected"), "{run}");
 }

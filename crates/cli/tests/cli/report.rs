@@ -165,8 +165,10 @@ fn the_audit_is_in_the_summary() {
     for name in ["recall", "low", "high"] {
         assert_eq!(number(name), number("found") / number("pairs"), "{name} in {audit}");
     }
-    let measured =
-        format!("of the {} near-duplicates of all {} documents", audit["pairs"], audit["documents"]);
+    let measured = format!(
+        "of {} near-duplicates found, counted for each of all {} documents",
+        audit["pairs"], audit["documents"]
+    );
     assert!(run.summary("recall").ends_with(&measured), "{run}");
     // A part of them leaves something open.
     let (run, some) = audited("--audit 3");

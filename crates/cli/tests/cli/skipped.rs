@@ -40,7 +40,7 @@ fn a_folder_with_files_that_are_no_documents_is_read_without_complaint() {
     --- stderr
     read        2 documents, 338 B
     kept        1 document (50.0 %)
-    removed     1 document (50.0 %) in 1 cluster; 1 of them equal after normalisation
+    removed     1 document (50.0 %) in 1 cluster; equal after normalisation
     rejected    0 records
     skipped     5 files that are not documents (`--verbose` lists them)
     compared    0 candidate pairs

@@ -122,14 +122,14 @@ fn the_folder_stays_only_when_asked_for_and_is_used_only_when_asked_for() {
     --- stderr
     error: cannot begin a run in `work`: it is not empty
 
-    hint: `--resume` goes on with the run that was begun there
+    hint: `--resume` continues the run that was begun there
     ");
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o two.jsonl --work work --resume --threshold 0.7"), @"
     exit 2
     --- stderr
-    error: the run cannot be taken up again: `--threshold` was `0.8` then and is `0.7` now
+    error: the run cannot be continued: `--threshold` was `0.8` then and is `0.7` now
 
-    hint: take the options and inputs of then, or begin anew with another `--work`
+    hint: repeat the options and inputs of the first start, or begin anew with another `--work`
     ");
     desk.run("dedup in.jsonl -o two.jsonl --work work -q --resume").exit(2);
     assert_eq!(desk.bytes("one.jsonl"), desk.bytes("two.jsonl"));
@@ -142,9 +142,9 @@ fn the_folder_stays_only_when_asked_for_and_is_used_only_when_asked_for() {
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o four.jsonl --work work --resume"), @"
     exit 2
     --- stderr
-    error: the run cannot be taken up again: `in.jsonl` had 212581 bytes then and has 212893 now
+    error: the run cannot be continued: `in.jsonl` had 212,581 bytes then and has 212,893 now
 
-    hint: take the options and inputs of then, or begin anew with another `--work`
+    hint: repeat the options and inputs of the first start, or begin anew with another `--work`
     ");
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o four.jsonl --resume"), @"
     exit 2
@@ -160,7 +160,7 @@ fn the_folder_stays_only_when_asked_for_and_is_used_only_when_asked_for() {
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o four.jsonl --work letters --resume"), @"
     exit 2
     --- stderr
-    error: cannot go on with a run in `letters`: there is no run, and there is `letter.txt`
+    error: cannot continue a run in `letters`: it holds no run, but other files, such as `letter.txt`
 
     hint: name the folder that `--work` was given before
     ");
@@ -262,9 +262,9 @@ fn references_are_read_as_they_were() {
     insta::assert_snapshot!(desk.run(&format!("{again} --input-format jsonl")), @"
     exit 2
     --- stderr
-    error: the run cannot be taken up again: `--input-format` was `auto` then and is `jsonl` now
+    error: the run cannot be continued: `--input-format` was `auto` then and is `jsonl` now
 
-    hint: take the options and inputs of then, or begin anew with another `--work`
+    hint: repeat the options and inputs of the first start, or begin anew with another `--work`
     ");
     desk.run(&format!("{again} -q")).exit(2);
     assert_eq!(desk.bytes("one.jsonl"), desk.bytes("two.jsonl"));
@@ -276,7 +276,8 @@ fn finishing(desk: &Desk, output: &str) -> Vec<u8> {
     let manifest = Manifest::new(vec![], &corpus, 1, &Unobserved).unwrap();
     let work = WorkFolder::open(&desk.path("finishing"), &manifest, false).unwrap();
     let output = fs_err::canonicalize(desk.path(output)).unwrap().to_string_lossy().into_owned();
-    work.note_outputs(&[output, String::new(), String::new()]).unwrap();
+    let outputs = [output, String::new(), String::new()].map(|name| (name, false));
+    work.note_outputs(&outputs).unwrap();
     desk.bytes("finishing/finishing")
 }
 
@@ -413,7 +414,7 @@ fn memory_is_an_amount() {
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl --memory 512MiB --threads 16"), @"
     exit 2
     --- stderr
-    error: 16 threads of 40MiB each and 10 documents and more need 775MiB of memory, and 512MiB are allowed
+    error: the program needs 48MiB of memory, 16 threads 640MiB, and 10 documents 1MiB or more; with an eighth in reserve, that is 775MiB, and 512MiB are allowed
 
     hint: `--threads 10` or `--memory 775MiB` would be enough
     ");

@@ -120,8 +120,8 @@ impl Output {
                 let (file, temporary) = temporary_file(&path, tag)?;
                 (file, Some(temporary), path)
             }
-            // A link that leads nowhere is there all the same.
-            Err(_) if path.is_symlink() && overwrite == Overwrite::Refuse => return Err(exists(path)),
+            // A link that leads nowhere is there all the same, and has other bytes than any output.
+            Err(_) if path.is_symlink() && overwrite != Overwrite::Allow => return Err(exists(path)),
             Err(_) => {
                 let (file, temporary) = temporary_file(path, tag)?;
                 (file, Some(temporary), path.to_owned())
@@ -255,9 +255,13 @@ impl CompleteOutput {
     /// Fails with [`ErrorKind::Io`] if the file cannot be renamed.
     pub fn put_in_place(self) -> Result<()> {
         self.check()?;
-        let Self { temporary, name, path, .. } = self;
+        let Self { temporary, name, path, must_be_same } = self;
         // A device or a pipe has what it has.
         let Some(temporary) = temporary else { return Ok(()) };
+        if must_be_same && path.exists() {
+            // It has the same bytes, and may have links and permissions of its own.
+            return Ok(());
+        }
         temporary
             .persist(&path)
             .map_err(|error| Error::io("rename the finished file to", &*name, error.error))?;
@@ -448,6 +452,31 @@ mod tests {
         assert_eq!(fs_err::read(&path).unwrap(), b"old");
         write(&path, b"new", Overwrite::Allow).unwrap();
         assert_eq!(fs_err::read(&path).unwrap(), b"new");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_with_the_same_bytes_is_left_alone() {
+        use std::os::unix::fs::MetadataExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        write(&path, b"one", Overwrite::Same).unwrap();
+        let number = || fs_err::metadata(&path).unwrap().ino();
+        let before = number();
+        write(&path, b"one", Overwrite::Same).unwrap();
+        assert_eq!(number(), before);
+        let error = write(&path, b"two", Overwrite::Same).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::OutputExists { .. }), "{error}");
+        write(&path, b"one", Overwrite::Allow).unwrap();
+        assert_ne!(number(), before);
+        assert_eq!(names(folder.path()), ["out"]);
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(folder.path().join("nowhere"), &link).unwrap();
+        for overwrite in [Overwrite::Same, Overwrite::Refuse] {
+            let error = write(&link, b"one", overwrite).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::OutputExists { .. }), "{error}");
+        }
+        assert!(link.is_symlink());
     }
 
     #[test]

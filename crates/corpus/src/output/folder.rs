@@ -51,6 +51,8 @@ impl OutputFolder {
                 return Err(Error::new(ErrorKind::WrongOutputKind { path, found: "a file" }));
             }
             Ok(_) if overwrite == Overwrite::Refuse && !is_empty(path)? => return Err(exists(path)),
+            // A link that leads nowhere is there all the same.
+            Err(_) if path.is_symlink() && overwrite != Overwrite::Allow => return Err(exists(path)),
             _ => {}
         }
         let name = path.to_owned();
@@ -133,7 +135,11 @@ impl OutputFolder {
     /// Fails with [`ErrorKind::Io`] if the folder cannot be renamed, or if what was there before cannot be removed.
     pub fn finish(self) -> Result<()> {
         self.check()?;
-        let Self { temporary, path, tag, .. } = self;
+        let Self { temporary, path, tag, must_be_same, .. } = self;
+        if must_be_same && path.exists() && !is_empty(&path)? {
+            // It has the same files.
+            return Ok(());
+        }
         let rename = |from: &Path, to: &Path| {
             fs_err::rename(from, to)
                 .map_err(|error| Error::path("rename the finished folder to", &path, os_error(error)))
@@ -268,6 +274,34 @@ mod tests {
         folder.finish().unwrap();
         assert!(path.join("new").exists() && !path.join("old").exists());
         assert_eq!(fs_err::read_dir(parent.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_with_the_same_files_is_left_alone() {
+        use std::os::unix::fs::MetadataExt;
+        let (parent, path) = place();
+        let written = |bytes: &[u8], overwrite: Overwrite| {
+            let folder = OutputFolder::create(&path, overwrite)?;
+            write(&folder, "a", bytes)?;
+            folder.finish()
+        };
+        written(b"one", Overwrite::Same).unwrap();
+        let number = || fs_err::metadata(&path).unwrap().ino();
+        let before = number();
+        written(b"one", Overwrite::Same).unwrap();
+        assert_eq!(number(), before);
+        assert!(matches!(
+            written(b"two", Overwrite::Same).unwrap_err().kind(),
+            ErrorKind::OutputExists { .. }
+        ));
+        assert_eq!(fs_err::read_dir(parent.path()).unwrap().count(), 1);
+        let link = parent.path().join("link");
+        std::os::unix::fs::symlink(parent.path().join("nowhere"), &link).unwrap();
+        for overwrite in [Overwrite::Same, Overwrite::Refuse] {
+            let error = OutputFolder::create(&link, overwrite).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::OutputExists { .. }), "{error}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod edges;
 mod large;
 pub mod pairs;
 
+use minwise::figure::probability;
 use minwise::{Observer, Sentence, Warning};
 
 use crate::audit::Audit;
@@ -91,7 +92,7 @@ fn warn_of_recall(verification: &Verification, plan: &Plan, observer: &dyn Obser
             .setting_to("candidates", "all")
             .text(" misses nothing")
     };
-    let [expected, wanted] = [expected, wanted].map(|share| format!("{share:.4}"));
+    let [expected, wanted] = [expected, wanted].map(probability);
     observer.warn(&Warning::LowRecall { expected, wanted, hint });
 }
 
@@ -143,6 +144,11 @@ mod tests {
               pair"
             ]
         );
+        verification.full_shelves = FullShelves::new(1, 1);
+        let warnings = Warnings::default();
+        warn_of_recall(&verification, &plan, &warnings);
+        let one = "1 shelf is full: it takes 131,072 documents, and 1 more that shares their band keys is not compared there: ";
+        assert!(warnings.0.into_inner().unwrap()[0].starts_with(one));
     }
 
     #[test]
@@ -150,7 +156,7 @@ mod tests {
         assert_eq!(
             said(Bands::default(), 1e-6, Some(14)),
             [
-                "the expected recall is 0.8634, below the 0.9900 that was asked for: another `--seed` may do better, a higher \
+                "the expected recall is 86.34 %, below the 99.00 % that was asked for: another `--seed` may do better, a higher \
               `--recall` with more `--registers` does, and `--candidates all` misses nothing"
             ]
         );

@@ -106,7 +106,7 @@ pub struct Summary {
     pub expected_recall_low: Option<f64>,
     /// The share that was found of the pairs of a sample, if one was compared without bands.
     pub audit: Option<Audit>,
-    /// Bytes that were read, decompressed.
+    /// Bytes of the inputs and references that were read, decompressed.
     pub bytes: u64,
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
 use minwise::Spec;
+use minwise::figure::{counted, grouped, subject};
 use minwise::keep::KeepPolicy;
 use minwise::shingle::Shingling;
 use minwise::{Observer, Stage, Warning, escape_control};
@@ -14,7 +15,7 @@ use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::memory::MemoryLimit;
 use crate::parallel;
 use crate::read::documents::segment::{Medium, SegmentSection};
-use crate::read::documents::{ComparisonKind, DocumentColumns, Documents, NewRow, RowShape};
+use crate::read::documents::{ComparisonKind, DocumentColumns, Documents, NewRow, RepeatedIds, RowShape};
 use crate::read::placed::PositionSketcher;
 use crate::read::prepare::{Preparation, Prepared};
 use crate::read::ranks::Ranks;
@@ -122,7 +123,8 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
     let from = desk.progress.chunks;
     observer.advance(chunks.iter().take(from).map(Chunk::size_bytes).sum());
     let Some(chunks) = chunks.get(from..) else {
-        let reason = format!("{from} chunks were read before, and the inputs have {}", chunks.len());
+        let before = subject(from as u64, "chunk", ["was", "were"]);
+        let reason = format!("{before} read before, and the inputs have {}", grouped(chunks.len() as u64));
         return Err(ErrorKind::Changed { setting: None, reason }.into());
     };
     let prepare = || Worker::new(plan, &tools);
@@ -148,13 +150,13 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
 
     let room = plan.memory.room(plan.threads, reading.documents.len());
     reading.references = reading.documents.partition_point(|place| place.source < corpus.references())?;
-    if let Some(pair) = reading.documents.find_repeated_ids(corpus, room)?
-        && !reading.documents.number_repeated_ids(corpus, &plan.key.keep, reading.references)?
-    {
+    let warned = reading.documents.find_repeated_ids(corpus, room, reading.references)?;
+    let are_numbered = reading.documents.number_repeated_ids(corpus, &plan.key.keep, reading.references)?;
+    if let Some(RepeatedIds { documents: count, example: pair }) = warned.filter(|_| !are_numbered) {
         let documents = &reading.documents;
         let place = |document: u32| documents.place_name(document, corpus).map(Cow::into_owned);
         observer.warn(&Warning::RepeatedIds {
-            documents: documents.repeated_ids(),
+            documents: count,
             example: documents.raw_id(pair[0])?.into_owned(),
             places: [place(pair[0])?, place(pair[1])?],
         });
@@ -468,12 +470,12 @@ impl<'a> Desk<'a> {
         let needed = least(asked);
         if needed.bytes() > allowed.bytes() {
             let threads = (1..asked).rev().find(|&threads| least(threads).bytes() <= allowed.bytes());
-            // Documents are not to blame for what fewer threads would do without.
-            let documents = format!("{documents} documents and more");
-            let reason = match threads {
-                Some(_) => format!("{asked} threads of {} each and {documents}", MemoryLimit::of_thread()),
-                None => documents,
-            };
+            let parts = MemoryLimit::parts(asked, documents, self.plan.key.keep.words());
+            let [program, of_threads, of_documents] = parts.map(MemoryLimit::rounded_up);
+            let (asked, documents) = (counted(asked as u64, "thread"), counted(documents as u64, "document"));
+            let reason = format!(
+                "the program needs {program} of memory, {asked} {of_threads}, and {documents} {of_documents} or more"
+            );
             return Err(ErrorKind::TooLittleMemory { allowed, needed, reason, threads }.into());
         }
         Ok(())

@@ -158,9 +158,12 @@ impl DedupRun {
         let claim = work.as_ref().map(|work| Claim::new(&work.folder)).transpose()?;
         // Everything that could be refused is refused before the work begins.
         let folder = work.as_ref().map(|work| work.folder.as_path());
-        let may_overwrite = may_overwrite(&outputs, &corpus, work.as_ref())?;
+        let were_folders = were_folders(&outputs, work.as_ref())?;
+        let may_overwrite = may_overwrite(&outputs, &corpus, work.as_ref(), were_folders.is_some());
         let tag = claim.as_ref().map(Claim::tag);
-        let mut targets = Targets::open(&outputs, &corpus, folder.zip(tag), may_overwrite)?;
+        let were_folders = were_folders.unwrap_or_default();
+        let mut targets = Targets::open(&outputs, &corpus, folder.zip(tag), may_overwrite, &were_folders)?;
+        let are_folders = targets.are_folders();
         if let (Some(_), records @ 1..) = (&outputs.kept, corpus.revisits()) {
             stopwatch.warn(&Warning::Revisits { records });
         }
@@ -192,7 +195,8 @@ impl DedupRun {
         // Before the list of outputs is written: a resumed run replaces the outputs that are in it.
         complete.check()?;
         if let Some(work) = &plan.work {
-            work.note_outputs(&outputs.names())?;
+            let noted: Vec<(String, bool)> = outputs.names().into_iter().zip(are_folders).collect();
+            work.note_outputs(&noted)?;
         }
         complete.put_in_place()?;
         if let Some(tag) = tag {
@@ -208,18 +212,30 @@ impl DedupRun {
     }
 }
 
+/// If the run that is resumed was putting its outputs in place when it ended, which of them are folders.
+fn were_folders(outputs: &Outputs, work: Option<&WorkOptions>) -> Result<Option<Vec<bool>>, Error> {
+    match work {
+        Some(work) if work.resume => work::was_finishing(&work.folder, &outputs.names()),
+        _ => Ok(None),
+    }
+}
+
 /// Whether outputs that exist may be replaced: if that is asked for, or if the run that is resumed was putting them in place
 /// when it ended.
 ///
 /// A run that was killed after it had removed its folder leaves nothing but its outputs, and the run that repeats it may be
 /// killed, too. So outputs that exist are no reason to stop, unless the run gives others.
-fn may_overwrite(outputs: &Outputs, corpus: &Corpus, work: Option<&WorkOptions>) -> Result<Overwrite, Error> {
-    Ok(match work {
-        _ if outputs.overwrite => Overwrite::Allow,
-        Some(work) if work.resume && work::was_finishing(&work.folder, &outputs.names())? => Overwrite::Allow,
+fn may_overwrite(
+    outputs: &Outputs,
+    corpus: &Corpus,
+    work: Option<&WorkOptions>,
+    was_finishing: bool,
+) -> Overwrite {
+    match work {
+        _ if outputs.overwrite || was_finishing => Overwrite::Allow,
         Some(work) if work.resume && outputs.may_be_done(corpus) => Overwrite::Same,
         _ => Overwrite::Refuse,
-    })
+    }
 }
 
 /// What the report has besides the decisions.
@@ -401,7 +417,7 @@ impl DedupOutcome {
     /// [`ErrorKind::Cancelled`] if the observer cancels. The folder then has no new file.
     pub fn write_report(&self, folder: &Path, overwrite: bool, observer: &dyn Observer) -> Result<(), Error> {
         let outputs = Outputs::default().report(Some(folder.to_owned()));
-        let targets = Targets::open(&outputs, &self.corpus, None, super::overwrite(overwrite))?;
+        let targets = Targets::open(&outputs, &self.corpus, None, super::overwrite(overwrite), &[])?;
         let findings = Findings {
             corpus: &self.corpus,
             reading: &self.reading,

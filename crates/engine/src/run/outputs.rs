@@ -95,7 +95,10 @@ impl Outputs {
 
     /// The outputs in the order of their settings, by names that are the same wherever the run is started.
     pub(super) fn names(&self) -> Vec<String> {
-        let path = |path: &Path| absolute(path).to_string_lossy().into_owned();
+        // A slash at the end of a name says nothing that the list of outputs does not say by itself.
+        let path = |path: &Path| {
+            absolute(path).to_string_lossy().trim_end_matches(std::path::is_separator).to_owned()
+        };
         let name = |output: &Option<Destination>| match output {
             None => String::new(),
             Some(Destination::Stdout) => "-".to_owned(),
@@ -136,12 +139,14 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    /// Opens everything, and refuses what cannot be written, before the work begins.
+    /// Opens everything, and refuses what cannot be written, before the work begins. `were_folders` are the kinds of the outputs
+    /// that a killed process was putting in place.
     pub(super) fn open(
         outputs: &Outputs,
         corpus: &Corpus,
         work: Option<(&Path, RunTag)>,
         overwrite: Overwrite,
+        were_folders: &[bool],
     ) -> Result<Self, Error> {
         if let Some((_, tag)) = work {
             outputs.remove_leftovers(tag, true)?;
@@ -160,13 +165,15 @@ impl Targets {
             ));
         }
         refuse_same(outputs)?;
-        let open = |output: &Option<Destination>| {
+        let open = |output: &Option<Destination>, place: usize| {
+            let was_folder = were_folders.get(place) == Some(&true);
             output
                 .as_ref()
-                .map(|output| OutputPlace::open(output, outputs, corpus, work, overwrite))
+                .map(|output| OutputPlace::open(output, was_folder, outputs, corpus, work, overwrite))
                 .transpose()
         };
-        let (kept, removed) = (open(&outputs.kept), open(&outputs.removed));
+        // In the order of `Outputs::names`.
+        let (kept, removed) = (open(&outputs.kept, 0), open(&outputs.removed, 1));
         let report = match &outputs.report {
             None => None,
             Some(folder) => {
@@ -199,6 +206,15 @@ impl Targets {
             }
         }
         Ok(())
+    }
+
+    /// Which outputs are folders that are replaced as a whole, in the order of [`Outputs::names`].
+    pub(super) fn are_folders(&self) -> [bool; 3] {
+        let is_folder = |place: &Option<OutputPlace>| {
+            matches!(place, Some(OutputPlace::Each(..) | OutputPlace::Files(_)))
+        };
+        // Files of a report are replaced one by one.
+        [is_folder(&self.kept), is_folder(&self.removed), false]
     }
 
     pub(super) fn compression(&self) -> TableCompression {
@@ -373,6 +389,7 @@ fn refuse_texts(path: &Path, is_folder: bool, outputs: &Outputs) -> Result<(), E
 impl OutputPlace {
     fn open(
         output: &Destination,
+        was_folder: bool,
         outputs: &Outputs,
         corpus: &Corpus,
         work: Option<(&Path, RunTag)>,
@@ -399,7 +416,8 @@ impl OutputPlace {
         };
         refuse_overlap(corpus, path)?;
         // A folder is one that is there, or one whose name says so: a bare name is that of a file.
-        let is_folder = path.to_string_lossy().ends_with(std::path::is_separator) || path.is_dir();
+        let is_folder =
+            was_folder || path.to_string_lossy().ends_with(std::path::is_separator) || path.is_dir();
         if corpus.layout() == Layout::Texts {
             refuse_texts(path, is_folder, outputs)?;
             refuse_same_names(corpus, None)?;

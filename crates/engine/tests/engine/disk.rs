@@ -163,7 +163,7 @@ fn a_run_that_was_changed_is_refused() {
     };
     assert!(reason(&before, false).ends_with("it is not empty"), "{}", reason(&before, false));
     assert_eq!(reason(&before, true), "nothing");
-    let changed = "the run cannot be taken up again: ";
+    let changed = "the run cannot be continued: ";
     assert_eq!(
         reason(&manifest(&documents, "0.8"), true),
         format!("{changed}`threshold` was `0.7` then and is `0.8` now")
@@ -179,7 +179,7 @@ fn a_run_that_was_changed_is_refused() {
     fs_err::write(&name, &bytes).unwrap();
     let options = vec![("threshold".to_owned(), "0.7".to_owned())];
     let now = Manifest::new(options.clone(), &open(), 1, &Unobserved).unwrap();
-    assert_eq!(reason(&now, true), format!("{changed}`{name}` is as long as it was then, but not the same"));
+    assert_eq!(reason(&now, true), format!("{changed}`{name}` has as many bytes as then, but other content"));
     bytes.extend_from_slice(b"{\"text\":\"more\"}\n");
     fs_err::write(&name, &bytes).unwrap();
     let now = Manifest::new(options, &open(), 1, &Unobserved).unwrap();

@@ -161,8 +161,8 @@ fn what_the_caller_knows_is_shown_too() {
     let (documents, settings) = (families(), settings("words:3", 0.8, 16, 6));
     let with = page(&documents, &settings, &extras);
     for part in [
-        "<dt>measured recall</dt><dd>0.9876</dd>",
-        "its interval from 0.9500 to 0.9990",
+        "<dt>measured recall</dt><dd>98.76 %</dd>",
+        "its interval from 95.00 % to 99.90 %",
         "<circle class=\"measured\"",
         "minwise dedup &#39;&lt;in&gt;.jsonl&#39;",
         "<th scope=\"row\">read</th><td class=\"number\" data-name=\"seconds\">1.50</td>",

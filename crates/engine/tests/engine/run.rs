@@ -188,10 +188,47 @@ fn a_run_that_was_stopped_is_resumed_to_the_same_bytes() {
     let other = RunSettings::default().threshold(0.7);
     let error = run(&Unobserved, options("out.jsonl", true, other)).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Changed { setting: Some(name), .. } if name == "threshold"));
-    let expected = "the run cannot be taken up again: `threshold` was `0.8` then and is `0.7` now";
+    let expected = "the run cannot be continued: `threshold` was `0.8` then and is `0.7` now";
     assert_eq!(error.to_string(), expected);
     run(&Unobserved, options("out.jsonl", true, RunSettings::default())).unwrap();
     assert_eq!(desk.text("out.jsonl"), desk.text("whole.jsonl"));
+    assert!(!desk.path("work").exists());
+}
+
+/// Puts a folder in the way of an output file when documents are compared, so that the run fails while it puts its outputs in place.
+struct Obstacle(PathBuf);
+
+impl Observer for Obstacle {
+    fn begin(&self, stage: Stage, _total: u64) {
+        if stage == Stage::Verify && !self.0.exists() {
+            fs_err::create_dir(&self.0).unwrap();
+        }
+    }
+}
+
+/// While an output folder is replaced, there is a moment in which nothing has its name. A run that was killed then still knows
+/// that the output is a folder, although a bare name is that of a file otherwise.
+#[test]
+fn a_resumed_run_remembers_which_outputs_are_folders() {
+    let desk = Desk::new();
+    let options = |resume: bool| {
+        desk.options()
+            .outputs(
+                Outputs::default().kept(desk.to("kept")).removed(desk.to("removed.jsonl")).overwrite(true),
+            )
+            .work(WorkOptions::new(desk.path("work")).resume(resume))
+    };
+    fs_err::create_dir(desk.path("kept")).unwrap();
+    let run = |observer: &dyn Observer, options| DedupRun::new(options)?.execute(observer)?.close();
+    let error = run(&Obstacle(desk.path("removed.jsonl")), options(false)).unwrap_err();
+    assert!(error.to_string().contains("removed.jsonl"), "{error}");
+    assert!(desk.path("kept/in.jsonl").exists() && desk.path("work/finishing").exists());
+    // As if it had been killed between the two renames.
+    fs_err::remove_dir_all(desk.path("kept")).unwrap();
+    fs_err::remove_dir(desk.path("removed.jsonl")).unwrap();
+    run(&Unobserved, options(true)).unwrap();
+    assert_eq!(desk.text("kept/in.jsonl").lines().count(), 2);
+    assert_eq!(desk.text("removed.jsonl").lines().count(), 2);
     assert!(!desk.path("work").exists());
 }
 
@@ -210,7 +247,12 @@ fn a_run_of_an_earlier_version_is_known_again() {
     let error = WorkFolder::open(&path, &manifest("measure", "containment"), true).unwrap_err();
     assert!(error.to_string().ends_with("`measure` was `jaccard` then and is `containment` now"), "{error}");
     let error = WorkFolder::open(&path, &manifest("order", "0.5"), true).unwrap_err();
-    assert!(error.to_string().ends_with("`order` is `0.5` now and was not known then"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .ends_with("`order` is `0.5` now, and the version that began the run did not have it"),
+        "{error}"
+    );
 }
 
 #[test]

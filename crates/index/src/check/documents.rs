@@ -1,5 +1,6 @@
 //! Documents, one after the other, each with everything that is kept of it.
 
+use minwise::figure::grouped;
 use minwise::{Observer, Stage};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -59,11 +60,11 @@ impl Index {
             let mut find = |what: String| checked.find(FindingKind::Document, Some(&record.id), what);
             match self.number(view, &record.id) {
                 Ok(Some(found)) if found == number => {}
-                Ok(_) => find("its id does not lead to it".to_owned()),
+                Ok(_) => find("the table of ids does not lead to it".to_owned()),
                 Err(error) => find(format!("its id cannot be read: {}", error.what())),
             }
             if number >= state.next {
-                find(format!("its number {number} was never given"));
+                find(format!("its number {number} was never assigned"));
             }
             match self.check_document(view, number, &record, &mut prepared) {
                 Ok(stored) => counted.stored_bytes += stored,
@@ -116,7 +117,7 @@ impl Index {
             return Err("its sketch is not that of its shingles".to_owned());
         }
         if prepared.set.len() != record.shingles as usize {
-            return Err("it does not have as many shingles as were counted".to_owned());
+            return Err("it has another number of shingles than was stored".to_owned());
         }
         if post(number, &prepared.bands, &prepared.fingerprints, &mut vec![], &mut vec![]) != record.postings
         {
@@ -135,12 +136,13 @@ fn compare(state: &IndexCounts, counted: &IndexCounts, checked: &mut IntegrityRe
         ("shingles", state.shingles, counted.shingles),
     ] {
         if was != is {
-            let what = format!("{was} {what} were counted, and {is} are there");
+            let what = format!("its counter of {what} is {}, but it has {}", grouped(was), grouped(is));
             checked.find(FindingKind::Counters, None, what);
         }
     }
     if state.counted > state.next {
-        let what = format!("{} numbers were counted, and {} were given", state.counted, state.next);
+        let (counted, assigned) = (grouped(state.counted.into()), grouped(state.next.into()));
+        let what = format!("frequencies count {counted} document numbers, but {assigned} were assigned");
         checked.find(FindingKind::Counters, None, what);
     }
 }

@@ -138,7 +138,11 @@ impl Index {
         let noted = folder.acknowledged();
         let view = store.view();
         let mut state = view.state().unwrap_or_else(|error| {
-            checked.find(FindingKind::Counters, None, format!("its counters are lost: {}", error.what()));
+            checked.find(
+                FindingKind::Counters,
+                None,
+                format!("the counters of the archive cannot be read: {}", error.what()),
+            );
             // Whatever comes next is no change that was acknowledged before.
             IndexCounts { sequence: *noted.as_ref().unwrap_or(&0), ..IndexCounts::default() }
         });
@@ -153,7 +157,7 @@ impl Index {
                 FindingKind::Acknowledged,
                 None,
                 format!(
-                    "change {noted} was acknowledged, but the newest there is {}: what came in between is lost",
+                    "change {noted} was acknowledged, but the newest change that is stored is {}: those after it are lost",
                     state.sequence
                 ),
             ),
@@ -162,7 +166,7 @@ impl Index {
                 FindingKind::Acknowledged,
                 None,
                 format!(
-                    "the note of what was acknowledged is lost, so that changes behind {} may be: {}",
+                    "the number of the last acknowledged change cannot be read, so changes after {} may be lost: {}",
                     state.sequence,
                     error.what()
                 ),
@@ -272,17 +276,17 @@ mod tests {
             change.put(KeyspaceName::Bands, &postings::key([0, 1], 50), row.clone());
         });
         assert_eq!(found[0].0, FindingKind::Orphan);
-        assert!(found[0].1.contains("names a document that never was"), "{found:?}");
+        assert!(found[0].1.contains("refers to a document that never existed"), "{found:?}");
     }
 
     #[test]
     fn counters_that_are_wrong_are_found() {
         let spoils: [(&str, Spoil); 5] = [
-            ("10 documents were counted, and 9 are there", |_, state| state.documents += 1),
-            ("bytes of text were counted", |_, state| state.text_bytes -= 1),
-            ("bytes of stored text were counted", |_, state| state.stored_bytes += 1),
-            ("shingles were counted", |_, state| state.shingles = 0),
-            ("numbers were counted, and 9 were given", |_, state| state.counted = 12),
+            ("its counter of documents is 10, but it has 9", |_, state| state.documents += 1),
+            ("its counter of bytes of text is", |_, state| state.text_bytes -= 1),
+            ("its counter of bytes of stored text is", |_, state| state.stored_bytes += 1),
+            ("its counter of shingles is 0, but it has ", |_, state| state.shingles = 0),
+            ("frequencies count 12 document numbers, but 9 were assigned", |_, state| state.counted = 12),
         ];
         for (says, spoil) in spoils {
             let found = found(Texts::Kept, spoil);

@@ -1,6 +1,7 @@
 //! Rows of all keyspaces: their checksums, and whose they are.
 
 use minwise::Observer;
+use minwise::figure::{counted, grouped};
 
 use super::documents::Sums;
 use super::{FindingKind, IntegrityReport};
@@ -27,7 +28,7 @@ impl Index {
                 go_on(observer)?;
                 checked.rows += 1;
                 let Ok(payload) = payload else {
-                    let what = format!("{} does not have its checksum", named(space, key));
+                    let what = format!("{} does not match its checksum", named(space, key));
                     checked.find(FindingKind::Row, None, what);
                     return Ok(());
                 };
@@ -59,7 +60,7 @@ impl Index {
             };
             // Where rows or records cannot be read, that is what is wrong.
             if before == checked.found() && sums.postings.is_some_and(|sums| sums[posted] != found[posted]) {
-                let what = format!("`{}` does not have the postings of the documents", space.name());
+                let what = format!("the postings of `{}` are not those of the documents", space.name());
                 checked.find(FindingKind::Postings, None, what);
             }
         }
@@ -70,8 +71,9 @@ impl Index {
                 FindingKind::Frequencies,
                 None,
                 format!(
-                    "the table of frequencies is of {documents} documents, and {} should be in it",
-                    sums.counted
+                    "the table of frequencies counts {}, but should count {}",
+                    counted(documents, "document"),
+                    grouped(sums.counted)
                 ),
             ),
             Err(error) => checked.find(
@@ -122,7 +124,7 @@ fn add_postings(
     };
     for (rest, posting) in row.iter() {
         if posting.document >= sums.live.end() {
-            let what = format!("{} names a document that never was", named(space, key));
+            let what = format!("{} refers to a document that never existed", named(space, key));
             checked.find(FindingKind::Orphan, None, what);
         } else if sums.live.has(posting.document) {
             *sum = sum.wrapping_add(postings::digest(*prefix, rest, posting));

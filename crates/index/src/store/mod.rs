@@ -177,6 +177,11 @@ impl Store {
         self.database.disk_space().map_err(|error| Error::store(&self.path, error))
     }
 
+    /// Bytes of the journals of a store that is open. The newest changes lie there.
+    pub(crate) fn open_journal_bytes(&self) -> Result<u64> {
+        self.database.journal_disk_space().map_err(|error| Error::store(&self.path, error))
+    }
+
     /// Writes what is in memory to files and drops what was overwritten.
     pub(crate) fn compact(&self) -> Result<()> {
         for space in &self.spaces {
@@ -220,7 +225,7 @@ impl View<'_> {
             Ok(payload) => Ok(payload.to_vec()),
             Err(Damage) => Err(Error::damaged(
                 &self.store.path,
-                format!("a row of `{}` does not have its checksum", space.name()),
+                format!("a row of `{}` does not match its checksum", space.name()),
             )),
         }
     }

@@ -10,7 +10,7 @@ use super::KeyspaceName;
 /// Bytes of a checksum.
 const CHECKSUM: usize = 4;
 
-/// The value does not have its checksum.
+/// The value does not match its checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Damage;
 

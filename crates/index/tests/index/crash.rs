@@ -233,7 +233,10 @@ fn changes_that_are_lost_are_told() {
     drop(index);
     copy_folder(&copy, &path.join("store"));
     let error = Index::open(&path).unwrap_err().to_string();
-    assert!(error.contains("change 2 was acknowledged, but the newest there is 1"), "{error}");
+    assert!(
+        error.contains("change 2 was acknowledged, but the newest change that is stored is 1"),
+        "{error}"
+    );
 }
 
 #[test]

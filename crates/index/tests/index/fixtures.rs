@@ -44,11 +44,11 @@ fn an_index_of_version_1_is_read() {
 fn damaged_files_are_told() {
     for (file, place, says) in [
         ("header-of-version-9", "header", "has format version 9, and this program reads version 1"),
-        ("header-changed", "header", "it does not have its checksum"),
+        ("header-changed", "header", "it does not match its checksum"),
         ("header-cut", "header", "it has no checksum"),
         ("header-of-another-unicode", "header", "the index was made with Unicode 3.0"),
-        ("acknowledged-changed", "acknowledged", "it does not have its checksum"),
-        ("acknowledged-of-more", "acknowledged", "was acknowledged, but the newest there is"),
+        ("acknowledged-changed", "acknowledged", "it does not match its checksum"),
+        ("acknowledged-of-more", "acknowledged", "was acknowledged, but the newest change that is stored is"),
     ] {
         let (_folder, path) = copy();
         fs::copy(fixture("corrupt").join(file), path.join(place)).unwrap();

@@ -82,10 +82,19 @@ fn a_note_that_is_damaged_or_ahead_is_a_finding_and_is_mended() {
     let note =
         |sequence: u64| [sequence.to_le_bytes(), xxh3_64(&sequence.to_le_bytes()).to_le_bytes()].concat();
     for (note, says) in [
-        (vec![7; 16], "the note of what was acknowledged is lost, so that changes behind 1 may be"),
-        (vec![7; 40], "the note of what was acknowledged is lost, so that changes behind 1 may be"),
-        (vec![], "the note of what was acknowledged is lost, so that changes behind 1 may be"),
-        (note(9), "change 9 was acknowledged, but the newest there is 1: what came in between is lost"),
+        (
+            vec![7; 16],
+            "the number of the last acknowledged change cannot be read, so changes after 1 may be lost",
+        ),
+        (
+            vec![7; 40],
+            "the number of the last acknowledged change cannot be read, so changes after 1 may be lost",
+        ),
+        (vec![], "the number of the last acknowledged change cannot be read, so changes after 1 may be lost"),
+        (
+            note(9),
+            "change 9 was acknowledged, but the newest change that is stored is 1: those after it are lost",
+        ),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("index");

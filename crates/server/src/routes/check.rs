@@ -7,6 +7,7 @@ use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
 use minwise::Observer;
+use minwise::figure::grouped;
 use minwise_index::{Answer, CheckOptions, Mark, NewDocument, OptionProblem, Queried, Query, StoredDocument};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -209,7 +210,8 @@ impl ServerState {
         if bytes <= limit {
             return Ok(());
         }
-        let detail = format!("The text has {bytes} bytes. One that is looked at here may have {limit}.");
+        let (bytes, limit) = (grouped(bytes as u64), grouped(limit as u64));
+        let detail = format!("The text has {bytes} bytes. A text that is checked at once may have {limit}.");
         Err(Problem::new(ProblemKind::TextTooLong, detail))
     }
 

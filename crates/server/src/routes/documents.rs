@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
+use minwise::figure::{counted, grouped, subject};
 use minwise::{Observer, Stage};
 use minwise_index::{Listing, Mark, NewDocument};
 use serde::{Deserialize, Serialize};
@@ -214,8 +215,10 @@ pub(crate) async fn add(At(state): At<SharedState>, received: Received) -> Resul
             state.add(items, &limits, 1, &mut told, |_| Ok(())).map_err(|problem| {
                 match told.counts.all() {
                     0 => problem,
-                    some => problem
-                        .hint(format!("{some} documents were added or rejected before; send the others")),
+                    some => {
+                        let before = subject(some as u64, "document", ["was", "were"]);
+                        problem.hint(format!("{before} added or rejected before; send the others"))
+                    }
                 }
             })?;
             sent(StatusCode::CREATED, &told)
@@ -238,7 +241,8 @@ pub(crate) async fn add(At(state): At<SharedState>, received: Received) -> Resul
         job.set_progress(done, total);
         let error = added.err().map(|problem| {
             state.unfinished(job, done, total);
-            problem.detail(format!("{done} of {total} documents were added or rejected before."))
+            let (done, total) = (grouped(done), counted(total, "document"));
+            problem.detail(format!("{done} of {total} had been added or rejected before."))
         });
         WorkResult { result: Some(told), error }
     })?;

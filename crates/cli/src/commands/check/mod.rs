@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use minwise::figure::{counted, grouped, probability};
+use minwise::figure::{counted, grouped, probability, subject};
 use minwise::weight::{MostDocuments, Weighting};
 use minwise_corpus::{
     Corpus, FieldPath, Format, Input, InputFormat, Layout, Nulls, Output, ReadOptions, Scratch, visible,
@@ -60,11 +60,12 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let certain = index.settings().passage;
     if let Some(passage) = options.passage.filter(|&passage| passage < certain) {
         let message = format!(
-            "`--passage {passage}`: the index is certain to find passages of {certain} tokens, and that is what is told",
+            "`--passage {passage}`: the archive finds passages of {} or more only, and shorter ones are not reported",
+            counted(certain as u64, "token"),
         );
         printer.warning(CommandWarning::ShortPassages.code(), &message);
     }
-    // A report that cannot be written is told before the work begins.
+    // A report that cannot be written is refused before the work begins.
     let report = match &args.report {
         None => None,
         Some(path) => Some(Output::create(Path::new(path), overwrite(args.force))?),
@@ -128,7 +129,8 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     lines.line("time", summary::time(started.elapsed(), checked, 0));
     printer.note(&lines.to_string());
     printer.skipped(corpus.skipped());
-    let are_permitted = rejects.finish(list, permitted, printer, "they were not checked")?;
+    let are_permitted =
+        rejects.finish(list, permitted, printer, ["it was not checked", "they were not checked"])?;
     Ok(match (are_permitted, found) {
         (false, _) => Exit::Error,
         (true, 1..) => Exit::Finding,
@@ -179,7 +181,8 @@ fn guarantee(options: &CheckOptions, settings: &IndexSettings, recall: f64) -> S
     if leaves_out(options) {
         out.push_str(" This holds for text of which nothing is left out.");
     }
-    let _ = write!(out, " At most {} are compared per document.", counted(*candidates as u64, "candidate"));
+    let compared = subject(*candidates as u64, "candidate", ["is", "are"]);
+    let _ = write!(out, " At most {compared} compared per document.");
     out
 }
 

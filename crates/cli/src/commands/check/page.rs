@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use minwise::figure::{counted, grouped};
+use minwise::figure::{counted, grouped, share, similarity, subject};
 use minwise_corpus::{Quotes, escape_html, visible};
 use minwise_index::{CheckOptions, IndexSettings, Match, SharedPassage, StoredDocument};
 
@@ -68,7 +68,7 @@ impl CheckPage {
             out,
             "<footer>\n<p>A match has a similarity of at least {}, or {} % of one document is in the other{passage}. Similarities and shares are exact{}, on shingles of <code>{}</code>. {}</p>\n",
             options.threshold,
-            (100.0 * options.containment * 10.0).round() / 10.0,
+            as_percent(options.containment),
             if super::leaves_out(options) { " for what was not left out" } else { "" },
             escaped(&settings.spec.to_string()),
             escaped(&super::guarantee(options, settings, recall)),
@@ -95,9 +95,11 @@ impl CheckPage {
         for (number, SummaryLine { name, matches, best, longest }) in self.lines.iter().enumerate() {
             let _ = writeln!(
                 out,
-                "<tr><th scope=\"row\"><a href=\"#d{number}\">{}</a></th><td>{}</td><td>{best:.3}</td><td>{longest}</td></tr>",
+                "<tr><th scope=\"row\"><a href=\"#d{number}\">{}</a></th><td>{}</td><td>{}</td><td>{}</td></tr>",
                 shown(name),
-                matches.0,
+                grouped(matches.0 as u64),
+                similarity(*best, 3),
+                grouped(*longest as u64),
             );
         }
         out.push_str("</tbody>\n</table>\n");
@@ -141,6 +143,12 @@ fn not_evidence(options: &CheckOptions) -> Vec<String> {
     sentences
 }
 
+/// An option that is a share, in percent, without the digits that come from the multiplication: 0.29 is 29, not
+/// 28.999999999999996.
+fn as_percent(share: f64) -> f64 {
+    (share * 1e11).round() / 1e9
+}
+
 fn name(one: &CheckedDocument) -> &str {
     one.document.title.as_deref().unwrap_or(&one.document.id)
 }
@@ -167,12 +175,12 @@ fn document(number: usize, one: &CheckedDocument, out: &mut String) {
     for (at, found) in answer.matches.iter().enumerate() {
         let _ = writeln!(
             out,
-            "<tr><th scope=\"row\"><a href=\"#d{number}m{at}\">{}</a></th><td>{:.3}</td><td>{:.1} %</td><td>{:.1} %</td><td>{}</td><td class=\"why\">{}</td></tr>",
+            "<tr><th scope=\"row\"><a href=\"#d{number}m{at}\">{}</a></th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"why\">{}</td></tr>",
             shown(found.title.as_deref().unwrap_or(&found.id)),
-            found.similarity,
-            100.0 * found.containment_of_query,
-            100.0 * found.containment_of_document,
-            found.longest_passage,
+            similarity(found.similarity, 3),
+            share(found.containment_of_query),
+            share(found.containment_of_document),
+            grouped(found.longest_passage as u64),
             reasons(found.reasons),
         );
     }
@@ -187,13 +195,20 @@ fn document(number: usize, one: &CheckedDocument, out: &mut String) {
 
 /// What is not shown, or was not looked at.
 fn left_out(one: &CheckedDocument, out: &mut String) {
-    for (count, what) in [
-        (one.answer.further, "further matches are not shown"),
-        (one.answer.not_compared, "further candidates were not compared"),
-        (one.answer.passed_over, "fingerprints of too many documents were not looked for"),
+    for (count, noun, verbs) in [
+        (one.answer.further, "further match", ["is not shown", "are not shown"]),
+        (one.answer.not_compared, "further candidate", ["was not compared", "were not compared"]),
+        (
+            one.answer.passed_over,
+            "fingerprint",
+            [
+                "was not looked up, because too many documents of the archive have it",
+                "were not looked up, because too many documents of the archive have them",
+            ],
+        ),
     ] {
         if count > 0 {
-            let _ = writeln!(out, "<p class=\"facts\">{} {what}.</p>", grouped(count as u64));
+            let _ = writeln!(out, "<p class=\"facts\">{}.</p>", subject(count as u64, noun, verbs));
         }
     }
 }
@@ -207,12 +222,12 @@ fn one_match(
 ) {
     let _ = write!(
         out,
-        "<article id=\"{anchor}\">\n<h3>{}</h3>\n<p class=\"facts\">similarity {:.4}",
+        "<article id=\"{anchor}\">\n<h3>{}</h3>\n<p class=\"facts\">similarity {}",
         shown(found.title.as_deref().unwrap_or(&found.id)),
-        found.similarity,
+        similarity(found.similarity, 4),
     );
     if let Some(weighted) = found.weighted {
-        let _ = write!(out, ", weighted {weighted:.4}");
+        let _ = write!(out, ", weighted {}", similarity(weighted, 4));
     }
     if found.title.is_some() {
         let _ = write!(out, ", <code>{}</code>", shown(&found.id));
@@ -319,6 +334,7 @@ mod tests {
     use minwise::weight::{MostDocuments, Weighting};
     use minwise_index::{Answer, NewDocument};
 
+    use super::super::show::tests::checked;
     use super::*;
 
     #[test]
@@ -331,6 +347,29 @@ mod tests {
         assert!(page.sections.len() < 9_000, "{}", page.sections.len());
         let shown = page.finish(&IndexSettings::default(), &CheckOptions::default(), 1.0);
         assert!(shown.contains("9 documents checked, 0 with matches") && shown.contains("id=\"d8\""));
+    }
+
+    #[test]
+    fn a_share_that_is_not_all_is_not_rounded_to_all() {
+        let mut page = CheckPage::default();
+        let mut near = checked(0.999_97);
+        (near.answer.further, near.answer.not_compared, near.answer.passed_over) = (1, 1, 1);
+        page.add(&near);
+        page.add(&checked(1.0));
+        let options = CheckOptions::default().containment(0.9999);
+        let shown = page.finish(&IndexSettings::default(), &options, 1.0);
+        for part in [
+            "<td>0.999</td><td>above 99.9 %</td><td>above 99.9 %</td>",
+            "<td>1.000</td><td>100 %</td><td>100 %</td>",
+            "similarity 0.9999, weighted 0.9999",
+            "or 99.99 % of one document is in the other",
+            "1 further match is not shown.",
+            "1 further candidate was not compared.",
+            "1 fingerprint was not looked up, because too many documents of the archive have it.",
+        ] {
+            assert!(shown.contains(part), "{part} is not in {shown}");
+        }
+        assert_eq!([0.3, 0.29, 0.125].map(as_percent), [30.0, 29.0, 12.5]);
     }
 
     #[test]

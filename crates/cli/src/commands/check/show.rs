@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use minwise::figure::{counted, grouped};
+use minwise::figure::{counted, grouped, share, similarity, subject};
 use minwise::shortened;
 use minwise_corpus::{visible, visible_json};
 use minwise_index::{Answer, Mark, MarkedPlace, Match, Reasons, SharedPassage};
@@ -40,6 +40,11 @@ pub fn reasons(reasons: Reasons) -> String {
 }
 
 pub fn text(checked: &CheckedDocument) -> Result<(), Failure> {
+    std::io::stdout().lock().write_all(lines(checked).as_bytes())?;
+    Ok(())
+}
+
+fn lines(checked: &CheckedDocument) -> String {
     let answer = &checked.answer;
     let mut out = format!("{}: ", visible(&shortened(&checked.document.id)));
     match answer.matches.len() + answer.further {
@@ -47,7 +52,8 @@ pub fn text(checked: &CheckedDocument) -> Result<(), Failure> {
         matches => {
             let further = match answer.further {
                 0 => String::new(),
-                further => format!(", of which {} are not shown", grouped(further as u64)),
+                1 => "; 1 of them is not shown".to_owned(),
+                further => format!("; {} of them are not shown", grouped(further as u64)),
             };
             let _ = writeln!(out, "{}{further}", counted(matches as u64, "match"));
         }
@@ -55,35 +61,42 @@ pub fn text(checked: &CheckedDocument) -> Result<(), Failure> {
     if answer.not_compared > 0 {
         let _ = writeln!(
             out,
-            "  {} were not compared; `--candidates` sets how many are",
-            counted(answer.not_compared as u64, "further candidate"),
+            "  {} not compared; `--candidates` sets how many are",
+            subject(answer.not_compared as u64, "further candidate", ["was", "were"]),
         );
     }
     if answer.passed_over > 0 {
         let _ = writeln!(
             out,
-            "  {} of more documents than `--max-df` allows were not looked for",
-            counted(answer.passed_over as u64, "fingerprint"),
+            "  {} than `--max-df` allows",
+            subject(
+                answer.passed_over as u64,
+                "fingerprint",
+                [
+                    "was not looked up, because more documents have it",
+                    "were not looked up, because more documents have them",
+                ]
+            ),
         );
     }
     for found in &answer.matches {
         one_match(checked, found, &mut out);
     }
-    std::io::stdout().lock().write_all(out.as_bytes())?;
-    Ok(())
+    out
 }
 
 fn one_match(checked: &CheckedDocument, found: &Match, out: &mut String) {
     let title =
         found.title.as_deref().map_or(String::new(), |title| format!(" “{}”", visible(&shortened(title))));
     let _ = writeln!(out, "\n  {}{title}: {}", visible(&shortened(&found.id)), reasons(found.reasons));
-    let weighted = found.weighted.map_or(String::new(), |weighted| format!(", weighted {weighted:.4}"));
+    let weighted =
+        found.weighted.map_or(String::new(), |weighted| format!(", weighted {}", similarity(weighted, 4)));
     let _ = writeln!(
         out,
-        "    similarity {:.4}{weighted}; {:.1} % of this document appears in it; {:.1} % of it appears in this document; longest shared passage {}",
-        found.similarity,
-        100.0 * found.containment_of_query,
-        100.0 * found.containment_of_document,
+        "    similarity {}{weighted}; {} of this document appears in it; {} of it appears in this document; longest shared passage {}",
+        similarity(found.similarity, 4),
+        share(found.containment_of_query),
+        share(found.containment_of_document),
         counted(found.longest_passage as u64, "token"),
     );
     let marks =
@@ -123,4 +136,49 @@ pub fn jsonl(answer: &Answer) -> Result<(), Failure> {
     let line = serde_json::to_string(answer).map_err(std::io::Error::from)?;
     writeln!(std::io::stdout().lock(), "{}", visible_json(&line))?;
     Ok(())
+}
+
+#[cfg(test)]
+pub mod tests {
+    use minwise_index::NewDocument;
+    use serde_json::json;
+
+    use super::*;
+
+    /// A checked document with one match, of which this share of both documents is common.
+    pub fn checked(share: f64) -> CheckedDocument {
+        let found = json!({
+            "id": "old", "title": null, "metadata": {}, "similarity": share, "weighted": share,
+            "reasons": {"similarity": true, "containment": true, "passage": false},
+            "containment_of_query": share, "containment_of_document": share,
+            "longest_passage": 1, "shared_tokens": 1, "passages": [], "further_passages": 0,
+        });
+        let mut answer = Answer::default();
+        answer.matches.push(serde_json::from_value(found).unwrap());
+        let document = NewDocument::new("new".to_owned(), String::new());
+        CheckedDocument { document, answer, matched: vec![] }
+    }
+
+    #[test]
+    fn a_share_that_is_not_all_is_not_rounded_to_all() {
+        let near = lines(&checked(0.999_97));
+        assert!(near.contains("similarity 0.9999, weighted 0.9999; above 99.9 % of this document"), "{near}");
+        assert!(near.contains("above 99.9 % of it appears in this document"), "{near}");
+        let all = lines(&checked(1.0));
+        assert!(all.contains("similarity 1.0000, weighted 1.0000; 100 % of this document"), "{all}");
+    }
+
+    #[test]
+    fn one_is_singular() {
+        let mut one = checked(1.0);
+        (one.answer.further, one.answer.not_compared, one.answer.passed_over) = (1, 1, 1);
+        let shown = lines(&one);
+        for line in [
+            "new: 2 matches; 1 of them is not shown\n",
+            "1 further candidate was not compared; `--candidates` sets how many are\n",
+            "1 fingerprint was not looked up, because more documents have it than `--max-df` allows\n",
+        ] {
+            assert!(shown.contains(line), "{line} is not in {shown}");
+        }
+    }
 }

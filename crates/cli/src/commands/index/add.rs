@@ -130,8 +130,8 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     if !sheet.is_empty() && named.into_inner() < sheet.len() as u64 {
         unnamed(&index, &sheet, printer)?;
     }
-    let hint = "they are not in the archive; all others are";
-    let are_permitted = rejects.finish(list, permitted, printer, hint)?;
+    let hints = ["it is not in the archive; all others are", "they are not in the archive; all others are"];
+    let are_permitted = rejects.finish(list, permitted, printer, hints)?;
     Ok(if are_permitted { Exit::Done } else { Exit::Error })
 }
 

@@ -28,6 +28,13 @@ pub fn remove(args: &IndexRemoveArgs, printer: &Printer) -> Result<Exit, Failure
 pub fn compact(args: &IndexFolderArgs, printer: &Printer) -> Result<Exit, Failure> {
     let index = open(&args.folder)?;
     let before = index.statistics()?.disk_bytes;
+    if !index.is_worth_compacting()? {
+        printer.note(&format!(
+            "compacted   nothing: most of the {} are recent changes, which stay until there are 64 MB of them",
+            size(before)
+        ));
+        return Ok(Exit::Done);
+    }
     index.compact(&Interruptible)?;
     drop(index);
     // What was replaced leaves the disk when the index is closed.
@@ -51,22 +58,22 @@ pub fn check(args: &IndexCheckArgs, printer: &Printer) -> Result<Exit, Failure> 
     for kind in checked.counts.keys() {
         let unlisted = checked.unlisted(*kind);
         if unlisted > 0 {
-            out.push_str(&format!("{} more {}\n", grouped(unlisted), about(*kind)));
+            out.push_str(&format!("{}: {}\n", counted(unlisted, "further finding"), about(*kind)));
         }
     }
     std::io::stdout().lock().write_all(out.as_bytes())?;
     let looked_at =
         format!("checked     {}, {}", counted(checked.documents, "document"), counted(checked.rows, "row"));
     if checked.found() == 0 {
-        printer.note(&format!("{looked_at}; everything is as it was written"));
+        printer.note(&format!("{looked_at}; no damage found"));
         return Ok(Exit::Done);
     }
     let repaired = if args.repair {
         let left = open(&args.folder)?.statistics()?.documents;
-        let out = grouped(checked.taken_out);
-        format!("; repaired, with {}; {out} taken out", counted(left, "document"))
+        let (removed, left) = (counted(checked.taken_out, "damaged document"), grouped(left));
+        format!("; repaired: {removed} removed, {left} left")
     } else {
-        "; `--repair` takes out what is damaged and makes the rest anew".to_owned()
+        "; `--repair` removes damaged documents and rebuilds the rest".to_owned()
     };
     printer.note(&format!("{looked_at}; {}{repaired}", counted(checked.found(), "finding")));
     Ok(Exit::Finding)
@@ -75,14 +82,14 @@ pub fn check(args: &IndexCheckArgs, printer: &Printer) -> Result<Exit, Failure> 
 /// What further findings of a kind are about.
 fn about(kind: FindingKind) -> &'static str {
     match kind {
-        FindingKind::Acknowledged => "about what was acknowledged",
-        FindingKind::Unreadable => "about what cannot be read",
-        FindingKind::Row => "about rows that are not what was written",
-        FindingKind::Document => "about documents",
-        FindingKind::Orphan => "about rows that belong to no document",
-        FindingKind::Postings => "about postings",
-        FindingKind::Frequencies => "about frequencies",
-        FindingKind::Counters => "about counters",
-        _ => "of another kind",
+        FindingKind::Acknowledged => "acknowledged changes that are lost",
+        FindingKind::Unreadable => "data that cannot be read",
+        FindingKind::Row => "rows that were altered",
+        FindingKind::Document => "damaged documents",
+        FindingKind::Orphan => "rows that belong to no document",
+        FindingKind::Postings => "wrong postings",
+        FindingKind::Frequencies => "wrong frequencies",
+        FindingKind::Counters => "wrong counters",
+        _ => "other damage",
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use minwise::candidate::tune;
+use minwise::candidate::{Winnow, tune};
 use minwise::sketch::Bits;
 use minwise_index::{Index, IndexSettings, Texts};
 
@@ -16,12 +16,13 @@ pub fn run(args: &IndexCreateArgs, printer: &Printer) -> Result<Exit, Failure> {
     let threshold = settings::threshold(&args.threshold, &mut problems);
     let recall: f64 = problems.number("--recall", &args.recall, "a number");
     problems.check("--recall", tune::check_recall(recall));
-    let passage = problems.number("--passage", &args.passage, "a whole number");
+    let passage = problems.whole_or(IndexSettings::default().passage, 1, "--passage", &args.passage);
     let bits = match args.bits.as_str() {
         "all" => None,
         bits => problems.check("--bits", bits.parse::<Bits>()),
     };
     let spec = settings::spec(&args.spec, &mut problems);
+    problems.check("--passage", Winnow::new(spec.shingling, passage));
     problems.finish()?;
 
     let banding = tune::choose(threshold, recall, spec.method.registers(), |similarity| similarity)

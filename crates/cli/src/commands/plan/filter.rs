@@ -1,5 +1,6 @@
 //! The filter of a plan: where pairs are put aside, and how much is compared until then.
 
+use minwise::figure::subject;
 use minwise::filter::{Filter, Look, Use};
 use serde_json::{Value, json};
 
@@ -90,8 +91,8 @@ impl FilterPlan {
         let Self { filter, threshold, error } = self;
         let mut out = format!("\nfilter for an error of {error:e} at similarity {threshold}\n\n");
         if filter.looks().is_empty() {
-            let registers = filter.registers();
-            return out + &format!("{registers} registers are too few: every pair passes\n");
+            let registers = subject(filter.registers() as u64, "register", ["is", "are"]);
+            return out + &format!("{registers} too few: every pair passes\n");
         }
         out += &format!(
             "all looks together reject {:.2e} of the pairs there, no look alone more than {:.2e}\n\

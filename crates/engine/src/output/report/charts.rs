@@ -5,7 +5,7 @@
 use minwise::candidate::Curve;
 
 use super::MeasuredRecall;
-use super::html::{escape, grouped};
+use super::html::{escape, grouped, probability};
 
 const WIDTH: f64 = 440.0;
 const HEIGHT: f64 = 270.0;
@@ -172,13 +172,15 @@ pub(super) fn s_curve(
     let frame = ChartFrame { from: 0.0, most: 1.0 };
     let at_threshold = curve.probability(threshold);
     let mut about = format!(
-        "The probability of finding a pair grows with its similarity; it is {at_threshold:.4} at the threshold {threshold}."
+        "The probability of finding a pair grows with its similarity; it is {} at the threshold {threshold}.",
+        probability(at_threshold),
     );
     if let Some(expected) = expected {
-        about += &format!(" Expected recall {expected:.4}.");
+        about += &format!(" Expected recall {}.", probability(expected));
     }
     if let Some(MeasuredRecall { value, low, high }) = measured {
-        about += &format!(" Measured recall {value:.4}, between {low:.4} and {high:.4}.");
+        let [value, low, high] = [*value, *low, *high].map(probability);
+        about += &format!(" Measured recall {value}, between {low} and {high}.");
     }
     let mut out = frame.open("The S-curve of the bands", &about, "probability", 0.2, threshold);
     let mut path = String::new();
@@ -262,9 +264,12 @@ mod tests {
         assert!(!without.contains("measured") && !without.contains("xpected"), "{without}");
         let measured = MeasuredRecall { value: 0.5, low: 0.25, high: 0.75 };
         let with = s_curve(&curve, 0.8, Some(0.999), Some(&measured));
-        assert!(with.contains("Measured recall 0.5000, between 0.2500 and 0.7500."), "{with}");
+        assert!(with.contains("Measured recall 50.00 %, between 25.00 % and 75.00 %."), "{with}");
         // 0.9 of 372 pixels, half of 200.
         assert!(with.contains("cx=\"388.8\" cy=\"124.0\""), "{with}");
-        assert!(s_curve(&Curve::CERTAIN, 0.8, Some(1.0), None).contains("it is 1.0000 at the threshold 0.8"));
+        let near = MeasuredRecall { value: 0.999_97, low: 0.999_96, high: 1.0 };
+        let with = s_curve(&curve, 0.8, Some(0.999_97), Some(&near));
+        assert!(with.contains("Expected recall above 99.99 %. Measured recall above 99.99 %"), "{with}");
+        assert!(s_curve(&Curve::CERTAIN, 0.8, Some(1.0), None).contains("it is 100 % at the threshold 0.8"));
     }
 }

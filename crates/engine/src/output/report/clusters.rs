@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::ByKeeper;
-use super::html::{TableColumn, excerpt, grouped, id, table};
+use super::html::{TableColumn, excerpt, grouped, id, similarity, table};
 use super::least::Least;
 use crate::error::Error;
 use crate::output::Findings;
@@ -39,7 +39,7 @@ pub(super) fn section(run: &Findings<'_>, by_keeper: &ByKeeper<'_>) -> Result<St
         rows.push(vec![
             id(&run.id(keeper)?),
             grouped(others as u64 + 1),
-            format!("{least:.4}"),
+            similarity(least, 4),
             named.join(", "),
             if removed { "removed" } else { "kept: larger than <code>max-cluster</code>" }.to_owned(),
             run.short_text(keeper)?.map_or(String::new(), |text| excerpt(&text)),

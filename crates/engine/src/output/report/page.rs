@@ -13,7 +13,7 @@
 use std::time::Duration;
 
 use super::charts::{SimilarityCounts, histogram, s_curve};
-use super::html::{self, TableColumn, bytes, counted, escape, grouped, table};
+use super::html::{self, TableColumn, bytes, counted, escape, grouped, probability, subject, table};
 use super::sources::{Fate, SourceCounts};
 use super::strange::Strange;
 use super::{ByKeeper, Extras, Report, Summary, ThisRun, clusters, pairs};
@@ -121,7 +121,7 @@ fn recalls(summary: &Summary, extras: &Extras) -> impl Iterator<Item = (&'static
         ("recall is at least", low),
         ("measured recall", extras.measured_recall.map(|measured| measured.value)),
     ];
-    all.into_iter().filter_map(|(name, recall)| Some((name, format!("{:.4}", recall?))))
+    all.into_iter().filter_map(|(name, recall)| Some((name, probability(recall?))))
 }
 
 /// The numbers at a glance, and what they mean.
@@ -142,10 +142,10 @@ fn counts(run: &Findings<'_>, extras: &Extras) -> String {
     }
     out += "</dl>\n";
     let summary = run.summary;
-    let mut notes = vec![format!(
-        "{} of the removed documents have the shingles of the kept one.",
-        grouped(summary.removed_equal)
-    )];
+    let mut notes = vec![match summary.removed_equal {
+        1 => "1 of the removed documents has the shingles of the kept one.".to_owned(),
+        equal => format!("{} of the removed documents have the shingles of the kept one.", grouped(equal)),
+    }];
     notes.extend(skipped(summary));
     if summary.reference > 0 {
         notes.push(format!(
@@ -161,38 +161,27 @@ fn counts(run: &Findings<'_>, extras: &Extras) -> String {
     } else if let Some(audit) = summary.audit.filter(|audit| audit.pairs == 0) {
         notes.push(format!(
             "No recall was measured: {} looked at without bands, and nothing like {}.",
-            if audit.documents == 1 {
-                "1 document was".to_owned()
-            } else {
-                format!("{} documents were", grouped(audit.documents))
-            },
+            subject(audit.documents, "document", ["was", "were"]),
             if audit.documents == 1 { "it is there" } else { "them is there" },
         ));
     }
     if let Some(audit) = summary.audit.filter(|audit| audit.documents > 0 && audit.says_little()) {
         notes.push(format!(
             "{} too few to tell the recall; the setting <code>audit</code> takes a larger number.",
-            if audit.documents == 1 {
-                "1 document is".to_owned()
-            } else {
-                format!("{} documents are", grouped(audit.documents))
-            },
+            subject(audit.documents, "document", ["is", "are"]),
         ));
     }
     if summary.spared > 0 {
+        let clusters = if summary.large_clusters == 1 { "cluster is" } else { "clusters are" };
         notes.push(format!(
-            "{} stay because {} too large to be removed unseen: <a href=\"large-clusters.jsonl\">large-clusters.jsonl</a>.",
-            counted(summary.spared, "document"),
-            if summary.large_clusters == 1 { "their cluster is" } else { "their clusters are" },
+            "{} {clusters} too large to be removed unseen: <a href=\"large-clusters.jsonl\">large-clusters.jsonl</a>.",
+            subject(summary.spared, "document", ["stays because its", "stay because their"]),
         ));
     }
     if summary.reordered + summary.reordered_estimated > 0 {
         notes.push(format!(
             "{} similar and reordered, and no near-duplicates: <a href=\"reordered.tsv\">reordered.tsv</a>.",
-            match summary.reordered + summary.reordered_estimated {
-                1 => "1 pair is".to_owned(),
-                pairs => format!("{} pairs are", grouped(pairs)),
-            }
+            subject(summary.reordered + summary.reordered_estimated, "pair", ["is", "are"]),
         ));
     }
     for (number, one, several) in [
@@ -213,11 +202,7 @@ fn counts(run: &Findings<'_>, extras: &Extras) -> String {
         ),
     ] {
         if number > 0 {
-            notes.push(format!(
-                "{} {}.",
-                counted(number, "document"),
-                if number == 1 { one } else { several }
-            ));
+            notes.push(format!("{}.", subject(number, "document", [one, several])));
         }
     }
     out + &format!("<p>{}</p>\n", notes.join(" "))
@@ -247,21 +232,26 @@ fn charts(run: &Findings<'_>, extras: &Extras) -> String {
     };
     let measured = extras.measured_recall.map_or(String::new(), |measured| {
         format!(
-            " The point is the measured recall, {:.4}, with its interval from {:.4} to {:.4}.",
-            measured.value, measured.low, measured.high
+            " The point is the measured recall, {}, with its interval from {} to {}.",
+            probability(measured.value),
+            probability(measured.low),
+            probability(measured.high),
         )
     });
     let expected = summary.expected_recall.map_or(String::new(), |recall| {
-        format!(" The dotted line is the expected recall of this run, {recall:.4}.")
+        format!(" The dotted line is the expected recall of this run, {}.", probability(recall))
     });
     format!(
         "<div class=\"figures\">\n<figure>\n{}<figcaption>Similarities of removed documents to the kept ones, {} below 1. \
-         {} of exactly 1 are not drawn. {precision}</figcaption></figure>\n\
+         {} drawn. {precision}</figcaption></figure>\n\
          <figure>\n{}<figcaption>{found}.{expected}{measured}</figcaption>\
          </figure>\n</div>\n",
         histogram(&similarities, plan.threshold),
         grouped(similarities.below_one()),
-        grouped(similarities.ones),
+        match similarities.ones {
+            1 => "1 of exactly 1 is not".to_owned(),
+            ones => format!("{} of exactly 1 are not", grouped(ones)),
+        },
         s_curve(&plan.curve(), plan.threshold, summary.expected_recall, extras.measured_recall.as_ref()),
     )
 }
@@ -286,7 +276,9 @@ fn settings(summary: &Summary) -> String {
         ("max cluster", summary.max_cluster.map(|most| most.to_string())),
     ];
     rows.extend(optional.into_iter().filter_map(|(name, value)| Some((name, value?))));
-    rows.push(("input", format!("{}, decompressed", bytes(summary.bytes))));
+    let read =
+        if summary.reference + summary.reference_rejected == 0 { "input" } else { "input and references" };
+    rows.push((read, format!("{}, decompressed", bytes(summary.bytes))));
     let rows: Vec<Vec<String>> =
         rows.into_iter().map(|(name, value)| vec![name.to_owned(), html::text(&value)]).collect();
     let files: Vec<String> = Report::FILES

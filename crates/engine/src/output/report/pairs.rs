@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::html::{counted, id, text};
+use super::html::{counted, id, similarity, text};
 use super::least::Least;
 use crate::decide::Removed;
 use crate::error::Error;
@@ -84,8 +84,8 @@ fn article(run: &Findings<'_>, pair: &Removed, kept: &str, removed: &str) -> Res
         )
     };
     Ok(format!(
-        "<article>\n<h3>Similarity {:.4}</h3>\n<div class=\"pair\">\n{}{}</div>\n</article>\n",
-        pair.similarity,
+        "<article>\n<h3>Similarity {}</h3>\n<div class=\"pair\">\n{}{}</div>\n</article>\n",
+        similarity(pair.similarity, 4),
         side(
             "kept",
             &id(&run.id(pair.of)?),

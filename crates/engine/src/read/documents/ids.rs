@@ -19,15 +19,18 @@ const SORTED_BYTES: u64 = 32;
 const NUMBER_SIGN: char = '#';
 
 impl Documents {
-    /// Finds ids that several documents have. Gives the first two documents of one of them.
+    /// Finds ids that several documents have, and returns those that are worth a warning.
     ///
-    /// An id that is the `file:line` by which another document goes counts as repeated too.
+    /// An id that is the `file:line` by which another document goes counts as repeated too. A document of the inputs that has the
+    /// id of a reference is no reason for a warning: references are often an earlier state of the inputs. The first `references`
+    /// documents are references.
     pub(crate) fn find_repeated_ids(
         &mut self,
         corpus: &Corpus,
         room: WorkingMemory,
-    ) -> Result<Option<[u32; 2]>, Error> {
-        let mut example: Option<[u32; 2]> = None;
+        references: u32,
+    ) -> Result<Option<RepeatedIds>, Error> {
+        let mut warned: Option<RepeatedIds> = None;
         let mut repeated = vec![];
         let mut hashes: Vec<(u64, u32)> = vec![];
         let mut scratch = vec![];
@@ -50,40 +53,51 @@ impl Documents {
             })?;
             sort_mixed(&mut hashes, &mut scratch);
             for group in hashes.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
-                let pair = self.add_repeated(group, &mut repeated)?;
-                example = [example, pair].into_iter().flatten().min();
+                let found = self.add_repeated(group, references, &mut repeated)?;
+                warned = RepeatedIds::joined(warned, found);
             }
         }
         repeated.sort_unstable();
         self.repeated = repeated;
         looks_like_places.sort_unstable();
+        let repeated_only = self.repeated.len();
         let clash = self.add_clashes(&looks_like_places, &places)?;
-        Ok(example.or(clash))
+        let clashes = (self.repeated.len() - repeated_only) as u64;
+        let clash = clash.map(|example| RepeatedIds { documents: clashes, example });
+        Ok(match (warned, clash) {
+            (Some(RepeatedIds { documents, example }), _) => {
+                Some(RepeatedIds { documents: documents + clashes, example })
+            }
+            (None, clash) => clash,
+        })
     }
 
-    /// Adds those documents of some whose ids have one hash that have one id. Gives the first two of them.
-    fn add_repeated(&self, group: &[(u64, u32)], repeated: &mut Vec<u32>) -> Result<Option<[u32; 2]>, Error> {
+    /// Adds those documents of some whose ids have one hash that have one id. Returns those that share it with another document of
+    /// the inputs, or with another reference.
+    fn add_repeated(
+        &self,
+        group: &[(u64, u32)],
+        references: u32,
+        repeated: &mut Vec<u32>,
+    ) -> Result<Option<RepeatedIds>, Error> {
         // Equal hashes are nearly always equal ids; those that are not must not be told apart by mistake. The documents of a
         // group ascend, and each id is held once, however many have it.
-        let mut firsts: BTreeMap<Cow<'_, str>, (u32, bool)> = BTreeMap::new();
-        let mut example: Option<[u32; 2]> = None;
+        let mut all: BTreeMap<Cow<'_, str>, FirstOfId> = BTreeMap::new();
+        let mut sides: [BTreeMap<Cow<'_, str>, FirstOfId>; 2] = Default::default();
+        let mut warned: Option<RepeatedIds> = None;
         for &(_, document) in group {
-            match firsts.entry(self.raw_id(document)?) {
-                Entry::Vacant(entry) => {
-                    entry.insert((document, false));
-                }
-                Entry::Occupied(mut entry) => {
-                    let (first, counted) = entry.get_mut();
-                    if !std::mem::replace(counted, true) {
-                        repeated.push(*first);
-                        let pair = [*first, document];
-                        example = Some(example.map_or(pair, |before| before.min(pair)));
-                    }
-                    repeated.push(document);
-                }
+            let id = self.raw_id(document)?;
+            if let Some(side) = sides.get_mut(usize::from(document >= references)) {
+                let (_, found) = FirstOfId::count(side.entry(id.clone()), document);
+                warned = RepeatedIds::joined(warned, found);
+            }
+            let (first, found) = FirstOfId::count(all.entry(id), document);
+            if let Some(found) = found {
+                repeated.extend((found.documents == 2).then_some(first));
+                repeated.push(document);
             }
         }
-        Ok(example)
+        Ok(warned)
     }
 
     /// Adds to the repeated ids those that are the place by which another document goes. Gives the first such document
@@ -219,6 +233,52 @@ impl Documents {
             Some(id) => Err(id),
             None => Ok(found),
         })
+    }
+}
+
+/// Documents that share an id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RepeatedIds {
+    /// How many there are.
+    pub(crate) documents: u64,
+    /// The first two documents of one id.
+    pub(crate) example: [u32; 2],
+}
+
+impl RepeatedIds {
+    /// All of both, with the example that comes first.
+    fn joined(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        match (one, other) {
+            (Some(one), Some(other)) => Some(Self {
+                documents: one.documents + other.documents,
+                example: one.example.min(other.example),
+            }),
+            (one, other) => one.or(other),
+        }
+    }
+}
+
+/// The first document of an id.
+struct FirstOfId {
+    document: u32,
+    /// Whether it was counted among those that share the id.
+    is_counted: bool,
+}
+
+impl FirstOfId {
+    /// Counts a document of an id: returns the first document, and the documents that are known to share the id only now.
+    fn count(entry: Entry<'_, Cow<'_, str>, Self>, document: u32) -> (u32, Option<RepeatedIds>) {
+        match entry {
+            Entry::Vacant(entry) => {
+                entry.insert(Self { document, is_counted: false });
+                (document, None)
+            }
+            Entry::Occupied(mut entry) => {
+                let first = entry.get_mut();
+                let documents = if std::mem::replace(&mut first.is_counted, true) { 1 } else { 2 };
+                (first.document, Some(RepeatedIds { documents, example: [first.document, document] }))
+            }
+        }
     }
 }
 

@@ -18,6 +18,7 @@ use crate::rows::RowLayout;
 use crate::storage::store::StoredFile;
 
 pub(crate) use columns::{ComparisonKind, DocumentColumns, NewRow, RowShape};
+pub(crate) use ids::RepeatedIds;
 pub(crate) use rows::{RowChoice, RowReader};
 use segment::{Medium, Segment, SegmentSection};
 

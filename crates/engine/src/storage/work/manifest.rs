@@ -1,5 +1,6 @@
 //! What a run was asked to do, and with what.
 
+use minwise::figure::{counted, grouped};
 use minwise::{Observer, Stage};
 use minwise_corpus::{ContentHash, Corpus};
 use serde::{Deserialize, Serialize};
@@ -83,24 +84,32 @@ impl Manifest {
                 Some((_, before)) => {
                     return Err(setting(name, format!("was `{before}` then and is `{now}` now")));
                 }
-                None => return Err(setting(name, format!("is `{now}` now and was not known then"))),
+                None => {
+                    return Err(setting(
+                        name,
+                        format!("is `{now}` now, and the version that began the run did not have it"),
+                    ));
+                }
             }
         }
         if let Some((name, before)) =
             before.options.iter().find(|(name, _)| self.options.iter().all(|(now, _)| now != bare(name)))
         {
-            return Err(setting(bare(name), format!("was `{before}` then and is not known now")));
+            return Err(setting(
+                bare(name),
+                format!("was `{before}` then, and this version does not have it"),
+            ));
         }
         for (then, now) in before.inputs.iter().zip(&self.inputs) {
             if then.name != now.name {
                 return Err(changed(format!("`{}` is read where `{}` was read then", now.name, then.name)));
             }
             if then.bytes != now.bytes {
-                let (then, bytes) = (then.bytes, now.bytes);
-                return Err(changed(format!("`{}` had {then} bytes then and has {bytes} now", now.name)));
+                let (then, bytes) = (counted(then.bytes, "byte"), grouped(now.bytes));
+                return Err(changed(format!("`{}` had {then} then and has {bytes} now", now.name)));
             }
             if then.hash != now.hash {
-                return Err(changed(format!("`{}` is as long as it was then, but not the same", now.name)));
+                return Err(changed(format!("`{}` has as many bytes as then, but other content", now.name)));
             }
         }
         let (then, now) = (before.inputs.len(), self.inputs.len());

@@ -75,6 +75,8 @@ impl WorkFile {
 }
 
 const LOCK: &str = "lock";
+/// The end of the name of a folder in the list of outputs.
+const FOLDER_SIGN: char = '/';
 
 /// The folder of a run that is about to be begun or taken up, so that temporary files can lie there before all is known
 /// that the run is known by. No other process works in it.
@@ -160,12 +162,18 @@ impl WorkFolder {
         Claim::new(folder)?.begin(manifest)
     }
 
-    /// Notes that outputs are about to be put in place, so that whoever takes the run up again may replace them.
+    /// Notes that outputs are about to be put in place, so that whoever takes the run up again may replace them. Each has its
+    /// name and whether it is a folder: while a folder is replaced, there is a moment in which nothing has its name.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Corpus`] if the list cannot be written.
-    pub fn note_outputs(&self, outputs: &[String]) -> Result<(), Error> {
-        self.create(WorkFile::Finishing)?.finish(&outputs)
+    pub fn note_outputs(&self, outputs: &[(String, bool)]) -> Result<(), Error> {
+        // A slash at the end of the name of a folder: earlier versions wrote the name alone.
+        let name = |(name, is_folder): &(String, bool)| {
+            if *is_folder { format!("{name}{FOLDER_SIGN}") } else { name.clone() }
+        };
+        let names: Vec<String> = outputs.iter().map(name).collect();
+        self.create(WorkFile::Finishing)?.finish(&names)
     }
 
     /// Notes that all outputs are in place: whoever takes the run up again writes others, or replaces these only if told to.
@@ -250,7 +258,7 @@ pub fn refuse(folder: &Path, resume: bool) -> Result<(), Error> {
             action: "begin a run in",
             reason: "it is not empty".to_owned(),
             hint: Some(if begun {
-                Sentence::new().setting("resume").text(" goes on with the run that was begun there")
+                Sentence::new().setting("resume").text(" continues the run that was begun there")
             } else {
                 "name a folder that is empty or not there yet".into()
             }),
@@ -260,8 +268,8 @@ pub fn refuse(folder: &Path, resume: bool) -> Result<(), Error> {
     if !begun && !strange.is_empty() {
         return Err(ErrorKind::File {
             path: folder.display().to_string(),
-            action: "go on with a run in",
-            reason: format!("there is no run, and there is `{}`", strange[0]),
+            action: "continue a run in",
+            reason: format!("it holds no run, but other files, such as `{}`", strange[0]),
             hint: Some(Sentence::from("name the folder that ").setting("work").text(" was given before")),
         }
         .into());
@@ -269,18 +277,21 @@ pub fn refuse(folder: &Path, resume: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether the run in a folder was ended while it put these outputs in place.
+/// If the run in a folder was ended while it put these outputs in place, which of them are folders.
 ///
 /// # Errors
 /// Fails with [`ErrorKind::Corpus`] or [`ErrorKind::File`] if the list of outputs cannot be read or is damaged.
-pub fn was_finishing(folder: &Path, outputs: &[String]) -> Result<bool, Error> {
+pub fn was_finishing(folder: &Path, outputs: &[String]) -> Result<Option<Vec<bool>>, Error> {
     let path = folder.join(WorkFile::Finishing.name());
     // Whether it is the same run is for the manifest to say, and without one there is no run.
     if !is_begun(folder) || !path.exists() {
-        return Ok(false);
+        return Ok(None);
     }
     let file = StoredFile::open(&path, FINISHING, OpenCheck::Everything)?;
-    Ok(about::<Vec<String>>(&file)? == outputs)
+    let noted: Vec<String> = about(&file)?;
+    let names = noted.iter().map(|name| name.strip_suffix(FOLDER_SIGN).unwrap_or(name));
+    let is_same = names.eq(outputs);
+    Ok(is_same.then(|| noted.iter().map(|name| name.ends_with(FOLDER_SIGN)).collect()))
 }
 
 /// What a piece says of itself.

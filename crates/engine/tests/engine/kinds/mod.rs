@@ -213,7 +213,7 @@ fn a_recall_below_the_wanted_one_is_warned_of() {
             panic!("{mode:?}: {warned:?}")
         };
         assert!(*shelves > 0 && documents > shelves, "{shelves} {documents}");
-        assert!(expected < wanted && wanted == "0.9900", "{expected} {wanted}");
+        assert!(expected < wanted && wanted == "99.00 %", "{expected} {wanted}");
         let text = full.message().as_flags("minwise");
         assert!(text.contains("`--ignore-text FILE` leaves it out"), "{text}");
         assert!(text.contains("`--candidates all` compares every pair"), "{text}");

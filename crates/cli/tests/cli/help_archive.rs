@@ -1,0 +1,1125 @@
+//! The help of the archive: `index`, `check` and `serve`.
+
+use crate::support::Desk;
+
+#[test]
+fn index() {
+    insta::assert_snapshot!(Desk::new().run("index --help"), @"
+    exit 0
+    --- stdout
+    Keep an archive of documents: create it, add to it, maintain it
+
+    Usage: minwise index [OPTIONS] <COMMAND>
+
+    Commands:
+      create   Create an empty archive
+      add      Add documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB and PDF files,
+               folders of them, or records of JSONL, CSV, TSV, Parquet, Arrow IPC and WARC files. A
+               document whose id is in the archive already is replaced if it has changed
+      remove   Remove documents
+      list     List documents
+      show     Show the text of a document, or with `--format jsonl` everything that the archive has
+               about it
+      stats    Show the size and the settings of an archive
+      check    Read everything in an archive and list the damage. The exit code is 1 if something is
+               damaged
+      compact  Make an archive smaller and faster after many changes. Removed documents leave the disk,
+               except those among the last 64 MB of changes. An archive that consists mostly of such
+               recent changes stays as it is
+      merge    Merge archives with the same settings into a new one. If several of them have a document
+               with the same id, that of the last archive is taken
+      export   Write all documents as JSON lines
+      import   Add the documents of an exported archive to an existing archive or a new one
+      help     Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Messages:
+          --color <WHEN>  Use colour in messages and help. `auto` uses it on terminals, unless the
+                          variable NO_COLOR is set [default: auto] [possible values: auto, always,
+                          never]
+
+    Examples:
+      minwise index create archive
+      minwise index add archive applications/
+      minwise index list archive --search smith
+    ");
+}
+
+#[test]
+fn index_create() {
+    insta::assert_snapshot!(Desk::new().run("index create --help"), @"
+    exit 0
+    --- stdout
+    Create an empty archive
+
+    Usage: minwise index create [OPTIONS] <DIR>
+
+    Arguments:
+      <DIR>
+              The folder of the new archive. It must not exist or must be empty
+
+    Options:
+          --threshold <T>
+              Find documents from this similarity on. Bands and rows follow from it and from `--recall`
+
+              [default: 0.5]
+
+          --recall <R>
+              Find a document exactly at the threshold with this probability
+
+              [default: 0.996]
+
+          --passage <N>
+              Always find shared passages of at least N tokens, however small a part of the documents
+              they are
+
+              [default: 25]
+
+          --bits <BITS>
+              Keep this many bits per register of a sketch: 1 to 16, fractions such as 1.5, or 0.5, 0.25
+              or 0.125. `all` keeps all bits. Fewer bits take less room on disk, and more candidates
+              have to be compared
+
+              [default: 8]
+
+          --no-text
+              Store shingles instead of texts. Matches are found and measured, but passages cannot be
+              shown
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Text and sketches:
+          --shingle <SHINGLING>
+              Cut text into shingles in this way: `words:N`, `chars:N` or `terms`. With `,bag` behind
+              it, repeated shingles count
+
+              [default: words:5]
+
+          --normalize <FORM>
+              Normalise text in this way before it is cut: `nfkc+casefold`, `casefold` or `none`
+
+              [default: nfkc+casefold]
+
+          --strip-markup
+              Remove markup from the text first
+
+          --whitespace <RULE>
+              Treat white space by this rule: `fold` makes one space of each run of it, `keep` keeps it,
+              and `remove` removes it
+
+              [default: fold]
+
+          --short <RULE>
+              Treat a document shorter than a shingle by this rule: `one` makes one shingle of the whole
+              text, `reject` rejects the document
+
+              [default: one]
+
+          --sketch <SKETCH>
+              The kind of sketch: `minhash` (the default; also `minhash,modular`,
+              `minhash,multiplicative` and `minhash,murmur3`), `min-max`, `one-permutation`,
+              `super-minhash` or `fast-similarity`; for weighted shingles `dart` (the default), `icws`
+              or `cws`. `--registers` sets its size, unless the form has it: `super-minhash:256`.
+              Sketches that cannot be banded, such as `b-bit:2/minhash:256`, work with `sketch` and
+              `compare` only. `minwise compare A B --all` lists every kind
+
+          --registers <K>
+              The number of registers per sketch [default: 128]
+
+          --seed <N>
+              The seed of the hash functions
+
+              [default: 1]
+
+    Messages:
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
+
+      -q, --quiet
+              Print errors and warnings only: no progress and no summary
+
+      -v, --verbose
+              List the skipped files, each with its reason. In folders and globs, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
+
+          --log <FORMAT>
+              Write messages to standard error in this format
+
+              Possible values:
+              - text
+              - json: One JSON object per line
+
+              [default: text]
+
+    Examples:
+      minwise index create archive
+      minwise index create archive --threshold 0.3 --passage 15
+    ");
+}
+
+#[test]
+fn index_add() {
+    insta::assert_snapshot!(Desk::new().run("index add --help"), @"
+    exit 0
+    --- stdout
+    Add documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB and PDF files, folders of
+    them, or records of JSONL, CSV, TSV, Parquet, Arrow IPC and WARC files. A document whose id is in
+    the archive already is replaced if it has changed
+
+    Usage: minwise index add [OPTIONS] <DIR> <INPUT>...
+
+    Arguments:
+      <DIR>
+              The folder of the archive
+
+      <INPUT>...
+              Files, folders or globs, or `-` for standard input
+
+    Options:
+          --meta <FILE>
+              Read metadata from this CSV file. Its column `id` names a document (a file by its name in
+              `index list`), its column `title` is the title, and all other columns become metadata of
+              that document
+
+          --meta-fields <FIELDS>
+              Store these fields or columns of records as metadata, separated by commas
+
+          --rejects <FILE>
+              List all rejected files and records in FILE, one JSON object per line, as in
+              `rejects.jsonl` of a report
+
+          --max-rejects <N>
+              Permit at most N rejected files and records: the exit code is then 0, otherwise 2
+
+          --force
+              Replace the file of `--rejects` if it exists
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Reading:
+          --text-field <FIELD>
+              Read the text from this field or column. A dot leads into an object (`meta.body`), `[]`
+              into a list (`messages[].content`). The texts of a list are joined by a blank line.
+              Several fields are separated by commas (`title,body`), and their texts are joined by a
+              line break
+
+              [default: text]
+
+          --id-field <FIELD>
+              Read the id from this field or column. Without such a field, the id is `file:line` or
+              `file:row`
+
+              [default: id]
+
+          --input-format <FORMAT>
+              Read inputs in this format: `auto` (found by content and name), `jsonl`, `csv`, `tsv`,
+              `parquet`, `arrow`, `warc` (WARC and WET), `document` (each file is a document, whose text
+              is extracted), or `text` (each file is a text)
+
+              [default: auto]
+
+          --encoding <ENCODING>
+              The encoding of text files: `utf-8` (other bytes are rejected), `latin-1` or `auto`
+
+              [default: utf-8]
+
+          --delimiter <CHAR>
+              Split the records of CSV at this character; `tab` stands for a tab. Without the option,
+              Minwise tries a comma, a semicolon and a tab, and takes the first one that finds the text
+              field in the header
+
+          --null <RULE>
+              Treat a record whose text is null by this rule: `keep` keeps it and compares it with
+              nothing, `reject` rejects it, and `error` ends the run. An archive leaves such records
+              out, and `check` always rejects them. A record without the field is always rejected
+
+              [default: keep]
+
+          --max-record <SIZE>
+              Reject records larger than this
+
+              [default: 1GiB]
+
+          --strict
+              Stop before anything is written if a file found in a folder or by a glob cannot be read
+              (no permission, a broken link, a link loop). Without `--strict`, such a file is rejected
+              and the run continues. A file that you name must always be readable
+
+          --temp-dir <DIR>
+              Put temporary files into this folder: decompressed and piped input, parts of tables,
+              extracted texts, and data that does not fit into memory. Without it, they go to the folder
+              of `dedup --work`, or else to the temporary folder of the system
+
+    Resources:
+      -j, --threads <N>
+              Use N threads. Without the option, Minwise uses one thread per core
+
+    Messages:
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
+
+      -q, --quiet
+              Print errors and warnings only: no progress and no summary
+
+      -v, --verbose
+              List the skipped files, each with its reason. In folders and globs, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
+
+          --log <FORMAT>
+              Write messages to standard error in this format
+
+              Possible values:
+              - text
+              - json: One JSON object per line
+
+              [default: text]
+
+    Examples:
+      minwise index add archive applications/
+      minwise index add archive articles.jsonl --meta-fields author,year
+      minwise index add archive applications/ --rejects rejects.jsonl
+    ");
+}
+
+#[test]
+fn index_remove() {
+    insta::assert_snapshot!(Desk::new().run("index remove --help"), @"
+    exit 0
+    --- stdout
+    Remove documents
+
+    Usage: minwise index remove [OPTIONS] <DIR> <ID>...
+
+    Arguments:
+      <DIR>
+              The folder of the archive
+
+      <ID>...
+              The ids of the documents. If one of them does not exist, nothing is removed
+
+    Options:
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Messages:
+      -q, --quiet
+              Print errors and warnings only: no progress and no summary
+
+      -v, --verbose
+              List the skipped files, each with its reason. In folders and globs, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
+
+          --log <FORMAT>
+              Write messages to standard error in this format
+
+              Possible values:
+              - text
+              - json: One JSON object per line
+
+              [default: text]
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
+
+    Examples:
+      minwise index remove archive smith-2024.pdf
+    ");
+}
+
+#[test]
+fn index_list() {
+    insta::assert_snapshot!(Desk::new().run("index list --help"), @r#"
+    exit 0
+    --- stdout
+    List documents
+
+    Usage: minwise index list [OPTIONS] <DIR>
+
+    Arguments:
+      <DIR>
+              The folder of the archive
+
+    Options:
+          --search <TEXT>
+              List only documents that contain this in their id, title or metadata. Upper and lower case
+              are the same
+
+              [default: ""]
+
+          --newest
+              List the newest documents first
+
+          --limit <N>
+              List at most N documents. Without the option, all are listed
+
+          --format <FORMAT>
+              Print documents as `text` (id, length, title) or `jsonl`
+
+              Possible values:
+              - text:  For people
+              - jsonl: One JSON object per line
+
+              [default: text]
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Messages:
+      -q, --quiet
+              Print errors and warnings only: no progress and no summary
+
+      -v, --verbose
+              List the skipped files, each with its reason. In folders and globs, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
+
+          --log <FORMAT>
+              Write messages to standard error in this format
+
+              Possible values:
+              - text
+              - json: One JSON object per line
+
+              [default: text]
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
+
+    Examples:
+      minwise index list archive --newest --limit 20
+      minwise index list archive --search smith --format jsonl
+    "#);
+}
+
+#[test]
+fn index_show() {
+    insta::assert_snapshot!(Desk::new().run("index show --help"), @"
+    exit 0
+    --- stdout
+    Show the text of a document, or with `--format jsonl` everything that the archive has about it
+
+    Usage: minwise index show [OPTIONS] <DIR> <ID>
+
+    Arguments:
+      <DIR>
+              The folder of the archive
+
+      <ID>
+              The id of the document
+
+    Options:
+          --format <FORMAT>
+              Print `text` (the text alone) or `jsonl` (everything)
+
+              Possible values:
+              - text:  For people
+              - jsonl: One JSON object per line
+
+              [default: text]
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Messages:
+      -q, --quiet
+              Print errors and warnings only: no progress and no summary
+
+      -v, --verbose
+              List the skipped files, each with its reason. In folders and globs, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
+
+          --log <FORMAT>
+              Write messages to standard error in this format
+
+              Possible values:
+              - text
+              - json: One JSON object per line
+
+              [default: text]
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
+
+    Examples:
+      minwise index show archive smith-2024.pdf
+      minwise index show archive smith-2024.pdf --format jsonl
+    ");
+}
+
+#[test]
+fn index_stats() {
+    insta::assert_snapshot!(Desk::new().run("index stats --help"), @"
+    exit 0
+    --- stdout
+    Show the size and the settings of an archive
+
+    Usage: minwise index stats [OPTIONS] <DIR>
+
+    Arguments:
+      <DIR>
+              The folder of the archive
+
+    Options:
+          --format <FORMAT>
+              Print the numbers in this format
+
+              Possible values:
+              - text:  For people
+              - jsonl: One JSON object per line
+
+              [default: text]
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Messages:
+      -q, --quiet
+              Print errors and warnings only: no progress and no summary
+
+      -v, --verbose
+              List the skipped files, each with its reason. In folders and globs, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
+
+          --log <FORMAT>
+              Write messages to standard error in this format
+
+              Possible values:
+              - text
+              - json: One JSON object per line
+
+              [default: text]
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
+
+    Examples:
+      minwise index stats archive
+    ");
+}
+
+#[test]
+fn index_check() {
+    insta::assert_snapshot!(Desk::new().run("index check --help"), @"
+    exit 0
+    --- stdout
+    Read everything in an archive and list the damage. The exit code is 1 if something is damaged
+
+    Usage: minwise index check [OPTIONS] <DIR>
+
+    Arguments:
+      <DIR>
+              The folder of the archive
+
+    Options:
+          --repair
+              Remove damaged documents, and rebuild everything that is derived from the others
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Messages:
+      -q, --quiet
+              Print errors and warnings only: no progress and no summary
+
+      -v, --verbose
+              List the skipped files, each with its reason. In folders and globs, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
+
+          --log <FORMAT>
+              Write messages to standard error in this format
+
+              Possible values:
+              - text
+              - json: One JSON object per line
+
+              [default: text]
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
+
+    Examples:
+      minwise index check archive
+      minwise index check archive --repair
+    ");
+}
+
+#[test]
+fn index_compact() {
+    insta::assert_snapshot!(Desk::new().run("index compact --help"), @"
+    exit 0
+    --- stdout
+    Make an archive smaller and faster after many changes. Removed documents leave the disk, except
+    those among the last 64 MB of changes. An archive that consists mostly of such recent changes stays
+    as it is
+
+    Usage: minwise index compact [OPTIONS] <DIR>
+
+    Arguments:
+      <DIR>
+              The folder of the archive
+
+    Options:
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Messages:
+      -q, --quiet
+              Print errors and warnings only: no progress and no summary
+
+      -v, --verbose
+              List the skipped files, each with its reason. In folders and globs, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
+
+          --log <FORMAT>
+              Write messages to standard error in this format
+
+              Possible values:
+              - text
+              - json: One JSON object per line
+
+              [default: text]
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
+
+    Examples:
+      minwise index compact archive
+    ");
+}
+
+#[test]
+fn index_merge() {
+    insta::assert_snapshot!(Desk::new().run("index merge --help"), @"
+    exit 0
+    --- stdout
+    Merge archives with the same settings into a new one. If several of them have a document with the
+    same id, that of the last archive is taken
+
+    Usage: minwise index merge [OPTIONS] --output <DIR> <INDEX>...
+
+    Arguments:
+      <INDEX>...
+              The folders of the archives to merge
+
+    Options:
+      -o, --output <DIR>
+              The folder of the new archive
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Messages:
+      -q, --quiet
+              Print errors and warnings only: no progress and no summary
+
+      -v, --verbose
+              List the skipped files, each with its reason. In folders and globs, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
+
+          --log <FORMAT>
+              Write messages to standard error in this format
+
+              Possible values:
+              - text
+              - json: One JSON object per line
+
+              [default: text]
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
+
+    Examples:
+      minwise index merge archive-2024 archive-2025 --output archive
+    ");
+}
+
+#[test]
+fn index_export() {
+    insta::assert_snapshot!(Desk::new().run("index export --help"), @"
+    exit 0
+    --- stdout
+    Write all documents as JSON lines
+
+    Usage: minwise index export [OPTIONS] <DIR>
+
+    Arguments:
+      <DIR>
+              The folder of the archive
+
+    Options:
+      -o, --output <FILE>
+              Write the lines to FILE. Without the option, they go to standard output
+
+          --force
+              Replace an output that exists
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Messages:
+      -q, --quiet
+              Print errors and warnings only: no progress and no summary
+
+      -v, --verbose
+              List the skipped files, each with its reason. In folders and globs, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
+
+          --log <FORMAT>
+              Write messages to standard error in this format
+
+              Possible values:
+              - text
+              - json: One JSON object per line
+
+              [default: text]
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
+
+    Examples:
+      minwise index export archive --output archive.jsonl
+    ");
+}
+
+#[test]
+fn index_import() {
+    insta::assert_snapshot!(Desk::new().run("index import --help"), @"
+    exit 0
+    --- stdout
+    Add the documents of an exported archive to an existing archive or a new one
+
+    Usage: minwise index import [OPTIONS] <DIR> <FILE>
+
+    Arguments:
+      <DIR>
+              The folder of the archive. If there is none, one with the settings of the export is
+              created
+
+      <FILE>
+              An exported archive, or `-` for standard input
+
+    Options:
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Messages:
+      -q, --quiet
+              Print errors and warnings only: no progress and no summary
+
+      -v, --verbose
+              List the skipped files, each with its reason. In folders and globs, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
+
+          --log <FORMAT>
+              Write messages to standard error in this format
+
+              Possible values:
+              - text
+              - json: One JSON object per line
+
+              [default: text]
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
+
+    Examples:
+      minwise index import archive archive.jsonl
+    ");
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "it has that many options")]
+fn check() {
+    insta::assert_snapshot!(Desk::new().run("check --help"), @"
+    exit 0
+    --- stdout
+    Check documents against an archive and report what they share with it. The exit code is 0 if nothing
+    is found, 1 if something is found, and 2 if a document could not be read
+
+    Usage: minwise check [OPTIONS] --index <DIR> <FILE>...
+
+    Arguments:
+      <FILE>...
+              The documents to check: files, folders or globs of the formats that `index add` reads, or
+              `-` for standard input
+
+    Options:
+          --index <DIR>
+              The folder of the archive
+
+          --threshold <T>
+              Report a document if its Jaccard similarity is at least T
+
+              [default: 0.5]
+
+          --containment <C>
+              Report a document if at least the share C of either text appears in the other
+
+              [default: 0.3]
+
+          --passage <N>
+              Report a document that shares a passage of at least N tokens. Without the option, N is the
+              length from which the archive finds every passage. With `off`, a passage alone makes no
+              match
+
+          --top <N>
+              Show at most N matches per document, the best first
+
+              [default: 10]
+
+          --candidates <N>
+              Compare at most N candidates per document, the most promising first. The answer states how
+              many were not compared
+
+              [default: 1000]
+
+          --weight <WEIGHTING>
+              Also show the weighted Jaccard similarity, with the document frequencies of the archive:
+              `count`, `tf`, `tf-idf` or `tf-idf,smooth`
+
+          --report <FILE>
+              Write a web page with the shared passages side by side to FILE. It is one file that opens
+              without a network
+
+          --rejects <FILE>
+              List all rejected files and records in FILE, one JSON object per line, as in
+              `rejects.jsonl` of a report
+
+          --max-rejects <N>
+              Permit at most N rejected files and records: the exit code is then 1 or 0, as if all had
+              been read
+
+          --force
+              Replace the files of `--report` and `--rejects` if they exist
+
+          --format <FORMAT>
+              Print matches as `text`, or as `jsonl` with the fields of the API of the server
+
+              Possible values:
+              - text:  For people
+              - jsonl: One JSON object per line
+
+              [default: text]
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Text and documents to leave out:
+          --ignore-text <FILE>...
+              Leave out the text of these files, such as a form
+
+          --max-df <N>
+              Leave out shingles that occur in more documents of the archive than this: a share such as
+              `0.1`, or a number such as `500`
+
+          --ignore-quotations
+              Leave out text in quotation marks
+
+          --ignore-references
+              Leave out lists of references at the end of documents
+
+          --exclude <FIELD>
+              Skip documents of the archive that have the same value in this metadata field as the
+              checked document. The checked document has the value from its file or record, or from
+              `--set`. For records on standard input, give `--input-format` too
+
+          --set <FIELD=VALUE>
+              Set a metadata field of the checked documents
+
+          --since <DATE>
+              Skip documents of the archive before this date, such as `2026-03-01`, `2026-03` or `2026`
+
+          --until <DATE>
+              Skip documents of the archive after this date. The date is inclusive: `2026-03-01`
+              compares documents of that day, `2026` those of that year
+
+          --date-field <FIELD>
+              Take the date for `--since` and `--until` from this metadata field. Without the option,
+              the date on which a document was added decides
+
+    Reading:
+          --text-field <FIELD>
+              Read the text from this field or column. A dot leads into an object (`meta.body`), `[]`
+              into a list (`messages[].content`). The texts of a list are joined by a blank line.
+              Several fields are separated by commas (`title,body`), and their texts are joined by a
+              line break
+
+              [default: text]
+
+          --id-field <FIELD>
+              Read the id from this field or column. Without such a field, the id is `file:line` or
+              `file:row`
+
+              [default: id]
+
+          --input-format <FORMAT>
+              Read inputs in this format: `auto` (found by content and name), `jsonl`, `csv`, `tsv`,
+              `parquet`, `arrow`, `warc` (WARC and WET), `document` (each file is a document, whose text
+              is extracted), or `text` (each file is a text)
+
+              [default: auto]
+
+          --encoding <ENCODING>
+              The encoding of text files: `utf-8` (other bytes are rejected), `latin-1` or `auto`
+
+              [default: utf-8]
+
+          --delimiter <CHAR>
+              Split the records of CSV at this character; `tab` stands for a tab. Without the option,
+              Minwise tries a comma, a semicolon and a tab, and takes the first one that finds the text
+              field in the header
+
+          --null <RULE>
+              Treat a record whose text is null by this rule: `keep` keeps it and compares it with
+              nothing, `reject` rejects it, and `error` ends the run. An archive leaves such records
+              out, and `check` always rejects them. A record without the field is always rejected
+
+              [default: keep]
+
+          --max-record <SIZE>
+              Reject records larger than this
+
+              [default: 1GiB]
+
+          --strict
+              Stop before anything is written if a file found in a folder or by a glob cannot be read
+              (no permission, a broken link, a link loop). Without `--strict`, such a file is rejected
+              and the run continues. A file that you name must always be readable
+
+          --temp-dir <DIR>
+              Put temporary files into this folder: decompressed and piped input, parts of tables,
+              extracted texts, and data that does not fit into memory. Without it, they go to the folder
+              of `dedup --work`, or else to the temporary folder of the system
+
+    Messages:
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
+
+      -q, --quiet
+              Print errors and warnings only: no progress and no summary
+
+      -v, --verbose
+              List the skipped files, each with its reason. In folders and globs, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
+
+          --log <FORMAT>
+              Write messages to standard error in this format
+
+              Possible values:
+              - text
+              - json: One JSON object per line
+
+              [default: text]
+
+    Examples:
+      minwise check thesis.pdf --index archive
+      minwise check submissions/ --index archive --report report.html
+      minwise check thesis.pdf --index archive --ignore-quotations --ignore-references
+      minwise check thesis.pdf --index archive --format jsonl
+    ");
+}
+
+#[test]
+fn serve() {
+    insta::assert_snapshot!(Desk::new().run("serve --help"), @"
+    exit 0
+    --- stdout
+    Serve an archive over HTTP: an API and a web page, both to add and to check documents
+
+    Usage: minwise serve [OPTIONS] --index <DIR>
+
+    Options:
+          --index <DIR>
+              The folder of the archive
+
+          --listen <ADDRESS>
+              Listen on this address. An address that other machines can reach needs `--tokens`. With
+              port 0, the server takes a free port. It prints its address to standard output
+
+              [default: 127.0.0.1:8080]
+
+          --tokens <FILE>
+              Read tokens from this file, which only its owner may read. Each line is `read TOKEN` or
+              `write TOKEN`. Without tokens, everybody on this machine may read and write
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Limits:
+          --max-body <SIZE>
+              Refuse requests that are larger than this
+
+              [default: 64MiB]
+
+          --body-memory <SIZE>
+              Use at most this much memory for requests and jobs. Half of it is for requests and
+              answers, which wait until there is room; half is for running and waiting jobs, which are
+              refused if there is no room
+
+              [default: 256MiB]
+
+          --timeout <SECONDS>
+              Spend at most this many seconds on a request
+
+              [default: 60]
+
+          --max-requests <N>
+              Answer at most N requests at a time. Further ones are refused with status 503
+
+              [default: 512]
+
+          --max-connections <N>
+              Accept at most N connections at a time. Further ones wait
+
+              [default: 1024]
+
+          --rate <N>
+              Allow N requests per second and token, or per second and address without tokens. `off`
+              sets no limit
+
+              [default: 100]
+
+          --max-jobs <N>
+              Take at most N jobs that add documents, running and waiting ones together. At most two
+              jobs find clusters
+
+              [default: 16]
+
+          --grace <SECONDS>
+              When the server stops, give requests and jobs this many seconds to finish
+
+              [default: 30]
+
+    Messages:
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
+
+      -q, --quiet
+              Print errors and warnings only: no progress and no summary
+
+      -v, --verbose
+              List the skipped files, each with its reason. In folders and globs, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
+
+          --log <FORMAT>
+              Write messages to standard error in this format
+
+              Possible values:
+              - text
+              - json: One JSON object per line
+
+              [default: text]
+
+    Examples:
+      minwise serve --index archive
+      minwise serve --index archive --listen 0.0.0.0:8080 --tokens tokens.txt
+    ");
+}

@@ -36,7 +36,8 @@ cargo x test-python        the Python package only
 cargo x test-wheels        the wheels of the Python package, which `test --long` builds and tests as well
 cargo x test-spark         the Spark job only
 cargo x lint               formatting, clippy, documentation, features, headers, direction of the data flow, names of types, `docs --check`
-cargo x docs [--check]     draw the pictures of docs/concepts, describe the API and check what all pages point to
+cargo x docs [--check]     draw the pictures of docs/concepts, list all commands, describe the API and check what all pages point to
+cargo x dist               target/dist/minwise-VERSION-TARGET.tar.gz: a static binary, completions and manual pages; tried in an empty root
 cargo x tables             write the Unicode table of `core` anew
 cargo x trace              list the source files that one record passes through (needs valgrind)
 cargo x vectors            check the golden vectors, in Rust and against the Python reference

@@ -8,6 +8,7 @@ mod bench;
 mod browser;
 mod build;
 mod decisions;
+mod dist;
 mod docs;
 mod extract;
 mod features;
@@ -29,7 +30,7 @@ const HELP: &str = "\
 cargo x check              type-check everything
 cargo x test               every test: Rust, documentation, vectors, formats, API, Python, Spark, pages in a browser
 cargo x test WORD…         the Rust tests that have one of these words in their names
-cargo x test --long        what takes too long for every change: long tests, kills, statistics, features, the oldest Rust, packages, installation
+cargo x test --long        what takes too long for every change: long tests, kills, statistics, features, the oldest Rust, packages, installation, `dist`
 cargo x test-browser       the pages in a browser only
 cargo x test-api           the OpenAPI document and clients that are generated of it only
 cargo x test-python        the Python package only
@@ -97,6 +98,7 @@ fn other_task(args: &[&str]) -> Result<()> {
         ["check"] => cargo(&["check", "--workspace", "--all-targets"]),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
+        ["dist"] => dist::run().map(drop),
         ["tables"] => run::cargo_with(
             &["test", "--workspace", "--test", "unicode_tables"],
             &[("MINWISE_WRITE_TABLES", "1")],

@@ -8,6 +8,7 @@ mod bench;
 mod browser;
 mod build;
 mod decisions;
+mod dist;
 mod docs;
 mod extract;
 mod features;
@@ -29,7 +30,7 @@ const HELP: &str = "\
 cargo x check              type-check everything
 cargo x test               every test: Rust, documentation, vectors, formats, API, Python, Spark, pages in a browser
 cargo x test WORD…         the Rust tests that have one of these words in their names
-cargo x test --long        what takes too long for every change: long tests, kills, statistics, features, the oldest Rust, packages, installation
+cargo x test --long        what takes too long for every change: long tests, kills, statistics, features, the oldest Rust, packages, installation, `dist`
 cargo x test --long WORD…  the long parts that have one of these words in their names, such as `kills`
 cargo x test-browser       the pages in a browser only
 cargo x test-api           the OpenAPI document and clients that are generated of it only
@@ -37,7 +38,8 @@ cargo x test-python        the Python package only
 cargo x test-wheels        the wheels of the Python package, which `test --long` builds and tests as well
 cargo x test-spark         the Spark job only
 cargo x lint               formatting, clippy, documentation, features, headers, direction of the data flow, names of types, `docs --check`
-cargo x docs [--check]     draw the pictures of docs/concepts, describe the API and check what all pages point to
+cargo x docs [--check]     draw the pictures of docs/concepts, list all commands, describe the API and check what all pages point to
+cargo x dist               target/dist/minwise-VERSION-TARGET.tar.gz: a static binary, completions and manual pages; tried in an empty root
 cargo x tables             write the Unicode table of `core` anew
 cargo x trace              list the source files that one record passes through (needs valgrind)
 cargo x vectors            check the golden vectors, in Rust and against the Python reference
@@ -97,6 +99,7 @@ fn other_task(args: &[&str]) -> Result<()> {
         ["check"] => cargo(&["check", "--workspace", "--all-targets"]),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
+        ["dist"] => dist::run().map(drop),
         ["tables"] => run::cargo_with(
             &["test", "--workspace", "--test", "unicode_tables"],
             &[("MINWISE_WRITE_TABLES", "1")],

@@ -120,7 +120,7 @@ pub enum Command {
         minwise weights articles.jsonl --output articles.weights\n  \
         minwise dedup articles.jsonl --output cleaned.jsonl --weight tf-idf --weights articles.weights")]
     Weights(WeightsArgs),
-    /// Write shell completions and manual pages.
+    /// Write shell completions, manual pages and the reference of all commands.
     #[command(after_help = "Examples:\n  \
         minwise generate all share\n  \
         minwise generate completions zsh\n  \
@@ -505,6 +505,9 @@ pub enum Generate {
         /// The subcommand, such as `dedup` or `index add`.
         subcommand: Vec<String>,
     },
+    /// Print the reference of all commands and options as a Markdown page.
+    #[command(after_help = "Examples:\n  minwise generate reference")]
+    Reference,
 }
 
 #[derive(Debug, clap::Args)]

@@ -8,15 +8,19 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use crate::run::{cargo, cargo_with, root};
+use crate::run::{self, cargo, cargo_program, cargo_with, root};
 
 /// The list of errata that the documentation of `minwise` includes.
 const ERRATA_OF_RUSTDOC: &str = "crates/core/src/errata.md";
+/// The reference of all commands.
+const COMMANDS: &str = "docs/reference/commands.md";
 
 /// Writes the generated files, then checks all pages.
 pub fn write() -> Result<()> {
     generate(&root().join("docs/concepts"))?;
-    fs_err::write(root().join(ERRATA_OF_RUSTDOC), errata_of_rustdoc()?)?;
+    for (name, content) in written_texts()? {
+        fs_err::write(root().join(name), content)?;
+    }
     // That it is current is a test of the server.
     let openapi = ["test", "--package", "minwise-server", "--test", "server", "openapi"];
     cargo_with(&openapi, &[("MINWISE_WRITE_OPENAPI", "1")])?;
@@ -46,13 +50,22 @@ pub fn check() -> Result<()> {
             wrong.push(format!("docs/concepts/{} is drawn by nothing", name.display()));
         }
     }
-    if fs_err::read_to_string(root().join(ERRATA_OF_RUSTDOC)).unwrap_or_default() != errata_of_rustdoc()? {
-        wrong.push(format!("{ERRATA_OF_RUSTDOC} is not current"));
+    for (name, content) in written_texts()? {
+        if fs_err::read_to_string(root().join(name)).unwrap_or_default() != content {
+            wrong.push(format!("{name} is not current"));
+        }
     }
     if !wrong.is_empty() {
         bail!("`cargo x docs` is needed:\n  {}", wrong.join("\n  "));
     }
     check_pages()
+}
+
+/// The texts that are generated as a whole, by the names of their files.
+fn written_texts() -> Result<[(&'static str, String); 2]> {
+    let reference = ["run", "--quiet", "--package", "minwise-cli", "--", "generate", "reference"];
+    let reference = run::output(Path::new(&cargo_program()), &reference)?;
+    Ok([(ERRATA_OF_RUSTDOC, errata_of_rustdoc()?), (COMMANDS, reference)])
 }
 
 fn errata_of_rustdoc() -> Result<String> {

@@ -8,8 +8,8 @@ use anyhow::{Context, Result, ensure};
 use super::Tests;
 use super::ignored::Choice;
 use super::part::{self, Part, PartOutcome, RunnerReport};
-use crate::features;
 use crate::run::{self, has_nextest, package_name, packages, root, target};
+use crate::{dist, features};
 
 /// The package of the statistics.
 const CORE: &str = "minwise";
@@ -49,6 +49,7 @@ pub fn test(words: &[&str]) -> Result<bool> {
         Part::new("oldest Rust", "everything compiles with the `rust-version` of the manifest", oldest),
         Part::task("packages", "every crate that is published, built from its package", package),
         Part::task("install", "`cargo install` into an empty folder, then the examples", install),
+        Part::new("dist", "the archive with a static binary, tried in an empty root", dist::run),
         wheels_part(),
         Part::new("Spark", "the Spark job on a million copies and a hundred thousand filled forms", || {
             super::spark(&[("MINWISE_LONG", "1")])

@@ -24,7 +24,7 @@ fn the_command() {
       sketch    Write the sketches of a corpus to a file, to estimate similarities later
       estimate  Estimate the similarities of sketched documents without reading them again
       weights   Count in how many documents each shingle occurs, for weighted similarities
-      generate  Write shell completions and manual pages
+      generate  Write shell completions, manual pages and the reference of all commands
       help      Print this message or the help of the given subcommand(s)
 
     Options:
@@ -919,7 +919,7 @@ fn generate() {
     insta::assert_snapshot!(Desk::new().run("generate --help"), @"
     exit 0
     --- stdout
-    Write shell completions and manual pages
+    Write shell completions, manual pages and the reference of all commands
 
     Usage: minwise generate [OPTIONS] <COMMAND>
 
@@ -928,6 +928,7 @@ fn generate() {
                    and `DIR/man/man1`
       completions  Print the completions for a shell
       man          Print the manual page of the command or of a subcommand
+      reference    Print the reference of all commands and options as a Markdown page
       help         Print this message or the help of the given subcommand(s)
 
     Options:
@@ -1049,11 +1050,63 @@ fn completions_and_manual_pages_go_to_a_folder_and_name_no_machine() {
         assert!(!desk.text(name).contains("kernel"), "{name}");
     }
     let page = desk.text("share/man/man1/minwise-index-add.1");
-    assert!(page.contains(".TH minwise-index-add 1") && page.contains("Examples:"), "{page}");
+    assert!(
+        page.contains(".TH minwise-index-add 1  \"minwise 0.1.0\"") && page.contains("Examples:"),
+        "{page}"
+    );
     assert_eq!(desk.run("generate man index add").exit(0).text(), page);
     // A second time replaces them by the same.
     desk.run("generate all share").exit(0);
     assert_eq!((desk.names(), desk.text("share/man/man1/minwise-index-add.1")), (names, page));
+}
+
+/// The lines of `--help` that name an argument or an option, up to its value: `-o, --output <OUT>`.
+fn named_in_help(help: &str) -> impl Iterator<Item = &str> {
+    let is_name = |line: &&str| {
+        let text = line.trim_start();
+        let indent = line.len() - text.len();
+        (2..=6).contains(&indent) && (text.starts_with('-') || text.starts_with(['<', '[']))
+    };
+    let lines = help.lines().take_while(|line| *line != "Examples:").filter(is_name);
+    lines.map(|line| line.trim_start().split("  ").next().unwrap_or_default())
+}
+
+#[test]
+fn the_reference_has_every_command_option_default_and_example() {
+    let desk = Desk::new();
+    let page = desk.run("generate reference").exit(0).text().to_owned();
+    assert!(!page.contains("kernel"), "the page names no machine");
+    let common = page.split_once("\n## Options of every command\n").unwrap().1.split("\n## ").next().unwrap();
+    for words in subcommands().iter().filter(|words| !words.is_empty()) {
+        let title = format!("\n## minwise {words}\n");
+        let section = page.split_once(&title).unwrap_or_else(|| panic!("no section `{words}`")).1;
+        let section = section.split("\n## ").next().unwrap();
+        let help = desk.run(&format!("{words} --help")).exit(0).text().to_owned();
+        let mut names = 0;
+        for name in named_in_help(&help) {
+            let item = format!("\n- `{}`", name.replace(", ", "`, `"));
+            assert!(section.contains(&item) || common.contains(&item), "`{name}` of `{words}` in\n{section}");
+            names += 1;
+        }
+        assert!(names >= 3, "{names} in\n{help}");
+        // The default of `--color` stands among the options of every command, and an empty one is none.
+        let defaults = help.matches("[default: ").count() - help.matches("[default: \"\"]").count() - 1;
+        let listed = section.matches("Default: `").count() + section.matches("[default: ").count();
+        assert_eq!(listed, defaults, "{section}");
+        for example in help.split_once("Examples:\n").unwrap().1.lines() {
+            assert!(section.contains(&format!("\n{}\n", example.trim_start())), "{example} in\n{section}");
+        }
+    }
+    let sections = page.lines().filter(|line| line.starts_with("## minwise ")).count();
+    assert_eq!(sections, subcommands().len() - 1);
+    // Values, and options that do not go together.
+    for line in [
+        "- `--format <FORMAT>`: Write pairs in this format. Values: `tsv` (`id`, `id` and similarity, separated by tabs), `jsonl` (one JSON object per line). Default: `tsv`.",
+        "- `--removed <OUT>`: Write the removed documents to OUT. OUT takes the same forms as for `--output`. It cannot be given with `--annotate`.",
+        "- `--color <WHEN>`: Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR is set. Values: `auto`, `always`, `never`. Default: `auto`.",
+    ] {
+        assert!(page.lines().any(|other| other == line), "{line} in\n{page}");
+    }
 }
 
 #[test]

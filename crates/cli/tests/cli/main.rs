@@ -27,6 +27,7 @@ mod lab;
 mod large;
 mod lists;
 mod memory;
+mod newcomer;
 mod nulls;
 mod outputs;
 mod pairs;

@@ -1,4 +1,6 @@
-//! `minwise generate`: shell completions and manual pages, made from the options themselves.
+//! `minwise generate`: shell completions, manual pages and the reference, made from the options themselves.
+
+mod reference;
 
 use std::io::Write;
 use std::path::Path;
@@ -17,6 +19,7 @@ pub fn run(args: &GenerateArgs, printer: &Printer) -> Result<Exit, Failure> {
         Generate::All { folder } => return all(Path::new(folder), printer),
         Generate::Completions { shell } => completions(*shell),
         Generate::Man { subcommand } => man(subcommand)?,
+        Generate::Reference => reference::page(&command()).into_bytes(),
     };
     std::io::stdout().lock().write_all(&out)?;
     Ok(Exit::Done)
@@ -52,7 +55,9 @@ fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
     let mut out = vec![];
     // A built command is called by all its names: `minwise index add`.
     let title = command.get_bin_name().unwrap_or("minwise").replace(' ', "-");
-    clap_mangen::Man::new(command).title(title).render(&mut out)?;
+    // Otherwise the foot of the page of `minwise index add` names the program `add 0.1.0`.
+    let source = concat!("minwise ", env!("CARGO_PKG_VERSION"));
+    clap_mangen::Man::new(command).title(title).source(source).render(&mut out)?;
     Ok(out)
 }
 

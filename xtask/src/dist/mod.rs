@@ -1,0 +1,206 @@
+//! `cargo x dist`: an archive with a binary that needs nothing but the kernel.
+//!
+//! The binary contains the C library (`+crt-static`), so that it runs on any Linux system of its architecture, also in an empty
+//! container. The same files give an archive of the same bytes: its order, times, owners and modes are fixed.
+
+mod elf;
+mod licences;
+mod trial;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sha2::{Digest, Sha256};
+
+use crate::run::{self, cargo_program, root, target};
+use crate::test::part::{PartOutcome, RunnerReport};
+
+/// The time of every file in an archive: 1980-01-01, because `tar` warns about 1970.
+const TIME: u64 = 315_532_800;
+/// Files of the repository that every archive has.
+const FILES: [&str; 4] = ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "README.md"];
+
+/// Builds the archive, and tries it in an empty root.
+pub fn run() -> Result<PartOutcome> {
+    let host = host()?;
+    ensure!(host.contains("-linux-"), "archives are made on Linux, and this is {host}");
+    let binary = fs_err::read(build(&host)?)?;
+    if let Some(interpreter) = elf::interpreter(&binary)? {
+        bail!("the binary is not static: it needs `{interpreter}`");
+    }
+    for folder in [root().to_owned(), cargo_home()?] {
+        let folder = folder.to_string_lossy().into_owned();
+        let has_path = binary.windows(folder.len()).any(|bytes| bytes == folder.as_bytes());
+        ensure!(!has_path, "the binary contains the path `{folder}` of this machine");
+    }
+
+    let name = format!("minwise-{}-{host}", env!("CARGO_PKG_VERSION"));
+    let folder = target().join("dist");
+    fs_err::create_dir_all(&folder)?;
+    let files = files(&name, binary, &host)?;
+    let archive = archive(&files)?;
+    let path = folder.join(format!("{name}.tar.gz"));
+    fs_err::write(&path, &archive)?;
+    let sums = checksums(&folder)?;
+    fs_err::write(folder.join("SHA256SUMS"), &sums)?;
+    println!("{}: {:.1} MB, {} files", path.display(), archive.len() as f64 / 1e6, files.len());
+    print!("{sums}");
+
+    let skipped = trial::run(&archive, &name)?;
+    if let Some(why) = &skipped {
+        println!("the archive was not tried in an empty root: {why}");
+    }
+    let mut report = RunnerReport::of_one();
+    match skipped {
+        Some(_) => report.counts.skipped += 1,
+        None => report.counts.passed += 1,
+    }
+    Ok(PartOutcome::Ran(report))
+}
+
+/// The target that the compiler builds for, such as `x86_64-unknown-linux-gnu`.
+fn host() -> Result<String> {
+    let about = run::output(Path::new("rustc"), &["--version", "--verbose"])?;
+    let host = about.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("`rustc --version --verbose` names no host")?.to_owned())
+}
+
+fn cargo_home() -> Result<PathBuf> {
+    let named = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let usual = || std::env::home_dir().map(|home| home.join(".cargo"));
+    named.or_else(usual).context("there is no home folder")
+}
+
+/// Builds the binary in a folder of its own, because its flags would rebuild everything in the usual one.
+fn build(host: &str) -> Result<PathBuf> {
+    let folder = target().join("dist-build");
+    // Paths of this machine are no part of the binary: another one builds the same bytes.
+    let places = [(root().to_owned(), "/minwise"), (cargo_home()?, "/cargo")];
+    let places = places.map(|(from, to)| format!("{}={to}", from.display()));
+    let mut flags = vec!["-Ctarget-feature=+crt-static".to_owned()];
+    flags.extend(places.iter().map(|place| format!("--remap-path-prefix={place}")));
+    let c_flags: Vec<String> = places.iter().map(|place| format!("-ffile-prefix-map={place}")).collect();
+    let mut command = Command::new(cargo_program());
+    command.current_dir(root()).args(["build", "--locked", "--package", "minwise-cli", "--profile", "dist"]);
+    // With a named target, Cargo does not build procedural macros with these flags. A static one could not be loaded.
+    command.args(["--target", host, "--target-dir"]).arg(&folder);
+    command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}")).env("CFLAGS", c_flags.join(" "));
+    run::check(&mut command)?;
+    Ok(folder.join(host).join("dist").join("minwise"))
+}
+
+/// A file of an archive.
+struct ArchivedFile {
+    path: String,
+    content: Vec<u8>,
+    is_program: bool,
+}
+
+/// All files of an archive, in the order of their paths.
+fn files(name: &str, binary: Vec<u8>, host: &str) -> Result<Vec<ArchivedFile>> {
+    let file =
+        |path: &str, content| ArchivedFile { path: format!("{name}/{path}"), content, is_program: false };
+    let mut files = vec![];
+    for name in FILES {
+        files.push(file(name, fs_err::read(root().join(name))?));
+    }
+    files.push(file("LICENSES-OF-DEPENDENCIES", licences::text(host)?.into_bytes()));
+    let generated = target().join("dist-build").join("share");
+    if generated.exists() {
+        fs_err::remove_dir_all(&generated)?;
+    }
+    let program = target().join("dist-build").join(host).join("dist").join("minwise");
+    run::check(Command::new(program).args(["generate", "all"]).arg(&generated))?;
+    for path in files_below(&generated)? {
+        let inside = path.strip_prefix(&generated)?.to_string_lossy().into_owned();
+        files.push(file(&inside, fs_err::read(&path)?));
+    }
+    files.push(ArchivedFile { is_program: true, ..file("minwise", binary) });
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(files)
+}
+
+fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = vec![];
+    for entry in fs_err::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            files.extend(files_below(&path)?);
+        } else {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// The bytes of an archive with these files.
+fn archive(files: &[ArchivedFile]) -> Result<Vec<u8>> {
+    // The encoder writes neither a name nor a time.
+    let mut archive = tar::Builder::new(GzEncoder::new(vec![], Compression::best()));
+    for file in files {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(file.content.len() as u64);
+        header.set_mode(if file.is_program { 0o755 } else { 0o644 });
+        header.set_mtime(TIME);
+        header.set_uid(0);
+        header.set_gid(0);
+        archive.append_data(&mut header, &file.path, &*file.content)?;
+    }
+    Ok(archive.into_inner()?.finish()?)
+}
+
+/// Lines as `sha256sum` writes them, for all archives in a folder.
+fn checksums(folder: &Path) -> Result<String> {
+    let mut lines = vec![];
+    for path in files_below(folder)? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.parent() == Some(folder) && name.ends_with(".tar.gz") {
+            lines.push(format!("{}  {name}\n", sha256(&fs_err::read(&path)?)));
+        }
+    }
+    lines.sort_by(|one, other| one[64..].cmp(&other[64..]));
+    Ok(lines.concat())
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Vec<ArchivedFile> {
+        let file = |path: &str, is_program| ArchivedFile {
+            path: path.to_owned(),
+            content: path.as_bytes().to_vec(),
+            is_program,
+        };
+        vec![file("minwise-1/README.md", false), file("minwise-1/minwise", true)]
+    }
+
+    #[test]
+    fn an_archive_has_the_same_bytes_whenever_it_is_made() {
+        let first = archive(&example()).unwrap();
+        assert_eq!(archive(&example()).unwrap(), first);
+        let mut entries = vec![];
+        for entry in tar::Archive::new(flate2::read::GzDecoder::new(&*first)).entries().unwrap() {
+            let entry = entry.unwrap();
+            let header = entry.header();
+            let path = entry.path().unwrap().to_string_lossy().into_owned();
+            let owner = (header.uid().unwrap(), header.gid().unwrap());
+            entries.push((path, header.mode().unwrap(), header.mtime().unwrap(), owner));
+        }
+        let expected = [("minwise-1/README.md", 0o644), ("minwise-1/minwise", 0o755)];
+        assert_eq!(entries, expected.map(|(path, mode)| (path.to_owned(), mode, TIME, (0, 0))));
+    }
+
+    #[test]
+    fn checksums_are_those_of_sha256sum() {
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(sha256(b"abc"), expected);
+    }
+}

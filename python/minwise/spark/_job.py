@@ -218,7 +218,7 @@ def run(ready: _Ready, limits: dict[str, int | None], plan: dict[str, Any]) -> d
     drawn = _audit.size(ready.audit, counts["distinct"])
     if drawn:
         counts["audit"] = folder.step("audit", lambda: _audit.audit(folder, df, against, columns, job, drawn))
-    counts["spec"] = plan["spec"]
+    counts |= {name: plan[name] for name in ("spec", "threshold", "bands", "rows", "keep", "cluster", "max_cluster")}
     counts["steps_computed"] = folder.computed
     return counts
 

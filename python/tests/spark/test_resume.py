@@ -94,6 +94,21 @@ def test_large_tables_go_in_parts(sail: Any, tmp_path: Path, monkeypatch: pytest
     assert_same(decided_by(result), expected)
 
 
+def test_rounds_with_too_many_pairs_for_the_driver_begin_anew(sail: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    df = sail.createDataFrame(rows())
+    settings: dict[str, Any] = {"text": "text", "order_by": "row", "audit": "off"}
+    here = minwise.spark.dedup(df, work=str(tmp_path / "here"), **settings)
+    assert not (tmp_path / "here/texts").exists() and here.summary["rounds"] > 1
+    # Pairs of the first round: the driver gives up before any round, or in a later one.
+    for name, limit in (("first", 1), ("later", here.summary["asked"] // 2)):
+        monkeypatch.setattr(_rounds, "HERE_PAIRS", limit)
+        result = minwise.spark.dedup(df, work=str(tmp_path / name), **settings)
+        assert_same(decided_by(result), decided_by(here))
+        for count in ("rounds", "asked", "screened", "similar", "bytes"):
+            assert result.summary[count] == here.summary[count], count
+    assert (tmp_path / "first/texts").exists()
+
+
 def test_a_folder_of_another_job_is_refused_by_the_field(sail: Any, tmp_path: Path) -> None:
     df = sail.createDataFrame(rows()[:40])
     settings: dict[str, Any] = {"text": "text", "order_by": "row", "work": str(tmp_path / "work")}

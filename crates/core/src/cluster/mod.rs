@@ -33,7 +33,9 @@ pub use components::{Forest, components};
 pub use neighbourhood::Neighbourhood;
 pub use pairs::pairs;
 pub use rounds::{Edge, PriorState, Ranked, Standing, Visit, decide_round, name_keepers};
-pub use shelf::{BlockLimits, BlockRow, JoinMember, JoinShelf, MemberState, MemberWait, ShelfMember, StarShelf};
+pub use shelf::{
+    BlockLimits, BlockRow, JoinMember, JoinShelf, MemberState, MemberWait, ShelfMember, StarShelf,
+};
 pub use star::{Verdict, star};
 
 /// A clustering.

@@ -56,11 +56,11 @@ fn similarity(batch: &RecordBatch, row: usize) -> PyResult<f64> {
 /// A membership: band, band key, document, and the batch and row that have it.
 type Membership = (u16, i64, u32, (usize, usize));
 
+/// Documents that asked on shelves that can be full: band, band key and document.
+type AskedMembers = BTreeSet<(u16, i64, u32)>;
+
 /// Memberships of all shelves of a part, by shelves, and documents that asked on shelves that can be full.
-fn memberships(
-    all: &[RecordBatch],
-    ranks: &[&[u8]],
-) -> PyResult<(Vec<Membership>, BTreeSet<(u16, i64, u32)>)> {
+fn memberships(all: &[RecordBatch], ranks: &[&[u8]]) -> PyResult<(Vec<Membership>, AskedMembers)> {
     let (mut members, mut asked) = (vec![], BTreeSet::new());
     for (at, batch) in all.iter().enumerate() {
         let rank = column(batch, "rank")?;
@@ -84,7 +84,7 @@ fn star_members(
     all: &[RecordBatch],
     ranks: &[&[u8]],
     shelf: &[Membership],
-    asked: &BTreeSet<(u16, i64, u32)>,
+    asked: &AskedMembers,
     rule: StarShelf,
     most: usize,
 ) -> PyResult<Vec<ShelfMember>> {

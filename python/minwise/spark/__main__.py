@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from . import _job, dedup_files
 from ._files import apart
 from ._sail import SailServer
 from ._settings import REFUSED, SUPPORTED
+from ._summary import show
 from ._work import refuse_existing
 
 #: Options that have another form than a text.
@@ -91,21 +93,18 @@ def _session(words: argparse.Namespace) -> tuple[Any, Any]:
     return builder.getOrCreate(), None
 
 
-def show(counts: dict[str, Any]) -> str:
-    """The summary in words."""
-    lines = [
-        f"read        {counts['read']} documents, {counts['references']} references; {counts['without_shingles']} without shingles",
-        f"kept        {counts['kept']}",
-        f"removed     {counts['removed']} in {counts['clusters']} clusters, {counts['equal']} of them with equal shingles",
-        f"rejected    {counts['rejected']}",
-        f"candidates  {counts['asked']}, {counts['screened']} compared exactly, {counts['similar']} of them similar; {counts['rounds']} rounds",
-    ]
-    audit = counts.get("audit")
-    if audit:
-        found = f"{audit['recall']:.4f} measured ({audit['low']:.4f} to {audit['high']:.4f})"
-        lines.append(f"recall      {found}, by {audit['pairs']} pairs of {audit['documents']} documents")
-    lines.append(f"spec        {counts['spec']}")
-    return "\n".join(lines)
+class _Style(logging.Formatter):
+    """Log lines in the style of the command: `note:`, `warning:` and `error:`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        kind = "error" if record.levelno >= logging.ERROR else "warning" if record.levelno >= logging.WARNING else "note"
+        return f"{kind}: {record.getMessage()}"
+
+
+def _complain(error: Exception) -> None:
+    hint = getattr(error, "hint", None)
+    message = str(error) if hint is None else str(error).removesuffix(f"; hint: {hint}")
+    print(f"error: {message}" + ("" if hint is None else f"\nhint: {hint}"), file=sys.stderr)
 
 
 def _run(words: argparse.Namespace, spark: Any) -> dict[str, Any]:
@@ -147,18 +146,24 @@ def _run(words: argparse.Namespace, spark: Any) -> dict[str, Any]:
 def main(words: list[str] | None = None) -> int:
     """Runs the job and returns the exit status: 0, or 2 if settings or inputs cannot be used."""
     chosen = parser().parse_args(words)
-    logging.basicConfig(level=logging.ERROR if chosen.quiet else logging.WARNING, format="minwise: %(message)s")
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Style())
+    logging.basicConfig(level=logging.ERROR if chosen.quiet else logging.WARNING, handlers=[handler])
     logging.getLogger("minwise.spark").setLevel(logging.ERROR if chosen.quiet else logging.INFO)
     try:
         spark, server = _session(chosen)
     except RuntimeError as error:
-        print(f"minwise: {error}", file=sys.stderr)
+        _complain(error)
         return 2
     try:
-        print(show(_run(chosen, spark)))
+        began = time.monotonic()
+        counts = _run(chosen, spark)
+        names = ("output", "removed", "decisions", "clusters", "report")
+        outputs = {name: path for name in names if (path := getattr(chosen, name))}
+        print(show(counts, time.monotonic() - began, outputs, chosen.annotate))
         return 0
     except MinwiseError as error:
-        print(f"minwise: {error}", file=sys.stderr)
+        _complain(error)
         return 2
     finally:
         spark.stop()

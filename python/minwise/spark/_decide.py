@@ -6,28 +6,21 @@ from typing import Any
 
 from . import _tasks
 from ._rounds import Rounds, compare
-from ._shelves import SMALL_ROWS, copies_of
+from ._shelves import SMALL_HASHES, copies_of
 from ._tasks import Job
 from ._work import Work
 
-NAMED = "rank binary, `of` binary, similarity double, is_equal boolean"
 DECISIONS = "id string, duplicate_of string, similarity double, rank binary, content bigint, `of` binary, is_equal boolean"
 
 
-def decided(work: Work, job: Job, rounds: Rounds, cluster: str) -> tuple[Any, dict[str, int] | None]:
-    """Removed rows with their keepers, and the counts if the driver has them."""
+def decided(work: Work, job: Job, rounds: Rounds, cluster: str) -> Any:
+    """Removed rows with their keepers: a table of the driver if it has all copies, and so all decisions, or else a DataFrame."""
     from pyspark.sql import functions as F
 
     if cluster == "star":
         table = rounds.decided()
         if table is not None:
-            # The driver has all copies, and so all decisions.
-            counts = {
-                "removed": len(table),
-                "clusters": len(table["of"].unique()),
-                "equal": table["is_equal"].to_pylist().count(True),
-            }
-            return (work.frame(table, "decided") if len(table) else None), counts
+            return table
         # Later copies of a document may have another keeper than the first one.
         found = rounds.named(copies_of(work))
     else:
@@ -40,7 +33,7 @@ def decided(work: Work, job: Job, rounds: Rounds, cluster: str) -> tuple[Any, di
     rows = copies.select("rank", F.col("other").alias("of"), F.lit(1.0).alias("similarity"), F.lit(True).alias("is_equal"))
     rows = rows if found is None else found.unionByName(rows)
     # Rank keys of references begin with 0.
-    return rows.where(~F.hex("rank").startswith("00")), None
+    return rows.where(~F.hex("rank").startswith("00"))
 
 
 def joined(work: Work, job: Job, rounds: Rounds) -> Any:
@@ -112,37 +105,52 @@ def ids(work: Work, repeated: int, files: Any = None, is_last: bool = False) -> 
         work.step("ids", lambda: {"renamed": work.save(renamed(work, files, is_last), "renamed-ids").count()})
 
 
+COLUMNS = ["id", "duplicate_of", "similarity", "rank", "content", "of", "is_equal"]
+
+
+def with_names(work: Work, table: Any) -> Any:
+    """Decisions of the driver with ids: one job fetches the rows of all documents that decisions name, and the driver joins them."""
+    import pyarrow as pa
+    from pyspark.sql import functions as F
+
+    ends = pa.chunked_array([*table["rank"].chunks, *table["of"].chunks], pa.binary()).unique()
+    wanted = F.broadcast(work.frame(pa.table({"rank": ends}), "decided"))
+    rows = with_ids(work).join(wanted, "rank").toArrow().combine_chunks()
+    at = {rank: row for row, rank in enumerate(rows["rank"].to_pylist())}
+    own, keepers = (rows.take(pa.array([at[rank] for rank in table[name].to_pylist()], pa.int64())) for name in ("rank", "of"))
+    columns = {"id": own["id"], "duplicate_of": keepers["id"], "content": own["content"]}
+    columns |= {name: table[name] for name in ("similarity", "rank", "of", "is_equal")}
+    return pa.table({name: columns[name] for name in COLUMNS})
+
+
 def decisions(work: Work, job: Job, rounds: Rounds, cluster: str, max_cluster: int | None) -> dict[str, Any]:
     """Step: joins near-duplicates and equal documents, leaves out large clusters, and adds ids."""
     from pyspark.sql import functions as F
 
-    all, counts = decided(work, job, rounds, cluster)
+    all = decided(work, job, rounds, cluster)
     spared, large = 0, 0
-    if all is None:
-        work.spark.createDataFrame([], DECISIONS).write.mode("overwrite").parquet(work.at("decisions"))
-        return {**rounds.totals, "removed": 0, "clusters": 0, "equal": 0, "spared": 0, "large_clusters": 0}
+    if not hasattr(all, "sparkSession"):
+        if not len(all):
+            work.spark.createDataFrame([], DECISIONS).write.mode("overwrite").parquet(work.at("decisions"))
+            return {**rounds.totals, "removed": 0, "clusters": 0, "equal": 0, "spared": 0, "large_clusters": 0}
+        if max_cluster is None and len(all) <= SMALL_HASHES:
+            work.save(work.frame(with_names(work, all), "named-decisions"), "decisions")
+            equal = all["is_equal"].to_pylist().count(True)
+            return {**rounds.totals, "removed": len(all), "clusters": len(all["of"].unique()), "equal": equal, "spared": 0, "large_clusters": 0}
+        all = work.frame(all, "decided")
     if max_cluster is not None:
-        counts = None
         all = work.save(all, "all-decided")
         sizes = all.groupBy("of").agg(F.count(F.lit(1)).alias("n")).where(F.col("n") + 1 > max_cluster)
         counted = sizes.agg(F.count(F.lit(1)).alias("large"), F.sum("n").alias("spared")).collect()[0]
         large, spared = counted["large"], counted["spared"] or 0
         all = all.join(sizes.select("of"), "of", "left_anti").select("rank", "of", "similarity", "is_equal")
-    is_small = counts is not None and counts["removed"] <= SMALL_ROWS
     names = with_ids(work)
-    shown = names.join(F.broadcast(all) if is_small else all, "rank")
-    keepers = names.select(F.col("rank").alias("of"), F.col("id").alias("duplicate_of"))
-    if is_small:
-        # The table of all rows is not shuffled for the few that are keepers.
-        keepers = F.broadcast(keepers.join(F.broadcast(all.select("of").distinct()), "of", "left_semi"))
-    shown = shown.join(keepers, "of")
-    columns = ["id", "duplicate_of", "similarity", "rank", "content", "of", "is_equal"]
-    table = work.save(shown.select(*columns), "decisions")
-    if counts is None:
-        counted = table.agg(
-            F.count(F.lit(1)).alias("n"),
-            F.count_distinct("of").alias("clusters"),
-            F.sum(F.when(F.col("is_equal"), 1).otherwise(0)).alias("equal"),
-        ).collect()[0]
-        counts = {"removed": counted["n"], "clusters": counted["clusters"], "equal": counted["equal"] or 0}
+    shown = names.join(all, "rank").join(names.select(F.col("rank").alias("of"), F.col("id").alias("duplicate_of")), "of")
+    table = work.save(shown.select(*COLUMNS), "decisions")
+    counted = table.agg(
+        F.count(F.lit(1)).alias("n"),
+        F.count_distinct("of").alias("clusters"),
+        F.sum(F.when(F.col("is_equal"), 1).otherwise(0)).alias("equal"),
+    ).collect()[0]
+    counts = {"removed": counted["n"], "clusters": counted["clusters"], "equal": counted["equal"] or 0}
     return {**rounds.totals, **counts, "spared": spared, "large_clusters": large}

@@ -31,11 +31,19 @@ def _opened(path: str, options: list[tuple[str, str]], fields: list[str]) -> Any
 RECORDS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc", ".warc")
 
 
-def _is_skipped(name: str) -> bool:
-    """Whether the command skips a file of a folder by its name: system files, locks of Office, and files that engines leave."""
+#: Ends of names of files that may be empty, as in the command. Tables and compressed files have headers.
+MAY_BE_EMPTY = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".warc")
+
+
+def _is_skipped(path: str) -> bool:
+    """Whether the command skips a file of a folder: system files, locks of Office, files that engines leave, and empty files, such as parts of a
+    table whose names have no extension."""
+    name = os.path.basename(path)
     if name.lower() in (".ds_store", "thumbs.db", "desktop.ini") or name.startswith("~$"):
         return True
     plain = name.lower()
+    if os.path.getsize(path) == 0 and not plain.endswith(MAY_BE_EMPTY):
+        return True
     for end in (".gz", ".zst", ".bz2", ".xz"):
         plain = plain.removesuffix(end)
     return name.startswith((".", "_")) and not plain.endswith(RECORDS)
@@ -55,8 +63,8 @@ def listed(inputs: Path | Sequence[Path]) -> list[tuple[str, str]]:
         inside: list[tuple[str, str]] = []
         for folder, _, names in os.walk(top):
             for name in names:
-                if not _is_skipped(name):
-                    path = os.path.join(folder, name)
+                path = os.path.join(folder, name)
+                if not _is_skipped(path):
                     inside.append((path, os.path.relpath(path, top).replace(os.sep, "/")))
         found += sorted(inside, key=lambda both: os.fsencode(both[0]))
     names = [name for _, name in found]

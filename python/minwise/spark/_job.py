@@ -13,10 +13,10 @@ from .._errors import SettingError
 from .._minwise import SparkTask
 from . import _audit, _decide, _settings, _shelves, _tasks
 from ._results import Result
-from ._rounds import rounds_of
+from ._rounds import HERE_BYTES, HERE_LARGEST, HERE_MEMBERS, Rounds, rounds_of
 from ._rows import Columns, choose
 from ._tasks import Job
-from ._work import Work, refuse_existing
+from ._work import Work, describe, refuse_existing
 
 
 class _Ready:
@@ -105,8 +105,9 @@ def _texts(ignored: Any, column: str) -> list[str]:
 
 
 def _limits(given: dict[str, Any]) -> dict[str, int | None]:
-    """Limits that only tests change: documents of a shelf, the size of blocks, and memberships that the driver takes."""
-    return {name: given.pop(f"_{name}", None) for name in ("shelf", "asking", "pairs", "driver")}
+    """Limits that only tests change: documents of a shelf, the size of blocks, memberships that the driver takes, and bytes of texts whose pairs the
+    driver compares."""
+    return {name: given.pop(f"_{name}", None) for name in ("shelf", "asking", "pairs", "driver", "here")}
 
 
 @contextmanager
@@ -191,13 +192,38 @@ def is_last(keep: str) -> bool:
     return keep == "last" or keep.endswith(";last") and not keep.endswith("\\;last")
 
 
+def is_small(rounds: Rounds, limits: dict[str, int | None], counts: dict[str, Any], bytes: int) -> bool:
+    """Whether the driver compares pairs itself, because jobs would take longer to begin than to compare them. A job that has written texts goes on
+    with them."""
+    most = limits.get("here")
+    if not rounds.has_copies() or rounds.work.counts("texts") is not None:
+        return False
+    is_few = counts["members"] <= HERE_MEMBERS and counts["largest"] <= HERE_LARGEST
+    return is_few and bytes <= (HERE_BYTES if most is None else most)
+
+
+def compare_here(ready: _Ready, rounds: Rounds, before: tuple[int, int]) -> bool:
+    """Reads texts and makes all rounds on the driver. Returns False if that is too much for it."""
+    assert ready.work is not None
+    ranks, number = rounds.ranks()
+    if number > _shelves.SMALL_HASHES:
+        return False
+    describe(ready.work.spark, "minwise: texts")
+    try:
+        texts = _shelves.texts_here(ready.df, ready.against, ready.columns, ready.job, ranks, number, before)
+    finally:
+        describe(ready.work.spark, None)
+    return rounds.run_here(texts)
+
+
 def run(ready: _Ready, limits: dict[str, int | None], plan: dict[str, Any]) -> dict[str, Any]:
     """Runs all steps that are not done, and returns the counts."""
     folder, job, columns, df, against = ready.work, ready.job, ready.columns, ready.df, ready.against
     assert folder is not None
     null = plan["null"]
     is_known = folder.counts("sketches") is not None
-    rows = folder.step("sketches", lambda: _shelves.sketches(folder, df, against, columns, job))["rows"]
+    sketched = folder.step("sketches", lambda: _shelves.sketches(folder, df, against, columns, job))
+    rows = sketched["rows"]
     counts = dict(folder.step("groups", lambda: _shelves.groups(folder, rows, plan["bands"], null, columns.order_by)))
     before = (rows, counts.pop("sum"))
     # Files are known by their sizes and times.
@@ -205,10 +231,14 @@ def run(ready: _Ready, limits: dict[str, int | None], plan: dict[str, Any]) -> d
         _shelves.check_input(folder, df, against, columns, job, before)
     if folder.counts("decisions") is None:
         rounds = rounds_of(folder, job, plan["cluster"], limits, counts)
-        ranks, number = rounds.ranks()
-        folder.step("texts", lambda: _shelves.texts(folder, df, against, columns, job, ranks, number, before))
-        # Rounds that are done are not computed again: the driver takes their similar pairs from the folder.
-        rounds.run()
+        here = is_small(rounds, limits, counts, sketched["bytes"])
+        if not here or not compare_here(ready, rounds, before):
+            # Rounds that have too many pairs for the driver begin anew.
+            rounds = rounds_of(folder, job, plan["cluster"], limits, counts) if here else rounds
+            ranks, number = rounds.ranks()
+            folder.step("texts", lambda: _shelves.texts(folder, df, against, columns, job, ranks, number, before, rounds.take_sizes))
+            # Rounds that are done are not computed again: the driver takes their similar pairs from the folder.
+            rounds.run()
         _decide.ids(folder, counts["repeated_ids"], df if columns.is_ready else None, is_last(plan["keep"]))
         folder.step("decisions", lambda: _decide.decisions(folder, job, rounds, plan["cluster"], plan["max_cluster"]))
     counts |= folder.counts("decisions") or {}
@@ -218,7 +248,7 @@ def run(ready: _Ready, limits: dict[str, int | None], plan: dict[str, Any]) -> d
     drawn = _audit.size(ready.audit, counts["distinct"])
     if drawn:
         counts["audit"] = folder.step("audit", lambda: _audit.audit(folder, df, against, columns, job, drawn))
-    counts["spec"] = plan["spec"]
+    counts |= {name: plan[name] for name in ("spec", "threshold", "bands", "rows", "keep", "cluster", "max_cluster")}
     counts["steps_computed"] = folder.computed
     return counts
 
@@ -258,7 +288,7 @@ def pairs(
     def compared() -> dict[str, Any]:
         rounds = rounds_of(folder, job, "pairs", limits, counts)
         ranks, number = rounds.ranks()
-        folder.step("texts", lambda: _shelves.texts(folder, df, None, columns, job, ranks, number, before))
+        folder.step("texts", lambda: _shelves.texts(folder, df, None, columns, job, ranks, number, before, rounds.take_sizes))
         return rounds.run()
 
     folder.step("rounds", compared)

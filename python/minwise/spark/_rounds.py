@@ -1,8 +1,9 @@
 """Rounds: pairs are asked, screened by their sketches and compared exactly, until every document is decided.
 
 Who is asked about whom depends on shelves and similar pairs, and on no text or sketch. The driver works that out if it has room: some 170
-bytes per document and shelf. Above that, one task per component does, where a component has all documents that shelves connect: every
-similar pair and every dependency of the rule of full shelves lies in one component.
+bytes per document and shelf. Above that, tasks do. A task has whole shelves, which name pairs and count what each document waits for, or
+whole components of undecided documents that similar pairs connect, which it decides. Shelves connect nothing: what a document waits for
+is counted before, and a count that is out of date only delays a decision (`shelf.rs` of core).
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _tasks
-from ._shelves import SMALL_HASHES, SMALL_ROWS, copies_of, members_of
+from ._shelves import SMALL_HASHES, SMALL_ROWS, copies_of, members_of, shelves_and_copies
 from ._tasks import Job
-from ._work import Work, fetched
+from ._work import ANSWER_BYTES, Work, fetched
 
 log = logging.getLogger("minwise.spark")
 
@@ -30,7 +31,22 @@ MOST_BUCKETS = 100_000
 #: Listed pairs of a round, and the texts of all their documents in bytes, that are screened and compared by one job.
 SMALL_PAIRS = 2_000_000
 SMALL_BYTES = 1 << 30
-LABELS = "rank binary, component binary"
+#: Bytes of all texts of the input, memberships of shelves, documents of the largest shelf, and pairs of a round up to which the driver
+#: compares pairs itself: some ten seconds of one core. The jobs of a round take as long, whatever they compare.
+HERE_BYTES = 256 << 20
+HERE_MEMBERS = 2_000_000
+HERE_LARGEST = 1_000
+HERE_PAIRS = 500_000
+#: Bytes of a membership with the state of its document, and bytes of one part of the shelves.
+STATE_BYTES = 100
+PART_BYTES = 64 << 20
+MOST_PARTS = 20_000
+#: Documents that a shelf takes, as in `block.rs`.
+SHELF = 131_072
+#: Values of `state`, and of `decided` if no round has decided.
+UNDECIDED, KEPT, REMOVED = range(3)
+NEVER = 65_535
+NAMED = "rank binary, `of` binary, similarity double, is_equal boolean"
 
 
 @dataclass
@@ -52,9 +68,21 @@ class Rounds:
         self.job = job
         self.totals = {"rounds": 0, "asked": 0, "screened": 0, "similar": 0}
 
+    def has_copies(self) -> bool:
+        """Whether the driver has all copies, and decides by stars."""
+        return False
+
+    def run_here(self, texts: Any) -> bool:
+        """Makes all rounds on the driver, with the texts of documents on shelves (`rank`, `text`, `sketch`, `size`). Returns False if a round has too
+        many pairs for that; these rounds are then of no use."""
+        raise NotImplementedError
+
     def ranks(self) -> tuple[Any, int]:
         """Rank keys of documents on shelves, as a table of the driver or as a DataFrame, and their number."""
         raise NotImplementedError
+
+    def take_sizes(self, sizes: Any) -> None:
+        """Takes the bytes of texts (`rank`, `size`) from the step that reads them, if the driver has them."""
 
     def begin(self) -> None:
         """Gets ready for the rounds, after the texts are there."""
@@ -99,13 +127,17 @@ class Rounds:
             counts = self.work.step(step, lambda: self._round(step, number, asks))
             self.answer(number, self._last)
             self._last = None
-            self.totals["rounds"] = number
-            for name in ("asked", "screened", "similar"):
-                self.totals[name] += counts[name]
-            log.info(
-                "round %d: %d pairs asked, %d left by sketches, %d similar; %d documents undecided before; %.1f s",
-                number, counts["asked"], counts["screened"], counts["similar"], undecided, time.monotonic() - began,
-            )  # fmt: skip
+            self._add(number, counts, undecided, began)
+
+    def _add(self, number: int, counts: dict[str, Any], undecided: int, began: float) -> None:
+        """Adds the counts of a round to those of all rounds."""
+        self.totals["rounds"] = number
+        for name in ("asked", "screened", "similar"):
+            self.totals[name] += counts[name]
+        log.info(
+            "round %d: %d pairs asked, %d left by sketches, %d similar; %d documents undecided before; %.1f s",
+            number, counts["asked"], counts["screened"], counts["similar"], undecided, time.monotonic() - began,
+        )  # fmt: skip
 
     #: The similar pairs of the round that was just made, if the driver has them.
     _last: Any = None
@@ -148,7 +180,7 @@ class Rounds:
             # A row is in many tasks.
             tasks = F.explode(F.sequence(F.col("task"), F.col("end"), F.col("step")))
             rows = asks.blocks.join(sketches, "rank").withColumn("task", tasks).drop("step", "end")
-            keys = ["component", "task"] if "component" in rows.columns else ["task"]
+            keys = ["part", "task"] if "part" in rows.columns else ["task"]
             found.append(rows.groupBy(*keys).applyInArrow(_tasks.block_screener(self.job), _tasks.ASKED))
         both = found[0] if len(found) == 1 else found[0].unionByName(found[1])
         table = work.save(both.select("a", "c", "bytes", "asked"), f"{step}-screened")
@@ -176,9 +208,18 @@ class DriverRounds(Rounds):
 
         super().__init__(work, job)
         #: All copies, if they are few.
-        self.copies: Any = copies_of(work).toArrow() if copies <= SMALL_ROWS else None
-        parts = fetched(copies_of(work), copies * ROW_BYTES, "other") if self.copies is None else [self.copies]
-        self.driver = SparkRounds(clustering, fetched(members_of(work), members * ROW_BYTES, "key"), parts, **limits)
+        self.copies: Any = None
+        shelves: Any
+        if copies <= SMALL_ROWS and (members + copies) * ROW_BYTES <= ANSWER_BYTES:
+            # One job fetches both.
+            shelves, self.copies = shelves_and_copies(work)
+            parts, shelves = [self.copies], [shelves]
+        else:
+            self.copies = copies_of(work).toArrow() if copies <= SMALL_ROWS else None
+            parts = fetched(copies_of(work), copies * ROW_BYTES, "other") if self.copies is None else [self.copies]
+            shelves = fetched(members_of(work), members * ROW_BYTES, "key")
+        self.driver = SparkRounds(clustering, shelves, parts, **limits)
+        self.clustering = clustering
         self._similar: Any = _none("a", "c", similarity=True)
         self._has_sizes = False
 
@@ -190,14 +231,19 @@ class DriverRounds(Rounds):
             return pa.table(pa.record_batch(self.driver.ranks())), number
         return members_of(self.work).select("rank").distinct(), number
 
-    def begin(self) -> None:
+    def take_sizes(self, sizes: Any) -> None:
         import pyarrow.compute as pc
 
+        self.driver.take_sizes(sizes)
+        self._has_sizes = True
+        self.totals["bytes"] = pc.sum(sizes["size"]).as_py() or 0
+
+    def begin(self) -> None:
+        if self._has_sizes:
+            return
         if self.driver.documents() <= SMALL_HASHES:
-            texts = self.work.table("texts", _tasks.TEXTS).where("rank is not null").select("rank", "size").toArrow()
-            self.driver.take_sizes(texts)
-            self._has_sizes = True
-            self.totals["bytes"] = pc.sum(texts["size"]).as_py() or 0
+            # The job goes on after the step that reads texts.
+            self.take_sizes(self.work.table("texts", _tasks.TEXTS).where("rank is not null").select("rank", "size").toArrow())
         else:
             super().begin()
 
@@ -228,6 +274,34 @@ class DriverRounds(Rounds):
     def undecided(self) -> int:
         return int(self.driver.undecided())
 
+    def has_copies(self) -> bool:
+        return self.copies is not None and self.clustering == "star"
+
+    def run_here(self, texts: Any) -> bool:
+        import pyarrow as pa
+
+        self.take_sizes(texts.select(["rank", "size"]))
+        texts = texts.select(["rank", "text", "sketch"]).combine_chunks()
+        at = {rank: row for row, rank in enumerate(texts["rank"].to_pylist())}
+        task = _tasks._task(self.job)
+        while True:
+            number, began, undecided = self.totals["rounds"] + 1, time.monotonic(), self.undecided()
+            listed, wanted, blocks = self.driver.next_round(self._similar)
+            if not len(listed) and not len(blocks):
+                return True
+            if len(blocks) or len(listed) > HERE_PAIRS:
+                return False
+            pairs, documents = (_by_bucket(pa.table(pa.record_batch(one))) for one in (listed, wanted))
+            found, compared = [], 0
+            for own, needed in zip(pairs, documents):
+                rows = pa.array([at[rank] for rank in needed["rank"].to_pylist()], pa.int64())
+                made, screened = task.similarities(texts.take(rows), own, False, True)
+                found.append(pa.record_batch(made))
+                compared += screened
+            self._similar = pa.Table.from_batches(found)
+            counts = {"asked": len(listed), "screened": compared, "similar": len(self._similar)}
+            self._add(number, counts, undecided, began)
+
     def decided(self) -> Any:
         import pyarrow as pa
 
@@ -252,6 +326,18 @@ class DriverRounds(Rounds):
         return self.work.frame(pairs, "joined-rows").select("a", "c") if len(pairs) else None
 
 
+def _by_bucket(table: Any) -> list[Any]:
+    """The rows of each bucket, in the order of buckets. Rows of one bucket follow one another."""
+    import pyarrow.compute as pc
+
+    out, begin = [], 0
+    for row in pc.value_counts(table["bucket"]):
+        number = row["counts"].as_py()
+        out.append(table.slice(begin, number))
+        begin += number
+    return out
+
+
 def _none(*names: str, similarity: bool = False) -> Any:
     import pyarrow as pa
 
@@ -260,108 +346,250 @@ def _none(*names: str, similarity: bool = False) -> Any:
 
 
 class ClusterRounds(Rounds):
-    """Rounds whose asks are worked out by one task per component. A task repeats all rounds from their similar pairs, so that it keeps
-    nothing between two rounds."""
+    """Rounds whose asks are worked out by tasks. A task has some shelves, or some components of documents that similar pairs connect,
+    and states of documents are a table in the folder."""
 
-    def __init__(self, work: Work, job: Job, clustering: str, limits: dict[str, int | None]) -> None:
+    def __init__(self, work: Work, job: Job, clustering: str, limits: dict[str, int | None], counts: dict[str, Any]) -> None:
         super().__init__(work, job)
         self.clustering = clustering
         self.limits = limits
-        self.documents = work.step("components", self._label)["documents"]
+        self.largest: int = counts["largest"]
+        self.parts: int = min(max(counts["members"] * STATE_BYTES // PART_BYTES, 4), MOST_PARTS)
+        self.documents: int = work.step("documents", self._begin)["documents"]
+        self._undecided = 0
 
     def ranks(self) -> tuple[Any, int]:
-        return self.work.table("components", LABELS).select("rank"), self.documents
+        return self.work.table("documents", _tasks.STATES).select("rank"), self.documents
 
-    def _label(self) -> dict[str, Any]:
-        """Finds components: the least rank key that shelves connect a document with."""
+    def undecided(self) -> int:
+        return self._undecided
+
+    def _begin(self) -> dict[str, Any]:
+        """Writes the states before the first round: references are kept, and all others are undecided."""
+        from pyspark.sql import functions as F
+
+        firsts = members_of(self.work).select("rank").distinct()
+        last = copies_of(self.work).groupBy(F.col("other").alias("rank")).agg(F.max("rank").alias("last"))
+        given = F.hex("rank").startswith("00")
+        state = F.when(given, KEPT).otherwise(UNDECIDED).cast("bigint")
+        decided = F.when(given, 0).otherwise(NEVER).cast("bigint")
+        columns = [state.alias("state"), F.lit(0).cast("bigint").alias("front"), decided.alias("decided")]
+        table = self.work.save(firsts.join(last, "rank", "left").select("rank", "last", *columns), "documents")
+        return {"documents": table.count()}
+
+    def _part(self, *keys: Any) -> Any:
+        from pyspark.sql import functions as F
+
+        return F.pmod(F.hash(*keys), F.lit(self.parts)).cast("bigint").alias("part")
+
+    def _shelves(self, states: Any, asked: list[str]) -> Any:
+        """Memberships with the states or labels of their documents, and documents that asked on shelves that can be full, from the tables of
+        earlier rounds."""
+        from pyspark.sql import functions as F
+
+        rows = members_of(self.work).join(states, "rank").withColumn("what", F.lit(0))
+        shelf = self.limits.get("shelf")
+        if self.clustering == "star" and self.largest > (SHELF if shelf is None else shelf):
+            for table in asked:
+                asks = self.work.table(table, _tasks.ASKS).where("c is null and task is null")
+                missing = [F.lit(None).cast(rows.schema[name].dataType).alias(name) for name in states.columns if name != "rank"]
+                rows = rows.unionByName(asks.select("band", "key", "rank", *missing, F.lit(1).alias("what")))
+        return rows.select(self._part("band", "key"), "*")
+
+    def _similar(self, rounds: range) -> Any:
+        """Similar pairs of some rounds, the earlier document first; None if there were no rounds."""
+        from pyspark.sql import functions as F
+
+        all = None
+        for number in rounds:
+            table = self.work.table(f"round-{number:03}-similar", _tasks.SIMILAR).where("a is not null")
+            table = table.select(F.least("a", "c").alias("a"), F.greatest("a", "c").alias("c"), "similarity")
+            all = table if all is None else all.unionByName(table)
+        return all
+
+    def _decide(self, states: Any, waits: Any, similar: Any) -> Any:
+        """Documents that can be decided, one component of similar undecided documents apart from another."""
         from pyspark.sql import functions as F
 
         work = self.work
-        shelves = members_of(work)
-        labels = work.save(shelves.select("rank").distinct().withColumn("component", F.col("rank")), "labels-0")
+        undecided = states.where(f"state = {UNDECIDED}").select("rank")
+        rows = undecided.join(waits.select("rank", "unasked"), "rank", "left")
+        nothing = [F.lit(None).cast("binary").alias("other"), F.lit(None).cast("double").alias("similarity")]
+        rows = rows.select("rank", *nothing, F.coalesce("unasked", F.lit(0)).cast("bigint").alias("unasked"))
+        if similar is None:
+            return rows.select(self._part("rank"), "*").groupBy("part").applyInArrow(_tasks.settler(), _tasks.SETTLED)
+        before = states.where(f"state <> {REMOVED}").select(F.col("rank").alias("a"), "state")
+        edges = similar.join(undecided.withColumnRenamed("rank", "c"), "c").join(before, "a")
+        edges = work.save(edges.select("a", "c", "similarity", "state"), "pass-edges")
+        labels = self._labels(edges.where(f"state = {UNDECIDED}").select("a", "c"))
+        none = F.lit(None).cast("bigint")
+        pairs = edges.select(F.col("c").alias("rank"), F.col("a").alias("other"), "similarity", none.alias("unasked"))
+        rows = rows.unionByName(pairs).join(labels, "rank", "left")
+        # A document without similar undecided ones is a component of its own.
+        rows = rows.select(self._part(F.coalesce("label", "rank")), "rank", "other", "similarity", "unasked")
+        return rows.groupBy("part").applyInArrow(_tasks.settler(), _tasks.SETTLED)
+
+    def _labels(self, pairs: Any) -> Any:
+        """Components of pairs: the first document that each one is connected with."""
+        from pyspark.sql import functions as F
+
+        work = self.work
+        both = pairs.unionByName(pairs.select(F.col("c").alias("a"), F.col("a").alias("c")))
+        labels = work.save(both.groupBy(F.col("a").alias("rank")).agg(F.min(F.least("a", "c")).alias("label")), "pass-labels-0")
+        if not labels.limit(1).collect():
+            return labels
         rounds = 0
         while True:
             rounds += 1
-            on_shelves = shelves.join(labels, "rank").groupBy("band", "key").agg(F.min("component").alias("component"))
-            least = shelves.join(on_shelves, ["band", "key"]).groupBy("rank").agg(F.min("component").alias("nearest"))
-            # The component of the nearest document is nearer still, so that a chain of n documents takes log n rounds.
-            further = labels.select(F.col("rank").alias("nearest"), F.col("component").alias("far"))
-            jumped = least.join(further, "nearest").select("rank", F.least("nearest", "far").alias("component"))
-            after = work.save(jumped, f"labels-{rounds}")
-            before = labels.select("rank", F.col("component").alias("before"))
-            changed = after.join(before, "rank").where(F.col("component") != F.col("before")).count()
-            labels = after
-            if changed == 0:
-                break
-        work.save(labels.select("rank", "component"), "components")
-        counted = labels.agg(F.count(F.lit(1)).alias("documents"), F.count_distinct("component").alias("components")).collect()[0]
-        return {"label_rounds": rounds, "components": counted["components"], "documents": counted["documents"]}
+            near = both.join(labels.withColumnRenamed("rank", "c"), "c").groupBy(F.col("a").alias("rank")).agg(F.min("label").alias("near"))
+            least = labels.join(near, "rank").select("rank", "label", F.least("label", "near").alias("least"))
+            # The label of the label is nearer still, so that a chain of n documents takes log n rounds.
+            further = labels.select(F.col("rank").alias("least"), F.col("label").alias("far"))
+            jumped = least.join(further, "least").select("rank", F.least("least", "far").alias("new"), "label")
+            moved = (F.col("new") != F.col("label")).alias("moved")
+            after = work.save(jumped.select("rank", F.col("new").alias("label"), moved), f"pass-labels-{rounds % 2}")
+            labels = after.select("rank", "label")
+            if not after.where("moved").limit(1).collect():
+                return labels
 
-    def _rows(self, rounds: int) -> Any:
-        """All that tasks know: memberships (0), copies (1), and the similar pairs of each round (2)."""
+    def _star(self, number: int) -> dict[str, Any]:
+        """Decides until nothing changes, moves the front, and writes the pairs of a round."""
         from pyspark.sql import functions as F
 
-        work, labels = self.work, self.work.table("components", LABELS)
-        kinds = {"band": "bigint", "key": "bigint", "rank": "binary", "other": "binary", "similarity": "double"}
+        work = self.work
+        before = work.counts(f"asks-{number - 1:03}") or {"round": 0, "states": "documents", "tables": []}
+        states, round, tables = work.table(before["states"], _tasks.STATES), before["round"], before["tables"]
+        similar = self._similar(range(1, number))
+        shelf = self.limits.get("shelf")
+        while True:
+            round += 1
+            passes = 0
+            while True:
+                passes += 1
+                shelves = self._shelves(states, tables).groupBy("part").applyInArrow(_tasks.waiter(round, shelf), _tasks.WAITS)
+                waits = shelves.groupBy("rank").agg(F.sum("unasked").alias("unasked"), F.max("behind").alias("behind"))
+                waits = work.save(waits, "pass-waits")
+                settled = work.save(self._decide(states, waits, similar), "pass-settled")
+                if not settled.limit(1).collect():
+                    break
+                new = states.join(settled.withColumnRenamed("state", "new"), "rank", "left")
+                decided = F.when(F.col("new").isNull(), F.col("decided")).otherwise(F.lit(round)).cast("bigint")
+                new = new.select("rank", "last", F.coalesce("new", "state").alias("state"), "front", decided.alias("decided"))
+                # No table is read and written at the same time.
+                states = work.save(new, f"pass-states-{passes % 2}")
+            joined = states.join(waits.select("rank", "behind"), "rank", "left")
+            is_new = (F.col("state") == UNDECIDED) & (F.col("front") == 0) & (F.coalesce("behind", F.lit(0)) == 0)
+            front = F.when(is_new, F.lit(round)).otherwise(F.col("front")).cast("bigint")
+            fronted = joined.select("rank", "last", "state", front.alias("front"), "decided")
+            # A step that was not done begins with the states of the one before.
+            last = f"states-{number % 2}-{round % 2}"
+            states = work.save(fronted, last)
+            undecided = states.where(f"state = {UNDECIDED}").count()
+            counts = self._ask(number, round, states, tables)
+            tables = [*tables, counts["table"]]
+            if counts["rows"] or not undecided:
+                return {**counts, "round": round, "states": last, "undecided": undecided, "tables": tables}
 
-        def rows(table: Any, what: int, number: int = 0) -> Any:
-            there = [F.col(name) if name in table.columns else F.lit(None).cast(kind).alias(name) for name, kind in kinds.items()]
-            told = [F.lit(what).alias("what"), F.lit(number).alias("number")]
-            return table.join(labels, "rank").select("component", *told, *there)
+    def _join(self, number: int) -> dict[str, Any]:
+        """Joins components by the similar pairs of the last round, and writes the pairs of the next one."""
+        from pyspark.sql import functions as F
 
-        all = rows(members_of(work), 0)
-        # A copy belongs to the component of the first document.
-        copies = copies_of(work).select(F.col("other").alias("rank"), F.col("rank").alias("other"))
-        swapped = rows(copies, 1).withColumnsRenamed({"rank": "first", "other": "rank"}).withColumnRenamed("first", "other")
-        all = all.unionByName(swapped)
-        for number in range(1, rounds + 1):
-            similar = work.table(f"round-{number:03}-similar", _tasks.SIMILAR).where("a is not null")
-            renamed = similar.select(F.col("a").alias("rank"), F.col("c").alias("other"), "similarity")
-            all = all.unionByName(rows(renamed, 2, number))
-        return all
+        work = self.work
+        before = work.counts(f"asks-{number - 1:03}")
+        if before is not None and self.clustering == "pairs":
+            return {"rows": 0, "listed": 0}
+        if before is None:
+            labels = work.table("documents", _tasks.STATES).select("rank", F.col("rank").alias("label"))
+            last, round = "labels-000", 0
+        else:
+            labels, round = work.table(before["labels"], _tasks.LABELS), before["round"]
+            last = f"labels-{number - 1:03}"
+            similar = self._similar(range(number - 1, number))
+            first = labels.select(F.col("rank").alias("a"), F.col("label").alias("x"))
+            second = labels.select(F.col("rank").alias("c"), F.col("label").alias("y"))
+            pairs = similar.join(first, "a").join(second, "c").where("x <> y").select(F.col("x").alias("a"), F.col("y").alias("c")).distinct()
+            pairs = work.save(pairs, "pass-edges")
+            joined = self._labels(pairs).select(F.col("rank").alias("label"), F.col("label").alias("new"))
+            labels = labels.join(joined, "label", "left").select("rank", F.coalesce("new", "label").alias("label"))
+        labels = work.save(labels, last)
+        while True:
+            round += 1
+            counts = self._ask(number, round, labels, [])
+            # After the last round, no shelf has members that were not compared.
+            if counts["rows"] or 4 ** (round - 1) >= self.largest or self.clustering == "pairs":
+                return {**counts, "round": round, "labels": last}
+
+    def _ask(self, number: int, round: int, states: Any, tables: list[str]) -> dict[str, Any]:
+        """Writes the table of the pairs that all shelves ask about."""
+        from pyspark.sql import functions as F
+
+        task = _tasks.asker(self.clustering, round, self.largest, self.limits)
+        rows = self._shelves(states, tables).groupBy("part").applyInArrow(task, _tasks.ASKS)
+        name = f"asks-{number:03}-{round}"
+        table = self.work.save(rows, name)
+        asked = table.where("c is not null or task is not null")
+        blocks = asked.agg(F.count("task").alias("n")).collect()[0]["n"]
+        # Near-duplicates share several shelves, which may be in several tasks.
+        listed = asked.where("c is not null").select("rank", "c").distinct().count()
+        return {"rows": blocks + listed, "listed": listed, "table": name}
 
     def asks(self, number: int) -> Asks | None:
         from pyspark.sql import functions as F
 
-        done = self.work.counts(f"asks-{number:03}")
         name = f"asks-{number:03}"
-        if done is None:
-
-            def ask() -> dict[str, Any]:
-                task = _tasks.asker(self.clustering, self.limits, number)
-                table = self.work.save(self._rows(number - 1).groupBy("component").applyInArrow(task, _tasks.ASKS), name)
-                counted = table.agg(F.count(F.lit(1)).alias("n"), F.count("c").alias("listed")).collect()[0]
-                return {"rows": counted["n"], "listed": counted["listed"]}
-
-            done = self.work.step(name, ask)
+        done = self.work.step(name, lambda: self._star(number) if self.clustering == "star" else self._join(number))
+        self._undecided = done.get("undecided", 0)
         if not done["rows"]:
+            self._last_asks = done
             return None
-        table = self.work.table(name, _tasks.ASKS)
-        pairs = table.where(F.col("c").isNotNull()).select(F.col("rank").alias("a"), "c") if done["listed"] else None
+        table = self.work.table(done["table"], _tasks.ASKS)
+        pairs = table.where("c is not null").select(F.col("rank").alias("a"), "c").distinct() if done["listed"] else None
         tasks = None
         if done["rows"] > done["listed"]:
-            # Tasks of all components have numbers from 0.
-            tasks = table.where(F.col("c").isNull()).drop("c")
+            # Tasks of all parts have numbers from 0, and rows have the masks of their own shelves.
+            tasks = table.where("c is null and task is not null").drop("c", "key")
+            masks = tasks.where("side = 0").groupBy("rank").agg(F.sum("mask").alias("mask"))
+            tasks = tasks.withColumnRenamed("mask", "own").join(masks, "rank", "left")
+            tasks = tasks.withColumn("mask", F.coalesce("mask", F.lit(0)).cast("bigint")).drop("own")
         return Asks(pairs, tasks, done["listed"])
 
+    #: The counts of the asks after the last round, which has none.
+    _last_asks: dict[str, Any]
+
     def named(self, copies: Any) -> Any:
-        task = _tasks.namer(self.clustering, self.limits, self.totals["rounds"])
-        named = self._rows(self.totals["rounds"]).groupBy("component")
-        return named.applyInArrow(task, "rank binary, `of` binary, similarity double, is_equal boolean")
+        from pyspark.sql import functions as F
+
+        similar = self._similar(range(1, self.totals["rounds"] + 1))
+        if similar is None:
+            return None
+        states = self.work.table(self._last_asks["states"], _tasks.STATES)
+        removed = states.where(f"state = {REMOVED}").select("rank")
+        kept = states.where(f"state = {KEPT}").select(F.col("rank").alias("other"))
+        both = similar.select(F.col("c").alias("rank"), F.col("a").alias("other"), "similarity")
+        both = both.unionByName(similar.select(F.col("a").alias("rank"), F.col("c").alias("other"), "similarity"))
+        links = both.join(removed, "rank").join(kept, "other").select(self._part("rank"), "rank", "other", "similarity")
+        visits = copies.join(removed.withColumnRenamed("rank", "other"), "other").select("rank", "other")
+        visits = visits.unionByName(removed.select("rank", F.col("rank").alias("other")))
+        none = F.lit(None).cast("double").alias("similarity")
+        rows = links.unionByName(visits.select(self._part("other"), "rank", "other", none))
+        return rows.groupBy("part").applyInArrow(_tasks.namer(), NAMED)
 
     def joined(self) -> Any:
-        task = _tasks.joiner(self.clustering, self.limits, self.totals["rounds"])
-        return self._rows(self.totals["rounds"]).groupBy("component").applyInArrow(task, _tasks.PAIRS)
+        from pyspark.sql import functions as F
+
+        labels = self.work.table(self._last_asks["labels"], _tasks.LABELS)
+        return labels.where("rank <> label").select(F.col("label").alias("a"), F.col("rank").alias("c"))
 
 
 def rounds_of(work: Work, job: Job, clustering: str, limits: dict[str, Any], counts: dict[str, Any]) -> Rounds:
     """Rounds on the driver, or on the cluster if the shelves have too many memberships for the driver."""
     limits = dict(limits)
+    limits.pop("here", None)
     most = limits.pop("driver", None)
     most = DRIVER_MEMBERS if most is None else most
     if counts["members"] <= most:
         return DriverRounds(work, job, clustering, limits, counts["members"], counts["copies"])
-    return ClusterRounds(work, job, clustering, limits)
+    return ClusterRounds(work, job, clustering, limits, counts)
 
 
 def needed(table: Any, pairs: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from .._errors import InputError, MinwiseError, SettingError
@@ -97,7 +98,11 @@ def sketch_rows(df: Any, against: Any, columns: Columns, job: Job) -> Any:
 
 def sketches(work: Work, df: Any, against: Any, columns: Columns, job: Job) -> dict[str, Any]:
     """Step 1: writes the sketches."""
-    return {"rows": work.save(sketch_rows(df, against, columns, job), "sketches").count()}
+    from pyspark.sql import functions as F
+
+    table = work.save(sketch_rows(df, against, columns, job), "sketches")
+    counted = table.agg(F.count(F.lit(1)).alias("rows"), F.sum("size").alias("bytes")).collect()[0]
+    return {"rows": counted["rows"], "bytes": counted["bytes"] or 0}
 
 
 def copies_of(work: Work) -> Any:
@@ -108,6 +113,15 @@ def copies_of(work: Work) -> Any:
 def members_of(work: Work) -> Any:
     """Shelves: band keys that two documents or more have."""
     return work.table("groups", _tasks.GROUPS).where(f"what = {MEMBER}").select("band", "key", "rank")
+
+
+def shelves_and_copies(work: Work) -> tuple[Any, Any]:
+    """All memberships, and all copies, as tables of the driver."""
+    import pyarrow.compute as pc
+
+    table = work.table("groups", _tasks.GROUPS).where(f"what in ({COPY}, {MEMBER})").select("what", "band", "key", "rank", "other").toArrow()
+    members, copies = (table.filter(pc.equal(table["what"], what)) for what in (MEMBER, COPY))
+    return members.select(["band", "key", "rank"]), copies.select(["rank", "other"])
 
 
 def groups(work: Work, rows: int, bands: int, null: str, order_by: tuple[str, ...]) -> dict[str, Any]:
@@ -194,7 +208,15 @@ def check_input(work: Work, df: Any, against: Any, columns: Columns, job: Job, b
 
 
 def texts(
-    work: Work, df: Any, against: Any, columns: Columns, job: Job, ranks: Any, number: int, before: tuple[int, int]
+    work: Work,
+    df: Any,
+    against: Any,
+    columns: Columns,
+    job: Job,
+    ranks: Any,
+    number: int,
+    before: tuple[int, int],
+    take_sizes: Callable[[Any], None],
 ) -> dict[str, Any]:
     """Step 3: reads the input a second time and keeps the texts of documents on shelves, with their sketches.
 
@@ -202,14 +224,38 @@ def texts(
     has another text, the input is not deterministic, and the job ends.
     """
     table = work.save(chosen_texts(df, against, columns, job, ranks, number), "texts")
-    now = input_of(table)
+    if number <= SMALL_HASHES:
+        # One job fetches the sums and the sizes.
+        take_sizes(without_sums(table.select("rank", "size", "content").toArrow(), before))
+    else:
+        refuse_another_reading(input_of(table), before)
+    return {"texts": number}
+
+
+def texts_here(df: Any, against: Any, columns: Columns, job: Job, ranks: Any, number: int, before: tuple[int, int]) -> Any:
+    """The second reading of a small input: texts and sketches of documents on shelves as a table of the driver, which no table in the folder
+    has."""
+    table = without_sums(chosen_texts(df, against, columns, job, ranks, number).toArrow(), before)
+    log.info("texts: texts %s", f"{number:,}")
+    return table
+
+
+def without_sums(table: Any, before: tuple[int, int]) -> Any:
+    """The rows of a second reading, without the sums of batches. Raises if the sums are not those of the first reading."""
+    import pyarrow.compute as pc
+
+    sums = table.filter(pc.is_null(table["rank"]))
+    refuse_another_reading((sum(sums["size"].to_pylist()), wrapped(sum(sums["content"].to_pylist()))), before)
+    return table.filter(pc.is_valid(table["rank"]))
+
+
+def refuse_another_reading(now: tuple[int, int], before: tuple[int, int]) -> None:
     if now != before:
         raise InputError(
             f"the input is not deterministic: it has {now[0]:,} rows when it is read again, after {before[0]:,}"
             + ("" if now[0] != before[0] else ", and some of them differ"),
             hint="write the input to a table first, and pass that table",
         )
-    return {"texts": number}
 
 
 def chosen_texts(df: Any, against: Any, columns: Columns, job: Job, ranks: Any, number: int) -> Any:

@@ -21,10 +21,14 @@ SIMILAR = "a binary, c binary, similarity double, compared bigint"
 MET = "a binary, c binary, met tinyint"
 COUNTED = "shingle bigint, documents bigint"
 SIZES = "documents bigint"
-ASKS = (
-    "component binary, rank binary, c binary, task bigint, step bigint, `end` bigint, side bigint, band bigint, document bigint, "
-    "last bigint, front bigint, decided bigint, kind bigint, joined bigint, mask bigint"
-)
+#: Numbers of the table of asks. A listed pair has none of them, and a row of a block has no `key`. A document that asked on a shelf that can be
+#: full has `band` and `key` only.
+ASK_NUMBERS = ("task", "step", "end", "side", "band", "key", "document", "last", "front", "decided", "kind", "joined", "mask")
+ASKS = "part bigint, rank binary, c binary, " + ", ".join(f"`{name}` bigint" for name in ASK_NUMBERS)
+STATES = "rank binary, last binary, state bigint, front bigint, decided bigint"
+WAITS = "rank binary, unasked bigint, behind bigint"
+SETTLED = "rank binary, state bigint"
+LABELS = "rank binary, label binary"
 IDS = "rank binary, id string"
 PLACES = "rank binary, o0 bigint, o1 bigint"
 EXECUTOR = "version string, fingerprint string, kernel string, python string, machine string"
@@ -282,76 +286,72 @@ def sizer(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
     return count
 
 
-def _replayed(table: Any, clustering: str, limits: dict[str, int | None], rounds: int) -> tuple[Any, Any, Any]:
-    """The rounds of one component after so many of them were asked for, with the asks of the last one."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+def waiter(round: int, shelf: int | None) -> Callable[[Any], Any]:
+    """What undecided documents wait for on the shelves of one part."""
 
-    from .._minwise import SparkRounds
+    def wait(table: Any) -> Any:
+        import pyarrow as pa
 
-    def of(what: int) -> Any:
-        return table.filter(pc.equal(table["what"], what))
+        from minwise._minwise import spark_wait
+        from minwise.spark._tasks import _batch
 
-    shelves = of(0).select(["band", "key", "rank"])
-    copies = of(1).select(["rank", "other"])
-    similar = of(2)
-    replayed = SparkRounds(clustering, [shelves], [copies], **limits)
-    listed = blocks = None
-    for number in range(rounds):
-        known = similar.filter(pc.equal(similar["number"], number)).select(["rank", "other", "similarity"])
-        listed, _, blocks = replayed.next_round(known.rename_columns(["a", "c", "similarity"]))
-    return replayed, pa.table(_batch(listed)), pa.table(_batch(blocks))
+        return pa.Table.from_batches([_batch(spark_wait(table, round, shelf))])
+
+    return wait
 
 
-def asker(clustering: str, limits: dict[str, int | None], number: int) -> Callable[[Any], Any]:
-    """Pairs and blocks that one component asks about in a round."""
+def asker(clustering: str, round: int, largest: int, limits: dict[str, int | None]) -> Callable[[Any], Any]:
+    """Pairs and blocks that the shelves of one part ask about in a round, and documents that asked on shelves that can be full."""
 
     def ask(table: Any) -> Any:
         import pyarrow as pa
 
-        from minwise.spark._tasks import _replayed
+        from minwise._minwise import spark_ask
+        from minwise.spark._tasks import ASK_NUMBERS, _batch
 
-        component = table["component"][0].as_py()
-        _, listed, blocks = _replayed(table, clustering, limits, number)
-        rows = len(listed) + len(blocks)
-        columns = {"component": pa.array([component] * rows, pa.binary())}
-        columns["rank"] = pa.chunked_array([*listed["a"].chunks, *blocks["rank"].chunks], pa.binary())
-        columns["c"] = pa.chunked_array([*listed["c"].chunks, pa.nulls(len(blocks), pa.binary())], pa.binary())
-        for name in ("task", "step", "end", "side", "band", "document", "last", "front", "decided", "kind", "joined", "mask"):
-            columns[name] = pa.chunked_array([pa.nulls(len(listed), pa.int64()), *blocks[name].chunks], pa.int64())
+        made = [_batch(one) for one in spark_ask(clustering, table, round, largest, **limits)]
+        listed, blocks, asked = (pa.table(one) for one in made)
+        sizes = [len(listed), len(blocks), len(asked)]
+        columns = {"part": pa.array([table["part"][0].as_py()] * sum(sizes), pa.int64())}
+        ranks = [*listed["a"].chunks, *blocks["rank"].chunks, *asked["rank"].chunks]
+        columns["rank"] = pa.chunked_array(ranks, pa.binary())
+        columns["c"] = pa.chunked_array([*listed["c"].chunks, pa.nulls(sizes[1] + sizes[2], pa.binary())], pa.binary())
+        for name in ASK_NUMBERS:
+            chunks = [pa.nulls(sizes[0], pa.int64())]
+            for one in (blocks, asked):
+                chunks += one[name].chunks if name in one.column_names else [pa.nulls(len(one), pa.int64())]
+            columns[name] = pa.chunked_array(chunks, pa.int64())
         return pa.table(columns)
 
     return ask
 
 
-def namer(clustering: str, limits: dict[str, int | None], rounds: int) -> Callable[[Any], Any]:
-    """Removed visits of one component with their keepers."""
+def settler() -> Callable[[Any], Any]:
+    """Decides about the undecided documents of one part of the components."""
+
+    def settle(table: Any) -> Any:
+        import pyarrow as pa
+
+        from minwise._minwise import spark_settle
+        from minwise.spark._tasks import _batch
+
+        return pa.Table.from_batches([_batch(spark_settle(table))])
+
+    return settle
+
+
+def namer() -> Callable[[Any], Any]:
+    """Keepers of the removed visits of one part."""
 
     def name(table: Any) -> Any:
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        from minwise.spark._tasks import _batch, _replayed
+        from minwise._minwise import spark_name
+        from minwise.spark._tasks import _batch
 
-        visits = table.filter(pc.equal(table["what"], 1)).select(["rank", "other"])
-        replayed, _, _ = _replayed(table, clustering, limits, rounds + 1)
-        return pa.table(_batch(replayed.named(visits, False)))
+        return pa.Table.from_batches([_batch(spark_name(table))])
 
     return name
-
-
-def joiner(clustering: str, limits: dict[str, int | None], rounds: int) -> Callable[[Any], Any]:
-    """Documents of one component with the first document that they are connected with."""
-
-    def join(table: Any) -> Any:
-        import pyarrow as pa
-
-        from minwise.spark._tasks import _batch, _replayed
-
-        replayed, _, _ = _replayed(table, clustering, limits, rounds + 1)
-        return pa.table(_batch(replayed.joined())).select(["a", "c"])
-
-    return join
 
 
 def screener(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:

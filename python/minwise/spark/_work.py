@@ -26,7 +26,7 @@ MESSAGE_BYTES = 8 << 20
 #: Bytes of a table that come from the engine in one answer. Classic Spark refuses more than `spark.driver.maxResultSize`: 1 GiB.
 ANSWER_BYTES = 256 << 20
 #: The version of the tables in a folder.
-FORMAT = 2
+FORMAT = 3
 
 
 def is_missing(error: Exception) -> bool:
@@ -125,9 +125,13 @@ class Work:
         return [row.asDict() for row in rows]
 
     def _write(self, step: str, counts: dict[str, Any], mode: str = "append") -> None:
+        import pyarrow as pa
+
         fields = None if self._fields is None else json.dumps(self._fields)
-        row = [(self.token, step, fields, json.dumps(counts))]
-        self.spark.createDataFrame(row, MANIFEST).coalesce(1).write.mode(mode).parquet(self.at("manifest"))
+        row = {"token": self.token, "step": step, "fields": fields, "counts": json.dumps(counts)}
+        # Classic Spark makes rows of Python by a job, and takes Arrow tables as they are.
+        table = pa.table({name: pa.array([value], pa.string()) for name, value in row.items()})
+        self.spark.createDataFrame(table).write.mode(mode).parquet(self.at("manifest"))
         self._fields = None
 
     def counts(self, step: str) -> dict[str, Any] | None:

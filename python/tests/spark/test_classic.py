@@ -52,12 +52,12 @@ def classic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     os.environ.update(connect)
 
 
-@pytest.mark.parametrize("name", ["articles", "odd"])
-def test_default_settings(classic: Any, command: Command, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name, limits", [("articles", {"_here": 0}), ("odd", {}), ("generated", {})])
+def test_default_settings(classic: Any, command: Command, tmp_path: Path, name: str, limits: dict[str, int]) -> None:
     rows = rows_of(CORPORA[name]())
     expected, _ = command.dedup(rows)
     df = classic.createDataFrame(rows).repartition(3)
-    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", **limits)
     assert_same(decided_by(result), expected)
     assert {row["id"] for row in result.kept.collect()} == {row["id"] for row in rows} - set(expected)
 
@@ -81,9 +81,9 @@ def test_a_job_that_was_killed_goes_on(
 
     monkeypatch.setattr(_work.Work, "_write", kill)
     with pytest.raises(Killed):
-        minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
+        minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", _here=0)
     monkeypatch.setattr(_work.Work, "_write", write)
-    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", _here=0)
     assert_same(decided_by(result), expected)
     # Sketches, groups and texts were there; the round and the decisions were not.
     assert result.summary["steps_computed"] == result.summary["rounds"] + 1
@@ -135,7 +135,7 @@ def test_tasks_stay_below_one_gib(classic: Any, tmp_path: Path, name: str, count
     watcher.start()
     try:
         df = classic.read.parquet(str(tmp_path / "in.parquet"))
-        result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
+        result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", _here=0)
     finally:
         is_done.set()
         watcher.join()

@@ -41,6 +41,9 @@ def corpus(folder: Path) -> Path:
     (folder / "_more.jsonl").write_text("".join(lines[20:30]), encoding="utf-8")
     for name in ("_SUCCESS", ".a.parquet.crc", "Thumbs.db", "~$x.docx"):
         (folder / name).write_text("x")
+    # Engines write parts without extensions, and some of them have no rows.
+    (folder / "part-00001").write_text("")
+    (folder / "empty.jsonl").write_text("")
     return folder
 
 
@@ -62,7 +65,7 @@ def test_files(sail: Any, command: Command, tmp_path: Path, keep: str) -> None:
     assert [row["code"] for row in result.rejects.collect()] == ["invalid_json"]
     written = sorted(path.relative_to(theirs) for path in theirs.rglob("*") if path.is_file())
     assert written == sorted(path.relative_to(ours) for path in ours.rglob("*") if path.is_file())
-    assert len(written) == 4
+    assert len(written) == 5
     for path in written:
         assert (ours / path).read_bytes() == (theirs / path).read_bytes(), path
     # A job that is done is not done again.
@@ -110,19 +113,30 @@ def test_folders_that_cannot_be_used(sail: Any, tmp_path: Path) -> None:
 def test_the_program(command: Command, tmp_path: Path) -> None:
     """`python -m minwise.spark`, as spark-submit runs it."""
     rows = rows_of(generated(60))
-    expected, _ = command.dedup(rows)
+    expected, summary = command.dedup(rows)
     source = command.write(rows)
     words = ["--sail", "--input", str(source), "--output", str(tmp_path / "out"), "--work", str(tmp_path / "work")]
     run = [sys.executable, "-m", "minwise.spark", *words, "--order-by", "row", "--decisions", str(tmp_path / "decisions")]
     done = subprocess.run(run, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert f"removed     {len(expected)}" in done.stdout
+    # Lines that mean the same are those of the command. It counts near-duplicates of documents, and the job counts pairs.
+    shown = subprocess.run(
+        [command.program, "dedup", source, "--output", tmp_path / "out.jsonl"], capture_output=True, text=True, encoding="utf-8"
+    )
+    ours, theirs = ({line[:12].strip(): line[12:] for line in text.splitlines()} for text in (done.stdout, shown.stderr))
+    for name in ("kept", "removed", "rejected", "settings", "candidates", "spec"):
+        assert ours[name] == theirs[name], name
+    assert ours["read"] == f"{len(rows)} documents" and f"reach {summary['threshold']}" in ours["compared"]
+    assert ours["wrote"] == f"{summary['kept']} kept documents to `{tmp_path / 'out'}`"
+    assert f"            the decisions to `{tmp_path / 'decisions'}`" in done.stdout.splitlines()
+    assert "measured (" in ours["recall"] and done.stderr.startswith("note: executors")
     import pyarrow.parquet as pq
 
     assert len(pq.read_table(tmp_path / "out")) == len(rows) - len(expected)
     assert set(pq.read_table(tmp_path / "decisions")["id"].to_pylist()) == set(expected)
     done = subprocess.run([*run, "--measure", "containment"], capture_output=True, text=True)
-    assert done.returncode == 2 and "containment" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert done.stderr.startswith("error: `measure`") and "\nhint: " in done.stderr and "; hint:" not in done.stderr
 
 
 def test_outputs_of_the_program(sail: Any, tmp_path: Path) -> None:

@@ -89,3 +89,48 @@ def test_the_report_of_a_sample(sail: Any, tmp_path: Path, rows: Any) -> None:
     )
     with pytest.raises(minwise.SettingError, match="report"):
         ignoring.report(tmp_path / "other")
+
+
+def test_the_summary_in_words() -> None:
+    """Counts that are 0 or 1, an audit that measured little, marks, and clusters that were spared."""
+    from minwise.spark._summary import compared, measured, percent, probability, show
+
+    assert [percent(part, 1000) for part in (0, 1, 375, 999, 1000)] == ["0 %", "0.1 %", "37.5 %", "99.9 %", "100 %"]
+    assert [percent(1, 10_000), percent(9_999, 10_000)] == ["below 0.1 %", "above 99.9 %"]
+    shares = [0.0, 0.00001, 0.5, 0.99995, 1.0]
+    assert [probability(share) for share in shares] == ["0 %", "below 0.01 %", "50.00 %", "above 99.99 %", "100 %"]
+    pairs = {"asked": 1400, "screened": 1300, "similar": 1200, "threshold": 0.8}
+    assert compared(pairs) == "1,400 candidate pairs: 100 ruled out by their sketches, 1,300 compared exactly, 1,200 reach 0.8"
+    few = {"asked": 2, "screened": 1, "similar": 1, "threshold": 0.8}
+    assert compared(few) == "2 candidate pairs: 1 ruled out by its sketches, 1 compared exactly, 1 reaches 0.8"
+    assert measured(None) == "not measured (`--audit N` measures it)"
+    audit = {"documents": 9, "pairs": 2, "found": 2, "recall": 1.0, "low": 0.34, "high": 1.0}
+    on = "on the 2 near-duplicate pairs of 9 documents of a sample"
+    assert measured(audit) == f"100 % measured (34.00 % to 100 % with 95 % confidence) {on} (`--audit N` compares more)"
+    assert measured({**audit, "low": 0.91}) == f"100 % measured (91.00 % to 100 % with 95 % confidence) {on}"
+    none = "not measured, because 9 documents of a sample have no near-duplicates (`--audit N` compares more)"
+    assert measured({**audit, "pairs": 0}) == none
+    counts = {
+        "read": 8, "references": 1, "nulls": 1, "without_shingles": 2, "kept": 6, "removed": 1, "clusters": 1, "equal": 1, "rejected": 1,
+        "spared": 2, "large_clusters": 1, "max_cluster": 2, **few, "rounds": 1, "largest": 3, "spec": "minwise:1", "keep": "first",
+        "cluster": "star", "bands": 16, "rows": 6,
+    }  # fmt: skip
+    assert show(counts, 2.0, {"output": "out", "clusters": "c"}, is_annotated=True).splitlines() == [
+        "read        8 documents; 1 with a null text; 2 without shingles",
+        "reference   1 document",
+        "marked      1 document (12.5 %) in 1 cluster; 1 of them equal after normalisation",
+        "unmarked    6 documents (75.0 %)",
+        "spared      2 documents in 1 cluster of more than 2 documents (`--max-cluster`)",
+        "rejected    1 record",
+        "compared    2 candidate pairs: 1 ruled out by its sketches, 1 compared exactly, 1 reaches 0.8",
+        "recall      not measured (`--audit N` measures it)",
+        "wrote       7 annotated documents to `out`",
+        "            the clusters to `c`",
+        "time        2.00 s (4 documents/s)",
+        "",
+        "Details",
+        "spec        minwise:1",
+        "settings    keep first, cluster star",
+        "candidates  16 bands of 6 rows",
+        "rounds      1; the largest shelf has 3 documents",
+    ]

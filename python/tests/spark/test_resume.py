@@ -26,13 +26,19 @@ def rows() -> list[dict[str, Any]]:
     return rows_of(generated(100) + family(80))
 
 
-@pytest.mark.parametrize("cluster", ["star", "components"])
-def test_a_job_that_was_killed_goes_on(sail: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cluster: str) -> None:
+KILLED = [("star", {}), ("star", {"_here": 0}), ("components", {}), ("star", {"_driver": 0})]
+
+
+@pytest.mark.parametrize("cluster, limits", KILLED, ids=["here", "star", "components", "tasks"])
+def test_a_job_that_was_killed_goes_on(
+    sail: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cluster: str, limits: dict[str, int]
+) -> None:
     df = sail.createDataFrame(rows())
-    settings = {"text": "text", "order_by": "row", "cluster": cluster}
+    settings = {"text": "text", "order_by": "row", "cluster": cluster, **limits}
     whole = minwise.spark.dedup(df, work=str(tmp_path / "whole"), **settings)
     expected, steps = decided_by(whole), whole.summary["steps_computed"]
-    assert steps >= 6
+    # A job that compares pairs on the driver has sketches, groups, decisions and the audit.
+    assert steps == 4 if cluster == "star" and not limits else steps >= 6
     write = _work.Work._write
     for stop in range(steps):
         written = [0]
@@ -86,6 +92,21 @@ def test_large_tables_go_in_parts(sail: Any, tmp_path: Path, monkeypatch: pytest
     result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "parts"), _asking=2, _pairs=50)
     assert (tmp_path / "parts/round-001-asks").exists() or (tmp_path / "parts/round-001-blocks").exists()
     assert_same(decided_by(result), expected)
+
+
+def test_rounds_with_too_many_pairs_for_the_driver_begin_anew(sail: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    df = sail.createDataFrame(rows())
+    settings: dict[str, Any] = {"text": "text", "order_by": "row", "audit": "off"}
+    here = minwise.spark.dedup(df, work=str(tmp_path / "here"), **settings)
+    assert not (tmp_path / "here/texts").exists() and here.summary["rounds"] > 1
+    # Pairs of the first round: the driver gives up before any round, or in a later one.
+    for name, limit in (("first", 1), ("later", here.summary["asked"] // 2)):
+        monkeypatch.setattr(_rounds, "HERE_PAIRS", limit)
+        result = minwise.spark.dedup(df, work=str(tmp_path / name), **settings)
+        assert_same(decided_by(result), decided_by(here))
+        for count in ("rounds", "asked", "screened", "similar", "bytes"):
+            assert result.summary[count] == here.summary[count], count
+    assert (tmp_path / "first/texts").exists()
 
 
 def test_a_folder_of_another_job_is_refused_by_the_field(sail: Any, tmp_path: Path) -> None:
@@ -204,6 +225,8 @@ def test_executors_with_different_kernels_agree(
         if step == "texts":
             raise Killed
         write(self, step, counts, mode)
+
+    settings["_here"] = 0
 
     def sketches(spark: Any) -> dict[str, Any]:
         found = minwise.spark.sketch(spark.createDataFrame(rows()), text="text").collect()

@@ -15,28 +15,10 @@
 
 use super::components::Forest;
 use super::rounds::{Edge, PriorState, Ranked, Standing, decide_round};
+use super::shelf::{
+    BlockLimits, BlockRow, JoinMember, JoinShelf, MemberState, MemberWait, ShelfMember, StarShelf,
+};
 use crate::error::Error;
-
-/// Documents of a shelf that the first round compares with one another.
-const FIRST_FRONT: usize = 4;
-/// The front grows by this factor per round.
-const GROWTH: usize = 4;
-
-/// When the pairs of a shelf are a [`Block`] and not listed one by one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BlockLimits {
-    /// The fewest documents that ask.
-    pub asking: usize,
-    /// The fewest pairs: documents that ask × members.
-    pub pairs: usize,
-}
-
-impl Default for BlockLimits {
-    fn default() -> Self {
-        // A listed pair brings two sketches to a machine, and a block brings each sketch once per 2,048 documents that ask.
-        Self { asking: 16, pairs: 1 << 20 }
-    }
-}
 
 /// Documents on shelves, numbered from 0 in keeper order.
 #[derive(Debug, Clone)]
@@ -172,115 +154,6 @@ pub struct Block {
     pub rows: Vec<BlockRow>,
 }
 
-/// A document in a [`Block`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BlockRow {
-    /// The document.
-    pub document: u32,
-    /// The number of documents before its last copy.
-    pub last: u32,
-    /// The round in which the document came to the front; 0 if it did not.
-    pub front: u16,
-    /// The round that decided about the document; `u16::MAX` if none did.
-    pub decided: u16,
-    /// A set of bits: `KEPT` to `FIRST`.
-    pub kind: u16,
-    /// The component of the document; 0 in stars.
-    pub component: u32,
-}
-
-impl BlockRow {
-    /// The document is kept.
-    pub const KEPT: u16 = 1;
-    /// The document is removed.
-    pub const REMOVED: u16 = 2;
-    /// The document is kept and asks all later members now.
-    pub const ASKING: u16 = 4;
-    /// The document is in the front.
-    pub const FRONT: u16 = 8;
-    /// The document came to the front in this round.
-    pub const NEW: u16 = 16;
-    /// The document stands on the shelf, if it is kept.
-    pub const PLACED: u16 = 32;
-    /// The document is given.
-    pub const GIVEN: u16 = 64;
-    /// The block is one of components or pairs, not of stars.
-    pub const JOINS: u16 = 128;
-
-    fn has(self, kind: u16) -> bool {
-        self.kind & kind != 0
-    }
-
-    /// Whether the document has others to be compared with.
-    #[must_use]
-    pub fn is_asking(self) -> bool {
-        self.has(Self::ASKING | Self::NEW)
-    }
-
-    /// Whether an earlier and a later row are to be compared.
-    #[must_use]
-    pub fn asks(earlier: Self, later: Self) -> bool {
-        if later.has(Self::JOINS) {
-            return earlier.has(Self::PLACED)
-                && (earlier.is_asking() || later.is_asking())
-                && earlier.component != later.component
-                && !(earlier.has(Self::GIVEN) && later.has(Self::GIVEN));
-        }
-        // A front lies before the end of its shelf, so that both rows are placed.
-        if earlier.has(Self::FRONT) && later.has(Self::FRONT) {
-            return earlier.has(Self::NEW) || later.has(Self::NEW);
-        }
-        // Later copies of a removed document meet documents that were kept after its first visit.
-        let is_wanted = earlier.has(Self::ASKING) && !later.has(Self::KEPT)
-            || later.has(Self::ASKING) && earlier.has(Self::REMOVED) && earlier.last > later.document;
-        is_wanted && !Self::were_compared(earlier, later)
-    }
-
-    /// Whether both rows were in the front together.
-    fn were_compared(self, other: Self) -> bool {
-        self.front > 0
-            && other.front > 0
-            && self.front.max(other.front) < self.decided.min(other.decided)
-            && self.has(Self::PLACED)
-            && other.has(Self::PLACED)
-    }
-}
-
-/// The state of a document between rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Undecided,
-    Kept,
-    Removed,
-}
-
-/// How many members of a shelf stand before one of them.
-#[derive(Debug, Clone, Copy, Default)]
-struct Before {
-    kept: usize,
-    undecided: usize,
-}
-
-impl Before {
-    fn count(&mut self, state: State) {
-        match state {
-            State::Kept => self.kept += 1,
-            State::Undecided => self.undecided += 1,
-            State::Removed => {}
-        }
-    }
-
-    /// Whether a member is sure to stand on the shelf if it is kept.
-    fn is_placed(self, most: usize) -> bool {
-        self.kept + self.undecided < most
-    }
-
-    /// Whether the shelf is full without the member.
-    fn is_full(self, most: usize) -> bool {
-        self.kept >= most
-    }
-}
-
 /// The pairs of star clustering, round by round.
 ///
 /// ```
@@ -301,14 +174,13 @@ pub struct StarAsks {
     shelved: ShelvedDocuments,
     most: usize,
     limits: BlockLimits,
-    state: Vec<State>,
+    state: Vec<MemberState>,
     front: Vec<u16>,
     decided: Vec<u16>,
     /// For each membership, whether the member was kept and compared with all later members.
     asked: Vec<bool>,
     edges: Vec<Edge>,
     round: u16,
-    width: usize,
 }
 
 impl StarAsks {
@@ -316,9 +188,10 @@ impl StarAsks {
     #[must_use]
     pub fn new(shelved: ShelvedDocuments, most: usize) -> Self {
         let documents = shelved.len();
-        let mut state = vec![State::Undecided; documents];
-        state[..(shelved.given as usize).min(documents)].fill(State::Kept);
-        let decided = state.iter().map(|&state| if state == State::Kept { 0 } else { u16::MAX }).collect();
+        let mut state = vec![MemberState::Undecided; documents];
+        state[..(shelved.given as usize).min(documents)].fill(MemberState::Kept);
+        let decided =
+            state.iter().map(|&state| if state == MemberState::Kept { 0 } else { u16::MAX }).collect();
         Self {
             most,
             limits: BlockLimits::default(),
@@ -328,7 +201,6 @@ impl StarAsks {
             asked: vec![false; shelved.members.len()],
             edges: vec![],
             round: 0,
-            width: FIRST_FRONT,
             shelved,
         }
     }
@@ -354,13 +226,17 @@ impl StarAsks {
     /// Documents that are kept so far, ascending.
     #[must_use]
     pub fn kept(&self) -> Vec<u64> {
-        (0..).zip(&self.state).filter(|(_, state)| **state == State::Kept).map(|(number, _)| number).collect()
+        (0..)
+            .zip(&self.state)
+            .filter(|(_, state)| **state == MemberState::Kept)
+            .map(|(number, _)| number)
+            .collect()
     }
 
     /// How many documents are undecided.
     #[must_use]
     pub fn undecided(&self) -> usize {
-        self.state.iter().filter(|&&state| state == State::Undecided).count()
+        self.state.iter().filter(|&&state| state == MemberState::Undecided).count()
     }
 
     /// Takes the similar pairs among those of the last round, decides, and returns the pairs of the next round. If there are
@@ -380,7 +256,6 @@ impl StarAsks {
             self.round += 1;
             while self.decide()? {}
             let asks = self.asks();
-            self.width = self.width.saturating_mul(GROWTH);
             // If all pairs of a round were compared in earlier ones, no answer will come, and the round has to be followed by
             // another at once.
             if !asks.is_empty() || self.undecided() == 0 {
@@ -391,15 +266,15 @@ impl StarAsks {
 
     /// Decides about all documents of which enough is known; returns whether that was any.
     fn decide(&mut self) -> Result<bool, Error> {
-        let unasked = self.unasked();
+        let waits = self.waits();
         let documents: Vec<Ranked> = (0..)
-            .zip(self.state.iter().zip(unasked))
-            .map(|(rank, (state, unasked))| Ranked {
+            .zip(self.state.iter().zip(waits))
+            .map(|(rank, (state, MemberWait { unasked, .. }))| Ranked {
                 rank,
                 known: match state {
-                    State::Kept => PriorState::Kept,
-                    State::Removed => PriorState::Removed { unasked },
-                    State::Undecided => PriorState::Undecided { unasked },
+                    MemberState::Kept => PriorState::Kept,
+                    MemberState::Removed => PriorState::Removed { unasked },
+                    MemberState::Undecided => PriorState::Undecided { unasked },
                 },
             })
             .collect();
@@ -407,10 +282,10 @@ impl StarAsks {
         for (at, standing) in decide_round(&documents, &self.edges)?.into_iter().enumerate() {
             let state = match standing {
                 Standing::Undecided => continue,
-                Standing::Kept => State::Kept,
-                Standing::Duplicate { .. } | Standing::Removed => State::Removed,
+                Standing::Kept => MemberState::Kept,
+                Standing::Duplicate { .. } | Standing::Removed => MemberState::Removed,
             };
-            if self.state[at] == State::Undecided {
+            if self.state[at] == MemberState::Undecided {
                 (self.state[at], self.decided[at]) = (state, self.round);
                 is_changed = true;
             }
@@ -418,97 +293,56 @@ impl StarAsks {
         Ok(is_changed)
     }
 
-    /// For each undecided document, the number of earlier members of its shelves that matter and were not compared with it.
-    fn unasked(&self) -> Vec<u64> {
-        let mut unasked = vec![0; self.shelved.len()];
-        for shelf in 0..self.shelved.shelves() {
-            let begin = self.shelved.begins[shelf];
-            let mut before = Before::default();
-            // Earlier members that matter: kept and not compared yet; undecided in the front; undecided behind it.
-            let (mut waiting, mut in_front, mut behind) = (0, 0, 0);
-            for (at, &document) in self.shelved.shelf(shelf).iter().enumerate() {
-                let number = document as usize;
-                let state = self.state[number];
-                let is_front = self.front[number] > 0 && before.is_placed(self.most);
-                if state == State::Undecided {
-                    unasked[number] += waiting + behind + if is_front { 0 } else { in_front };
-                }
-                if !before.is_full(self.most) {
-                    match state {
-                        State::Kept => waiting += u64::from(!self.asked[begin + at]),
-                        State::Undecided if is_front => in_front += 1,
-                        State::Undecided => behind += 1,
-                        State::Removed => {}
-                    }
-                }
-                before.count(state);
+    /// The members of a shelf with their states.
+    fn members(&self, shelf: usize) -> impl Iterator<Item = ShelfMember> {
+        let begin = self.shelved.begins[shelf];
+        self.shelved.shelf(shelf).iter().enumerate().map(move |(at, &document)| {
+            let number = document as usize;
+            ShelfMember {
+                document,
+                last: self.shelved.last[number],
+                state: self.state[number],
+                front: self.front[number],
+                decided: self.decided[number],
+                has_asked: self.asked[begin + at],
+                is_given: document < self.shelved.given,
             }
+        })
+    }
+
+    /// For each document, what it waits for on all its shelves.
+    fn waits(&self) -> Vec<MemberWait> {
+        let mut waits = vec![MemberWait::default(); self.shelved.len()];
+        let (rule, mut members) = (StarShelf::new(self.most, self.round), vec![]);
+        for shelf in 0..self.shelved.shelves() {
+            members.clear();
+            members.extend(self.members(shelf));
+            rule.each_wait(&members, |member, wait| {
+                let all = &mut waits[member.document as usize];
+                all.unasked += wait.unasked;
+                all.is_behind |= wait.is_behind;
+            });
         }
-        unasked
+        waits
     }
 
     /// Documents that come to the front of all their shelves.
     fn advance_front(&mut self) {
-        let mut is_behind = vec![false; self.shelved.len()];
-        for shelf in 0..self.shelved.shelves() {
-            let mut before = Before::default();
-            for &document in self.shelved.shelf(shelf) {
-                let can_look = before.is_placed(self.most) || before.is_full(self.most);
-                if before.undecided >= self.width || !can_look {
-                    is_behind[document as usize] = true;
-                }
-                before.count(self.state[document as usize]);
-            }
-        }
-        for (number, is_behind) in is_behind.into_iter().enumerate() {
-            if self.state[number] == State::Undecided && self.front[number] == 0 && !is_behind {
+        for (number, wait) in self.waits().into_iter().enumerate() {
+            if self.state[number] == MemberState::Undecided && self.front[number] == 0 && !wait.is_behind {
                 self.front[number] = self.round;
             }
         }
     }
 
-    /// The rows of a shelf.
-    fn rows(&self, shelf: usize) -> Vec<BlockRow> {
-        let begin = self.shelved.begins[shelf];
-        let mut before = Before::default();
-        let mut rows = vec![];
-        for (at, &document) in self.shelved.shelf(shelf).iter().enumerate() {
-            let number = document as usize;
-            let (state, front) = (self.state[number], self.front[number]);
-            let is_placed = before.is_placed(self.most);
-            let mut kind = if is_placed { BlockRow::PLACED } else { 0 };
-            match state {
-                State::Kept => {
-                    kind |= BlockRow::KEPT;
-                    if is_placed && !self.asked[begin + at] {
-                        kind |= BlockRow::ASKING;
-                    }
-                }
-                State::Removed => kind |= BlockRow::REMOVED,
-                State::Undecided if front > 0 && is_placed => {
-                    kind |= BlockRow::FRONT;
-                    if front == self.round {
-                        kind |= BlockRow::NEW;
-                    }
-                }
-                State::Undecided => {}
-            }
-            if document < self.shelved.given {
-                kind |= BlockRow::GIVEN;
-            }
-            let (last, decided) = (self.shelved.last[number], self.decided[number]);
-            rows.push(BlockRow { document, last, front, decided, kind, component: 0 });
-            before.count(state);
-        }
-        rows
-    }
-
     /// The pairs of the round.
     fn asks(&mut self) -> Asks {
         self.advance_front();
-        let mut shelves = vec![];
+        let (rule, mut shelves, mut members) = (StarShelf::new(self.most, self.round), vec![], vec![]);
         for shelf in 0..self.shelved.shelves() {
-            let rows = self.rows(shelf);
+            members.clear();
+            members.extend(self.members(shelf));
+            let rows = rule.rows(&members);
             if rows.iter().any(|row| row.is_asking()) {
                 shelves.push((shelf, rows));
             }
@@ -535,33 +369,19 @@ fn listed(
     once: bool,
 ) -> Asks {
     let mut asks = Asks::default();
-    let is_block = |rows: &[BlockRow]| {
-        let asking = rows.iter().filter(|row| row.is_asking()).count();
-        asking >= limits.asking && asking * rows.len() >= limits.pairs
-    };
-    let (blocks, lists): (Vec<_>, Vec<_>) = shelves.into_iter().partition(|(_, rows)| is_block(rows));
+    let (blocks, lists): (Vec<_>, Vec<_>) = shelves.into_iter().partition(|(_, rows)| limits.is_block(rows));
     let once = once && blocks.is_empty();
     for (shelf, rows) in blocks {
         asks.blocks.push(Block { shelf, is_whole: shelved.shelf(shelf).len() <= most, rows });
     }
     for (shelf, rows) in lists {
-        for (at, &row) in rows.iter().enumerate() {
-            if !row.is_asking() {
-                continue;
+        BlockRow::each_pair(&rows, |earlier, later| {
+            // Near-duplicates share several shelves, so that their pairs would be listed several times.
+            let (a, b) = (earlier.document, later.document);
+            if !(once && shelved.share_before(shelf, a, b)) {
+                asks.pairs.push((a, b));
             }
-            for (other_at, &other) in rows.iter().enumerate() {
-                // A pair of two that ask is listed by the earlier one.
-                if other_at == at || other_at < at && other.is_asking() {
-                    continue;
-                }
-                let (earlier, later) = if other_at < at { (other, row) } else { (row, other) };
-                // Near-duplicates share several shelves, so that their pairs would be listed several times.
-                let (a, b) = (earlier.document, later.document);
-                if BlockRow::asks(earlier, later) && !(once && shelved.share_before(shelf, a, b)) {
-                    asks.pairs.push((a, b));
-                }
-            }
-        }
+        });
     }
     asks.pairs.sort_unstable();
     asks.pairs.dedup();
@@ -577,8 +397,6 @@ pub struct ComponentAsks {
     forest: Forest,
     /// Whether pairs that are connected already are left out.
     joins: bool,
-    /// Members of each shelf that were compared with one another.
-    compared: usize,
     round: u16,
 }
 
@@ -587,7 +405,7 @@ impl ComponentAsks {
     #[must_use]
     pub fn new(shelved: ShelvedDocuments, most: usize) -> Self {
         let forest = Forest::new(shelved.len());
-        Self { shelved, most, limits: BlockLimits::default(), forest, joins: true, compared: 0, round: 0 }
+        Self { shelved, most, limits: BlockLimits::default(), forest, joins: true, round: 0 }
     }
 
     /// Asks for every pair, in one round.
@@ -628,54 +446,38 @@ impl ComponentAsks {
         let largest = self.shelved.largest();
         loop {
             self.round = self.round.saturating_add(1);
-            let asks = self.asks(largest);
-            if !asks.is_empty() || self.compared >= largest {
+            let rule = JoinShelf::new(self.joins, self.most, self.round, largest);
+            let asks = self.asks(rule, largest);
+            if !asks.is_empty() || rule.is_last() {
                 return Ok(asks);
             }
         }
     }
 
-    fn asks(&mut self, largest: usize) -> Asks {
-        let (before, is_first) = (self.compared, self.round == 1);
-        self.compared = match (self.joins, is_first) {
-            // The first member asks all others.
-            (true, true) => 1.min(largest),
-            (true, false) => before.saturating_mul(GROWTH).max(FIRST_FRONT).min(largest),
-            (false, _) => largest,
-        };
+    fn asks(&mut self, rule: JoinShelf, largest: usize) -> Asks {
         let firsts = self.firsts();
-        let mut shelves = vec![];
+        let (mut shelves, mut members) = (vec![], vec![]);
         for shelf in 0..self.shelved.shelves() {
-            let members = self.shelved.shelf(shelf);
-            let component = |document: u32| if self.joins { firsts[document as usize] } else { document };
-            let end = if self.joins && is_first { members.len() } else { members.len().min(self.compared) };
-            // The first member was compared with all others in the first round.
-            let begin = usize::from(self.joins && !is_first).min(end);
-            let members = &members[begin..end];
-            let is_joined = members.iter().all(|&document| component(document) == component(members[0]));
-            if members.len() < 2 || is_joined || before >= end {
-                continue;
+            members.clear();
+            members.extend(self.shelved.shelf(shelf).iter().map(|&document| JoinMember {
+                document,
+                component: if self.joins { firsts[document as usize] } else { document },
+                is_given: document < self.shelved.given,
+            }));
+            let rows = rule.rows(&members);
+            if !rows.is_empty() {
+                shelves.push((shelf, rows));
             }
-            let row = |(at, &document): (usize, &u32)| {
-                let at = begin + at;
-                let is_asking = if self.joins && is_first { at == 0 } else { at >= before };
-                let mut kind = BlockRow::JOINS;
-                kind |= if is_asking { BlockRow::NEW } else { 0 };
-                kind |= if at < self.most { BlockRow::PLACED } else { 0 };
-                kind |= if document < self.shelved.given { BlockRow::GIVEN } else { 0 };
-                let component = component(document);
-                BlockRow { document, last: document, front: 0, decided: u16::MAX, kind, component }
-            };
-            shelves.push((shelf, members.iter().enumerate().map(row).collect()));
         }
         // Fronts of shelves differ, so that a pair may be compared on one of its shelves and not yet on another.
-        let once = !self.joins && self.shelved.largest() <= self.most;
+        let once = !self.joins && largest <= self.most;
         listed(&self.shelved, shelves, self.limits, self.most, once)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
     use std::convert::Infallible;
 
     use proptest::prelude::*;
@@ -782,11 +584,159 @@ mod tests {
         if seed.is_multiple_of(2) { BlockLimits::default() } else { BlockLimits { asking: 2, pairs: 6 } }
     }
 
+    /// Documents whose shelves and components are on machines that know nothing of one another.
+    struct Apart {
+        shelved: ShelvedDocuments,
+        state: Vec<MemberState>,
+        front: Vec<u16>,
+        decided: Vec<u16>,
+        /// Members of shelves that can be full, and that asked all later members.
+        asked: BTreeSet<(usize, u32)>,
+        edges: Vec<Edge>,
+        round: u16,
+    }
+
+    impl Apart {
+        fn new(world: &World) -> Self {
+            let is_given = |document| (document as u32) < world.given;
+            let of = |document| if is_given(document) { MemberState::Kept } else { MemberState::Undecided };
+            Self {
+                shelved: world.shelved(),
+                state: (0..world.documents).map(of).collect(),
+                front: vec![0; world.documents],
+                decided: (0..world.documents).map(|one| if is_given(one) { 0 } else { u16::MAX }).collect(),
+                asked: BTreeSet::new(),
+                edges: vec![],
+                round: 0,
+            }
+        }
+
+        fn members(&self, shelf: usize, world: &World) -> Vec<ShelfMember> {
+            let rule = StarShelf::new(world.most, self.round);
+            let can_be_full = self.shelved.shelf(shelf).len() > world.most;
+            let member = |&document: &u32| {
+                let (state, decided) = (self.state[document as usize], self.decided[document as usize]);
+                let has_asked = if can_be_full {
+                    self.asked.contains(&(shelf, document))
+                } else {
+                    rule.has_asked(state, decided)
+                };
+                let (last, front) = (self.shelved.last[document as usize], self.front[document as usize]);
+                ShelfMember {
+                    document,
+                    last,
+                    state,
+                    front,
+                    decided,
+                    has_asked,
+                    is_given: document < world.given,
+                }
+            };
+            self.shelved.shelf(shelf).iter().map(member).collect()
+        }
+
+        /// Decides about each component of similar undecided documents apart; returns what documents wait for, and whether anything
+        /// was decided.
+        fn decide(&mut self, world: &World) -> (Vec<MemberWait>, bool) {
+            let mut waits = vec![MemberWait::default(); world.documents];
+            for shelf in 0..self.shelved.shelves() {
+                let rule = StarShelf::new(world.most, self.round);
+                rule.each_wait(&self.members(shelf, world), |member, wait| {
+                    waits[member.document as usize].unasked += wait.unasked;
+                    waits[member.document as usize].is_behind |= wait.is_behind;
+                });
+            }
+            let mut forest = Forest::new(world.documents);
+            let state = |rank: u64| self.state[rank as usize];
+            let open: Vec<Edge> = self
+                .edges
+                .iter()
+                .filter(|edge| state(edge.a.max(edge.b)) == MemberState::Undecided)
+                .filter(|edge| state(edge.a.min(edge.b)) != MemberState::Removed)
+                .copied()
+                .collect();
+            for edge in open.iter().filter(|edge| state(edge.a.min(edge.b)) == MemberState::Undecided) {
+                forest.join(edge.a as u32, edge.b as u32);
+            }
+            // Documents of each component, and its edges.
+            let mut components: BTreeMap<u32, (BTreeMap<u64, PriorState>, Vec<Edge>)> = BTreeMap::new();
+            for document in 0..world.documents as u32 {
+                if self.state[document as usize] == MemberState::Undecided {
+                    let known = PriorState::Undecided { unasked: waits[document as usize].unasked };
+                    let own = components.entry(forest.first(document)).or_default();
+                    own.0.insert(document.into(), known);
+                }
+            }
+            for edge in open {
+                let own = components.entry(forest.first(edge.a.max(edge.b) as u32)).or_default();
+                own.0.entry(edge.a.min(edge.b)).or_insert(PriorState::Kept);
+                own.1.push(edge);
+            }
+            let mut changes = vec![];
+            for (own, edges) in components.into_values() {
+                let documents: Vec<Ranked> =
+                    own.iter().map(|(&rank, &known)| Ranked { rank, known }).collect();
+                let standings = decide_round(&documents, &edges).unwrap();
+                for (document, standing) in documents.iter().zip(standings) {
+                    match (document.known, standing) {
+                        (PriorState::Kept, _) | (_, Standing::Undecided) => {}
+                        (_, Standing::Kept) => changes.push((document.rank, MemberState::Kept)),
+                        _ => changes.push((document.rank, MemberState::Removed)),
+                    }
+                }
+            }
+            for &(rank, state) in &changes {
+                (self.state[rank as usize], self.decided[rank as usize]) = (state, self.round);
+            }
+            (waits, !changes.is_empty())
+        }
+
+        fn next_round(&mut self, world: &World, limits: BlockLimits, similar: &[(u32, u32, f64)]) -> Asks {
+            let edge = |&(a, b, similarity): &(u32, u32, f64)| Edge { a: a.into(), b: b.into(), similarity };
+            self.edges.extend(similar.iter().map(edge));
+            loop {
+                self.round += 1;
+                let waits = loop {
+                    let (waits, is_changed) = self.decide(world);
+                    if !is_changed {
+                        break waits;
+                    }
+                };
+                for (document, wait) in waits.iter().enumerate() {
+                    let is_undecided = self.state[document] == MemberState::Undecided;
+                    if is_undecided && self.front[document] == 0 && !wait.is_behind {
+                        self.front[document] = self.round;
+                    }
+                }
+                let mut asks = Asks::default();
+                for shelf in 0..self.shelved.shelves() {
+                    let members = self.members(shelf, world);
+                    let rows = StarShelf::new(world.most, self.round).rows(&members);
+                    let asking = rows.iter().filter(|row| row.has(BlockRow::ASKING));
+                    self.asked.extend(asking.map(|row| (shelf, row.document)));
+                    if limits.is_block(&rows) {
+                        asks.blocks.push(Block { shelf, is_whole: members.len() <= world.most, rows });
+                    } else {
+                        BlockRow::each_pair(&rows, |a, b| asks.pairs.push((a.document, b.document)));
+                    }
+                }
+                asks.pairs.sort_unstable();
+                asks.pairs.dedup();
+                if !asks.is_empty() || !self.state.contains(&MemberState::Undecided) {
+                    return asks;
+                }
+            }
+        }
+    }
+
     fn check_star(mut world: World, limits: BlockLimits) -> (usize, usize) {
         let mut rounds = StarAsks::new(world.shelved(), world.most).with_limits(limits);
+        let mut apart = Apart::new(&world);
         let (mut similar, mut asked, mut count) = (vec![], 0, 0);
         loop {
             let asks = rounds.next_round(&similar).unwrap();
+            assert_eq!(apart.next_round(&world, limits, &similar), asks, "apart");
+            assert_eq!(apart.state, rounds.state, "apart");
             if asks.is_empty() {
                 break;
             }

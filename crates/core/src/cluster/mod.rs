@@ -16,6 +16,7 @@ mod components;
 mod neighbourhood;
 mod pairs;
 mod rounds;
+mod shelf;
 mod star;
 
 #[cfg(test)]
@@ -27,11 +28,14 @@ use std::str::FromStr;
 use crate::candidate::FullShelves;
 use crate::error::Error;
 
-pub use asks::{Asks, Block, BlockLimits, BlockRow, ComponentAsks, ShelvedDocuments, StarAsks};
+pub use asks::{Asks, Block, ComponentAsks, ShelvedDocuments, StarAsks};
 pub use components::{Forest, components};
 pub use neighbourhood::Neighbourhood;
 pub use pairs::pairs;
 pub use rounds::{Edge, PriorState, Ranked, Standing, Visit, decide_round, name_keepers};
+pub use shelf::{
+    BlockLimits, BlockRow, JoinMember, JoinShelf, MemberState, MemberWait, ShelfMember, StarShelf,
+};
 pub use star::{Verdict, star};
 
 /// A clustering.

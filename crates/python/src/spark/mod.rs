@@ -8,16 +8,20 @@
 //! | `task` | sketches, screens and compares, on executors |
 //! | `group` | brings equal documents and documents of one shelf together, on executors |
 //! | `file` | reads and copies files of records, on executors |
-//! | `rounds` | works out which pairs are compared next, on the driver or in one task per component |
+//! | `block` | makes tasks of shelves whose pairs are not listed |
+//! | `rounds` | works out which pairs are compared next, on the driver |
+//! | `shelves` | works out the same for a part of the shelves or of the components, on executors |
 //!
 //! Each task works with one thread, because the engine runs one task per core.
 
 mod batch;
+mod block;
 mod file;
 mod group;
 mod plan;
 mod rank;
 mod rounds;
+mod shelves;
 mod task;
 
 pub use batch::PySparkBatch;
@@ -25,4 +29,5 @@ pub use file::PySparkFile;
 pub use group::{spark_group, spark_sort};
 pub use plan::{spark_frequent, spark_plan};
 pub use rounds::PySparkRounds;
+pub use shelves::{spark_ask, spark_name, spark_settle, spark_wait};
 pub use task::PySparkTask;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array};
+use arrow_array::{BooleanArray, Float64Array, Int64Array};
 use minwise::cluster::{
     Asks, BlockLimits, BlockRow, ComponentAsks, Edge, ShelvedDocuments, Standing, StarAsks, Visit,
     name_keepers,
@@ -14,24 +14,19 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::batch::{PySparkBatch, batches, binary, bytes_at, column, integer, made};
+use super::block::{BlockTasks, SHELF, bit};
 use crate::error::OrRaise;
 
-/// Documents that ask in one task, and others: their sketches take 10 MB, and their pairs some tenths of a second.
-const BLOCK_ASKING: usize = 2048;
-const BLOCK_MEMBERS: usize = 16384;
 /// Texts of one bucket of pairs, in bytes, and its pairs: some tenths of a second.
 const BUCKET_BYTES: u64 = 32 << 20;
 const BUCKET_PAIRS: usize = 8_000;
-/// N of the command: documents that a shelf takes.
-const SHELF: usize = 131_072;
-
 /// Who asks whom.
 enum Rounds {
     Star(StarAsks),
     Components(ComponentAsks),
 }
 
-/// The rounds of a job, on the driver or in one task per component of shelves.
+/// The rounds of a job on the driver, which has all shelves.
 #[pyclass(name = "SparkRounds", module = "minwise._minwise")]
 pub struct PySparkRounds {
     rounds: Rounds,
@@ -327,71 +322,27 @@ impl PySparkRounds {
         Ok((listed, wanted))
     }
 
-    /// Rows of blocks, each once per side. A task has a part of the rows that ask and a part of all rows, so that a row is in many
-    /// tasks: `task`, `task + step` and so on, up to `end`. The engine repeats rows, because the driver would have no room.
+    /// Rows of blocks with the tasks that they are in.
     fn tasks(&self, asks: &Asks) -> PyResult<PySparkBatch> {
         // For each document, the bands of blocks in which it asks.
         let mut masks: BTreeMap<u32, u64> = BTreeMap::new();
-        let shelved = match &self.rounds {
-            Rounds::Star(rounds) => rounds.shelved(),
-            Rounds::Components(rounds) => rounds.shelved(),
+        let (shelved, is_star) = match &self.rounds {
+            Rounds::Star(rounds) => (rounds.shelved(), true),
+            Rounds::Components(rounds) => (rounds.shelved(), false),
         };
-        for block in asks.blocks.iter().filter(|block| block.is_whole && self.bands[block.shelf] < 64) {
+        for block in asks.blocks.iter().filter(|block| block.is_whole) {
             // Fronts of components differ from shelf to shelf, so that a pair of one block may be missing in another.
-            let is_all = matches!(self.rounds, Rounds::Star(_))
-                || block.rows.len() == shelved.shelf(block.shelf).len();
-            for row in block.rows.iter().filter(|row| is_all && row.is_asking()) {
-                *masks.entry(row.document).or_default() |= 1 << self.bands[block.shelf];
-            }
-        }
-        let names = [
-            "task", "step", "end", "side", "band", "document", "last", "front", "decided", "kind", "joined",
-            "mask",
-        ];
-        let mut numbers: [Vec<i64>; 12] = Default::default();
-        let (mut ranks, mut begin) = (vec![], 0i64);
-        for block in &asks.blocks {
-            let asking: Vec<&BlockRow> = block.rows.iter().filter(|row| row.is_asking()).collect();
-            // The task of part i of the rows that ask and part j of all rows has the number begin + i · wide + j.
-            let high = asking.len().div_ceil(BLOCK_ASKING) as i64;
-            let wide = block.rows.len().div_ceil(BLOCK_MEMBERS) as i64;
-            let part = |at: usize, size: usize| (at / size) as i64;
-            let first = asking.iter().enumerate().map(|(at, row)| {
-                let task = begin + part(at, BLOCK_ASKING) * wide;
-                ([task, 1, task + wide - 1, 0], **row)
-            });
-            let second = block.rows.iter().enumerate().map(|(at, row)| {
-                let task = begin + part(at, BLOCK_MEMBERS);
-                ([task, wide, task + (high - 1) * wide, 1], *row)
-            });
-            for ([task, step, end, side], row) in first.chain(second) {
-                let mask = masks.get(&row.document).copied().unwrap_or(0).cast_signed();
-                let values = [
-                    task,
-                    step,
-                    end,
-                    side,
-                    self.bands[block.shelf].into(),
-                    row.document.into(),
-                    row.last.into(),
-                    row.front.into(),
-                    row.decided.into(),
-                    row.kind.into(),
-                    row.component.into(),
-                    mask,
-                ];
-                for (numbers, value) in numbers.iter_mut().zip(values) {
-                    numbers.push(value);
+            if is_star || block.rows.len() == shelved.shelf(block.shelf).len() {
+                for row in block.rows.iter().filter(|row| row.is_asking()) {
+                    *masks.entry(row.document).or_default() |= bit(self.bands[block.shelf]);
                 }
-                ranks.push(&self.ranks[row.document as usize]);
             }
-            begin += high * wide;
         }
-        let mut columns: Vec<(&str, ArrayRef)> = vec![];
-        for (name, values) in names.into_iter().zip(numbers) {
-            columns.push((name, Arc::new(Int64Array::from(values))));
+        let mut tasks = BlockTasks::default();
+        for block in &asks.blocks {
+            let mask = |row: &BlockRow| masks.get(&row.document).copied().unwrap_or(0);
+            tasks.push(self.bands[block.shelf], &block.rows, mask);
         }
-        columns.push(("rank", binary(ranks.into_iter())));
-        made(columns)
+        made(tasks.columns(|document| &self.ranks[document as usize]))
     }
 }

@@ -1,0 +1,297 @@
+//! Rounds whose shelves are in many tasks: what one part of the shelves, and one part of the components, comes to.
+//!
+//! A part has whole shelves or whole components, and any number of them. Documents are numbered within a part in the order of their
+//! rank keys.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{BooleanArray, Float64Array, Int64Array, RecordBatch};
+use minwise::cluster::{
+    BlockLimits, BlockRow, Edge, JoinMember, JoinShelf, MemberState, PriorState, Ranked, ShelfMember,
+    Standing, StarShelf, Visit, decide_round, name_keepers,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::batch::{PySparkBatch, batches, binary, bytes_at, column, integer, made};
+use super::block::{BlockTasks, SHELF, bit};
+use crate::error::OrRaise;
+
+/// Values of the column `state`; 0 is undecided.
+const KEPT: i64 = 1;
+const REMOVED: i64 = 2;
+
+/// Rank keys in ascending order, each once.
+fn keys<'a>(all: &'a [RecordBatch], names: &[&str]) -> PyResult<Vec<&'a [u8]>> {
+    let mut found = vec![];
+    for batch in all {
+        for name in names {
+            let array = column(batch, name)?;
+            found.extend((0..batch.num_rows()).filter_map(|row| bytes_at(array, row)));
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}
+
+/// The number of rank keys before one of them, which may be missing.
+fn place(keys: &[&[u8]], key: &[u8]) -> usize {
+    keys.partition_point(|other| *other < key)
+}
+
+fn number(batch: &RecordBatch, name: &str, row: usize) -> PyResult<i64> {
+    let missing = || PyValueError::new_err(format!("`{name}` of row {row} is null"));
+    integer(column(batch, name)?, row).ok_or_else(missing)
+}
+
+fn similarity(batch: &RecordBatch, row: usize) -> PyResult<f64> {
+    let values = column(batch, "similarity")?.as_primitive_opt::<Float64Type>();
+    values.map(|values| values.value(row)).ok_or_else(|| PyValueError::new_err("`similarity` is no number"))
+}
+
+/// A membership: band, band key, document, and the batch and row that have it.
+type Membership = (u16, i64, u32, (usize, usize));
+
+/// Documents that asked on shelves that can be full: band, band key and document.
+type AskedMembers = BTreeSet<(u16, i64, u32)>;
+
+/// Memberships of all shelves of a part, by shelves, and documents that asked on shelves that can be full.
+fn memberships(all: &[RecordBatch], ranks: &[&[u8]]) -> PyResult<(Vec<Membership>, AskedMembers)> {
+    let (mut members, mut asked) = (vec![], BTreeSet::new());
+    for (at, batch) in all.iter().enumerate() {
+        let rank = column(batch, "rank")?;
+        for row in 0..batch.num_rows() {
+            let Some(rank) = bytes_at(rank, row) else { continue };
+            let document = place(ranks, rank) as u32;
+            let (band, key) = (number(batch, "band", row)? as u16, number(batch, "key", row)?);
+            if number(batch, "what", row)? == 0 {
+                members.push((band, key, document, (at, row)));
+            } else {
+                asked.insert((band, key, document));
+            }
+        }
+    }
+    members.sort_unstable();
+    Ok((members, asked))
+}
+
+/// The members of one shelf of stars with their states.
+fn star_members(
+    all: &[RecordBatch],
+    ranks: &[&[u8]],
+    shelf: &[Membership],
+    asked: &AskedMembers,
+    rule: StarShelf,
+    most: usize,
+) -> PyResult<Vec<ShelfMember>> {
+    let mut members = Vec::with_capacity(shelf.len());
+    for &(band, key, document, (at, row)) in shelf {
+        let batch = &all[at];
+        let state = match number(batch, "state", row)? {
+            KEPT => MemberState::Kept,
+            REMOVED => MemberState::Removed,
+            _ => MemberState::Undecided,
+        };
+        let decided = number(batch, "decided", row)? as u16;
+        let has_asked = if shelf.len() > most {
+            asked.contains(&(band, key, document))
+        } else {
+            rule.has_asked(state, decided)
+        };
+        let last = bytes_at(column(batch, "last")?, row);
+        members.push(ShelfMember {
+            document,
+            last: last.map_or(document, |last| place(ranks, last) as u32),
+            state,
+            front: number(batch, "front", row)? as u16,
+            decided,
+            has_asked,
+            is_given: ranks[document as usize].first() == Some(&0),
+        });
+    }
+    Ok(members)
+}
+
+/// What undecided documents wait for on the shelves of a part, in a round of stars: `rank`, `unasked` and `behind`. Documents that wait
+/// for nothing are left out.
+///
+/// Rows have `band`, `key`, `rank`, the rank key `last` of the last copy, `state`, `front` and `decided`; a row whose `what` is
+/// 1 is a document that asked on a shelf that can be full.
+#[pyfunction]
+#[pyo3(signature = (rows, round, shelf = None))]
+pub fn spark_wait(rows: &Bound<'_, PyAny>, round: u16, shelf: Option<usize>) -> PyResult<PySparkBatch> {
+    let (all, most) = (batches(rows)?, shelf.unwrap_or(SHELF));
+    let ranks = keys(&all, &["rank"])?;
+    let (members, asked) = memberships(&all, &ranks)?;
+    let rule = StarShelf::new(most, round);
+    let mut waits: BTreeMap<u32, (i64, bool)> = BTreeMap::new();
+    for shelf in members.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        rule.each_wait(&star_members(&all, &ranks, shelf, &asked, rule, most)?, |member, wait| {
+            if member.state == MemberState::Undecided && (wait.unasked > 0 || wait.is_behind) {
+                let all = waits.entry(member.document).or_default();
+                all.0 += wait.unasked.cast_signed();
+                all.1 |= wait.is_behind;
+            }
+        });
+    }
+    made(vec![
+        ("rank", binary(waits.keys().map(|&document| ranks[document as usize]))),
+        ("unasked", Arc::new(waits.values().map(|wait| Some(wait.0)).collect::<Int64Array>())),
+        ("behind", Arc::new(waits.values().map(|wait| Some(i64::from(wait.1))).collect::<Int64Array>())),
+    ])
+}
+
+/// Pairs that the shelves of a part ask about in a round: listed pairs, rows of blocks, and documents that asked on shelves that can be full.
+///
+/// Rows are those of [`spark_wait`] for stars. For components, they have the rank key `label` of the component so far instead of states.
+/// `mask` of the rows of blocks has the own band only.
+#[pyfunction]
+#[pyo3(signature = (clustering, rows, round, largest, shelf = None, asking = None, pairs = None))]
+pub fn spark_ask(
+    clustering: &str,
+    rows: &Bound<'_, PyAny>,
+    round: u16,
+    largest: usize,
+    shelf: Option<usize>,
+    asking: Option<usize>,
+    pairs: Option<usize>,
+) -> PyResult<(PySparkBatch, PySparkBatch, PySparkBatch)> {
+    let (all, most, defaults) = (batches(rows)?, shelf.unwrap_or(SHELF), BlockLimits::default());
+    let limits =
+        BlockLimits { asking: asking.unwrap_or(defaults.asking), pairs: pairs.unwrap_or(defaults.pairs) };
+    let ranks = keys(&all, &["rank"])?;
+    let (members, asked) = memberships(&all, &ranks)?;
+    let star = StarShelf::new(most, round);
+    let join = JoinShelf::new(clustering == "components", most, round, largest);
+    let labels = if clustering == "components" { keys(&all, &["label"])? } else { vec![] };
+    let (mut listed, mut tasks, mut asks_now) = (BTreeSet::new(), BlockTasks::default(), vec![]);
+    for shelf in members.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        let (band, key) = (shelf[0].0, shelf[0].1);
+        let rows = if clustering == "star" {
+            let rows = star.rows(&star_members(&all, &ranks, shelf, &asked, star, most)?);
+            if shelf.len() > most {
+                let asking = rows.iter().filter(|row| row.has(BlockRow::ASKING));
+                asks_now.extend(asking.map(|row| (band, key, row.document)));
+            }
+            rows
+        } else {
+            let mut joined = Vec::with_capacity(shelf.len());
+            for &(_, _, document, (at, row)) in shelf {
+                let label = match clustering {
+                    "components" => bytes_at(column(&all[at], "label")?, row),
+                    _ => None,
+                };
+                joined.push(JoinMember {
+                    document,
+                    component: label.map_or(document, |label| place(&labels, label) as u32),
+                    is_given: ranks[document as usize].first() == Some(&0),
+                });
+            }
+            join.rows(&joined)
+        };
+        if limits.is_block(&rows) {
+            // Fronts of components differ from shelf to shelf, so that a pair of one block may be missing in another.
+            let is_whole = shelf.len() <= most && (clustering == "star" || rows.len() == shelf.len());
+            let own = if is_whole { bit(band) } else { 0 };
+            tasks.push(band, &rows, |row| if row.is_asking() { own } else { 0 });
+        } else {
+            BlockRow::each_pair(&rows, |a, c| {
+                listed.insert((a.document, c.document));
+            });
+        }
+    }
+    let rank = |document: u32| ranks[document as usize];
+    let listed = made(vec![
+        ("a", binary(listed.iter().map(|&(a, _)| rank(a)))),
+        ("c", binary(listed.iter().map(|&(_, c)| rank(c)))),
+    ])?;
+    let asked = made(vec![
+        ("band", Arc::new(asks_now.iter().map(|one| Some(i64::from(one.0))).collect::<Int64Array>())),
+        ("key", Arc::new(asks_now.iter().map(|one| Some(one.1)).collect::<Int64Array>())),
+        ("rank", binary(asks_now.iter().map(|one| rank(one.2)))),
+    ])?;
+    Ok((listed, made(tasks.columns(rank))?, asked))
+}
+
+/// Decides about the undecided documents of a part of the components, and returns those that are decided: `rank` and `state`.
+///
+/// A row without `other` is an undecided document and what it waits for (`unasked`). The others are similar pairs of an undecided document
+/// `rank` with an earlier one, `other`, whose `state` is that of a kept or of an undecided document.
+#[pyfunction]
+pub fn spark_settle(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
+    let all = batches(rows)?;
+    let ranks = keys(&all, &["rank", "other"])?;
+    let (mut known, mut edges) = (vec![PriorState::Kept; ranks.len()], vec![]);
+    for batch in &all {
+        let (rank, other) = (column(batch, "rank")?, column(batch, "other")?);
+        for row in 0..batch.num_rows() {
+            let Some(rank) = bytes_at(rank, row) else { continue };
+            let later = place(&ranks, rank);
+            if let Some(other) = bytes_at(other, row) {
+                let (a, b) = (place(&ranks, other) as u64, later as u64);
+                edges.push(Edge { a, b, similarity: similarity(batch, row)? });
+            } else {
+                let unasked = number(batch, "unasked", row)?.cast_unsigned();
+                known[later] = PriorState::Undecided { unasked };
+            }
+        }
+    }
+    let documents: Vec<Ranked> = (0..).zip(&known).map(|(rank, &known)| Ranked { rank, known }).collect();
+    let standings = py.detach(|| decide_round(&documents, &edges)).or_raise(py)?;
+    let mut decided = vec![];
+    for ((rank, known), standing) in ranks.iter().zip(known).zip(standings) {
+        if known != PriorState::Kept && standing != Standing::Undecided {
+            decided.push((rank, if standing == Standing::Kept { KEPT } else { REMOVED }));
+        }
+    }
+    made(vec![
+        ("rank", binary(decided.iter().map(|one| one.0))),
+        ("state", Arc::new(decided.iter().map(|one| Some(one.1)).collect::<Int64Array>())),
+    ])
+}
+
+/// Keepers of removed visits: `rank`, `of`, `similarity` and `is_equal`, which is false.
+///
+/// A row without `similarity` is a visit `rank` of the removed document `other`. The others are similar pairs of a removed document
+/// `rank` and a kept one, `other`. All rows of a document are in one part.
+#[pyfunction]
+pub fn spark_name(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
+    let all = batches(rows)?;
+    let ranks = keys(&all, &["rank", "other"])?;
+    let (mut visits, mut edges, mut kept) = (vec![], vec![], BTreeSet::new());
+    for batch in &all {
+        let (rank, other) = (column(batch, "rank")?, column(batch, "other")?);
+        let similarities = column(batch, "similarity")?;
+        for row in 0..batch.num_rows() {
+            let (Some(rank), Some(other)) = (bytes_at(rank, row), bytes_at(other, row)) else { continue };
+            let (rank, other) = (place(&ranks, rank) as u64, place(&ranks, other) as u64);
+            if similarities.is_null(row) {
+                visits.push(Visit { rank, document: other });
+            } else {
+                kept.insert(other);
+                edges.push(Edge { a: rank, b: other, similarity: similarity(batch, row)? });
+            }
+        }
+    }
+    let kept: Vec<u64> = kept.into_iter().collect();
+    let verdicts = py.detach(|| name_keepers(&visits, &kept, &edges)).or_raise(py)?;
+    let (mut removed, mut keepers, mut similarities) = (vec![], vec![], vec![]);
+    for (visit, verdict) in visits.iter().zip(verdicts) {
+        if let Standing::Duplicate { of, similarity } = verdict {
+            removed.push(ranks[visit.rank as usize]);
+            keepers.push(ranks[of as usize]);
+            similarities.push(similarity);
+        }
+    }
+    let is_equal: BooleanArray = removed.iter().map(|_| Some(false)).collect();
+    made(vec![
+        ("rank", binary(removed.into_iter())),
+        ("of", binary(keepers.into_iter())),
+        ("similarity", Arc::new(Float64Array::from(similarities))),
+        ("is_equal", Arc::new(is_equal)),
+    ])
+}

@@ -1,0 +1,106 @@
+"""The summary of a job in lines for people, in the words of the command: first what everybody asks for, then "Details"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: Columns of the names of lines, as in the command.
+NAMES = 12
+#: An interval that is wider than this says little about the recall, as in the command.
+WIDE = 0.1
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and a noun, in the plural unless the number is 1."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def percent(part: int, whole: int) -> str:
+    """A part of a whole. Only nothing is 0 %, and only all of it is 100 %."""
+    if part in (0, whole):
+        return "0 %" if part == 0 else "100 %"
+    share = 100 * part / whole
+    if share < 0.1 or share > 99.9:
+        return "below 0.1 %" if share < 0.1 else "above 99.9 %"
+    return f"{share:.1f} %"
+
+
+def probability(share: float) -> str:
+    """A recall in percent, with two decimals. Only 1 itself is 100 %."""
+    value = 100 * share
+    if value >= 100 or value <= 0:
+        return "100 %" if value >= 100 else "0 %"
+    if value >= 99.995 or value < 0.005:
+        return "above 99.99 %" if value >= 99.995 else "below 0.01 %"
+    return f"{value:.2f} %"
+
+
+def documents_of(documents: int, read: int) -> str:
+    """Documents with their share of all that were read."""
+    return counted(documents, "document") + (f" ({percent(documents, read)})" if read else "")
+
+
+def compared(counts: dict[str, Any]) -> str:
+    """What became of the candidate pairs."""
+    pairs, exactly, similar = counts["asked"], counts["screened"], counts["similar"]
+    if pairs == 0:
+        return "0 candidate pairs"
+    parts = []
+    if pairs > exactly:
+        whose = "its" if pairs - exactly == 1 else "their"
+        parts.append(f"{pairs - exactly:,} ruled out by {whose} sketches")
+    parts.append(f"{exactly:,} compared exactly")
+    parts.append(f"{similar:,} {'reaches' if similar == 1 else 'reach'} {counts['threshold']:g}")
+    return f"{counted(pairs, 'candidate pair')}: {', '.join(parts)}"
+
+
+def measured(audit: dict[str, Any] | None) -> str:
+    """The recall that an audit measured."""
+    if audit is None:
+        return "not measured (`--audit N` measures it)"
+    sample = f"{counted(audit['documents'], 'document')} of a sample"
+    if audit["pairs"] == 0:
+        return f"not measured, because {sample} {'has' if audit['documents'] == 1 else 'have'} no near-duplicates (`--audit N` compares more)"
+    more = " (`--audit N` compares more)" if audit["high"] - audit["low"] > WIDE else ""
+    interval = f"{probability(audit['low'])} to {probability(audit['high'])} with 95 % confidence"
+    return f"{probability(audit['recall'])} measured ({interval}) on the {counted(audit['pairs'], 'near-duplicate pair')} of {sample}{more}"
+
+
+def show(counts: dict[str, Any], seconds: float, outputs: dict[str, str], is_annotated: bool = False) -> str:
+    """The lines. `outputs` are the paths that the job wrote, by name."""
+    read = counted(counts["read"], "document")
+    if counts["nulls"]:
+        read += f"; {counts['nulls']:,} with a null text"
+    if counts["without_shingles"]:
+        read += f"; {counts['without_shingles']:,} without shingles"
+    lines = [("read", read)]
+    if counts["references"]:
+        lines.append(("reference", counted(counts["references"], "document")))
+    kept, removed = (documents_of(counts[name], counts["read"]) for name in ("kept", "removed"))
+    if counts["removed"]:
+        removed += f" in {counted(counts['clusters'], 'cluster')}"
+        if counts["equal"]:
+            removed += f"; {counts['equal']:,} of them equal after normalisation"
+    lines += [("marked", removed), ("unmarked", kept)] if is_annotated else [("kept", kept), ("removed", removed)]
+    if counts["spared"]:
+        large, most = counted(counts["large_clusters"], "cluster"), counted(counts["max_cluster"], "document")
+        lines.append(("spared", f"{counted(counts['spared'], 'document')} in {large} of more than {most} (`--max-cluster`)"))
+    lines += [("rejected", counted(counts["rejected"], "record")), ("compared", compared(counts)), ("recall", measured(counts.get("audit")))]
+    nouns = {"output": counted(counts["kept"], "kept document"), "removed": counted(counts["removed"], "removed document")}
+    if is_annotated:
+        nouns["output"] = counted(counts["kept"] + counts["removed"], "annotated document")
+    lines += [("wrote", f"{nouns.get(name, f'the {name}')} to `{path}`") for name, path in outputs.items()]
+    rate = f" ({int(counts['read'] / seconds):,} documents/s)" if counts["read"] and seconds > 0 else ""
+    lines.append(("time", f"{seconds:.2f} s{rate}"))
+    details = [
+        ("spec", counts["spec"]),
+        ("settings", f"keep {counts['keep']}, cluster {counts['cluster']}"),
+        ("candidates", f"{counted(counts['bands'], 'band')} of {counted(counts['rows'], 'row')}"),
+        ("rounds", f"{counts['rounds']:,}; the largest shelf has {counted(counts['largest'], 'document')}"),
+    ]
+    out, before = [], ""
+    for name, text in lines:
+        # A second line of the same name continues the first.
+        out.append(f"{'' if name == before else name:{NAMES}}{text}")
+        before = name
+    return "\n".join([*out, "", "Details", *(f"{name:{NAMES}}{text}" for name, text in details)])

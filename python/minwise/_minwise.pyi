@@ -34,10 +34,14 @@ __all__ = [
     "plan",
     "run_dedup",
     "run_pairs",
+    "spark_ask",
     "spark_frequent",
     "spark_group",
+    "spark_name",
     "spark_plan",
+    "spark_settle",
     "spark_sort",
+    "spark_wait",
 ]
 
 VERSION: Final[str]

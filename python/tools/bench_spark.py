@@ -54,7 +54,7 @@ def session(folder: Path) -> Any:
         "spark.eventLog.dir": (folder / "events").as_uri(),
         "spark.sql.shuffle.partitions": "8",
         "spark.driver.memory": "6g",
-        # Short jobs end before code of the second compiler pays: 50,000 documents took 36 CPU seconds with it, and 21 without.
+        # Short jobs end before code of the second compiler pays: 50,000 documents took 35 to 36 CPU seconds with it, and 21 without.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",

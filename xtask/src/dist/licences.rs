@@ -83,8 +83,11 @@ fn licence_files(folder: &Path, depth: usize) -> Result<Vec<PathBuf>> {
             if depth > 1 || name.starts_with("LICENSE") {
                 files.extend(licence_files(&path, depth.saturating_sub(1))?);
             }
-        } else if NAMES.iter().any(|start| name.starts_with(start)) && !name.ends_with(".RS") {
-            files.push(path);
+        } else if NAMES.iter().any(|start| name.starts_with(start)) {
+            // A module of a crate may have such a name.
+            if path.extension().is_none_or(|extension| extension != "rs") {
+                files.push(path);
+            }
         }
     }
     files.sort();

@@ -166,7 +166,7 @@ fn checksums(folder: &Path) -> Result<String> {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(bytes).iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
 }
 
 #[cfg(test)]

@@ -256,6 +256,21 @@ fn a_family_of_a_million_keeps_to_the_memory() {
     family(1_000_000);
 }
 
+/// A chunk of 2 MiB has 150,000 such records: the sketches of one per thread, or what is known of rejected ones, are more than
+/// the memory.
+#[test]
+fn tiny_and_rejected_records_keep_to_the_memory() {
+    let desk = Desk::new();
+    let tiny: String = (0..400_000).map(|i| format!("{{\"text\":\"{i}\"}}\n")).collect();
+    desk.write("tiny.jsonl", tiny);
+    desk.write("rejected.jsonl", format!("{{\"text\":\"one two three\"}}\n{}", "{}\n".repeat(3_000_000)));
+    for name in ["tiny", "rejected"] {
+        let arguments = format!("dedup {name}.jsonl -o out-{name}.jsonl -q --audit off --threads 2");
+        let peak = peak(&desk, &format!("{arguments} --memory 192MiB --max-rejects 3000000"));
+        assert!(peak < 192 * MIB, "{name}: {} MiB", peak / MIB);
+    }
+}
+
 /// Five million pairs, which are 80 MB if all of them are remembered.
 #[test]
 fn pairs_keep_to_the_memory() {

@@ -36,6 +36,9 @@ pub(crate) mod rejects;
 /// Bytes that one thread reads at a time: enough that handing out work costs nothing, few enough that all threads
 /// finish together.
 const CHUNK_BYTES: u64 = 2 << 20;
+const LEAST_CHUNK_BYTES: u64 = 128 << 10;
+/// Chunks that the memory for waiting documents has room for, by the bytes of their files.
+const CHUNKS_WAITING: u64 = 32;
 /// Segments that a run has in its folder, about, if none of them is smaller than the least.
 const SEGMENTS: u64 = 256;
 const LEAST_SEGMENT_BYTES: u64 = 1 << 20;
@@ -115,7 +118,7 @@ fn check_fields(corpus: &Corpus, plan: &ReadPlan) -> Result<(), Error> {
 /// - [`ErrorKind::Cancelled`] if the observer cancels.
 pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result<Reading, Error> {
     check_fields(corpus, plan)?;
-    let chunks = corpus.chunks(CHUNK_BYTES);
+    let chunks = corpus.chunks(chunk_bytes(plan));
     observer.begin(Stage::Read, corpus.size_bytes());
 
     let tools = SketchTools::new(plan)?;
@@ -168,6 +171,15 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
     Ok(reading)
 }
 
+/// The bytes of a chunk.
+///
+/// Each thread holds what is remembered of the documents of one chunk, which may be eighty times its bytes if every record has
+/// seven. Little memory makes small chunks. A run that can be resumed has one size, because its folder counts chunks.
+fn chunk_bytes(plan: &ReadPlan) -> u64 {
+    let share = plan.memory.room(plan.threads, 0).waiting() / CHUNKS_WAITING;
+    if plan.work.is_some() { CHUNK_BYTES } else { share.clamp(LEAST_CHUNK_BYTES, CHUNK_BYTES) }
+}
+
 /// Reads chunks with several threads.
 fn read_in_parallel<'a>(
     chunks: &[Chunk],
@@ -187,7 +199,7 @@ fn read_in_parallel<'a>(
     // Sketches of short documents take more memory than their texts: a chunk of 2 MiB becomes 40 MB if every record has fifty
     // bytes. A thread that the system does not let run would otherwise keep many such chunks waiting.
     let most_waiting = plan.memory.room(plan.threads, 0).waiting();
-    let size = |(_, (part, _)): &(usize, (ReadChunk, u64))| part.columns.size_bytes();
+    let size = |(_, (part, _)): &(usize, (ReadChunk, u64))| part.size_bytes();
     let receive = |(chunk, part): (usize, (ReadChunk, u64))| {
         let emptied = desk.take_in(&chunks[chunk], part)?;
         spare.lock().unwrap_or_else(PoisonError::into_inner).push(emptied);
@@ -348,7 +360,7 @@ impl<'a> Desk<'a> {
             self.progress = ReadProgress { source: chunk.source(), lines: 0, ..self.progress };
         }
         self.field.look(&part, self.corpus)?;
-        if self.reading.documents.is_empty() && chunk.size_bytes() >= CHUNK_BYTES / 2 {
+        if self.reading.documents.is_empty() && chunk.size_bytes() >= chunk_bytes(self.plan) / 2 {
             // Growing step by step would copy everything several times and need twice the memory while it does. Memory
             // that is reserved and never used costs nothing; where there is a limit on it, growing must do.
             let share = self.corpus.size_bytes() as f64 / chunk.size_bytes() as f64;
@@ -527,6 +539,13 @@ struct ReadChunk {
     ranks: Ranks,
     /// The first record that could be read and does not have the field of the text.
     without_field: Option<RecordPlace>,
+}
+
+impl ReadChunk {
+    /// Bytes of the documents and of the rejected records.
+    fn size_bytes(&self) -> u64 {
+        self.columns.size_bytes() + self.rejected.iter().map(Rejected::size_bytes).sum::<u64>()
+    }
 }
 
 /// What all threads sketch with.

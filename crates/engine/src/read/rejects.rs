@@ -30,6 +30,12 @@ pub struct Rejected {
 }
 
 impl Rejected {
+    /// Bytes that it takes in memory.
+    pub(crate) fn size_bytes(&self) -> u64 {
+        let id = self.id.as_ref().map_or(0, String::len);
+        (size_of::<Self>() + id + self.code.len() + self.message.len()) as u64
+    }
+
     pub(crate) fn new(place: &RecordPlace, reject: Reject) -> Self {
         Self {
             source: place.source,

@@ -443,7 +443,11 @@ class ClusterRounds(Rounds):
             rounds += 1
             near = both.join(labels.withColumnRenamed("rank", "c"), "c").groupBy(F.col("a").alias("rank")).agg(F.min("label").alias("near"))
             least = labels.join(near, "rank").select("rank", "label", F.least("label", "near").alias("least"))
-            # The label of the label is nearer still, so that a chain of n documents takes log n rounds.
+            # A document that finds a smaller label tells it to the document that its old label names. Without that, a smaller label
+            # would walk along a chain of n documents in random order step by step, in n rounds.
+            told = least.groupBy(F.col("label").alias("rank")).agg(F.min("least").alias("told"))
+            least = least.join(told, "rank", "left").select("rank", "label", F.least("least", F.coalesce("told", "least")).alias("least"))
+            # The label of the label is nearer still, so that a chain takes about log n rounds.
             further = labels.select(F.col("rank").alias("least"), F.col("label").alias("far"))
             jumped = least.join(further, "least").select("rank", F.least("least", "far").alias("new"), "label")
             moved = (F.col("new") != F.col("label")).alias("moved")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import minwise.spark
@@ -13,6 +14,7 @@ import pytest
 from corpora import CORPORA, Command, assert_same, decided_by, rows_of
 from minwise._minwise import SparkRounds, SparkTask, spark_ask, spark_name, spark_settle, spark_wait
 from minwise.spark import _settings
+from minwise.spark._rounds import ClusterRounds
 
 #: The driver takes nothing.
 CLUSTER = {"_driver": 0}
@@ -48,6 +50,35 @@ def test_full_shelves_decide_alike_everywhere(sail: Any, tmp_path: Path, cluster
     assert found[0] != whole
     for other in found[1:]:
         assert_same(other, found[0])
+
+
+class Tables:
+    """Tables in a folder, as those of a job, and how often one was written."""
+
+    def __init__(self, spark: Any, folder: Path) -> None:
+        self.spark = spark
+        self.folder = folder
+        self.written = 0
+
+    def save(self, frame: Any, name: str) -> Any:
+        self.written += 1
+        path = str(self.folder / f"{self.written}-{name}")
+        frame.write.parquet(path)
+        return self.spark.read.parquet(path)
+
+
+def test_a_chain_in_random_order_takes_few_rounds(sail: Any, tmp_path: Path) -> None:
+    """Each document of a chain is similar to the next one, and their ranks say nothing about that."""
+    source = random.Random(20)
+    chain = [bytes([at]) for at in range(100)]
+    source.shuffle(chain)
+    links = [tuple(sorted(link)) for link in zip(chain, chain[1:])]
+    tables = Tables(sail, tmp_path)
+    rounds = SimpleNamespace(work=tables)
+    labels = ClusterRounds._labels(rounds, sail.createDataFrame(links, "a binary, c binary"))  # type: ignore[arg-type]
+    assert {(bytes(row["rank"]), bytes(row["label"])) for row in labels.collect()} == {(rank, bytes([0])) for rank in chain}
+    # A label that goes from document to document would take 59 rounds.
+    assert tables.written <= 10
 
 
 def world(seed: int) -> tuple[pa.Table, pa.Table, dict[tuple[bytes, bytes], float], int]:

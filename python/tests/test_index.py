@@ -81,7 +81,7 @@ def test_bad_calls(tmp_path: Path) -> None:
     with pytest.raises(minwise.InputError, match="not an index"):
         Index(tmp_path)
     with Index.create(tmp_path / "a") as index:
-        with pytest.raises(minwise.InputError, match="there already"):
+        with pytest.raises(minwise.InputError, match="exists already and is not empty"):
             Index.create(tmp_path / "a")
         with pytest.raises(TypeError, match=r"the text of documents\[1\] is int"):
             index.add([("a", "b"), ("c", 3)])  # type: ignore[list-item]

@@ -199,11 +199,18 @@ impl fmt::Display for Error {
                 "{bands} bands of {rows} rows need {} registers, but a sketch has {registers}",
                 *bands as u128 * *rows as u128
             ),
-            ErrorKind::Unreachable { threshold, recall, best, registers, .. } => write!(
-                f,
-                "no banding of {registers} registers finds a pair at similarity {threshold} with probability \
-                 {recall}: the best is {best:.4}"
-            ),
+            ErrorKind::Unreachable { threshold, recall, best, registers, .. } => {
+                // As many decimals as show that the best is less than what was asked for.
+                let reaches = |decimals: usize| {
+                    format!("{best:.decimals$}").parse().is_ok_and(|best: f64| best >= *recall)
+                };
+                let decimals = (4..=17).find(|&decimals| !reaches(decimals)).unwrap_or(17);
+                write!(
+                    f,
+                    "no banding of {registers} registers finds a pair at similarity {threshold} with probability \
+                     {recall}: the best is {best:.decimals$}"
+                )
+            }
             ErrorKind::SpecMismatch { field, left, right } => {
                 write!(
                     f,

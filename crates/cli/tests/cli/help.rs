@@ -1101,7 +1101,7 @@ fn the_reference_has_every_command_option_default_and_example() {
     assert_eq!(sections, subcommands().len() - 1);
     // Values, and options that do not go together.
     for line in [
-        "- `--format <FORMAT>`: Write pairs in this format. Values: `tsv` (`id`, `id` and similarity, separated by tabs), `jsonl` (one JSON object per line). Default: `tsv`.",
+        "- `--format <FORMAT>`: Write pairs in this format. A pair has its exact similarity. Values: `tsv` (the two ids and the numbers of a pair, separated by tabs), `jsonl` (one JSON object per line). Default: `tsv`.",
         "- `--removed <OUT>`: Write the removed documents to OUT. OUT takes the same forms as for `--output`. It cannot be given with `--annotate`.",
         "- `--color <WHEN>`: Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR is set. Values: `auto`, `always`, `never`. Default: `auto`.",
     ] {

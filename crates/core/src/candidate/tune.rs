@@ -287,6 +287,9 @@ mod tests {
             error.hint().unwrap().to_string(),
             "`registers = 10` would be enough; so would `recall = 0.937`"
         );
+        // 0.9999986 would be 1.0000 with four decimals, which is more than what was asked for.
+        let error = choose(0.1, 0.999_999, 128, |s| s).unwrap_err().to_string();
+        assert!(error.ends_with("with probability 0.999999: the best is 0.9999986"), "{error}");
         for (threshold, recall) in
             [(0.0, 0.9), (1.1, 0.9), (f64::NAN, 0.9), (0.8, 0.0), (0.8, 1.0), (0.8, f64::NAN)]
         {

@@ -261,8 +261,8 @@ fn a_family_of_a_million_keeps_to_the_memory() {
 #[test]
 fn tiny_and_rejected_records_keep_to_the_memory() {
     let desk = Desk::new();
-    let tiny: String = (0..400_000).map(|i| format!("{{\"text\":\"{i}\"}}\n")).collect();
-    desk.write("tiny.jsonl", tiny);
+    let tiny: Vec<_> = (0..400_000).map(|i| format!("{{\"text\":\"{i}\"}}\n")).collect();
+    desk.write("tiny.jsonl", tiny.concat());
     desk.write("rejected.jsonl", format!("{{\"text\":\"one two three\"}}\n{}", "{}\n".repeat(3_000_000)));
     for name in ["tiny", "rejected"] {
         let arguments = format!("dedup {name}.jsonl -o out-{name}.jsonl -q --audit off --threads 2");

@@ -475,7 +475,7 @@ mod tests {
         assert_eq!(unclosed(&path).unwrap(), None);
     }
 
-    /// Whoever asks who did not close an index has its lock for a moment.
+    /// `unclosed` holds the lock of an index for a moment, and a process that opens the index then waits for it.
     #[test]
     fn a_look_at_the_lock_refuses_nobody() {
         let parent = tempfile::tempdir().unwrap();

@@ -135,7 +135,7 @@ fn ids_that_inputs_share_with_references_are_no_reason_for_a_warning() {
         desk.text("report/pairs.tsv").lines().next().unwrap(),
         "in.jsonl:1\tearlier.jsonl:1\t1.000000"
     );
-    // Those that repeat within the inputs, or within the references, are counted.
+    // Ids that repeat within the inputs, or within the references, are counted.
     desk.write("twice.jsonl", desk.text("in.jsonl").repeat(2));
     for command in ["dedup twice.jsonl --against earlier.jsonl", "dedup in.jsonl --against twice.jsonl"] {
         let run = desk.run(&format!("{command} --dry-run")).exit(0);

@@ -173,7 +173,7 @@ fn outputs_that_are_in_place_are_replaced_only_on_demand() {
     let desk = desk(400);
     desk.run("dedup in.jsonl -o out.jsonl --work work -q --keep-work").exit(2);
     assert!(!desk.path("work/finishing").exists());
-    // The same bytes are no reason to stop: records are rejected, and the exit code tells only this.
+    // The run does not stop because of outputs with the same bytes: the exit code is 2 because records are rejected.
     let written = desk.bytes("out.jsonl");
     let again = desk.run("dedup in.jsonl -o out.jsonl --work work --resume --keep-work").exit(2);
     assert!(!again.to_string().contains("exists already"), "{again}");

@@ -162,7 +162,7 @@ pub struct ShelfMember {
     pub is_given: bool,
 }
 
-/// What keeps a member of a shelf waiting.
+/// The reason why a member of a shelf waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MemberWait {
     /// Earlier members that may be kept and were not compared with it; 0 if the member is decided.

@@ -259,7 +259,7 @@ impl CompleteOutput {
         // A device or a pipe has what it has.
         let Some(temporary) = temporary else { return Ok(()) };
         if must_be_same && path.exists() {
-            // It has the same bytes, and may have links and permissions of its own.
+            // The existing file has the same bytes, and may have links and permissions of its own.
             return Ok(());
         }
         temporary

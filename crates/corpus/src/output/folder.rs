@@ -137,7 +137,7 @@ impl OutputFolder {
         self.check()?;
         let Self { temporary, path, tag, must_be_same, .. } = self;
         if must_be_same && path.exists() && !is_empty(&path)? {
-            // It has the same files.
+            // The existing folder has the same files, so nothing is replaced.
             return Ok(());
         }
         let rename = |from: &Path, to: &Path| {

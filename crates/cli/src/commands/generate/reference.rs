@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Command};
 
-/// What stands above the list of commands.
+/// The text above the list of commands.
 const HEAD: &str = "\
 # Commands
 

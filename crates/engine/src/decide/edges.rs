@@ -117,6 +117,11 @@ impl EdgeList {
 }
 
 impl Neighbours {
+    /// Whether a document has no near-duplicates.
+    pub(crate) fn are_none(&self, document: u32) -> bool {
+        self.begins[document as usize] == self.begins[document as usize + 1]
+    }
+
     /// Fills `out` with the near-duplicates of a document and their similarities, in ascending order.
     pub(crate) fn of(&self, document: u32, out: &mut Vec<(u32, f64)>) -> Result<(), Error> {
         let [begin, end] = [0, 1].map(|next| self.begins[document as usize + next]);

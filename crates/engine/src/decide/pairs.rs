@@ -136,10 +136,6 @@ impl PairLister<'_> {
             self.equals.copies(first) - wanted.get(&first).map_or(0, |wanted| wanted.len() as u64)
         })
     }
-
-    fn has_equals(&self, first: u32) -> bool {
-        !self.equals.members(first).is_empty()
-    }
 }
 
 impl Decide for PairLister<'_> {
@@ -159,13 +155,13 @@ impl Decide for PairLister<'_> {
         }
         let found = |found: &SimilarDocuments<'_>| {
             let [a, b] = [found.earlier, found.document].map(|number| documents[number as usize]);
-            let copies = self.equals.copies(a) * self.equals.copies(b);
+            let [copies_of_a, copies_of_b] = [a, b].map(|first| self.equals.copies(first));
             let alone = agreement.alone(found, [a, b])?;
-            sum.add(found, alone, copies - self.unwanted(a) * self.unwanted(b));
+            sum.add(found, alone, copies_of_a * copies_of_b - self.unwanted(a) * self.unwanted(b));
             let mut edges = self.edges.lock().unwrap_or_else(PoisonError::into_inner);
             edges.add(a, b, found.similarity)?;
             // A document looks up its near-duplicates before it only for the sake of equals that come after it.
-            if self.has_equals(a) || self.has_equals(b) {
+            if copies_of_a > 1 || copies_of_b > 1 {
                 edges.add(b, a, found.similarity)?;
             }
             Ok(())
@@ -187,11 +183,18 @@ impl SimilarPairs {
     ) -> Result<(), Error> {
         let mut partners: Vec<(u32, f64)> = vec![];
         let mut neighbours = vec![];
+        let mut groups = self.equals.groups().map(|group| group[0]).peekable();
         for first in 0..self.documents {
             if first.is_multiple_of(1024) && observer.cancelled() {
                 return Err(ErrorKind::Cancelled.into());
             }
             let stands = self.equals.first(first);
+            // Most documents have no near-duplicates and no equals. Looking for them in all groups of equals took longer than
+            // all else in this loop.
+            let has_equals = stands != first || groups.next_if_eq(&first).is_some();
+            if !has_equals && self.neighbours.are_none(first) {
+                continue;
+            }
             let all = self.is_wanted(first, stands);
             partners.clear();
             self.push_equals(stands, 1.0, first, all, &mut partners);

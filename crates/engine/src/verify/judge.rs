@@ -71,6 +71,11 @@ impl<'a> Seat<'a> {
             placed_rows: RowReader::new(documents, RowChoice::Placed),
         }
     }
+
+    /// Brings the rows of documents that will be compared next into the cache.
+    pub(super) fn warm(&self, documents: impl Iterator<Item = u32>) {
+        self.rows.warm(documents);
+    }
 }
 
 /// Compares documents of one neighbourhood.

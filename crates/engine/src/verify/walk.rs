@@ -6,6 +6,8 @@
 //!         └→ small ones, one thread each ─────────────────────────────┴→ Delivery, in order ─→ Receive
 //! ```
 
+use std::ops::Range;
+
 use minwise::cluster::Neighbourhood;
 use minwise::{Observer, Stage};
 use minwise_corpus::Corpus;
@@ -28,6 +30,12 @@ const SETS_BYTES: usize = 24 << 20;
 const LARGE_BYTES: u64 = 8 << 20;
 /// Text of a large neighbourhood that is read ahead, per thread.
 const AHEAD_BYTES: u64 = 1 << 20;
+/// A thread takes small neighbourhoods one after the other until they have so many documents, or so many bytes of text.
+///
+/// Most neighbourhoods are two documents. Handing out each of them alone cost more than deciding about it: two locks and a
+/// system call. The rows of 64 sketches of 128 registers take 32 KiB, so they stay in the cache.
+const TASK_DOCUMENTS: usize = 64;
+const TASK_BYTES: u64 = 64 << 10;
 
 /// Decides about neighbourhoods. Several threads call it at one time.
 pub(crate) trait Decide: Sync {
@@ -147,17 +155,37 @@ impl Walk<'_> {
                 delivery.put(number, visit.neighbourhood(number, &mut common, all)?);
             }
             drop(common);
-            let work = |seat: &mut (Seat<'_>, Agreement<'_>), item: usize| {
-                Ok((small[item], visit.neighbourhood(small[item], seat, one)?))
+            let tasks = tasks(&small, candidates);
+            let work = |seat: &mut (Seat<'_>, Agreement<'_>), task: usize| {
+                let numbers = &small[tasks[task].clone()];
+                let documents = numbers.iter().flat_map(|&number| candidates.documents(number));
+                seat.0.warm(documents.copied());
+                let decide = |&number: &usize| Ok((number, visit.neighbourhood(number, seat, one)?));
+                numbers.iter().map(decide).collect::<Result<Vec<_>, Error>>()
             };
-            parallel::in_order(small.len(), plan.threads, seat, work, |(number, decided)| {
-                delivery.put(number, decided);
+            parallel::in_order(tasks.len(), plan.threads, seat, work, |decided| {
+                decided.into_iter().for_each(|(number, decided)| delivery.put(number, decided));
                 Ok::<(), Error>(())
             })?;
             receive.batch_done(&verified)?;
         }
         Ok(verified.sum)
     }
+}
+
+/// Ranges of `small`, the numbers of some neighbourhoods: a thread takes the neighbourhoods of one range together.
+fn tasks(small: &[usize], candidates: &Candidates) -> Vec<Range<usize>> {
+    let mut tasks = vec![];
+    let (mut begin, mut documents, mut text_bytes) = (0, 0, 0);
+    for (at, &number) in small.iter().enumerate() {
+        documents += candidates.documents(number).len();
+        text_bytes += candidates.text_bytes(number);
+        if documents >= TASK_DOCUMENTS || text_bytes >= TASK_BYTES || at + 1 == small.len() {
+            tasks.push(begin..at + 1);
+            (begin, documents, text_bytes) = (at + 1, 0, 0);
+        }
+    }
+    tasks
 }
 
 /// The neighbourhoods of a batch, and what is needed to decide about each.

@@ -190,6 +190,10 @@ impl NeighbourhoodRef<'_> {
         match self.meeting {
             Meeting::Pairs(_) => Neighbourhood::of_pairs(documents),
             Meeting::Large(shelves) => Neighbourhood::of_shelves(documents, shelves.shelves),
+            // Most neighbourhoods are two documents, and each of their shelves holds both.
+            Meeting::Shelves(shelves) if documents == 2 && most >= 2 => {
+                Neighbourhood::new(documents, shelves.iter().take(1))
+            }
             Meeting::Shelves(shelves) => Neighbourhood::new(documents, shelves.distinct(most).into_iter()),
         }
     }

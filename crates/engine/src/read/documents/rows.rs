@@ -8,6 +8,9 @@ use crate::error::Error;
 /// Bytes of rows that one reader keeps of those on disk.
 const CACHE_BYTES: usize = 4 << 20;
 
+/// Words of a cache line.
+const LINE_WORDS: usize = 16;
+
 /// Which of a document's two rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowChoice {
@@ -63,6 +66,22 @@ impl<'a> RowReader<'a> {
             RowChoice::Placed => shape.placed_words.unwrap_or(0),
         };
         Self { documents, which, words, slots: vec![], values: vec![], spare: vec![] }
+    }
+
+    /// Brings the rows of documents into the cache, as far as they are in memory.
+    ///
+    /// A comparison needs the rows of two documents that lie anywhere, and the next comparison begins when this one is done, so
+    /// the processor would wait for memory once per row. Reads that do not depend on each other are under way together.
+    pub(crate) fn warm(&self, documents: impl Iterator<Item = u32>) {
+        let mut sum = 0u32;
+        for document in documents {
+            if let DocumentLocation::Held(columns, at) = self.documents.find_document(document) {
+                let row = held(columns, at, self.which);
+                sum = row.iter().step_by(LINE_WORDS).fold(sum, |sum, &word| sum.wrapping_add(word));
+            }
+        }
+        // The reads have no other purpose, so the compiler would leave them out.
+        std::hint::black_box(sum);
     }
 
     /// The row of a document.

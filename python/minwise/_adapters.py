@@ -450,9 +450,9 @@ def adapt_texts(data: Any, texts: Any, take: Callable[[list[bool]], Any], wanted
             settings=["keep"],
         )
     if wanted.id is None:
-        return Adapted(("texts", texts, None), take)
+        return Adapted(("texts", texts, None, None), take)
     ids = given_ids(wanted.id, len(data))
-    return Adapted(("texts", texts, id_texts(ids)), take, ids=ids)
+    return Adapted(("texts", texts, id_texts(ids), None), take, ids=ids)
 
 
 def adapt_list(data: Any, wanted: Wanted) -> Adapted:
@@ -761,13 +761,14 @@ def adapt_pandas(data: Any, wanted: Wanted) -> Adapted:
         elif id_column is not None:
             ids = pandas_texts(data[by_name[id_column]])
         named = None if ids is None else id_texts(ids)
-        return Adapted(("texts", texts, named), take, ids=ids, text=text, field=text if is_plain(text) else TEXT)
+        source = ("texts", texts, named, f"{wanted.name}[{text!r}]")
+        return Adapted(source, take, ids=ids, text=text, field=text if is_plain(text) else TEXT)
     # Fields of a keeper policy have types of their own, which records keep.
     sought = {text, *roots(text), *(root for field in wanted.fields for root in roots(field)), id_column}
     columns = {name: pandas_texts(data[by_name[name]]) for name in names if name in sought}
     rows = [dict(zip(columns, values)) for values in zip(*columns.values())]
     if not rows:
-        return Adapted(("texts", [], None), take, text=text, field=text if is_plain(text) else TEXT)
+        return Adapted(("texts", [], None, None), take, text=text, field=text if is_plain(text) else TEXT)
     asked = Wanted(
         text,
         wanted.id,

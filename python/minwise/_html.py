@@ -35,7 +35,7 @@ def dedup(result: Dedup[Any]) -> str:
     )
     recall = "unknown" if summary.expected_recall is None else f"{summary.expected_recall:.4f}"
     head = (
-        f"<p><b>{_number(len(result))} documents</b>: {_number(kept)} kept, {_number(removed)} removed, "
+        f"<p><b>{_number(len(result))} document{'' if len(result) == 1 else 's'}</b>: {_number(kept)} kept, {_number(removed)} removed, "
         f"{_number(len(result) - kept - removed)} rejected; threshold {summary.threshold}, "
         f"expected recall {recall}<br>{bar}</p>"
     )

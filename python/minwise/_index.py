@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _adapters, _minwise
 from ._minwise import Spec
+from ._results import counted
 from ._runs import Followed, Progress, check_cancel
 
 if TYPE_CHECKING:
@@ -125,6 +126,8 @@ class Index:
         """
         index = cls.__new__(cls)
         index._path = os.fspath(path)
+        if bits is not None and not isinstance(bits, (int, float)):
+            raise TypeError(f"bits is {type(bits).__name__}: it must be a number or None")
         shown = None if bits is None else f"{bits:g}"
         index._archive = _minwise.Archive.create(index._path, spec, threshold, recall, passage, shown, texts)
         return index
@@ -181,8 +184,7 @@ class Index:
             texts.append(text)
             titles.append(title)
             metadata.append(json.dumps(more, default=_adapters.as_text) if more else None)
-        workers = threads if threads is not None else os.cpu_count() or 1
-        return Added(*self._archive.add(ids, texts, titles, metadata, workers, int(time.time())))
+        return Added(*self._archive.add(ids, texts, titles, metadata, threads, int(time.time())))
 
     def remove(self, ids: str | Iterable[str]) -> None:
         """Removes documents by their ids, all of them or none. An id that no document has raises ``KeyError``."""
@@ -302,7 +304,7 @@ class Index:
         self.close()
 
     def __repr__(self) -> str:
-        return f"Index({self._path!r}, closed)" if self.closed else f"Index({self._path!r}, {len(self)} documents)"
+        return f"Index({self._path!r}, {'closed' if self.closed else counted(len(self), 'document')})"
 
 
 class _Characters:

@@ -235,7 +235,7 @@ class Archive:
         texts: list[str],
         titles: list[str | None],
         metadata: list[str | None],
-        threads: int,
+        threads: int | None,
         added: int,
     ) -> tuple[int, int, int]: ...
     def remove(self, ids: list[str]) -> int: ...

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
 from . import _minwise
 from ._adapters import shown_ids
-from ._errors import MinwiseError
+from ._errors import MinwiseError, SettingError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -27,6 +28,11 @@ R = TypeVar("R")
 
 #: The version of the pickles that this version writes.
 PICKLE_VERSION = 1
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things, such as ``1 pair`` and ``2 pairs``."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 class Estimates(NamedTuple):
@@ -273,6 +279,7 @@ class _Rows(Sequence[T]):
     def __getitem__(self, key: int | slice) -> T | list[T]:
         if isinstance(key, slice):
             return [self._row(at) for at in range(*key.indices(len(self)))]
+        key = operator.index(key)
         at = key + len(self) if key < 0 else key
         if not 0 <= at < len(self):
             raise IndexError(f"there is no row {key}: there are {len(self)}")
@@ -329,7 +336,7 @@ class Decisions(_Rows[Decision]):
         return Decision(self._id(index), self._id(of), self._similarity[at], index, kept)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} decisions>"
+        return f"<{counted(len(self), 'decision')}>"
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         rows = list(self)
@@ -377,7 +384,7 @@ class Pairs(_Rows[Pair]):
         return Pair(ids[first], ids[second], self._similarity[at], first, second)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} pairs>"
+        return f"<{counted(len(self), 'pair')}>"
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         rows = list(self)
@@ -556,6 +563,10 @@ class Dedup(Generic[D]):
         This is not a run at a higher threshold: ``restore`` does not compare the restored rows with one another, so a new run
         may remove more of them. The summary keeps the counts of the run.
         """
+        if not isinstance(below, (int, float)) and not hasattr(below, "__float__"):
+            raise TypeError(f"below is {type(below).__name__}: it must be a number")
+        if not 0 <= float(below) <= 1:
+            raise SettingError(f"`below`: {below} is no similarity: it must be from 0 to 1", settings=["below"])
         old = self._decisions
         stay = [not similarity < below for similarity in old._similarity]
         mask = list(self._mask)
@@ -616,7 +627,8 @@ class Dedup(Generic[D]):
     def __repr__(self) -> str:
         kept = sum(self._mask)
         removed = len(self._decisions)
-        return f"Dedup({len(self)} documents: {kept} kept, {removed} removed, {len(self._mask) - kept - removed} rejected)"
+        rejected = len(self._mask) - kept - removed
+        return f"Dedup({counted(len(self), 'document')}: {kept} kept, {removed} removed, {rejected} rejected)"
 
     def _repr_html_(self) -> str:
         from . import _html

@@ -111,13 +111,31 @@ def read_texts(path: str, size: int = 1) -> list[str]:
     return lines if size == 1 else [f"{line} {copy}" for copy in range(size) for line in lines]
 
 
+def delays() -> dict[str, float]:
+    """Seconds that each thread of this process was ready to run and waited for a processor, as Linux counts them."""
+    found = {}
+    try:
+        for thread in os.listdir("/proc/self/task"):
+            with open(f"/proc/self/task/{thread}/schedstat", encoding="ascii") as file:
+                found[thread] = int(file.read().split()[1]) / 1e9
+    except OSError:
+        pass
+    return found
+
+
 class Stopwatch:
-    """Seconds that this process needs for something, whatever else the machine does: the elapsed time without the time in which
-    programs waited for a processor, but at least the processor time that this process took."""
+    """Seconds that this process needs for something, whatever else the machine does.
+
+    Of the elapsed time, one bound leaves out the time in which any program waited for a processor, but counts at least the processor
+    time of this process. That is too much if a thread works on while the one that would stop it waits for a processor. The other
+    bound leaves out the time in which the threads of this process waited; those that have ended meanwhile are not known. The
+    smaller bound counts. On a machine with a free processor, both are the elapsed time."""
 
     def __init__(self) -> None:
         self.began = time.monotonic(), time.process_time(), waited()
+        self.delays = delays()
 
     def seconds(self) -> float:
         elapsed, worked, idle = (now - then for now, then in zip((time.monotonic(), time.process_time(), waited()), self.began))
-        return max(worked, elapsed - idle)
+        delayed = sum(delay - self.delays.get(thread, 0.0) for thread, delay in delays().items())
+        return min(max(worked, elapsed - idle), elapsed - delayed)

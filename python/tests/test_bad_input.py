@@ -162,6 +162,117 @@ def test_settings_of_the_wrong_type() -> None:
     assert minwise.dedup(["a"], threshold=numpy.float64(0.5), threads=numpy.int64(1)).summary.threshold == 0.5
 
 
+NEGATIVE: dict[str, Callable[[int], object]] = {
+    "registers": lambda number: Spec.of(registers=number),
+    "seed": lambda number: Spec.of(seed=number),
+    "threads": lambda number: Spec().sketch(["a"], threads=number),
+    "threads of insert_many": lambda number: minwise.Lsh().insert_many(["a"], ["b"], threads=number),
+    "threads of dedup": lambda number: minwise.dedup(["a"], threads=number),
+    "passages": lambda number: minwise.compare("a", "b", passages=number),
+    "passages of explain": lambda number: minwise.dedup(["a", "a"]).explain(1, passages=number),
+    "bands": lambda number: minwise.Lsh(bands=number, rows=4),
+    "rows": lambda number: minwise.Lsh(bands=4, rows=number),
+    "bands of band_keys": lambda number: Spec().sketch(["a"]).band_keys(number, 4),
+    "rows of band_keys": lambda number: Spec().sketch(["a"]).band_keys(4, number),
+    "registers of plan": lambda number: minwise.plan(0.8, registers=number),
+    "bands of plan": lambda number: minwise.plan(0.8, bands=number, rows=4),
+    "top": lambda number: minwise.Lsh().query("a", top=number),
+}
+
+
+@pytest.mark.parametrize("name", NEGATIVE)
+def test_a_negative_number_is_named(name: str) -> None:
+    argument = name.split()[0]
+    with pytest.raises(minwise.SettingError, match=f"`{argument}`: `?-1`? is too small: it must be at least") as caught:
+        NEGATIVE[name](-1)
+    assert caught.value.settings == (argument,)
+
+
+@pytest.mark.parametrize("name", [name for name in NEGATIVE if "dedup" not in name])
+def test_a_number_of_another_type_is_named(name: str) -> None:
+    argument = name.split()[0]
+    with pytest.raises(TypeError, match=f"{argument} is float: it must be int"):
+        NEGATIVE[name](1.5)  # type: ignore[arg-type]
+    with pytest.raises(minwise.SettingError, match=f"`{argument}`: {2**64} is too large"):
+        NEGATIVE[name](2**64)
+
+
+def test_numbers_of_an_archive_are_named(tmp_path: Path) -> None:
+    with pytest.raises(minwise.SettingError, match="`passage`: -1 is too small"):
+        minwise.Index.create(tmp_path / "a", passage=-1)
+    with pytest.raises(TypeError, match="bits is str"):
+        minwise.Index.create(tmp_path / "a", bits="8")  # type: ignore[arg-type]
+    with minwise.Index.create(tmp_path / "a") as index:
+        with pytest.raises(minwise.SettingError, match="`threads`: 0 is too small"):
+            index.add({"a": "b"}, threads=0)
+        assert len(index) == 0
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    import numpy
+
+    assert Spec.of(registers=numpy.int64(64), seed=numpy.uint8(7)) == Spec.of(registers=64, seed=7)  # type: ignore[arg-type]
+    assert minwise.plan(0.8, registers=numpy.int32(64)).registers == 64  # type: ignore[arg-type]
+
+
+def test_a_column_of_another_type_is_named() -> None:
+    import pandas
+    import polars
+    import pyarrow
+
+    columns: dict[str, list[object]] = {"body": ["a", "b"], "n": [1, 2]}
+    with pytest.raises(TypeError, match=r"data\['n'\]\[0\] is int: it must be str"):
+        minwise.dedup(pandas.DataFrame(columns), text="n")
+    for table in (polars.DataFrame(columns), polars.DataFrame(columns).lazy(), pyarrow.table(columns)):
+        for run in (minwise.dedup, minwise.pairs):
+            with pytest.raises(TypeError, match="the column `n` of `data` holds Int64, not texts"):
+                run(table, text="n")
+
+
+def test_a_similarity_of_restore_is_checked() -> None:
+    result = minwise.dedup(["a", "a"])
+    for bad in (7, -0.1, float("nan")):
+        with pytest.raises(minwise.SettingError, match="`below`"):
+            result.restore(bad)
+    with pytest.raises(TypeError, match="below is str"):
+        result.restore("0.9")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+        result.decisions["a"]  # type: ignore[call-overload]
+
+
+def test_rejected_records_go_by_their_position() -> None:
+    with pytest.raises(minwise.RejectedRecords, match=r"^data\[1\]: the field `text` holds null"):
+        minwise.dedup(["a", None], null="error")
+    rows = [{"text": "a"}, {"other": "data:7: b"}]
+    with pytest.raises(minwise.RejectedRecords, match=r"data\[1\]: there is no field `text`") as caught:
+        minwise.dedup(rows, max_rejects=0)
+    assert caught.value.hint is not None and "`rejects`" in caught.value.hint and "report" not in caught.value.hint
+    with pytest.raises(minwise.RejectedRecords, match=r"data\[0\]: "):
+        minwise.pairs([None, None], null="reject")
+
+
+def test_results_are_counted_in_words() -> None:
+    one, two = minwise.dedup(["a"]), minwise.dedup(["a", "a"])
+    assert repr(one) == "Dedup(1 document: 1 kept, 0 removed, 0 rejected)"
+    assert repr(two) == "Dedup(2 documents: 1 kept, 1 removed, 0 rejected)"
+    assert (repr(two.decisions), repr(one.decisions)) == ("<1 decision>", "<0 decisions>")
+    assert repr(minwise.pairs(["a", "a"])) == "<1 pair>"
+    assert "1 document</b>" in one._repr_html_() and "2 documents</b>" in two._repr_html_()
+
+
+def test_hints_name_calls_and_not_commands(tmp_path: Path) -> None:
+    with pytest.raises(minwise.InputError) as caught:
+        minwise.Index(tmp_path / "nowhere")
+    assert caught.value.hint == f'`minwise.Index.create("{tmp_path / "nowhere"}")` makes one'
+    (tmp_path / "file").write_text("no sketches")
+    with pytest.raises(minwise.InputError) as caught:
+        minwise.Index.create(tmp_path)
+    assert caught.value.hint == f'`minwise.Index("{tmp_path}").add(documents)` adds documents to an archive'
+    with pytest.raises(minwise.InputError) as caught:
+        minwise.Sketches.load(tmp_path / "file")
+    assert caught.value.hint == "`Sketches.save(path)` makes a sketch file"
+
+
 def test_hints_name_arguments_and_not_flags(tmp_path: Path) -> None:
     with pytest.raises(minwise.MinwiseError) as caught:
         minwise.dedup(["a b"] * 9, memory="1MiB")
@@ -193,7 +304,9 @@ def test_files_that_are_not_there_or_cannot_be_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits of files")
-@pytest.mark.parametrize("kind", ["generator", "records", "sketches", "files", "report", "archive", "opened archive"])
+@pytest.mark.parametrize(
+    "kind", ["generator", "records", "sketches", "files", "report", "archive", "opened archive", "new archive"]
+)
 def test_a_full_disk(kind: str, tmp_path: Path) -> None:
     """A process whose files may have 8 KiB: a write fails as on a full disk, with another number."""
     code = f"""
@@ -222,6 +335,16 @@ try:
         index.close()
         resource.setrlimit(resource.RLIMIT_FSIZE, (10, 8192))
         minwise.Index(folder + "/archive")
+    elif kind == "new archive":
+        # The lock is the first file that is written, and the others need more.
+        for most in (10, 200, 1000):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, 8192))
+            try:
+                minwise.Index.create(folder + "/archive")
+            except minwise.InputError:
+                assert sorted(os.listdir(folder)) == before, most
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10, 8192))
+        minwise.Index.create(folder + "/archive")
     else:
         index.add({{str(n): t for n, t in enumerate(texts)}})
 except minwise.InputError as error:

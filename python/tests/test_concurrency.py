@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy
 import pytest
-from conftest import generated
+from conftest import Stopwatch, generated
 
 import minwise
 from minwise import Lsh, Spec
@@ -193,6 +193,18 @@ def texts_file(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("texts") / "texts.txt"
     path.write_text("\n".join(generated(60_000)), encoding="utf-8")
     return str(path)
+
+
+def test_the_stopwatch_counts_the_work_of_any_thread() -> None:
+    def work() -> None:
+        began = time.thread_time()
+        while time.thread_time() - began < 0.3:
+            pass
+
+    for run in (work, lambda: [thread := threading.Thread(target=work), thread.start(), thread.join()]):
+        watch = Stopwatch()
+        run()
+        assert 0.29 < watch.seconds()
 
 
 def check_interrupted(code: str, folder: Path, texts_file: str, second: Callable[[Path], str]) -> None:

@@ -611,7 +611,7 @@ def test_columns_of_nulls_and_of_categories() -> None:
         assert minwise.dedup(frame).kept["t"].to_list() == [ROSES[0], ROSES[2]]
     numbers = pandas.DataFrame({"kind": pandas.Categorical([1, 2, 1, 2]), "body": ROSES})
     assert len(minwise.dedup(numbers).decisions) == 2
-    with pytest.raises(TypeError, match=r"data\[0\] is int"):
+    with pytest.raises(TypeError, match=r"data\['kind'\]\[0\] is int"):
         minwise.dedup(numbers, text="kind")
     words = pandas.DataFrame({"body": pandas.Categorical(ROSES), "n": [1, 2, 3, 4]})
     assert len(minwise.dedup(words).decisions) == 2

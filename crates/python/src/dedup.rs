@@ -7,9 +7,10 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, LargeStringArray, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use minwise::Spec;
+use minwise_corpus::{ErrorKind as CorpusKind, FileProblem};
 use minwise_engine::{
-    Arguments, Dedup, DedupOptions, Deduplicated, Destination, Error, FoundPairs, InMemory, Input, Inputs,
-    Outputs, Pairs, PairsOptions, WorkOptions,
+    Arguments, Dedup, DedupOptions, Deduplicated, Destination, Error, ErrorKind, FoundPairs, InMemory, Input,
+    Inputs, Outputs, Pairs, PairsOptions, WorkOptions,
 };
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -18,16 +19,17 @@ use pyo3::types::{PyCapsule, PyInt, PyList, PyTuple};
 use crate::arrow::{Arrived, export_stream, import};
 use crate::column::{Column, SharedNumbers};
 use crate::comparison::{ComparedText, PyComparison};
-use crate::error::OrRaise;
+use crate::error::{Exception, OrRaise, Raise, spelled};
 use crate::run::{Hooks, SUPERVISED_BYTES, Watch, abandonable, supervise};
 use crate::shared::PySpec;
-use crate::texts::{Place, PyTexts, Surrogates, string, type_name, utf8};
+use crate::texts::{Place, PyTexts, Surrogates, count, string, type_name, utf8, whole};
 
 /// Data of one run, as Python hands it over.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct PyJob<'py> {
-    /// Sources: `("texts", texts, ids)`, `("table", table, ids)` or `("file", path)`.
+    /// Sources: `("texts", texts, ids, name)`, `("table", table, ids)`, `("path", path)` or `("file", path)`. The name is that of
+    /// the texts in messages, such as `data['body']`; none if it is that of the argument.
     inputs: Vec<Bound<'py, PyTuple>>,
     against: Vec<Bound<'py, PyTuple>>,
     ignore_text: Vec<Bound<'py, PyTuple>>,
@@ -103,7 +105,8 @@ impl Sources<'_> {
             "path" => Ok(Input::NamedFile { path: data.extract()?, name: name.to_owned() }),
             "texts" => {
                 let ids = ids(&source.get_item(2)?)?;
-                Ok(self.texts(&data, ids, name)?.named(name).into())
+                let shown: Option<String> = source.get_item(3)?.extract()?;
+                Ok(self.texts(&data, ids, shown.as_deref().unwrap_or(name))?.named(name).into())
             }
             _ => {
                 let ids = ids(&source.get_item(2)?)?;
@@ -264,6 +267,7 @@ impl WrittenFiles {
 #[pyo3(signature = (job, files = None))]
 pub fn run_dedup(py: Python<'_>, job: PyJob<'_>, files: Option<WrittenFiles>) -> PyResult<PyDeduplicated> {
     let Ready { inputs, mut arguments, hooks, repaired } = job.ready(py)?;
+    let of_files = files.is_some();
     let files = files.unwrap_or_default();
     let settings = arguments.settings();
     let work =
@@ -277,7 +281,46 @@ pub fn run_dedup(py: Python<'_>, job: PyJob<'_>, files: Option<WrittenFiles>) ->
     let run = arguments.built(Dedup::from(options.clone()).build()).or_raise(py)?;
     drop(run);
     let result = supervise(py, &hooks, repaired, |watch| Dedup::from(options).run_observed(watch))?;
-    Ok(PyDeduplicated { result: result.or_raise(py)?, repaired })
+    let result =
+        if of_files { result.or_raise(py)? } else { result.map_err(|error| raise_of_data(py, &error))? };
+    Ok(PyDeduplicated { result, repaired })
+}
+
+/// The exception of a run over data in memory. A rejected record goes by its position, `data[6]`, where a file would have a line,
+/// `data:7`, and no report can be asked for.
+fn raise_of_data(py: Python<'_>, error: &Error) -> PyErr {
+    let hint = match error.kind() {
+        ErrorKind::TooManyRejects { .. } => {
+            Some("without `max_rejects`, `rejects` of the result lists every rejected record".to_owned())
+        }
+        ErrorKind::AllRejected { .. } | ErrorKind::NullText { .. } => error.hint().as_ref().map(spelled),
+        ErrorKind::Corpus(corpus)
+            if matches!(
+                corpus.kind(),
+                CorpusKind::Inside { name, problem: FileProblem::ColumnType { .. } } if name == "data"
+            ) =>
+        {
+            // A list with an item of another type raises the same.
+            let hint = error.hint().map(|hint| format!("; hint: {}", spelled(&hint))).unwrap_or_default();
+            return PyTypeError::new_err(format!("{}{hint}", spelled(&error.message())));
+        }
+        _ => return error.raise(py),
+    };
+    let message = with_positions(&spelled(&error.message()));
+    Exception::RejectedRecords.raise(py, &message, error.code(), hint.as_deref(), &[])
+}
+
+/// A message in which records of arguments go by their positions.
+fn with_positions(message: &str) -> String {
+    let word = |word: &str| -> Option<String> {
+        let (name, rest) = word.split_once(':')?;
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let (line, rest) = rest.split_at(digits);
+        let position = line.parse::<u64>().ok()?.checked_sub(1)?;
+        ["data", "against", "ignore_text"].contains(&name).then(|| format!("{name}[{position}]{rest}"))
+    };
+    let words = message.split(' ').map(|text| word(text).map_or(Cow::Borrowed(text), Cow::Owned));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The result of a deduplication, by positions.
@@ -336,7 +379,14 @@ impl PyDeduplicated {
     }
 
     /// Compares a document with the one at another position.
-    fn compare(&self, py: Python<'_>, left: usize, right: usize, passages: usize) -> PyResult<PyComparison> {
+    fn compare(
+        &self,
+        py: Python<'_>,
+        left: usize,
+        right: usize,
+        passages: &Bound<'_, PyAny>,
+    ) -> PyResult<PyComparison> {
+        let passages = count(passages, "passages", 0)?;
         let text = |index| {
             let text = py.detach(|| self.result.text(index)).or_raise(py)?;
             text.ok_or_else(|| PyIndexError::new_err(format!("there is no text at position {index}")))
@@ -391,7 +441,7 @@ pub fn run_pairs(py: Python<'_>, job: PyJob<'_>, of: Option<Vec<String>>) -> PyR
     let options = PairsOptions::default().inputs(inputs).settings(arguments.settings()).of(of);
     drop(arguments.built(Pairs::from(options.clone()).build()).or_raise(py)?);
     let result = supervise(py, &hooks, repaired, |watch| Pairs::from(options).run_observed(watch))?;
-    Ok(PyFoundPairs { result: result.or_raise(py)? })
+    Ok(PyFoundPairs { result: result.map_err(|error| raise_of_data(py, &error))? })
 }
 
 /// Near-duplicate pairs, by positions.
@@ -450,18 +500,17 @@ pub fn plan(
     py: Python<'_>,
     threshold: f64,
     recall: f64,
-    registers: usize,
-    bands: Option<usize>,
-    rows: Option<usize>,
+    registers: &Bound<'_, PyAny>,
+    bands: Option<&Bound<'_, PyAny>>,
+    rows: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(usize, usize, f64, f64, Option<f64>, f64, usize)> {
     use minwise::candidate::{Curve, tune};
     let mut arguments = Arguments::new();
     arguments.set("threshold", &threshold.to_string());
     arguments.set("recall", &recall.to_string());
-    arguments.set("registers", &registers.to_string());
-    for (setting, number) in [("bands", bands), ("rows", rows)] {
+    for (setting, number) in [("registers", Some(registers)), ("bands", bands), ("rows", rows)] {
         if let Some(number) = number {
-            arguments.set(setting, &number.to_string());
+            arguments.set(setting, &whole(number, setting, 1)?.to_string());
         }
     }
     let settings = arguments.settings();

@@ -222,7 +222,7 @@ pub fn argument(setting: &str) -> String {
     }
 }
 
-/// A sentence as Python spells it: settings are arguments, actions are commands.
+/// A sentence as Python spells it: settings are arguments, actions are calls.
 pub fn spelled(sentence: &Sentence) -> String {
     sentence.spelled(|part| match part {
         SentencePart::Setting { name, value: None } => format!("`{}`", argument(name)).into(),
@@ -231,13 +231,22 @@ pub fn spelled(sentence: &Sentence) -> String {
             let quote = if is_plain { "" } else { "\"" };
             format!("`{}={quote}{value}{quote}`", argument(name)).into()
         }
-        SentencePart::Action { name, argument: None } => format!("`minwise {name}`").into(),
-        SentencePart::Action { name, argument: Some(argument) } => {
-            format!("`minwise {name} {argument}`").into()
-        }
+        SentencePart::Action { name, argument } => spelled_action(name, argument.as_deref()).into(),
         SentencePart::Text(text) => Cow::Borrowed(text.as_ref()),
         part => part.to_string().into(),
     })
+}
+
+/// An action as a call, or as the command where the package has no call for it.
+fn spelled_action(name: &str, argument: Option<&str>) -> String {
+    match (name, argument) {
+        ("index create", Some(path)) => format!("`minwise.Index.create({path:?})`"),
+        ("index add", Some(path)) => format!("`minwise.Index({path:?}).add(documents)`"),
+        ("index list", None) => "`Index.ids()`".to_owned(),
+        ("sketch", None) => "`Sketches.save(path)`".to_owned(),
+        (name, None) => format!("`minwise {name}`"),
+        (name, Some(argument)) => format!("`minwise {name} {argument}`"),
+    }
 }
 
 /// The number of the operating system's error. Libraries that add a path wrap the error, and the number is in the inner one.

@@ -13,7 +13,7 @@ use pyo3::sync::RwLockExt;
 use crate::error::{Exception, OrRaise, Raise, errno, setting_error, spelled};
 use crate::run::{Hooks, Watch, supervise};
 use crate::shared::PySpec;
-use crate::texts::{DETACH_BYTES, Place, Surrogates, string, utf8};
+use crate::texts::{DETACH_BYTES, Place, Surrogates, count, string, thread_count, utf8};
 
 impl Raise for Error {
     fn raise(&self, py: Python<'_>) -> PyErr {
@@ -107,10 +107,11 @@ impl PyArchive {
         spec: Option<&Bound<'_, PyAny>>,
         threshold: f64,
         recall: f64,
-        passage: usize,
+        passage: &Bound<'_, PyAny>,
         bits: Option<&str>,
         texts: bool,
     ) -> PyResult<Self> {
+        let passage = count(passage, "passage", 0)?;
         let spec = PySpec::from_object(py, spec)?.spec;
         let banding = tune::choose(threshold, recall, spec.method.registers(), |similarity| similarity);
         let banding = banding.or_raise(py)?;
@@ -135,9 +136,10 @@ impl PyArchive {
         texts: Vec<Bound<'_, PyAny>>,
         titles: Vec<Option<String>>,
         metadata: Vec<Option<String>>,
-        threads: usize,
+        threads: Option<&Bound<'_, PyAny>>,
         added: u64,
     ) -> PyResult<(u64, u64, u64)> {
+        let threads = thread_count(threads)?;
         let mut documents = Vec::with_capacity(ids.len());
         for (at, (((id, text), title), metadata)) in
             ids.into_iter().zip(&texts).zip(titles).zip(metadata).enumerate()

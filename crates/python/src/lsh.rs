@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::available_parallelism;
 
 use minwise::lsh::{Similar, Sketchable};
 use minwise::shingle::Short;
@@ -24,7 +23,8 @@ use crate::run::{Hooks, SUPERVISED_BYTES, Watch, supervise};
 use crate::shared::{PySpec, Shared};
 use crate::sketches::{PySketches, check_pickle};
 use crate::texts::{
-    DETACH_BYTES, LentStrings, Place, PyTexts, Surrogates, WHOLE, arrow_text, type_name, utf8,
+    DETACH_BYTES, LentStrings, Place, PyTexts, Surrogates, WHOLE, arrow_text, count, thread_count, type_name,
+    utf8,
 };
 
 /// Bytes of documents that `insert_many` inserts before it looks whether it was cancelled.
@@ -323,8 +323,8 @@ impl PyLsh {
         spec: Option<&Bound<'_, PyAny>>,
         threshold: f64,
         recall: Option<f64>,
-        bands: Option<usize>,
-        rows: Option<usize>,
+        bands: Option<&Bound<'_, PyAny>>,
+        rows: Option<&Bound<'_, PyAny>>,
         keep_shingles: bool,
     ) -> PyResult<Self> {
         let shared = PySpec::from_object(py, spec)?;
@@ -334,7 +334,7 @@ impl PyLsh {
         }
         builder = match (bands, rows) {
             (None, None) => builder,
-            (Some(bands), Some(rows)) => builder.bands(bands, rows),
+            (Some(bands), Some(rows)) => builder.bands(count(bands, "bands", 1)?, count(rows, "rows", 1)?),
             _ => return Err(crate::error::setting_error(py, "`bands` and `rows` go together", None)),
         };
         if keep_shingles {
@@ -407,10 +407,10 @@ impl PyLsh {
         py: Python<'py>,
         keys: &Bound<'py, PyAny>,
         documents: &Bound<'py, PyAny>,
-        threads: Option<usize>,
+        threads: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<()> {
+        let threads = thread_count(threads)?;
         let keys: Vec<Bound<'_, PyAny>> = keys.try_iter()?.collect::<PyResult<_>>()?;
-        let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
         if let Ok(sketches) = documents.cast::<PySketches>() {
             let sketches = sketches.get();
             let spec = *self.lock(py).lsh.spec();
@@ -465,8 +465,9 @@ impl PyLsh {
         py: Python<'py>,
         document: &Bound<'py, PyAny>,
         at_least: Option<f64>,
-        top: Option<usize>,
+        top: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Vec<(Py<PyAny>, PyEstimate)>> {
+        let top = top.map(|top| count(top, "top", 0)).transpose()?;
         let document = Asked::from_object(document)?;
         let found = self.with_state(py, document.is_long(), |state| {
             let mut searcher = state.lsh.searcher();

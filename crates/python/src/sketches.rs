@@ -15,6 +15,7 @@ use crate::arrow::export_array;
 use crate::column::{Column, SharedNumbers, array_interface, as_array};
 use crate::error::{Exception, OrRaise};
 use crate::shared::{PySpec, Shared};
+use crate::texts::count;
 
 /// The version of the pickles that this version writes.
 const PICKLE_VERSION: u32 = 1;
@@ -234,7 +235,13 @@ impl PySketches {
     }
 
     /// The keys of the bands of each sketch: texts that share a key in a band are candidates.
-    fn band_keys<'py>(&self, py: Python<'py>, bands: usize, rows: usize) -> PyResult<Bound<'py, PyAny>> {
+    fn band_keys<'py>(
+        &self,
+        py: Python<'py>,
+        bands: &Bound<'py, PyAny>,
+        rows: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (bands, rows) = (count(bands, "bands", 1)?, count(rows, "rows", 1)?);
         let method = self.spec().method;
         let registers = method.registers();
         if method.bandable().is_none() {

@@ -13,13 +13,13 @@ use pyo3::types::PyTuple;
 
 use crate::column::{Column, SharedNumbers, as_array};
 use crate::comparison::{ComparedText, PyComparison};
-use crate::error::{OrRaise, internal_error, setting_error};
+use crate::error::{OrRaise, internal_error};
 use crate::run::{SUPERVISED_BYTES, abandonable};
 use crate::shared::PySpec;
 use crate::sketches::PySketches;
 use crate::texts::{
-    DETACH_BYTES, LentStrings, Place, PyTexts, Surrogates, WHOLE, arrow_text, prefetch_object, string, utf8,
-    utf8_and_pairs,
+    DETACH_BYTES, LentStrings, Place, PyTexts, Surrogates, WHOLE, arrow_text, count, prefetch_object, string,
+    utf8, utf8_and_pairs, whole,
 };
 
 /// Text of a list that is lent at a time, per thread. Strings that are not ASCII are copied for it, and so little of them is still
@@ -41,16 +41,18 @@ impl PySpec {
 
     /// Makes a spec of its parts, which have the names of the command's options.
     #[classmethod]
-    #[pyo3(signature = (*, normalize = "nfkc+casefold", shingle = "words:5", sketch = None, registers = None, seed = 1,
-        weight = "none", whitespace = "fold", short = "one", strip_markup = false, max_df = None))]
+    #[pyo3(signature = (*, normalize = "nfkc+casefold", shingle = "words:5", sketch = None, registers = None, seed = None,
+        weight = "none", whitespace = "fold", short = "one", strip_markup = false, max_df = None),
+        text_signature = "($cls, *, normalize='nfkc+casefold', shingle='words:5', sketch=None, registers=None, seed=1, \
+        weight='none', whitespace='fold', short='one', strip_markup=False, max_df=None)")]
     #[allow(clippy::too_many_arguments, reason = "each is an argument of Python")]
     fn of(
         cls: &Bound<'_, pyo3::types::PyType>,
         normalize: &str,
         shingle: &str,
         sketch: Option<&str>,
-        registers: Option<usize>,
-        seed: u64,
+        registers: Option<&Bound<'_, PyAny>>,
+        seed: Option<&Bound<'_, PyAny>>,
         weight: &str,
         whitespace: &str,
         short: &str,
@@ -59,12 +61,13 @@ impl PySpec {
     ) -> PyResult<Self> {
         let py = cls.py();
         let mut arguments = Arguments::new();
+        let text = |number: u64| number.to_string();
         let texts = [
             ("normalize", Some(normalize.to_owned())),
             ("shingle", Some(shingle.to_owned())),
             ("sketch", sketch.map(ToOwned::to_owned)),
-            ("registers", registers.map(|number| number.to_string())),
-            ("seed", Some(seed.to_string())),
+            ("registers", registers.map(|number| whole(number, "registers", 1)).transpose()?.map(text)),
+            ("seed", seed.map(|number| whole(number, "seed", 0)).transpose()?.map(text)),
             ("weight", Some(weight.to_owned())),
             ("whitespace", Some(whitespace.to_owned())),
             ("short", Some(short.to_owned())),
@@ -123,9 +126,10 @@ impl PySpec {
         &self,
         py: Python<'_>,
         texts: &Bound<'_, PyAny>,
-        threads: Option<usize>,
+        threads: Option<&Bound<'_, PyAny>>,
         errors: &str,
     ) -> PyResult<PySketches> {
+        let threads = threads.map(|threads| count(threads, "threads", 1)).transpose()?;
         self.sketched(py, texts, threads, errors)
     }
 
@@ -140,14 +144,15 @@ impl PySpec {
     }
 
     /// Compares two texts: exact similarity, the estimate of their sketches, and the longest passages that both share.
-    #[pyo3(signature = (a, b, *, passages = 0))]
+    #[pyo3(signature = (a, b, *, passages = None), text_signature = "($self, a, b, *, passages=0)")]
     fn compare(
         &self,
         py: Python<'_>,
         a: &Bound<'_, PyAny>,
         b: &Bound<'_, PyAny>,
-        passages: usize,
+        passages: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyComparison> {
+        let passages = passages.map_or(Ok(0), |passages| count(passages, "passages", 0))?;
         let (a, b) = (string(a, Place("a", WHOLE))?, string(b, Place("b", WHOLE))?);
         let texts = [(a, "a"), (b, "b")].map(|(text, name)| -> PyResult<ComparedText> {
             let (text, pairs) = utf8_and_pairs(text, name)?;
@@ -206,9 +211,6 @@ impl PySpec {
     ) -> PyResult<PySketches> {
         let preparation = self.shared.preparation(py)?;
         let surrogates = Surrogates::from_errors(errors)?;
-        if threads == Some(0) {
-            return Err(setting_error(py, "`threads`: it must be at least 1", None));
-        }
         let texts = PyTexts::from_object(texts, "texts")?;
         let words = preparation.words();
         let mut rows = vec![u32::MAX; texts.len() * words];

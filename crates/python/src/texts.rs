@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::thread::available_parallelism;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -20,6 +21,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
 use crate::arrow::{Arrived, import};
+use crate::error::Exception;
 
 /// Below this much text, letting go of the interpreter's lock costs more than the work.
 pub const DETACH_BYTES: usize = 16 << 10;
@@ -68,6 +70,33 @@ pub fn string<'a, 'py>(value: &'a Bound<'py, PyAny>, place: Place<'_>) -> PyResu
     value
         .cast::<PyString>()
         .map_err(|_| PyTypeError::new_err(format!("{place} is {}: it must be str", type_name(value))))
+}
+
+/// A whole number of at least `least`, or an error that names the argument. Numbers of other libraries will do.
+pub fn whole(value: &Bound<'_, PyAny>, name: &str, least: u64) -> PyResult<u64> {
+    let py = value.py();
+    let Ok(number) = value.call_method0(pyo3::intern!(py, "__index__")) else {
+        return Err(PyTypeError::new_err(format!("{name} is {}: it must be int", type_name(value))));
+    };
+    let wrong = match number.extract::<u64>() {
+        Ok(number) if number >= least => return Ok(number),
+        Err(_) if number.gt(0)? => "is too large: it must fit into 64 bits".to_owned(),
+        _ => format!("is too small: it must be at least {least}"),
+    };
+    let names = PyTuple::new(py, [name])?.into_any().unbind();
+    let message = format!("`{name}`: {number} {wrong}");
+    Err(Exception::Setting.raise(py, &message, "bad_setting", None, &[("settings", names)]))
+}
+
+/// A whole number of at least `least` that counts something in memory.
+pub fn count(value: &Bound<'_, PyAny>, name: &str, least: u64) -> PyResult<usize> {
+    Ok(usize::try_from(whole(value, name, least)?).unwrap_or(usize::MAX))
+}
+
+/// The number of threads; as many as there are cores without it.
+pub fn thread_count(value: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
+    let cores = || available_parallelism().map_or(1, usize::from);
+    value.map_or_else(|| Ok(cores()), |value| count(value, "threads", 1))
 }
 
 /// The UTF-8 of a string, and whether lone surrogates had to be replaced.

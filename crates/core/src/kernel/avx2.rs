@@ -6,7 +6,7 @@ use std::arch::x86_64::{
     _mm256_storeu_si256, _mm256_sub_epi8,
 };
 
-use super::{BLOCK, ByteMasks, Linear, fold_portions, portable};
+use super::{BLOCK, BitPositions, ByteMasks, Linear, fold_portions, portable};
 
 /// Registers kept in vector registers while the shingles stream by: four vectors each of multipliers, offsets and
 /// minima leave four of the sixteen for the key and the products.
@@ -48,6 +48,11 @@ fn splat(byte: u8) -> __m256i {
 #[target_feature(enable = "avx2")]
 fn at_most(v: __m256i, limit: u8) -> __m256i {
     _mm256_cmpeq_epi8(_mm256_min_epu8(v, splat(limit)), v)
+}
+
+#[target_feature(enable = "avx2,bmi1,popcnt")]
+pub(super) fn positions(masks: &[u64], out: &mut BitPositions) {
+    portable::positions(masks, out);
 }
 
 #[target_feature(enable = "avx2")]

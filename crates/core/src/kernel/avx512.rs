@@ -1,12 +1,14 @@
 //! 512-bit forms for x86-64.
 
 use std::arch::x86_64::{
-    __m512i, _mm512_add_epi32, _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask, _mm512_loadu_si512,
-    _mm512_min_epu32, _mm512_movepi8_mask, _mm512_mullo_epi32, _mm512_or_si512, _mm512_set1_epi8,
-    _mm512_set1_epi32, _mm512_storeu_si512, _mm512_sub_epi8,
+    __m512i, _mm512_add_epi16, _mm512_add_epi32, _mm512_castsi512_si256, _mm512_cmpeq_epi8_mask,
+    _mm512_cmple_epu8_mask, _mm512_cvtepu8_epi16, _mm512_extracti64x4_epi64, _mm512_loadu_si512,
+    _mm512_maskz_compress_epi8, _mm512_min_epu32, _mm512_movepi8_mask, _mm512_mullo_epi32, _mm512_or_si512,
+    _mm512_set1_epi8, _mm512_set1_epi16, _mm512_set1_epi32, _mm512_storeu_si512, _mm512_sub_epi8,
 };
 
-use super::{BLOCK, ByteMasks, Linear, fold_portions, portable};
+use super::{BLOCK, BitPositions, ByteMasks, Linear, fold_portions, portable};
+use crate::hash::rolling;
 
 const LANES: usize = 16;
 
@@ -30,6 +32,47 @@ pub(super) fn classify(blocks: &[[u8; BLOCK]], out: &mut Vec<ByteMasks>) {
 #[target_feature(enable = "avx512f,avx512bw")]
 fn splat(byte: u8) -> __m512i {
     _mm512_set1_epi8(byte.cast_signed())
+}
+
+/// For processors with `vpcompressb`, which writes the positions of 64 bits at once.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
+pub(super) fn compressed_positions(masks: &[u64], out: &mut BitPositions) {
+    const HALF: usize = 32;
+    const COUNTING: [u8; BLOCK] = {
+        let mut counting = [0; BLOCK];
+        let mut at = 0;
+        while at < BLOCK {
+            counting[at] = at as u8;
+            at += 1;
+        }
+        counting
+    };
+    // SAFETY: the array holds exactly the 64 bytes that are loaded.
+    let counting = unsafe { _mm512_loadu_si512(COUNTING.as_ptr().cast()) };
+    for (number, &mask) in masks.iter().enumerate() {
+        let base = _mm512_set1_epi16(((number * BLOCK) as u16).cast_signed());
+        let positions = _mm512_maskz_compress_epi8(mask, counting);
+        let count = mask.count_ones() as usize;
+        let low = _mm512_add_epi16(base, _mm512_cvtepu8_epi16(_mm512_castsi512_si256(positions)));
+        let room: &mut [u16; HALF] = out.room();
+        // SAFETY: the room holds exactly the 64 bytes that are stored.
+        unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), low) };
+        out.advance(count.min(HALF));
+        // Tokens never fill it: two of them take four bytes at least, with what stands between them.
+        if count > HALF {
+            let high = _mm512_extracti64x4_epi64::<1>(positions);
+            let high = _mm512_add_epi16(base, _mm512_cvtepu8_epi16(high));
+            let room: &mut [u16; HALF] = out.room();
+            // SAFETY: as above.
+            unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), high) };
+            out.advance(count - HALF);
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+pub(super) fn windows(tokens: &[u64], size: usize, out: &mut Vec<u64>) {
+    rolling::windows_apart_into(tokens, size, out);
 }
 
 #[target_feature(enable = "avx512f,avx512bw")]

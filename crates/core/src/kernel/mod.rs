@@ -1,11 +1,12 @@
 //! The loops that run once per byte, per shingle and register, or per pair of sketches, written for the vector units of
 //! the machine.
 //!
-//! Four kinds of loops earn hand-written code: [`Kernel::classify`] finds the word characters and the non-ASCII bytes of
-//! a text, 64 bytes at a time, [`Kernel::minima`] takes the minima of k hash functions over a document's shingles,
-//! [`Kernel::sample`] draws k samples of a weighted set, and those of [`compare`] count where two sketches agree. Each
-//! exists in a portable form, which is the definition, and in forms for AVX2, AVX-512 and NEON that give the same bits.
-//! A fifth, [`Kernel::throw`], is one code that is compiled for each of them.
+//! Five kinds of loops earn hand-written code: [`Kernel::classify`] finds the word characters and the non-ASCII bytes of
+//! a text, 64 bytes at a time, `Kernel::positions` lists the bits where tokens begin or end, [`Kernel::minima`] takes the minima
+//! of k hash functions over a document's shingles, [`Kernel::sample`] draws k samples of a weighted set, and those of
+//! [`compare`] count where two sketches agree. Each exists in a portable form, which is the definition, and in forms for AVX2,
+//! AVX-512 and NEON that give the same bits. Two more, [`Kernel::throw`] and `Kernel::windows`, are plain code that is compiled
+//! for a wider instruction set.
 //! This room holds all `unsafe` code of the project, but for the line that maps files.
 //!
 //! | kernel | lanes of 32 bits | registers held while the shingles stream by |
@@ -19,6 +20,8 @@
 #![allow(unsafe_code)]
 
 use std::fmt;
+
+use crate::hash::rolling;
 
 mod binary;
 pub mod compare;
@@ -54,6 +57,45 @@ pub struct ByteMasks {
     pub high: u64,
 }
 
+/// Positions of the bits that are set in some masks, counted through: bit i of mask m is position 64·m + i.
+#[derive(Debug, Clone)]
+pub(crate) struct BitPositions {
+    /// Longer than needed, because kernels write more positions than there are and then count those that are.
+    room: Box<[u16]>,
+    len: usize,
+}
+
+impl BitPositions {
+    /// The most masks at a time: as much as stays in the first cache beside the text.
+    pub(crate) const MASKS: usize = 16;
+    /// The most positions that a kernel writes at once.
+    const AT_ONCE: usize = 32;
+
+    /// The positions, ascending.
+    pub(crate) fn as_slice(&self) -> &[u16] {
+        &self.room[..self.len]
+    }
+
+    /// The next `N` positions, to be written over.
+    #[inline(always)]
+    fn room<const N: usize>(&mut self) -> &mut [u16; N] {
+        const { assert!(N <= Self::AT_ONCE) };
+        self.room[self.len..].first_chunk_mut().expect("there is room behind the last position")
+    }
+
+    /// Counts so many positions more.
+    #[inline(always)]
+    fn advance(&mut self, by: usize) {
+        self.len += by;
+    }
+}
+
+impl Default for BitPositions {
+    fn default() -> Self {
+        Self { room: vec![0; Self::MASKS * BLOCK + Self::AT_ONCE].into_boxed_slice(), len: 0 }
+    }
+}
+
 /// The coefficients of the family hᵢ(x) = aᵢ·x + bᵢ mod 2³².
 #[derive(Debug, Clone, Copy)]
 pub struct Linear<'a> {
@@ -77,7 +119,7 @@ enum Kind {
     Avx2,
     #[cfg(target_arch = "x86_64")]
     Avx512,
-    /// With `vpopcntq`, which came one generation later.
+    /// With `vpopcntq` and `vpcompressb`, which came one generation later.
     #[cfg(target_arch = "x86_64")]
     Avx512Popcount,
     #[cfg(target_arch = "aarch64")]
@@ -110,10 +152,16 @@ impl Kernel {
     pub fn available() -> impl DoubleEndedIterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
         let (avx2, avx512, popcount) = {
-            let avx2 = is_x86_feature_detected!("avx2");
-            let avx512 = avx2 && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
-            let popcount =
-                avx512 && is_x86_feature_detected!("avx512vpopcntdq") && is_x86_feature_detected!("popcnt");
+            let avx2 = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("popcnt");
+            let avx512 = avx2
+                && is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq");
+            let popcount = avx512
+                && is_x86_feature_detected!("avx512vpopcntdq")
+                && is_x86_feature_detected!("avx512vbmi2");
             (avx2, avx512, popcount)
         };
         let kinds = [
@@ -166,6 +214,42 @@ impl Kernel {
             // SAFETY: as above.
             #[cfg(target_arch = "aarch64")]
             Kind::Neon => unsafe { neon::classify(blocks, out) },
+        }
+    }
+
+    /// Writes down the positions of the bits that are set.
+    ///
+    /// # Panics
+    /// If there are more than [`BitPositions::MASKS`] masks.
+    pub(crate) fn positions(self, masks: &[u64], out: &mut BitPositions) {
+        assert!(masks.len() <= BitPositions::MASKS, "there is room for the positions");
+        out.len = 0;
+        match self.0 {
+            Kind::Portable => portable::positions(masks, out),
+            // SAFETY: a `Kernel` of this kind exists only where its features were detected.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 | Kind::Avx512 => unsafe { avx2::positions(masks, out) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512Popcount => unsafe { avx512::compressed_positions(masks, out) },
+            #[cfg(target_arch = "aarch64")]
+            Kind::Neon => portable::positions(masks, out),
+        }
+    }
+
+    /// Appends to `out` the hash of every window of `size` neighbours in `tokens` ([`rolling`]).
+    ///
+    /// # Panics
+    /// If `size` is zero.
+    pub(crate) fn windows(self, tokens: &[u64], size: usize, out: &mut Vec<u64>) {
+        match self.0 {
+            // SAFETY: a `Kernel` of this kind exists only where its features were detected.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 | Kind::Avx512Popcount if size <= rolling::APART => unsafe {
+                avx512::windows(tokens, size, out);
+            },
+            // AVX2 multiplies 64-bit numbers in three steps, which takes as long as rolling the windows one after the other.
+            _ => rolling::windows_into(tokens, size, out),
         }
     }
 

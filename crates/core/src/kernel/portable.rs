@@ -1,6 +1,6 @@
 //! The definition of the loops over bytes and shingles, in plain code that every machine runs.
 
-use super::{BLOCK, ByteMasks, Linear, fold_portions};
+use super::{BLOCK, BitPositions, ByteMasks, Linear, fold_portions};
 
 const WORD: u8 = 1;
 const HIGH: u8 = 2;
@@ -30,6 +30,28 @@ pub(super) fn classify(blocks: &[[u8; BLOCK]], out: &mut Vec<ByteMasks>) {
         }
         masks
     }));
+}
+
+/// Inlined into the kernels that have instructions for single bits but none for positions, so that it is compiled for them.
+#[inline(always)]
+pub(super) fn positions(masks: &[u64], out: &mut BitPositions) {
+    // The number of tokens in 64 bytes changes from block to block, and a loop that ends with the last one would be guessed
+    // wrongly each time. Nearly all blocks of natural languages have at most this many.
+    const AT_ONCE: usize = 16;
+    for (number, &mask) in masks.iter().enumerate() {
+        let base = (number * BLOCK) as u16;
+        let (mut left, mut bits) = (mask.count_ones() as usize, mask);
+        while left > 0 {
+            let room: &mut [u16; AT_ONCE] = out.room();
+            for position in room {
+                *position = base + bits.trailing_zeros() as u16;
+                bits &= bits.wrapping_sub(1);
+            }
+            let taken = left.min(AT_ONCE);
+            out.advance(taken);
+            left -= taken;
+        }
+    }
 }
 
 pub(super) fn minima(shingles: &[u64], seed: u32, family: Linear<'_>, registers: &mut [u32]) {

@@ -20,7 +20,45 @@ fn minima_by_definition(shingles: &[u64], seed: u32, a: &[u32], b: &[u32]) -> Ve
     a.iter().zip(b).map(least).collect()
 }
 
+/// Positions bit by bit.
+fn positions_by_definition(masks: &[u64]) -> Vec<u16> {
+    let is_set = |&at: &usize| masks[at / BLOCK] >> (at % BLOCK) & 1 == 1;
+    (0..masks.len() * BLOCK).filter(is_set).map(|at| at as u16).collect()
+}
+
+/// Masks with any number of bits: none, few, some and all of 64.
+fn any_mask() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        Just(0),
+        Just(u64::MAX),
+        any::<u64>(),
+        any::<(u64, u64)>().prop_map(|(a, b)| a & b),
+        any::<(u64, u64)>().prop_map(|(a, b)| a | b),
+        (0..BLOCK).prop_map(|bit| 1 << bit),
+    ]
+}
+
 proptest! {
+    #[test]
+    fn positions_are_the_same_in_every_kernel(masks in vec(any_mask(), 0..=BitPositions::MASKS)) {
+        let expected = positions_by_definition(&masks);
+        let mut out = BitPositions::default();
+        for kernel in Kernel::available() {
+            kernel.positions(&masks, &mut out);
+            prop_assert_eq!(out.as_slice(), &expected, "{}", kernel);
+        }
+    }
+
+    #[test]
+    fn windows_are_the_same_in_every_kernel(tokens in vec(any::<u64>(), 0..120), size in 1usize..40) {
+        let expected: Vec<u64> = tokens.windows(size).map(rolling::whole).collect();
+        for kernel in Kernel::available() {
+            let mut out = vec![];
+            kernel.windows(&tokens, size, &mut out);
+            prop_assert_eq!(&out, &expected, "{}", kernel);
+        }
+    }
+
     #[test]
     fn minima_are_the_same_in_every_kernel(
         shingles in vec(any::<u64>(), 0..600),
@@ -64,6 +102,16 @@ fn every_byte_is_classified_alike() {
         ran.push(kernel.name());
     }
     println!("kernels of this machine: {}", ran.join(", "));
+}
+
+#[test]
+fn all_bits_of_all_masks_have_a_position() {
+    let masks = [u64::MAX; BitPositions::MASKS];
+    let mut out = BitPositions::default();
+    for kernel in Kernel::available() {
+        kernel.positions(&masks, &mut out);
+        assert_eq!(out.as_slice(), positions_by_definition(&masks), "{kernel}");
+    }
 }
 
 #[test]

@@ -188,18 +188,18 @@ impl PieceShingler {
         piece: Option<&str>,
         each: &mut impl FnMut(&[u64]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Shingles { text, masks, units, hashes, .. } = &mut self.room;
+        let Shingles { text, tokens, units, hashes, .. } = &mut self.room;
         let (shingling, kernel) = (self.shingler.shingling, self.shingler.kernel);
         let mut cut = |text: &NormalizedText| {
             let kept = units.len();
             if shingling.unit == ShingleUnit::Words {
-                words::hash_into(kernel, text, masks, units);
+                words::hash_into(kernel, text, tokens, units);
             } else {
                 chars::hash_into(text, units);
             }
             self.found += units.len() - kept;
             hashes.clear();
-            rolling::windows_into(units, shingling.size, hashes);
+            kernel.windows(units, shingling.size, hashes);
             units.drain(..units.len().saturating_sub(shingling.size - 1));
             self.key.update(&key_bytes(hashes));
             if hashes.is_empty() { Ok(()) } else { each(hashes) }

@@ -29,7 +29,8 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use crate::error::Error;
 use crate::hash::rolling;
-use crate::kernel::{ByteMasks, Kernel};
+use crate::kernel::Kernel;
+use crate::text::token::TokenBuffers;
 use crate::text::{Normalization, NormalizedText, Normalizer};
 
 pub use blocks::{PieceShingler, Tally};
@@ -235,7 +236,7 @@ impl FromStr for Shingling {
 #[derive(Debug, Default, Clone)]
 pub struct Shingles {
     text: NormalizedText,
-    masks: Vec<ByteMasks>,
+    tokens: TokenBuffers,
     units: Vec<u64>,
     hashes: Vec<u64>,
     /// Shingles and their positions, for those that count repeats.
@@ -355,7 +356,7 @@ impl Shingler {
         self.normalizer.normalize_into(source, &mut out.text);
         out.units.clear();
         match self.shingling.unit {
-            ShingleUnit::Words => words::hash_into(self.kernel, &out.text, &mut out.masks, &mut out.units),
+            ShingleUnit::Words => words::hash_into(self.kernel, &out.text, &mut out.tokens, &mut out.units),
             ShingleUnit::Chars => chars::hash_into(&out.text, &mut out.units),
             ShingleUnit::Terms => terms::hash_into(out.text.as_str(), &mut out.units),
         }
@@ -370,7 +371,7 @@ impl Shingler {
     pub fn shingle_with_places_into(&self, source: &str, out: &mut Shingles) -> UnitRanges {
         let origins = self.normalizer.normalize_tracked_into(source, &mut out.text);
         let spans = match self.shingling.unit {
-            ShingleUnit::Words => words::spans(self.kernel, &out.text, &mut out.masks),
+            ShingleUnit::Words => words::spans(self.kernel, &out.text, &mut out.tokens),
             ShingleUnit::Chars => chars::spans(&out.text),
             ShingleUnit::Terms => terms::spans(out.text.as_str()),
         };
@@ -381,7 +382,7 @@ impl Shingler {
     fn roll(&self, out: &mut Shingles) {
         out.hashes.clear();
         if out.units.len() >= self.shingling.size {
-            rolling::windows_into(&out.units, self.shingling.size, &mut out.hashes);
+            self.kernel.windows(&out.units, self.shingling.size, &mut out.hashes);
         } else if !out.units.is_empty() {
             out.hashes.push(rolling::whole(&out.units));
         }

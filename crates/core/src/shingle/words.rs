@@ -3,25 +3,28 @@
 use std::ops::Range;
 
 use crate::hash;
-use crate::kernel::{ByteMasks, Kernel};
-use crate::text::{NormalizedText, token};
+use crate::kernel::Kernel;
+use crate::text::NormalizedText;
+use crate::text::token::{TokenBuffers, for_each_portion};
 
 /// Adds the hash of every token of the text, in order.
 pub(super) fn hash_into(
     kernel: Kernel,
     text: &NormalizedText,
-    masks: &mut Vec<ByteMasks>,
+    buffers: &mut TokenBuffers,
     units: &mut Vec<u64>,
 ) {
     let padded = text.padded();
-    kernel.classify(padded, masks);
-    token::for_each(padded, masks, |start, end| units.push(hash::token::hash(padded, start, end - start)));
+    for_each_portion(kernel, padded, buffers, |portion| {
+        units.extend(portion.spans().map(|(start, end)| hash::token::hash(padded, start, end - start)));
+    });
 }
 
 /// The bytes of every token, in order.
-pub(super) fn spans(kernel: Kernel, text: &NormalizedText, masks: &mut Vec<ByteMasks>) -> Vec<Range<usize>> {
-    kernel.classify(text.padded(), masks);
+pub(super) fn spans(kernel: Kernel, text: &NormalizedText, buffers: &mut TokenBuffers) -> Vec<Range<usize>> {
     let mut spans = vec![];
-    token::for_each(text.padded(), masks, |start, end| spans.push(start..end));
+    for_each_portion(kernel, text.padded(), buffers, |portion| {
+        spans.extend(portion.spans().map(|(start, end)| start..end));
+    });
     spans
 }

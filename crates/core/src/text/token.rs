@@ -5,82 +5,128 @@
 //! tokens each.
 //!
 //! The kernel marks the ASCII word characters of 64 bytes at a time as bits, other characters are looked up and their
-//! bits added, and then a token begins and ends where neighbouring bits differ.
+//! bits added, and then a token begins and ends where neighbouring bits differ. The kernel writes down the positions of all
+//! begins and of all ends, so that the loop over tokens has no branch that depends on the text. A loop that took the bits of
+//! each block one by one guessed wrongly once per block.
 
 use super::class::{CharClass, TokenClass, decode};
-use crate::kernel::{BLOCK, ByteMasks};
+use crate::kernel::{BLOCK, BitPositions, ByteMasks, Kernel};
 
-/// Calls `emit(start, end)` for every token of the padded text, in order.
-///
-/// `masks` describes `padded` block by block, and the text is followed by at least one zero.
-#[inline(always)]
-pub(crate) fn for_each(padded: &[u8], masks: &[ByteMasks], mut emit: impl FnMut(usize, usize)) {
-    // Where the run that is open began.
-    let mut start = 0;
-    // Whether the byte before this block belongs to a run; what a character at the end of the block before it says
-    // of the bytes that lie in this one.
-    let mut before = 0;
-    let mut spill = Spill { bytes: 0, run: 0 };
-    for (block, masks) in masks.iter().enumerate() {
-        let base = block * BLOCK;
-        let (run, mut alone) =
-            if masks.high == 0 { (masks.word, 0) } else { look_closer(padded, base, masks, &mut spill) };
-        let shifted = run << 1 | before;
-        let mut begins = SetBits(run & !shifted);
-        let mut ends = SetBits(shifted & !run);
-        if before == 0 {
-            start = base + begins.next();
-        }
-        before = run >> 63;
-        while ends.0 != 0 {
-            let end = base + ends.next();
-            while alone != 0 && base + (alone.trailing_zeros() as usize) < end {
-                emit_alone(padded, base, &mut alone, &mut emit);
-            }
-            emit(start, end);
-            start = base + begins.next();
-        }
-        while alone != 0 {
-            emit_alone(padded, base, &mut alone, &mut emit);
-        }
-    }
+/// Buffers for cutting one text after the other.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct TokenBuffers {
+    masks: Vec<ByteMasks>,
+    begins: BitPositions,
+    ends: BitPositions,
 }
 
-/// The positions of the bits that are set, lowest first.
-struct SetBits(u64);
+/// Neighbouring tokens of a text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TokenPortion<'a> {
+    /// The token that began in a portion before this one.
+    open: Option<(usize, usize)>,
+    /// The place in the text that the others are counted from.
+    base: usize,
+    begins: &'a [u16],
+    ends: &'a [u16],
+}
 
-impl SetBits {
-    /// The next position; a meaningless one when there is none.
+impl<'a> TokenPortion<'a> {
+    /// Where each token begins and ends, in order.
     #[inline(always)]
-    fn next(&mut self) -> usize {
-        let next = self.0.trailing_zeros() as usize;
-        self.0 &= self.0.wrapping_sub(1);
-        next
+    pub(crate) fn spans(self) -> impl Iterator<Item = (usize, usize)> + 'a {
+        let Self { open, base, begins, ends } = self;
+        let whole = begins.iter().zip(ends);
+        let whole = whole.map(move |(&begin, &end)| (base + usize::from(begin), base + usize::from(end)));
+        open.into_iter().chain(whole)
     }
 }
 
-/// Emits the first of the characters that stand alone.
+/// Gives every token of the padded text to `each`, in order and in portions.
+///
+/// The text is a whole number of blocks, and at least four zeros stand at its end.
 #[inline(always)]
-fn emit_alone(padded: &[u8], base: usize, alone: &mut u64, emit: &mut impl FnMut(usize, usize)) {
-    let at = base + alone.trailing_zeros() as usize;
-    *alone &= *alone - 1;
-    // All scripts whose characters stand alone lie beyond the two-byte characters.
-    emit(at, at + if padded[at] >= 0xf0 { 4 } else { 3 });
+pub(crate) fn for_each_portion(
+    kernel: Kernel,
+    padded: &[u8],
+    buffers: &mut TokenBuffers,
+    mut each: impl FnMut(TokenPortion<'_>),
+) {
+    let TokenBuffers { masks, begins, ends } = buffers;
+    kernel.classify(padded, masks);
+    let mut seam = BlockSeam::default();
+    // Where the token began that no portion has ended so far.
+    let mut open: Option<usize> = None;
+    for (number, masks) in masks.chunks(BitPositions::MASKS).enumerate() {
+        let base = number * BitPositions::MASKS * BLOCK;
+        let mut edges = [[0; BitPositions::MASKS]; 2];
+        for (at, masks) in masks.iter().enumerate() {
+            let runs = if masks.high == 0 && seam.is_clear() {
+                BlockTokens { run: masks.word, ..BlockTokens::default() }
+            } else {
+                look_closer(padded, base + at * BLOCK, masks, &mut seam)
+            };
+            [edges[0][at], edges[1][at]] = seam.edges(&runs);
+        }
+        kernel.positions(&edges[0][..masks.len()], begins);
+        kernel.positions(&edges[1][..masks.len()], ends);
+        let (begins, mut ends) = (begins.as_slice(), ends.as_slice());
+        let mut ended = None;
+        if let (Some(begin), Some((&end, rest))) = (open, ends.split_first()) {
+            ended = Some((begin, base + usize::from(end)));
+            ends = rest;
+            open = None;
+        }
+        if let Some(&begin) = begins.get(ends.len()) {
+            open = Some(base + usize::from(begin));
+        }
+        each(TokenPortion { open: ended, base, begins: &begins[..ends.len()], ends });
+    }
 }
 
-/// The part of a character that lies in the block after the one it begins in.
-struct Spill {
-    bytes: u32,
+/// The tokens of a block: the bytes of runs, and where characters that stand alone begin and end.
+#[derive(Default)]
+struct BlockTokens {
     run: u64,
+    alone_begins: u64,
+    alone_ends: u64,
 }
 
-/// Bits for a block that has non-ASCII bytes: those of runs, and the first bytes of characters that stand alone.
+/// The state between two blocks.
+#[derive(Default)]
+struct BlockSeam {
+    /// 1 if the last byte of the block before belongs to a run.
+    before: u64,
+    /// Bytes of this block that belong to a character of the block before.
+    bytes: u32,
+    /// Those of them that belong to a run.
+    run: u64,
+    /// The end of that character, if it stands alone.
+    alone_ends: u64,
+}
+
+impl BlockSeam {
+    /// Whether no character lies across the seam.
+    #[inline(always)]
+    fn is_clear(&self) -> bool {
+        self.bytes == 0 && self.alone_ends == 0
+    }
+
+    /// The begins and the ends of tokens in a block.
+    #[inline(always)]
+    fn edges(&mut self, tokens: &BlockTokens) -> [u64; 2] {
+        let shifted = tokens.run << 1 | self.before;
+        self.before = tokens.run >> 63;
+        [tokens.run & !shifted | tokens.alone_begins, shifted & !tokens.run | tokens.alone_ends]
+    }
+}
+
+/// The tokens of a block that has non-ASCII bytes.
 #[inline(never)]
-fn look_closer(padded: &[u8], base: usize, masks: &ByteMasks, spill: &mut Spill) -> (u64, u64) {
-    let mut run = masks.word | spill.run;
-    let mut alone = 0;
-    let mut high = masks.high & (u64::MAX << spill.bytes);
-    *spill = Spill { bytes: 0, run: 0 };
+fn look_closer(padded: &[u8], base: usize, masks: &ByteMasks, seam: &mut BlockSeam) -> BlockTokens {
+    let mut tokens = BlockTokens { run: masks.word | seam.run, alone_begins: 0, alone_ends: seam.alone_ends };
+    let mut high = masks.high & (u64::MAX << seam.bytes);
+    *seam = BlockSeam { before: seam.before, ..BlockSeam::default() };
     while high != 0 {
         let bit = high.trailing_zeros();
         // The padding is longer than any character, so there are always four bytes to look at.
@@ -91,18 +137,24 @@ fn look_closer(padded: &[u8], base: usize, masks: &ByteMasks, spill: &mut Spill)
         let end = bit + len;
         let over = end.saturating_sub(BLOCK as u32);
         if over > 0 {
-            spill.bytes = over;
+            seam.bytes = over;
         }
         match CharClass::of_code(code).token() {
             TokenClass::Separator => {}
             TokenClass::Run => {
-                run |= bits << bit;
-                spill.run = (1 << over) - 1;
+                tokens.run |= bits << bit;
+                seam.run = (1 << over) - 1;
             }
-            TokenClass::Alone => alone |= 1 << bit,
+            TokenClass::Alone => {
+                tokens.alone_begins |= 1 << bit;
+                match end.checked_sub(BLOCK as u32) {
+                    None => tokens.alone_ends |= 1 << end,
+                    Some(over) => seam.alone_ends = 1 << over,
+                }
+            }
         }
     }
-    (run, alone)
+    tokens
 }
 
 #[cfg(test)]
@@ -116,10 +168,10 @@ mod tests {
         let mut text = NormalizedText::new();
         let keep: Normalization = "none+keep-space".parse().unwrap();
         Normalizer::for_tokens(keep).normalize_into(source, &mut text);
-        let mut masks = vec![];
-        kernel.classify(text.padded(), &mut masks);
-        let mut tokens = vec![];
-        for_each(text.padded(), &masks, |start, end| tokens.push(source[start..end].to_owned()));
+        let (mut buffers, mut tokens) = (TokenBuffers::default(), vec![]);
+        for_each_portion(kernel, text.padded(), &mut buffers, |portion| {
+            tokens.extend(portion.spans().map(|(begin, end)| source[begin..end].to_owned()));
+        });
         tokens
     }
 
@@ -184,6 +236,17 @@ mod tests {
 
         #[test]
         fn so_are_long_mixed_ones(source in "[ab_1 .é中あ𠮷ไ́-]{40,200}") {
+            for kernel in Kernel::available() {
+                prop_assert_eq!(tokens(&source, kernel), by_the_rule(&source));
+            }
+        }
+
+        /// Texts of several portions, with tokens that are longer than one.
+        #[test]
+        fn so_are_texts_of_several_portions(
+            pieces in proptest::collection::vec(("[ab .é中𠮷]{1,3}", 1usize..1500), 1..6),
+        ) {
+            let source: String = pieces.iter().map(|(piece, times)| piece.repeat(*times)).collect();
             for kernel in Kernel::available() {
                 prop_assert_eq!(tokens(&source, kernel), by_the_rule(&source));
             }

@@ -314,7 +314,8 @@ impl PyDeduplicated {
 
     /// The rejected records: position (`None` in a reference), id, code and message.
     fn rejects(&self, py: Python<'_>) -> PyResult<Vec<RejectRow>> {
-        rejects(py, self.result.rejects(), self.result.rejected().collect(), self.result.outcome().corpus())
+        let outcome = self.result.outcome();
+        rejects(py, outcome.rejects(), self.result.rejected().collect(), outcome.corpus())
     }
 
     /// The counts of the run as JSON.
@@ -376,7 +377,7 @@ fn rejects(
     rejects
         .for_each(|rejected| {
             let position = if rejected.source < corpus.references() { None } else { positions.next() };
-            all.push((position, rejected.id.clone(), rejected.code.clone(), rejected.message.clone()));
+            all.push((position, rejected.id.clone(), rejected.reason.clone(), rejected.message.clone()));
             Ok(())
         })
         .or_raise(py)?;
@@ -424,7 +425,8 @@ impl PyFoundPairs {
 
     /// The rejected records: position, id, code and message.
     fn rejects(&self, py: Python<'_>) -> PyResult<Vec<RejectRow>> {
-        rejects(py, self.result.rejects(), self.result.rejected().collect(), self.result.outcome().corpus())
+        let outcome = self.result.outcome();
+        rejects(py, outcome.rejects(), self.result.rejected().collect(), outcome.corpus())
     }
 
     /// The ids that the run has for positions.
@@ -449,7 +451,7 @@ pub fn keep_fields(keep: &str) -> Vec<String> {
 pub fn plan(
     py: Python<'_>,
     threshold: f64,
-    recall: f64,
+    recall: Option<f64>,
     registers: usize,
     bands: Option<usize>,
     rows: Option<usize>,
@@ -457,7 +459,9 @@ pub fn plan(
     use minwise::candidate::{Curve, tune};
     let mut arguments = Arguments::new();
     arguments.set("threshold", &threshold.to_string());
-    arguments.set("recall", &recall.to_string());
+    if let Some(recall) = recall {
+        arguments.set("recall", &recall.to_string());
+    }
     arguments.set("registers", &registers.to_string());
     for (setting, number) in [("bands", bands), ("rows", rows)] {
         if let Some(number) = number {

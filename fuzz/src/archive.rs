@@ -17,7 +17,7 @@ pub fn index_export(bytes: &[u8]) {
     let (_, index) = INDEX.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let index =
-            Index::create(&folder.path().join("index"), &IndexSettings::default()).expect("a new index");
+            Index::create(folder.path().join("index"), &IndexSettings::default()).expect("a new index");
         (folder, index)
     });
     let _ = index.import(&mut BufReader::new(bytes), 1, &Unobserved);

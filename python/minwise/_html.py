@@ -54,8 +54,8 @@ def comparison(found: Comparison, left: Shown, right: Shown) -> str:
     """Similarities, and both texts with the shared passages marked. Each text comes with the places of its passages."""
     estimate = "none" if found.estimate is None else f"{found.estimate.value:.3f} ± {found.estimate.standard_error:.3f}"
     head = _table(
-        ["Jaccard", "containment of left", "containment of right", "estimate"],
-        [[f"{found.jaccard:.4f}", f"{found.containment_of_left:.4f}", f"{found.containment_of_right:.4f}", estimate]],
+        ["similarity", "containment of left", "containment of right", "estimate"],
+        [[f"{found.similarity:.4f}", f"{found.containment_of_left:.4f}", f"{found.containment_of_right:.4f}", estimate]],
     )
     if not found.passages:
         return head

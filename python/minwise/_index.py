@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import _adapters, _minwise
 from ._minwise import Spec
@@ -196,7 +196,7 @@ class Index:
         *,
         threshold: float = 0.5,
         containment: float = 0.3,
-        passage: int | None = None,
+        passage: int | Literal["off"] | None = None,
         top: int = 10,
         candidates: int = 1000,
         passages: int = 50,

@@ -140,7 +140,7 @@ class Passage:
 @final
 class Comparison:
     @property
-    def jaccard(self) -> float: ...
+    def similarity(self) -> float: ...
     @property
     def containment_of_left(self) -> float: ...
     @property
@@ -280,7 +280,7 @@ class Faulty:
 
 def keep_fields(keep: str) -> list[str]: ...
 def plan(
-    threshold: float, recall: float, registers: int, bands: int | None, rows: int | None
+    threshold: float, recall: float | None, registers: int, bands: int | None, rows: int | None
 ) -> tuple[int, int, float, float, float | None, float, int]: ...
 def decision_stream(
     names: Sequence[str],

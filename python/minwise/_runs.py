@@ -63,8 +63,6 @@ def options(given: dict[str, Any]) -> list[tuple[str, str]]:
         if twice:
             listed = ", ".join(f"`{name}`" for name in twice)
             raise SettingError(f"{listed}: `spec` says it already", hint="leave one of them out", settings=twice)
-    if given.get("recall") is not None and (given.get("bands") is not None or given.get("rows") is not None):
-        raise SettingError("`recall`: `bands` and `rows` say it already", settings=["recall"])
     out = []
     for name, value in given.items():
         if value is None or name in OWN:
@@ -553,7 +551,7 @@ def compare(a: str, b: str, *, spec: Spec | str | None = None, passages: int = 0
 
     >>> import minwise
     >>> comparison = minwise.compare("to be or not to be", "to be or not to be that is", passages=1)
-    >>> comparison.jaccard
+    >>> comparison.similarity
     0.5
     >>> comparison.passages[0].text
     'to be or not to be'
@@ -579,12 +577,14 @@ def default_spec() -> Spec:
 def plan(
     threshold: float,
     *,
-    recall: float = 0.99,
+    recall: float | None = None,
     registers: int = 128,
     bands: int | None = None,
     rows: int | None = None,
 ) -> Plan:
     """Chooses bands and rows for a threshold and a recall, as ``minwise plan`` does, and says what to expect of them.
+
+    Without ``recall``, ``bands`` and ``rows``, the recall is 0.99. ``recall`` is refused beside ``bands`` and ``rows``.
 
     >>> import minwise
     >>> chosen = minwise.plan(0.8)

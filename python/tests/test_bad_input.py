@@ -118,7 +118,7 @@ def test_odd_texts_never_abort() -> None:
     assert len(result.kept) == len(odd) - 1
     assert Spec().sketch(odd).shape == (len(odd), 128)
     for text in odd:
-        assert minwise.compare(text, text, passages=3).jaccard == 1.0
+        assert minwise.compare(text, text, passages=3).similarity == 1.0
 
 
 def test_empty_data() -> None:
@@ -141,7 +141,7 @@ def test_subclasses_of_str_and_changed_lists() -> None:
     result = minwise.dedup(texts)
     before = list(result.decisions)
     texts.clear()
-    assert list(result.decisions) == before and result.explain(1).jaccard == 1.0
+    assert list(result.decisions) == before and result.explain(1).similarity == 1.0
 
 
 def test_settings_of_the_wrong_type() -> None:
@@ -532,7 +532,7 @@ def test_a_subclass_of_str_may_say_anything() -> None:
     for text in ("plain words are these here", "wörds änd möre of thëm", "a \ud800 b \U0001f600 c"):
         plain, odd = Spec().sketch([text]), Spec().sketch([Liar(text)])
         assert plain == odd
-        assert Spec().compare(text, Liar(text), passages=1).jaccard == 1.0
+        assert Spec().compare(text, Liar(text), passages=1).similarity == 1.0
 
 
 def test_surrogates_do_not_shift_passages(tmp_path: Path) -> None:

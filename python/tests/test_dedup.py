@@ -142,7 +142,7 @@ def test_tables_come_back_as_tables(kind: str, tmp_path: Path) -> None:
     assert [row["score"] for row in rows(result.removed)] == [2.5, 0.5]
     assert [(d.id, d.duplicate_of) for d in result.decisions] == [("b", "a"), ("d", "a")]
     assert result.clusters == (minwise.Cluster("a", ("b", "d")),)
-    assert result.explain("d").jaccard == 1.0
+    assert result.explain("d").similarity == 1.0
     # Keeper policies look at other columns.
     best = minwise.dedup(data, text="body", keep="max:score")
     assert [row["id"] for row in rows(best.kept)] == ["b", "c"]
@@ -201,7 +201,7 @@ def test_a_generator_is_spooled_and_streams_back(tmp_path: Path) -> None:
         assert list(kept) == list(kept) == [ROSES[0], ROSES[2], None, "lone \ud800 surrogate"]
         assert list(result.removed) == [ROSES[1], ROSES[3]]
         assert result.summary.repaired == 1 and result.summary.nulls == 1
-        assert result.explain(3).jaccard == 1.0
+        assert result.explain(3).similarity == 1.0
     assert os.listdir(tmp_path) == []
     with pytest.raises(ValueError, match="closed"):
         list(kept)
@@ -259,7 +259,7 @@ def test_against(tmp_path: Path) -> None:
     result = minwise.dedup(ROSES, against=reference)
     assert result.kept == [ROSES[2]]
     assert [(d.id, d.duplicate_of, d.duplicate_of_position) for d in result.decisions][0] == (0, "against:1", None)
-    assert result.explain(0).jaccard == 1.0
+    assert result.explain(0).similarity == 1.0
     path = tmp_path / "reference.jsonl"
     path.write_text(json.dumps({"id": "r", "text": ROSES[0]}) + "\n")
     for given in (str(path), path, [path]):
@@ -280,7 +280,7 @@ def test_restore_explain_and_report(texts: list[str], tmp_path: Path) -> None:
     assert result.restore(below=0.0).decisions == result.decisions
     for decision in result.decisions[:5]:
         comparison = result.explain(decision.id, passages=2)
-        assert comparison.jaccard == decision.similarity
+        assert comparison.similarity == decision.similarity
         assert comparison.passages
     with pytest.raises(KeyError, match="no document with the id"):
         result.explain(result.kept_indices[0])
@@ -329,7 +329,7 @@ def test_decisions_are_a_table(texts: list[str]) -> None:
 def test_pairs_hold_for_both_ways(texts: list[str]) -> None:
     found = minwise.pairs(texts, candidates="all")
     for pair in found[:20]:
-        assert minwise.compare(texts[pair.first], texts[pair.second]).jaccard == pair.similarity >= 0.8
+        assert minwise.compare(texts[pair.first], texts[pair.second]).similarity == pair.similarity >= 0.8
     some = minwise.pairs(texts, of=[found[0].first], candidates="all")
     assert {(p.first, p.second) for p in some} == {
         (p.first, p.second) for p in found if found[0].first in (p.first, p.second)
@@ -440,7 +440,7 @@ def test_repeated_ids_are_numbered_in_keeper_order(way: str, tmp_path: Path) -> 
             removed = [at for at in range(4) if at != keeper]
             assert ids_of(result) == [(named[at], named[keeper]) for at in removed], keep
             for at in removed:
-                assert result.explain(named[at]).jaccard > 0
+                assert result.explain(named[at]).similarity > 0
             folder = tmp_path / keep.replace(":", "-")
             result.report(folder)
             lines = (folder / "pairs.tsv").read_text().splitlines()

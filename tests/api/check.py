@@ -3,9 +3,10 @@
     python tests/api/check.py path/to/minwise path/to/node
 
 1. openapi-spec-validator reads the document, and every part of it has a description.
-2. openapi-python-client makes a client of it, whose modules are all imported. The client adds documents, checks, pages through
+2. The server takes every value that the document allows and refuses every other, at each bound and beside it.
+3. openapi-python-client makes a client of it, whose modules are all imported. The client adds documents, checks, pages through
    the list, waits for a job and removes documents.
-3. openapi-typescript makes types of it, and tsc compiles a program that uses them.
+4. openapi-typescript makes types of it, and tsc compiles a program that uses them.
 """
 
 import datetime
@@ -17,8 +18,11 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
+from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import validate
 
 HERE = Path(__file__).parent
@@ -74,20 +78,132 @@ def check_document(api):
     assert not without, "there is no description of " + ", ".join(without)
 
 
-def check_bounds(api):
-    """Numbers that the server bounds are bounded in the document."""
-    schemas = api["components"]["schemas"]
-    for schema in ["CheckText", "CheckOptions"]:
-        options = schemas[schema]["properties"]
-        for share in ["threshold", "containment"]:
-            assert (options[share]["minimum"], options[share]["maximum"]) == (0, 1), options[share]
-        assert (options["top"]["minimum"], options["top"]["maximum"]) == (1, 1000)
-        assert (options["candidates"]["minimum"], options["candidates"]["maximum"]) == (1, 10_000)
-    assert schemas["ClustersRequest"]["properties"]["threshold"]["exclusiveMinimum"] == 0
-    listing = {parameter["name"]: parameter for parameter in api["paths"]["/documents"]["get"]["parameters"]}
-    limit = listing["limit"]["schema"]
-    assert (limit["minimum"], limit["maximum"], limit["default"]) == (1, 500, 50), limit
-    assert "file" in schemas["CheckFile"]["required"] and "file" in schemas["NewFiles"]["required"]
+class Api:
+    """Requests by hand, because a generated client would not send what the document forbids."""
+
+    def __init__(self, server, api):
+        self.url = f"{server.url}/api/v1"
+        # References into the document are resolved beside each schema.
+        self.components = {"components": api["components"]}
+
+    def allows(self, schema, value):
+        return OAS31Validator({**self.components, **schema}).is_valid(value)
+
+    def status(self, method, path, body=None):
+        data, headers = None, {}
+        if isinstance(body, bytes):
+            data, headers = body, {"Content-Type": "multipart/form-data; boundary=part"}
+        elif body is not None:
+            data, headers = json.dumps(body).encode(), {"Content-Type": "application/json"}
+        request = urllib.request.Request(self.url + path, data=data, headers=headers, method=method)
+        try:
+            with urllib.request.urlopen(request) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            if error.code == 503:
+                # Jobs of earlier values run still.
+                time.sleep(0.1)
+                return self.status(method, path, body)
+            return error.code, json.load(error)
+
+
+def parts(api, schema):
+    """The schema and its alternatives, with references followed."""
+    if "$ref" in schema:
+        schema = api["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
+    yield schema
+    for kind in ["oneOf", "anyOf", "allOf"]:
+        for part in schema.get(kind, []):
+            yield from parts(api, part)
+
+
+def probes(api, schema):
+    """Values on, below and above every bound of a schema, each value of an enumeration, and values of other types."""
+    values = [None, True, "no such value", "none", "off", -1, 0.5, 1.5]
+    for part in parts(api, schema):
+        values += part.get("enum", [])
+        for bound in ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]:
+            if bound in part:
+                values += [part[bound] + step for step in (-1, -0.25, 0, 0.25, 1)]
+        for bound in ["minLength", "maxLength"]:
+            if bound in part:
+                values += ["x" * max(part[bound] + step, 0) for step in (-1, 0, 1)]
+    # 1 and 1.0 are the same number in JSON Schema, and not to every parser; whole numbers are sent as such.
+    return [int(value) if isinstance(value, float) and value.is_integer() else value for value in values]
+
+
+def check_bounds(api, server):
+    """The real server takes the values that the document allows, and refuses all others."""
+    ask, schemas = Api(server, api), api["components"]["schemas"]
+    text = " ".join(f"word{number}" for number in range(40))
+    added, _ = ask.status("POST", "/documents", {"documents": [{"id": "d", "text": text}]})
+    assert added == 201, added
+    tried, wrong = 0, []
+
+    def compare(name, schema, value, is_taken):
+        nonlocal tried
+        tried += 1
+        if ask.allows(schema, value) != is_taken:
+            said = "allows" if ask.allows(schema, value) else "forbids"
+            wrong.append(f"the document {said} {name} = {value!r}, and the server {'takes' if is_taken else 'refuses'} it")
+
+    def bounded(schema):
+        keys = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "enum", "minLength", "maxLength"}
+        return any(keys & part.keys() for part in parts(api, schema))
+
+    def form(options):
+        head = "--part\r\nContent-Disposition: form-data; name="
+        file = f'{head}"file"; filename="f.txt"\r\nContent-Type: text/plain\r\n\r\n{text}\r\n'
+        return f'{file}{head}"options"\r\n\r\n{json.dumps(options)}\r\n--part--\r\n'.encode()
+
+    bodies = {
+        "CheckText": lambda field: ("POST", "/check", {"text": text, **field}),
+        "SubmissionOptions": lambda field: ("POST", "/check", form(field)),
+        "ClustersRequest": lambda field: ("POST", "/clusters", field),
+    }
+    fields = 0
+    for name, request in bodies.items():
+        for field, schema in schemas[name]["properties"].items():
+            if not bounded(schema):
+                continue
+            fields += 1
+            for value in probes(api, schema):
+                status, answer = ask.status(*request({field: value}))
+                assert status in (200, 202, 400, 422), (name, field, value, status, answer)
+                compare(f"{name}.{field}", schema, value, status < 300)
+    pair = {"left": {"text": text}, "right": {"id": "d"}}
+    for field, schema in schemas["SubmissionOptions"]["properties"].items():
+        for value in probes(api, schema) if bounded(schema) else []:
+            status, _ = ask.status("POST", "/pair", {**pair, "options": {field: value}})
+            compare(f"pair.{field}", schema, value, status == 200)
+    for path, address in [("/documents", "/documents"), ("/documents/{id}/similar", "/documents/d/similar")]:
+        for parameter in api["paths"][path]["get"]["parameters"]:
+            name, schema = parameter["name"], parameter["schema"]
+            if parameter["in"] != "query" or not bounded(schema):
+                continue
+            fields += 1
+            # Everything in an address is text, so only numbers are tried.
+            for value in probes(api, schema):
+                if type(value) in (int, float):
+                    status, answer = ask.status("GET", f"{address}?{name}={value}")
+                    assert status in (200, 400, 422), (path, name, value, status, answer)
+                    compare(f"{path}?{name}", schema, value, status == 200)
+    schema = schemas["NewDocument"]["properties"]["id"]
+    for value in probes(api, schema):
+        if isinstance(value, str):
+            status, answer = ask.status("POST", "/documents", {"documents": [{"id": value, "text": text}]})
+            assert status == 201, answer
+            compare("NewDocument.id", schema, value, not answer["rejected"])
+    # A date has no bound that a schema states. Every form that the server takes is allowed.
+    for field in ["since", "until"]:
+        schema = schemas["CheckText"]["properties"][field]
+        for value in ["2026", "2026-02", "2026-03-01", "2026-03-01T12:00", "2026-03-01T12:00:00Z", None]:
+            status, answer = ask.status("POST", "/check", {"text": text, field: value})
+            assert status == 200, (value, answer)
+            compare(f"CheckText.{field}", schema, value, True)
+        assert ask.status("POST", "/check", {"text": text, field: "soon"})[0] == 422
+    assert not wrong, "; ".join(wrong)
+    assert fields >= 20 and tried > 300, f"only {tried} values of {fields} fields were tried"
 
 
 def generate(folder):
@@ -113,8 +229,7 @@ def generate(folder):
 class Server:
     """`minwise serve` with an empty archive."""
 
-    def __init__(self, minwise, folder):
-        archive = folder / "archive"
+    def __init__(self, minwise, archive):
         subprocess.run([minwise, "index", "create", archive, "--quiet"], check=True)
         self.process = subprocess.Popen(
             [minwise, "serve", "--quiet", "--listen", "127.0.0.1:0", "--rate", "off", "--index", archive],
@@ -166,18 +281,18 @@ def use(package, server):
     assert get_document.sync("page.html", client=client).title == "A page"
 
     answer = check.sync(client=client, body=models.CheckText(
-        text=text, threshold=0.6, top=3, until=datetime.date(2999, 12, 31), weight=models.Weighting.COUNT,
+        text=text, threshold=0.6, top=3, until="2999-12-31", weight=models.Weighting.COUNT,
     ))
     assert isinstance(answer, models.CheckAnswer), answer
     assert len(answer.matches) == 3 and answer.further == 5 and answer.compared == 8, answer
     best = answer.matches[0]
     assert best.id == "page.html" and best.similarity == 1.0 and best.reasons.similarity, best
     assert best.weighted == 1.0 and best.passages[0].tokens == 80 and best.passages[0].query == [0, len(text)], best
-    yesterday = datetime.date.today() - datetime.timedelta(days=2)
+    yesterday = str(datetime.date.today() - datetime.timedelta(days=2))
     earlier = check.sync(client=client, body=models.CheckText(text=text, until=yesterday))
     assert earlier.matches == [], earlier
     file = types.File(payload=open_bytes(text), file_name="mine.txt", mime_type="text/plain")
-    answer = check.sync(client=client, body=models.CheckFile(file=file, options=models.CheckOptions(top=1)))
+    answer = check.sync(client=client, body=models.CheckFile(file=file, options=models.SubmissionOptions(top=1)))
     assert answer.query.title == "mine.txt" and answer.matches[0].id == "page.html", answer
 
     wrong = check.sync(client=client, body=models.CheckText(text=text, threshold=7.0))
@@ -248,12 +363,16 @@ def main():
 
         def client():
             package = generate(folder)
-            with Server(minwise, folder) as server:
+            with Server(minwise, folder / "archive") as server:
                 use(package, server)
+
+        def bounds():
+            with Server(minwise, folder / "bounds") as server:
+                check_bounds(api, server)
 
         for name, test in [
             ("the document is valid and has a description of everything", lambda: check_document(api)),
-            ("bounds are those of the server", lambda: check_bounds(api)),
+            ("the server takes what the document allows, and nothing else", bounds),
             ("a Python client is generated and used", client),
             ("TypeScript types are generated and used", lambda: check_types(node, folder)),
         ]:

@@ -168,7 +168,9 @@ fn weight_texts(args: &WeightArgs) -> [(&str, Option<&str>); 2] {
 }
 
 fn band_texts(args: &BandArgs) -> [(&str, Option<&str>); 3] {
-    [("bands", args.bands.as_deref()), ("rows", args.rows.as_deref()), ("recall", Some(&args.recall))]
+    // The parser refuses a recall beside bands, so that the one here is the default.
+    let recall = (args.bands.is_none() && args.rows.is_none()).then_some(args.recall.as_str());
+    [("bands", args.bands.as_deref()), ("rows", args.rows.as_deref()), ("recall", recall)]
 }
 
 /// What is done to text; the rest of the spec is at its default.

@@ -135,7 +135,7 @@ pub fn at_threshold(read: u64, threshold: f64, curve: &Curve) -> Option<(f64, f6
 
 /// What an audit measured.
 fn measured(audit: &Audit) -> String {
-    let Audit { documents, pairs, found, recall, low, high } = *audit;
+    let Audit { documents, pairs, found, recall, low, high, .. } = *audit;
     if documents == 0 {
         return "not measured, because with so many short documents it would take more than 5 % of the run time \
                 (`--audit N` measures it)"
@@ -234,20 +234,26 @@ mod tests {
 
     #[test]
     fn an_audit_that_says_little_says_how_it_says_more() {
-        let audit = Audit { documents: 9, pairs: 2, found: 2, recall: 1.0, low: 0.34, high: 1.0 };
+        let audited = |[documents, pairs, found]: [u64; 3], [recall, low, high]: [f64; 3]| {
+            let mut audit = Audit::default();
+            (audit.documents, audit.pairs, audit.found) = (documents, pairs, found);
+            (audit.recall, audit.low, audit.high) = (recall, low, high);
+            audit
+        };
+        let audit = audited([9, 2, 2], [1.0, 0.34, 1.0]);
         let by = "to 100 % with 95 % confidence) on 2 near-duplicates of a sample of 9 documents";
         let more = " (`--audit N` compares more)";
         assert_eq!(measured(&audit), format!("100 % measured (34.00 % {by}{more}"));
-        assert_eq!(measured(&Audit { low: 0.91, ..audit }), format!("100 % measured (91.00 % {by}"));
-        let nothing = Audit { documents: 0, pairs: 0, found: 0, low: 0.0, ..audit };
+        assert_eq!(measured(&audited([9, 2, 2], [1.0, 0.91, 1.0])), format!("100 % measured (91.00 % {by}"));
+        let nothing = audited([0, 0, 0], [1.0, 0.0, 1.0]);
         assert!(measured(&nothing).starts_with("not measured, because with so many short"));
-        let none = Audit { pairs: 0, found: 0, low: 0.0, ..audit };
+        let none = audited([9, 0, 0], [1.0, 0.0, 1.0]);
         let unlike = "a sample of 9 documents has no near-duplicate (`--audit N` compares more)";
         assert_eq!(measured(&none), format!("not measured, because {unlike}"));
         // All documents were compared.
-        let complete = Audit { low: 1.0, ..none };
+        let complete = audited([9, 0, 0], [1.0, 1.0, 1.0]);
         assert_eq!(measured(&complete), "not measured, because all 9 documents have no near-duplicates");
-        let all = Audit { recall: 0.5, found: 1, low: 0.5, high: 0.5, ..audit };
+        let all = audited([9, 2, 1], [0.5, 0.5, 0.5]);
         assert_eq!(
             measured(&all),
             "50.00 % measured: 1 of 2 near-duplicates found, counted for each of all 9 documents"

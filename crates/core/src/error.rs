@@ -13,57 +13,57 @@ pub struct Error {
     kind: ErrorKind,
 }
 
-/// What went wrong, with the values that show it.
+/// The kinds of errors, each with the values that show it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// A text form could not be read.
     Parse {
-        /// What was expected, such as `shingling`.
+        /// The type that was parsed, such as `shingling`.
         what: &'static str,
-        /// What was given.
+        /// The text that was given.
         given: String,
-        /// What would have been accepted.
+        /// The accepted form, in words.
         expected: String,
     },
     /// A number lies outside the range in which it makes sense.
     OutOfRange {
-        /// The setting's name.
+        /// The name of the setting.
         setting: &'static str,
-        /// What was given.
+        /// The value that was given.
         given: String,
-        /// The range, in words.
+        /// The accepted range, in words.
         expected: String,
     },
     /// Bands and rows need more registers than a sketch has.
     TooFewRegisters {
-        /// Bands asked for.
+        /// The number of bands asked for.
         bands: usize,
-        /// Rows a band asked for.
+        /// The number of rows per band asked for.
         rows: usize,
-        /// Registers there are.
+        /// The number of registers of the sketch.
         registers: usize,
     },
     /// No banding of the sketch reaches the wanted recall.
     Unreachable {
         /// The similarity at which the recall is wanted.
         threshold: f64,
-        /// The recall wanted.
+        /// The wanted recall.
         recall: f64,
-        /// The best that the registers allow.
+        /// The greatest recall that the registers allow.
         best: f64,
-        /// Registers there are.
+        /// The number of registers of the sketch.
         registers: usize,
-        /// How many registers would do, where any number does.
+        /// The number of registers that reaches the recall, if any number does.
         needed: Option<usize>,
     },
     /// Two specifications differ, so what was made with them cannot be compared.
     SpecMismatch {
         /// The first field that differs.
         field: &'static str,
-        /// Its value on the left.
+        /// The value of the field on the left.
         left: String,
-        /// Its value on the right.
+        /// The value of the field on the right.
         right: String,
     },
     /// A spec has weights, so plain shingles do not give its sketches.
@@ -71,22 +71,22 @@ pub enum ErrorKind {
         /// The weights of the spec.
         weights: String,
     },
-    /// A sketch of this kind cannot do what was asked of it.
+    /// A sketch of this kind does not support the action.
     Unsupported {
-        /// The sketch.
+        /// The kind of the sketch.
         method: String,
-        /// What was asked, such as `be merged`.
+        /// The action, such as `be merged`.
         action: &'static str,
-        /// Which sketches can.
+        /// The kinds of sketches that support the action, in words.
         expected: String,
     },
     /// Stored bytes are not of the form that was expected.
     Decode {
-        /// What the bytes were to be.
+        /// The type that was decoded.
         what: &'static str,
-        /// What should be there.
+        /// The expected content, in words.
         expected: String,
-        /// What is there.
+        /// The content that was found, in words.
         found: String,
     },
     /// A key is in the index already, or twice among those that are to be inserted.
@@ -104,7 +104,7 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// What went wrong, for code that wants to react to it.
+    /// The kind of the error, for code that reacts to it.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.kind

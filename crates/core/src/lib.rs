@@ -67,7 +67,7 @@
 //! |---|---|
 //! | [`Spec`] and its parts, [`Filter`](filter::Filter), [`Clustering`](cluster::Clustering), [`Measure`](verify::Measure) | the text form, as `Display` writes it and `FromStr` reads it |
 //! | [`Estimate`](estimate::Estimate), [`Overlap`](verify::Overlap), [`Banding`](candidate::Banding), [`Look`](filter::Look), [`Edge`](cluster::Edge) and other results | a structure with the names of the fields |
-//! | [`Sketch`], [`Lsh`] | a structure with the versions of its form, of specs and of Unicode; another version is refused |
+//! | [`Sketch`], [`Lsh`] | a structure with the versions of its form, of specs and of Unicode; another version is refused. There is no checksum: a spec that was edited is believed |
 //!
 //! ```
 //! # #[cfg(feature = "serde")] {

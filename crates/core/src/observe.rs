@@ -347,6 +347,7 @@ pub trait Observer: Sync {
 
 /// An observer that ignores all events and never cancels.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::exhaustive_structs, reason = "it has no state, and callers write its name")]
 pub struct Unobserved;
 
 impl Observer for Unobserved {}

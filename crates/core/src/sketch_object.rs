@@ -197,7 +197,7 @@ impl Sketch {
             pieces.for_each(|piece| text.push_str(piece.as_ref()));
             return self.update(&text);
         }
-        let mut cutter = self.shingler.piece_shingler(BLOCK_BYTES);
+        let mut cutter = self.shingler.piece_shingler(BLOCK_BYTES)?;
         for piece in pieces {
             cutter.add(piece.as_ref(), |shingles| self.update_shingles(shingles))?;
         }

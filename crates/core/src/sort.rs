@@ -14,9 +14,11 @@ const FEW: usize = 32;
 /// Runs up to this length are put in order by insertion.
 const SHORT: u32 = 16;
 
-/// Something that is sorted by a well-mixed 64-bit key first, and by the rest of it for equal keys.
-pub trait Mixed: Copy + Ord + Default {
-    /// The first 64 bits that order it.
+/// An item that is sorted by a well-mixed 64-bit key first, and by the rest of it for equal keys.
+///
+/// Sealed, because [`sort_mixed`] relies on keys in the order of the items.
+pub trait Mixed: sealed::MixedSeal + Copy + Ord + Default {
+    /// The first 64 bits of the order of the item.
     fn mixed(&self) -> u64;
 }
 
@@ -46,6 +48,14 @@ impl Mixed for (u64, u64) {
     fn mixed(&self) -> u64 {
         self.0
     }
+}
+
+mod sealed {
+    pub trait MixedSeal {}
+    impl MixedSeal for u64 {}
+    impl MixedSeal for (u64, u32) {}
+    impl MixedSeal for (u128, u32) {}
+    impl MixedSeal for (u64, u64) {}
 }
 
 /// Sorts `items`, fewer than 2³² of them, with `scratch` as room to work in.

@@ -29,9 +29,9 @@ pub const VERSION: u32 = 1;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct WeightSpec {
-    /// How they are weighed.
+    /// The formula of the weights.
     pub weighting: Weighting,
-    /// In how many documents one may stand before it is left out.
+    /// The maximum number of documents with a shingle; a shingle of more documents is left out. `None` for no maximum.
     pub most_documents: Option<MostDocuments>,
     /// The fingerprint of the table of document frequencies, if one is needed.
     pub table: Option<u64>,
@@ -40,25 +40,25 @@ pub struct WeightSpec {
 }
 
 impl WeightSpec {
-    /// Shingles weighed so, of which none is left out.
+    /// A weight spec with this weighting, which leaves out no shingle.
     #[must_use]
     pub fn new(weighting: Weighting) -> Self {
         Self { weighting, ..Self::default() }
     }
 
-    /// The same without shingles that stand in more documents.
+    /// Sets the maximum number of documents with a shingle.
     #[must_use]
     pub fn with_most_documents(self, most_documents: impl Into<Option<MostDocuments>>) -> Self {
         Self { most_documents: most_documents.into(), ..self }
     }
 
-    /// The same with the fingerprint of a table of document frequencies.
+    /// Sets the fingerprint of the table of document frequencies.
     #[must_use]
     pub fn with_table(self, table: impl Into<Option<u64>>) -> Self {
         Self { table: table.into(), ..self }
     }
 
-    /// The same with the fingerprint of shingles that are left out of every document.
+    /// Sets the fingerprint of the shingles that are left out of every document.
     #[must_use]
     pub fn with_ignored(self, ignored: impl Into<Option<u64>>) -> Self {
         Self { ignored: ignored.into(), ..self }
@@ -70,7 +70,7 @@ impl WeightSpec {
         self.weighting.needs_frequencies() || self.most_documents.is_some()
     }
 
-    /// A number that stands for shingles that are left out, whatever their order.
+    /// The fingerprint of shingles that are left out. Their order and repeats do not matter.
     #[must_use]
     pub fn fingerprint_of_ignored(shingles: &[u64]) -> u64 {
         let mut sorted = shingles.to_vec();
@@ -164,15 +164,15 @@ impl FromStr for WeightSpec {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Spec {
-    /// What is done to the text.
+    /// The change made to a text before it is cut.
     pub normalization: Normalization,
-    /// How it is cut.
+    /// The rule by which a text is cut into shingles.
     pub shingling: Shingling,
-    /// What is kept of it.
+    /// The kind of the sketch.
     pub method: Method,
-    /// Which hash functions are drawn.
+    /// The seed of the hash functions.
     pub seed: u64,
-    /// How its shingles are weighed.
+    /// The weights of shingles, and the shingles that are left out.
     pub weights: WeightSpec,
 }
 
@@ -189,43 +189,43 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// The same with another treatment of text.
+    /// Sets the normalisation.
     #[must_use]
     pub fn with_normalization(self, normalization: Normalization) -> Self {
         Self { normalization, ..self }
     }
 
-    /// The same with texts cut otherwise.
+    /// Sets the shingling.
     #[must_use]
     pub fn with_shingling(self, shingling: Shingling) -> Self {
         Self { shingling, ..self }
     }
 
-    /// The same with another sketch.
+    /// Sets the kind of the sketch.
     #[must_use]
     pub fn with_method(self, method: Method) -> Self {
         Self { method, ..self }
     }
 
-    /// The same with other hash functions.
+    /// Sets the seed of the hash functions.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
-    /// The same with shingles weighed so.
+    /// Sets the weights.
     #[must_use]
     pub fn with_weights(self, weights: WeightSpec) -> Self {
         Self { weights, ..self }
     }
 
-    /// The shingler it describes.
+    /// The shingler of this spec.
     #[must_use]
     pub fn shingler(&self) -> Shingler {
         Shingler::new(self.normalization, self.shingling)
     }
 
-    /// The sketcher that it describes, for shingles as a [`Shingler`] gives them.
+    /// The sketcher of this spec, for shingles as a [`Shingler`] gives them.
     ///
     /// If the spec has [`WeightSpec`], its sketches are made of weighed shingles, and
     /// [`weighing_sketcher`](Self::weighing_sketcher) makes them. Rows that exist can be compared by the sketcher of the
@@ -249,7 +249,7 @@ impl Spec {
         self.method.build(self.seed)
     }
 
-    /// The sketcher that it describes, with weights or without, for shingles as a [`Shingler`] gives them.
+    /// The sketcher of this spec, with weights or without, for shingles as a [`Shingler`] gives them.
     ///
     /// `weigher` must do what the spec lists, and `table` is the fingerprint of the document frequencies that it knows.
     ///
@@ -303,7 +303,7 @@ impl Spec {
         })
     }
 
-    /// A number that stands for the spec, its version and its Unicode data.
+    /// The fingerprint of the spec, its version and its Unicode data.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         xxh3_64(format!("{self} / version:{VERSION} / unicode:{UNICODE}").as_bytes())

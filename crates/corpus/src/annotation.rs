@@ -15,6 +15,7 @@ pub(crate) const MEMBER: &str = "minwise";
 
 /// What was decided about a document.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Annotation<'a> {
     /// The id of the document that is kept of its cluster.
     pub cluster: Cow<'a, str>,
@@ -32,7 +33,12 @@ impl Serialize for Annotation<'_> {
     }
 }
 
-impl Annotation<'_> {
+impl<'a> Annotation<'a> {
+    /// The annotation of a document of this cluster, with its similarity to the kept document if it is another one.
+    pub fn new(cluster: impl Into<Cow<'a, str>>, similarity: Option<f64>) -> Self {
+        Self { cluster: cluster.into(), similarity }
+    }
+
     /// The value of the member.
     pub(crate) fn to_json(&self) -> Result<Box<RawValue>> {
         to_raw_value(self).map_err(|error| Error::new(ErrorKind::NotAnObject { message: error.to_string() }))

@@ -61,6 +61,7 @@ impl<'a> MaybeLong<'a> {
 
 /// Where a record is. With it, the record can be read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "programs that store places make them again from numbers")]
 pub struct RecordPlace {
     /// The number of the source in [`Corpus::sources`](crate::Corpus::sources).
     pub source: u32,
@@ -83,6 +84,7 @@ pub(crate) const WINDOW_BYTES: usize = 256 << 10;
 
 /// The text of a document.
 #[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "a text is loaded or it is not, and readers must handle both")]
 pub enum DocumentText<'a> {
     /// All of it.
     Whole(Cow<'a, str>),

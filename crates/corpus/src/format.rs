@@ -15,6 +15,7 @@ pub struct Format {
 
 /// Whether a source holds many documents or is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a file is a document or has documents in it")]
 pub enum Layout {
     /// Each record of a source is a document.
     Records,
@@ -68,6 +69,7 @@ impl fmt::Display for Format {
 
 /// What the inputs are said to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum InputFormat {
     /// Told by magic number, by name, or by content: JSONL if the first line is a JSON object, else a document.
     #[default]

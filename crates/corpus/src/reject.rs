@@ -40,6 +40,7 @@ impl fmt::Display for Reject {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Reject))]
+#[non_exhaustive]
 pub struct RejectLine {
     /// File of the record; null for a document that came in a JSON body.
     #[cfg_attr(feature = "openapi", schema(required = true))]
@@ -54,6 +55,20 @@ pub struct RejectLine {
     pub reason: String,
     /// Reason in words.
     pub message: String,
+}
+
+impl RejectLine {
+    /// A reject of a file, or of a document without one.
+    #[must_use]
+    pub fn new(
+        place: Option<(String, u64)>,
+        id: Option<String>,
+        reason: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
+        let (file, line) = place.unzip();
+        Self { file, line, id, reason: reason.into(), message: message.into() }
+    }
 }
 
 /// Why a record is not a document.

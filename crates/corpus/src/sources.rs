@@ -27,6 +27,7 @@ const LINE_BYTES: u64 = 256 << 10;
 
 /// How many lines start in a chunk, blank ones included; for tables, how many rows it has. Always 0 for text files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ScannedLines(pub u64);
 
 /// Where a source can be cut into parts that are scanned in parallel.

@@ -253,8 +253,11 @@ impl Arguments {
         spec
     }
 
-    /// How sketches are cut into bands. Notes if only one of `bands` and `rows` was given.
+    /// How sketches are cut into bands. Notes if only one of `bands` and `rows` was given, or `recall` beside them.
     pub fn bands(&mut self) -> Bands {
+        if let (Some(recall), true) = (self.recall, self.bands.is_some() || self.rows.is_some()) {
+            self.problems.push(SettingProblem::recall_beside_bands(recall));
+        }
         match (self.bands, self.rows) {
             (None, None) => {}
             (Some(bands), Some(rows)) => return Bands::Given { bands, rows },
@@ -495,6 +498,24 @@ mod tests {
             error.problems()[2].message().as_flags("minwise"),
             "`--bands`: it needs `--rows` beside it"
         );
+    }
+
+    #[test]
+    fn a_recall_is_refused_beside_bands() {
+        for given in [&["bands", "rows"][..], &["bands"], &["rows"]] {
+            let mut arguments = Arguments::new();
+            arguments.set("recall", "0.9");
+            for setting in given {
+                arguments.set(setting, "4");
+            }
+            let settings = arguments.settings();
+            let error = arguments.built(settings.plan()).unwrap_err();
+            let refused = error.problems().iter().find(|problem| problem.setting == "recall").unwrap();
+            assert_eq!(
+                refused.message().as_flags("minwise"),
+                "`--recall`: it follows from `--bands` and `--rows`, so that it cannot be given beside them"
+            );
+        }
     }
 
     #[test]

@@ -49,6 +49,12 @@ impl SettingProblem {
         Self { setting, value: value.to_string(), reason, hint: error.hint() }
     }
 
+    /// A recall beside bands and rows, from which another recall follows.
+    pub(crate) fn recall_beside_bands(recall: f64) -> Self {
+        let reason = Sentence::from("it follows from ").setting("bands").text(" and ").setting("rows");
+        Self::new("recall", recall, reason.text(", so that it cannot be given beside them"))
+    }
+
     /// The whole sentence, which begins with the setting.
     #[must_use]
     pub fn message(&self) -> Sentence {

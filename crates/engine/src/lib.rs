@@ -140,8 +140,8 @@ pub use minwise::keep::{KeepPolicy, Ranking};
 pub use minwise::verify::Measure;
 pub use minwise::{Observer, Spec, Stage, Unobserved, Warning};
 pub use minwise_corpus::{
-    Delimiter, Encoding, FieldPath, Format, InMemory, Input, InputFormat, Nulls, ReadOptions, arrow_array,
-    arrow_schema,
+    Delimiter, Encoding, FieldPath, Format, InMemory, Input, InputFormat, Nulls, ReadOptions, RejectLine,
+    arrow_array, arrow_schema,
 };
 pub use output::report;
 pub use read::Reading;
@@ -149,7 +149,7 @@ pub use read::documents::Documents;
 pub use read::prepare::{DocumentSet, Preparation, Prepared, PreparedDocument, SketchedText};
 pub use read::ranks::UnrankedCount;
 pub use read::rejected::RejectedRecords;
-pub use read::rejects::{Rejected, Rejects};
+pub use read::rejects::{Rejected, Rejects, RunRejects};
 pub use run::{
     DecisionColumns, DedupOptions, DedupOutcome, DedupRun, Destination, EstimateOptions, EstimateOutcome,
     EstimateRun, Inputs, Outputs, PairFormat, PairsOptions, PairsOutcome, PairsRun, SketchOptions,

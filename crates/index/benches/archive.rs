@@ -165,7 +165,7 @@ fn ask(folder: &Path, documents: u64) -> Result<(), Box<dyn std::error::Error>> 
         // Texts that are like one of the archive, but for one word in twelve.
         let text = text_like(number * 7919 % documents / 5 * 5, documents + number);
         let start = Instant::now();
-        let answer = index.query(&Query::new(&text), &CheckOptions::default())?;
+        let answer = index.check(&Query::new(&text), &CheckOptions::default())?;
         if number >= CHECKS {
             times.push(start.elapsed());
         }

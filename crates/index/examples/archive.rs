@@ -1,10 +1,6 @@
 //! Creates an archive, adds documents, checks a new text against them, removes a document, and opens the archive again.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it found")]
-#![allow(
-    clippy::field_reassign_with_default,
-    reason = "setting one field at a time still compiles if the options get new fields"
-)]
 
 use std::error::Error;
 
@@ -19,8 +15,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut grant = NewDocument::new(
         "2019-17",
         "The applicants ask for a grant to study the song of the reed warbler along the lower Danube.",
-    );
-    grant.title = Some("Reed warblers".to_owned());
+    )
+    .title("Reed warblers");
     grant.metadata.insert("institute".to_owned(), "ornithology".into());
     let report =
         NewDocument::new("2020-03", "This report lists the bridges that were repaired in the last year.");
@@ -30,9 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let submission =
         "In spring we ask for a grant to study the song of the reed warbler along the lower Danube.";
-    let mut options = CheckOptions::default();
-    options.threshold = 0.4;
-    let answer = index.query(&Query::new(submission), &options)?;
+    let answer = index.check(&Query::new(submission), &CheckOptions::default().threshold(0.4))?;
     for found in &answer.matches {
         println!("{}: similarity {:.2}", found.id, found.similarity);
         println!("  {:.0} % of the submission is in it", 100.0 * found.containment_of_query);
@@ -47,12 +41,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     drop(index);
 
     let index = Index::open(&path)?;
-    let mut listing = Listing::default();
-    listing.limit = 10;
-    for entry in index.list(&listing)?.entries {
+    for entry in index.list(&Listing::new().limit(10))?.entries {
         println!("{}: {} characters", entry.id, entry.characters);
     }
-    let checked = index.check(&Unobserved)?;
+    let checked = index.check_integrity(&Unobserved)?;
     assert_eq!((checked.documents, checked.found()), (1, 0));
     Ok(())
 }

@@ -69,6 +69,6 @@ mod tests {
         // None of them was acknowledged, and all of them are there.
         let index = Index::open(&path).unwrap();
         assert_eq!(index.ids().unwrap(), ["b", "c"]);
-        assert_eq!(index.check(&Unobserved).unwrap().findings, []);
+        assert_eq!(index.check_integrity(&Unobserved).unwrap().findings, []);
     }
 }

@@ -122,8 +122,9 @@ impl Index {
     /// ```
     /// use minwise_index::{Index, IndexSettings, NewDocument};
     ///
-    /// let folder = tempfile::tempdir()?;
-    /// let index = Index::create(&folder.path().join("archive"), &IndexSettings::default())?;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("archive");
+    /// let index = Index::create(&path, &IndexSettings::default())?;
     /// let documents = [NewDocument::new("a", "a rose"), NewDocument::new("b", "a lily")];
     /// assert_eq!(index.add_now(&documents)?.new, 2);
     ///

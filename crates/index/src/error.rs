@@ -153,6 +153,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     pub(crate) fn io(action: &'static str, path: &Path, error: io::Error) -> Self {
+        let error = os_error(error);
         let kind = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 ErrorKind::DiskFull { path: path.to_owned() }
@@ -264,6 +265,13 @@ impl Error {
             | ErrorKind::Interrupted => return None,
         })
     }
+}
+
+/// The operating system's error inside one of `fs_err`, whose text has the path and not the reason.
+fn os_error(error: io::Error) -> io::Error {
+    let inside = error.get_ref().and_then(|wrapped| wrapped.source());
+    let number = inside.and_then(|inside| inside.downcast_ref::<io::Error>()?.raw_os_error());
+    number.or(error.raw_os_error()).map_or(error, io::Error::from_raw_os_error)
 }
 
 impl From<ErrorKind> for Error {

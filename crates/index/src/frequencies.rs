@@ -139,6 +139,8 @@ impl CommonFrequencies {
     }
 }
 
+impl minwise::weight::sealed::FrequencySeal for CommonFrequencies {}
+
 impl Look for CommonFrequencies {
     fn documents(&self) -> u64 {
         self.documents

@@ -41,7 +41,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
         content: [3; 8],
         wordless: Some(7),
         postings: [[1; 8], [2; 8]],
-        marks: vec![Mark { offset: 10, place: MarkedPlace::Page(2) }],
+        marks: vec![Mark::new(10, MarkedPlace::Page(2))],
     };
     let stored = InPlaceOfText {
         set: (0..9).collect(),

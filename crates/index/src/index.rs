@@ -21,8 +21,8 @@ use crate::text;
 /// ```
 /// use minwise_index::{CheckOptions, Index, IndexSettings, NewDocument, Query, Unobserved};
 ///
-/// let folder = tempfile::tempdir()?;
-/// let path = folder.path().join("archive");
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("archive");
 /// let index = Index::create(&path, &IndexSettings::default())?;
 /// index.add_now(&[NewDocument::new("note", "Herons nest in the old willow by the mill pond each spring.")])?;
 /// drop(index);
@@ -30,11 +30,11 @@ use crate::text;
 /// let index = Index::open(&path)?;
 /// assert!(index.has("note")?);
 /// let query = Query::new("Each year herons nest in the old willow by the mill pond.");
-/// let answer = index.query(&query, &CheckOptions::default())?;
+/// let answer = index.check(&query, &CheckOptions::default())?;
 /// assert_eq!(answer.matches[0].id, "note");
 ///
 /// // All that was written can be read, and is as it was written.
-/// assert_eq!(index.check(&Unobserved)?.found(), 0);
+/// assert_eq!(index.check_integrity(&Unobserved)?.found(), 0);
 /// index.remove(&["note"])?;
 /// assert_eq!(index.statistics()?.documents, 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -51,7 +51,7 @@ pub struct Index {
     pub(crate) counted: Mutex<Option<(u64, Arc<CommonFrequencies>)>>,
 }
 
-/// What whoever writes has to know.
+/// State that changes share.
 #[derive(Debug)]
 pub(crate) struct WriteState {
     pub(crate) state: IndexCounts,
@@ -69,15 +69,19 @@ pub struct Unclosed {
     pub journal_bytes: u64,
 }
 
-/// A document of an index.
-#[derive(Debug, Clone, PartialEq)]
+/// A document of an index, with its text.
+// `minwise index show --format jsonl` and `GET /documents/{id}` of the server write this type.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Document))]
 #[non_exhaustive]
 pub struct StoredDocument {
-    /// What is known of it.
+    /// The document without its text.
+    #[serde(flatten)]
     pub entry: Entry,
-    /// Its text, if the index keeps texts.
+    /// Text of the document; null if the archive keeps no texts.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub text: Option<String>,
-    /// Where its pages or paragraphs begin.
+    /// Where the pages, slides, chapters or paragraphs of the text begin, in ascending order.
     pub marks: Vec<Mark>,
 }
 
@@ -161,23 +165,23 @@ pub struct DocumentPage {
     pub next: Option<u32>,
 }
 
-/// What an index has and takes.
+/// Counts and sizes of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// Documents.
+    /// The number of documents.
     pub documents: u64,
-    /// Documents that were removed or replaced since the index was last compacted.
+    /// The number of documents that were removed or replaced since the index was last compacted.
     pub removed: u64,
     /// Bytes of all texts.
     pub text_bytes: u64,
     /// Bytes of all texts as they are stored.
     pub stored_text_bytes: u64,
-    /// Distinct shingles, summed over documents.
+    /// The number of distinct shingles, summed over documents.
     pub shingles: u64,
     /// Bytes of the index on disk.
     pub disk_bytes: u64,
-    /// Changes since it was made.
+    /// The number of changes since the index was made.
     pub changes: u64,
 }
 
@@ -187,8 +191,8 @@ impl Index {
     /// ```
     /// use minwise_index::{Index, IndexSettings};
     ///
-    /// let folder = tempfile::tempdir()?;
-    /// let path = folder.path().join("archive");
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("archive");
     /// let mut settings = IndexSettings::default();
     /// settings.passage = 15;
     /// Index::create(&path, &settings)?;
@@ -203,7 +207,7 @@ impl Index {
     /// Fails with [`ErrorKind::Setting`] or [`ErrorKind::Mismatch`] if the settings are none of an index
     /// ([`IndexSettings::check`]), with [`ErrorKind::Exists`] if the folder is not empty, with [`ErrorKind::Locked`] if another
     /// process makes an index there, and with [`ErrorKind::DiskFull`] or [`ErrorKind::Io`] if something cannot be written.
-    pub fn create(path: &Path, settings: &IndexSettings) -> Result<Self> {
+    pub fn create(path: impl AsRef<Path>, settings: &IndexSettings) -> Result<Self> {
         Ok(Self::create_with(path, settings, |_| Ok(()))?.0)
     }
 
@@ -213,10 +217,11 @@ impl Index {
     /// # Errors
     /// Fails where [`create`](Self::create) does, and returns the error of `fill`.
     pub fn create_with<T>(
-        path: &Path,
+        path: impl AsRef<Path>,
         settings: &IndexSettings,
         fill: impl FnOnce(&Self) -> Result<T>,
     ) -> Result<(Self, T)> {
+        let path = path.as_ref();
         let preparation = EntryPreparation::new(settings)?;
         let folder = Folder::create(path)?;
         let made = Store::open(&folder.store(), path).and_then(|store| {
@@ -255,7 +260,8 @@ impl Index {
     /// with [`ErrorKind::Version`] or [`ErrorKind::Unicode`] if another version of this program made it, with
     /// [`ErrorKind::Damaged`] if stored data are not what was written, and with [`ErrorKind::Io`] if the operating system
     /// refuses something.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
         let (folder, settings) = Folder::open(path)?;
         let preparation = EntryPreparation::new(&settings)?;
         let store = Store::open(&folder.store(), path)?;
@@ -286,7 +292,8 @@ impl Index {
     ///
     /// # Errors
     /// Fails if the folder is not an index, or not one of this version.
-    pub fn unclosed(path: &Path) -> Result<Option<Unclosed>> {
+    pub fn unclosed(path: impl AsRef<Path>) -> Result<Option<Unclosed>> {
+        let path = path.as_ref();
         let holder = folder::unclosed(path)?;
         let journal_bytes = Store::journal_bytes(&Folder::store_of(path));
         Ok(holder.map(|holder| Unclosed { holder, journal_bytes }))
@@ -304,13 +311,13 @@ impl Index {
         Self { store, folder, settings, preparation, writer, counted: Mutex::default() }
     }
 
-    /// What it was made with.
+    /// The settings that the index was made with.
     #[must_use]
     pub fn settings(&self) -> &IndexSettings {
         &self.settings
     }
 
-    /// Its folder.
+    /// The folder of the index.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
@@ -373,8 +380,9 @@ impl Index {
     /// ```
     /// use minwise_index::{Index, IndexSettings, Listing, NewDocument};
     ///
-    /// let folder = tempfile::tempdir()?;
-    /// let index = Index::create(&folder.path().join("archive"), &IndexSettings::default())?;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("archive");
+    /// let index = Index::create(&path, &IndexSettings::default())?;
     /// index.add_now(&["a", "b", "c"].map(|id| NewDocument::new(id, "a text")))?;
     ///
     /// let (mut ids, mut after) = (vec![], None);
@@ -535,7 +543,7 @@ mod tests {
     #[test]
     fn values_of_metadata_are_searched_and_not_their_fields() {
         let folder = tempfile::tempdir().unwrap();
-        let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
+        let index = Index::create(folder.path().join("archive"), &IndexSettings::default()).unwrap();
         let said = json!({
             "applicant": "Ada \"the first\"\nLovelace", "year": 2024, "grade": 1.5, "open": true, "none": null,
             "tags": ["Marsh", { "river": "Danube" }],
@@ -564,7 +572,7 @@ mod tests {
     #[test]
     fn adding_searching_and_checking_can_be_cut_short() {
         let folder = tempfile::tempdir().unwrap();
-        let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
+        let index = Index::create(folder.path().join("archive"), &IndexSettings::default()).unwrap();
         let text = "the same words in each of these documents";
         let documents: Vec<NewDocument> = (0..10)
             .map(|at| NewDocument { id: format!("d{at}"), text: text.to_owned(), ..NewDocument::default() })
@@ -587,7 +595,7 @@ mod tests {
             }
         }
         assert_eq!((found, pages), (vec!["d1".to_owned()], 4));
-        let stopped = index.query_observed(&Query::new(text), &CheckOptions::default(), &CancelsAtOnce);
+        let stopped = index.check_observed(&Query::new(text), &CheckOptions::default(), &CancelsAtOnce);
         assert!(matches!(stopped.unwrap_err().kind(), ErrorKind::Interrupted));
     }
 }

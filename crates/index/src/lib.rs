@@ -3,13 +3,14 @@
 //! ```
 //! use minwise_index::{CheckOptions, Index, IndexSettings, NewDocument, Query};
 //!
-//! let folder = tempfile::tempdir()?;
-//! let index = Index::create(&folder.path().join("archive"), &IndexSettings::default())?;
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("archive");
+//! let index = Index::create(&path, &IndexSettings::default())?;
 //! let text = "The applicants ask for a grant to study the song of the reed warbler along the lower Danube.";
 //! index.add_now(&[NewDocument::new("2019-17", text)])?;
 //!
 //! let query = Query::new("We ask for a grant to study the song of the reed warbler along the lower Danube.");
-//! let answer = index.query(&query, &CheckOptions::default())?;
+//! let answer = index.check(&query, &CheckOptions::default())?;
 //! let found = &answer.matches[0];
 //! assert_eq!(found.id, "2019-17");
 //! assert_eq!(found.similarity, 12.0 / 15.0);
@@ -21,12 +22,12 @@
 //! | create or open an archive | [`Index::create`], [`Index::open`] |
 //! | add, replace or remove documents | [`Index::add_now`], [`Index::remove`] |
 //! | many documents, prepared on other threads than they are written | [`Index::prepare`], [`Index::commit`] |
-//! | what a text repeats, with the passages (`minwise check`) | [`Index::query`] |
+//! | what a text repeats, with the passages (`minwise check`) | [`Index::check`] |
 //! | what a document of the archive resembles | [`Index::resembling`] |
 //! | two documents side by side | [`Index::pair`] |
 //! | one document, or page after page of them | [`Index::get`], [`Index::list`] |
 //! | clusters of near-duplicates in it | [`Index::clusters`] |
-//! | verify the stored data, and repair it | [`Index::check`], [`Index::examine`], [`Index::repair`] |
+//! | verify the stored data, and repair it | [`Index::check_integrity`], [`Index::examine`], [`Index::repair`] |
 //! | a copy as lines of JSON, and back | [`Index::export`], [`Index::import`] |
 //!
 //! A change is acknowledged when it is on disk, and is made whole or not at all; readers see the index as it was when they

@@ -1,6 +1,6 @@
 //! What an index knows of a document beside its text.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::setters::setters;
@@ -8,6 +8,7 @@ use crate::setters::setters;
 /// Where in a text a page, slide, chapter or paragraph begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct Mark {
     /// Byte offset in the text.
     pub offset: usize,
@@ -19,6 +20,12 @@ pub struct Mark {
 const MOST_PAGES: usize = 20_000;
 
 impl Mark {
+    /// A mark at a byte of a text.
+    #[must_use]
+    pub fn new(offset: usize, place: MarkedPlace) -> Self {
+        Self { offset, place }
+    }
+
     /// The pages of a text that says nothing else about them: they end with form feeds.
     #[must_use]
     pub fn pages(text: &str) -> Vec<Self> {
@@ -73,8 +80,10 @@ setters!(NewDocument {
     id: String,
     /// The text of the document, at most 1 GiB.
     text: String,
+    ;
     /// The title of the document. Default: none.
     title: Option<String>,
+    ;
 });
 
 impl NewDocument {
@@ -83,7 +92,7 @@ impl NewDocument {
     /// ```
     /// use minwise_index::NewDocument;
     ///
-    /// let mut document = NewDocument::new("2019-17", "The applicants ask for a grant.").title("Reed warblers".to_owned());
+    /// let mut document = NewDocument::new("2019-17", "The applicants ask for a grant.").title("Reed warblers");
     /// document.metadata.insert("year".to_owned(), 2019.into());
     /// ```
     #[must_use]
@@ -92,26 +101,38 @@ impl NewDocument {
     }
 }
 
-/// What an index says of a document without its text.
+/// A document of an index, without its text.
+// `minwise index list --format jsonl` and `GET /documents` of the server write this type.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ListedDocument))]
 #[non_exhaustive]
 pub struct Entry {
-    /// Its id.
+    /// Id of the document.
     pub id: String,
-    /// Its title.
+    /// Title of the document, or null.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub title: Option<String>,
-    /// What else is known of it.
+    /// Metadata of the document: any JSON object.
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub metadata: Map<String, Value>,
-    /// When it was added, in seconds of the epoch.
+    /// Time at which the document was added, in UTC. It is a number of seconds since 1970 in Rust, and has the form of RFC 3339 in
+    /// JSON.
+    #[serde(serialize_with = "rfc3339")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = DateTime))]
     pub added: u64,
-    /// Bytes of its text.
+    /// Bytes of the text.
     pub bytes: u64,
-    /// Characters of its text.
+    /// Characters of the text.
     pub characters: u64,
-    /// Tokens of its text; characters, if shingles are made of characters.
+    /// Tokens of the text; characters, if shingles are made of characters.
     pub tokens: u32,
-    /// Distinct shingles.
+    /// Distinct shingles of the text.
     pub shingles: u32,
+}
+
+/// Writes seconds since 1970 as a time that people read.
+fn rfc3339<S: Serializer>(seconds: &u64, to: S) -> Result<S::Ok, S::Error> {
+    minwise::calendar::rfc3339(*seconds).serialize(to)
 }
 
 /// The row of a document.

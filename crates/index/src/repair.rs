@@ -37,8 +37,8 @@ impl Index {
     /// storage engine cannot be opened, with [`ErrorKind::DiskFull`](crate::ErrorKind::DiskFull) or
     /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the new store cannot be written, and with
     /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels. The index is as it was before then.
-    pub fn repair(path: &Path, observer: &dyn Observer) -> Result<IntegrityReport> {
-        let (index, mut checked) = Self::open_as_it_is(path)?;
+    pub fn repair(path: impl AsRef<Path>, observer: &dyn Observer) -> Result<IntegrityReport> {
+        let (index, mut checked) = Self::open_as_it_is(path.as_ref())?;
         index.check_into(&mut checked, observer)?;
         if checked.counts.keys().any(|kind| *kind != FindingKind::Acknowledged) {
             index.make_again(&mut checked, observer)?;

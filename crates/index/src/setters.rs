@@ -3,8 +3,9 @@
 /// Gives a struct one method per field, which sets the field and returns the struct.
 ///
 /// Structs of options are `#[non_exhaustive]`, so that a new option breaks no program. Programs cannot write literals of such a
-/// struct; they start from its default and chain these methods. Methods after the semicolon take whatever converts into the field, so
-/// that an optional value needs no `Some`.
+/// struct; they start from its default and chain these methods. Methods after the first semicolon take whatever converts into the field, so
+/// that an optional value needs no `Some`; those after the second one take a text of any type; those after the third one take texts from
+/// any iterator.
 ///
 /// Each field in the list has the documentation of the field itself, so that readers of a method need not look for the field.
 /// `cargo x lint` compares the two.
@@ -13,6 +14,10 @@ macro_rules! setters {
         $($(#[$plain_doc:meta])* $plain:ident: $plain_type:ty,)*
         ;
         $($(#[$field_doc:meta])* $field:ident: $type_of_field:ty,)*
+        $(;
+        $($(#[$text_doc:meta])* $text:ident: Option<String>,)*
+        ;
+        $($(#[$list_doc:meta])* $list:ident: Vec<String>,)*)?
     }) => {
         impl $type {
             $(
@@ -33,6 +38,24 @@ macro_rules! setters {
                     self
                 }
             )*
+            $($(
+                #[doc = concat!("Sets `", stringify!($text), "`.")]
+                $(#[$text_doc])*
+                #[must_use]
+                pub fn $text(mut self, $text: impl Into<String>) -> Self {
+                    self.$text = Some($text.into());
+                    self
+                }
+            )*
+            $(
+                #[doc = concat!("Sets `", stringify!($list), "`.")]
+                $(#[$list_doc])*
+                #[must_use]
+                pub fn $list(mut self, $list: impl IntoIterator<Item: Into<String>>) -> Self {
+                    self.$list = $list.into_iter().map(Into::into).collect();
+                    self
+                }
+            )*)?
         }
     };
 }

@@ -12,6 +12,7 @@
     clippy::missing_errors_doc,
     reason = "the lab is not published, and its errors are messages for people"
 )]
+#![allow(clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "the lab is not published")]
 
 pub mod catalogue;
 pub mod check;
@@ -30,8 +31,9 @@ mod simulate;
 pub mod table;
 pub mod verdict;
 
-/// The examples of the repository's README. They are tested here because this crate is not published: the file lies outside
-/// of the package.
+/// The Rust programs of the repository's README and guides. They are tested here because this crate is not published: the files lie
+/// outside of the package.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../../../docs/guides/lsh.md")]
 struct Readme;

@@ -114,12 +114,12 @@ impl PyPassage {
 ///
 /// >>> import minwise
 /// >>> minwise.compare("to be or not to be", "so to be or not to be")
-/// Comparison(jaccard=0.6667, containment_of_left=1.0000, containment_of_right=0.6667, passages=0)
+/// Comparison(similarity=0.6667, containment_of_left=1.0000, containment_of_right=0.6667, passages=0)
 #[pyclass(name = "Comparison", frozen, module = "minwise")]
 pub struct PyComparison {
     /// The exact Jaccard similarity.
     #[pyo3(get)]
-    jaccard: f64,
+    similarity: f64,
     /// The exact share of the first text's shingles that the second text has.
     #[pyo3(get)]
     containment_of_left: f64,
@@ -159,7 +159,7 @@ impl PyComparison {
         let shared = &comparison.passages[..passages.min(comparison.passages.len())];
         let (left_places, right_places) = (Characters::new(&left), Characters::new(&right));
         let passages = shared.iter().map(|passage| {
-            let tokens = passage.units;
+            let tokens = passage.tokens;
             let text = left.text.get(passage.left.clone()).unwrap_or_default().to_owned();
             let (left, right) = (left_places.range(&passage.left), right_places.range(&passage.right));
             Py::new(py, PyPassage { tokens, left, right, text })
@@ -171,9 +171,9 @@ impl PyComparison {
         let left_shown = shown(&left_places, |passage| &passage.left);
         let right_shown = shown(&right_places, |passage| &passage.right);
         Ok(Self {
-            jaccard: comparison.jaccard,
-            containment_of_left: comparison.left_in_right,
-            containment_of_right: comparison.right_in_left,
+            similarity: comparison.similarity,
+            containment_of_left: comparison.containment_of_left,
+            containment_of_right: comparison.containment_of_right,
             estimate: comparison.estimate.map(PyEstimate::from),
             passages,
             left: ShownText { text: left.text, places: left_shown },
@@ -229,8 +229,8 @@ impl PyComparison {
 
     fn __repr__(&self) -> String {
         format!(
-            "Comparison(jaccard={:.4}, containment_of_left={:.4}, containment_of_right={:.4}, passages={})",
-            self.jaccard,
+            "Comparison(similarity={:.4}, containment_of_left={:.4}, containment_of_right={:.4}, passages={})",
+            self.similarity,
             self.containment_of_left,
             self.containment_of_right,
             self.passages.len()

@@ -357,7 +357,8 @@ impl PyDeduplicated {
 
     /// The rejected records: position (`None` in a reference), id, code and message.
     fn rejects(&self, py: Python<'_>) -> PyResult<Vec<RejectRow>> {
-        rejects(py, self.result.rejects(), self.result.rejected().collect(), self.result.outcome().corpus())
+        let outcome = self.result.outcome();
+        rejects(py, outcome.rejects(), self.result.rejected().collect(), outcome.corpus())
     }
 
     /// The counts of the run as JSON.
@@ -426,7 +427,7 @@ fn rejects(
     rejects
         .for_each(|rejected| {
             let position = if rejected.source < corpus.references() { None } else { positions.next() };
-            all.push((position, rejected.id.clone(), rejected.code.clone(), rejected.message.clone()));
+            all.push((position, rejected.id.clone(), rejected.reason.clone(), rejected.message.clone()));
             Ok(())
         })
         .or_raise(py)?;
@@ -474,7 +475,8 @@ impl PyFoundPairs {
 
     /// The rejected records: position, id, code and message.
     fn rejects(&self, py: Python<'_>) -> PyResult<Vec<RejectRow>> {
-        rejects(py, self.result.rejects(), self.result.rejected().collect(), self.result.outcome().corpus())
+        let outcome = self.result.outcome();
+        rejects(py, outcome.rejects(), self.result.rejected().collect(), outcome.corpus())
     }
 
     /// The ids that the run has for positions.
@@ -499,7 +501,7 @@ pub fn keep_fields(keep: &str) -> Vec<String> {
 pub fn plan(
     py: Python<'_>,
     threshold: f64,
-    recall: f64,
+    recall: Option<f64>,
     registers: &Bound<'_, PyAny>,
     bands: Option<&Bound<'_, PyAny>>,
     rows: Option<&Bound<'_, PyAny>>,
@@ -507,7 +509,9 @@ pub fn plan(
     use minwise::candidate::{Curve, tune};
     let mut arguments = Arguments::new();
     arguments.set("threshold", &threshold.to_string());
-    arguments.set("recall", &recall.to_string());
+    if let Some(recall) = recall {
+        arguments.set("recall", &recall.to_string());
+    }
     for (setting, number) in [("registers", Some(registers)), ("bands", bands), ("rows", rows)] {
         if let Some(number) = number {
             arguments.set(setting, &whole(number, setting, 1)?.to_string());

@@ -193,9 +193,9 @@ impl PyArchive {
             let mut query = Query::new(&text);
             (query.metadata, query.itself) = (metadata.as_ref(), itself);
             let answer = if text.len() < DETACH_BYTES {
-                py.detach(|| index.query(&query, &options))
+                py.detach(|| index.check(&query, &options))
             } else {
-                supervise(py, &Hooks::default(), 0, |watch| index.query_observed(&query, &options, watch))?
+                supervise(py, &Hooks::default(), 0, |watch| index.check_observed(&query, &options, watch))?
             };
             let answer = answer.or_raise(py)?;
             serde_json::to_string(&answer).map_err(|error| PyValueError::new_err(error.to_string()))

@@ -273,8 +273,7 @@ impl PySketches {
         let overwrite = if force { Overwrite::Allow } else { Overwrite::Refuse };
         let ids = ids.unwrap_or_else(|| (0..self.len()).map(|at| self.id(at)).collect());
         py.detach(|| {
-            let row =
-                |at: usize| SketchRow { id: &ids[at], has_shingles: self.present[at], words: self.row(at) };
+            let row = |at: usize| SketchRow::new(&ids[at], self.present[at], self.row(at));
             write_rows(create(&path, overwrite)?, self.spec(), (0..self.len()).map(row))
         })
         .or_raise(py)

@@ -25,7 +25,7 @@ fn get(address: SocketAddr, path: &str) -> std::io::Result<String> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
-    let index = Index::create(&folder.path().join("archive"), &IndexSettings::default())?;
+    let index = Index::create(folder.path().join("archive"), &IndexSettings::default())?;
     index.add_now(&[NewDocument::new("note", "Herons nest in the old willow by the mill pond.")])?;
 
     let mut options = ServerOptions::default();

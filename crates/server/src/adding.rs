@@ -71,11 +71,6 @@ impl AddedCounts {
     }
 }
 
-/// A document of a JSON body that is rejected.
-fn rejected(id: String, reason: &str, message: String) -> RejectLine {
-    RejectLine { id: Some(id), reason: reason.to_owned(), message, ..RejectLine::default() }
-}
-
 /// Counts something, and tells it if not too many were told before.
 fn tell<T>(list: &mut Vec<T>, count: &mut usize, one: T) {
     *count += 1;
@@ -137,17 +132,15 @@ impl ServerState {
                 Ok(document) => (about.on(document), Some(file.name)),
                 Err(refusal) => {
                     self.metrics.refused(refusal.code());
-                    let (reason, message) = (refusal.code().to_owned(), refusal.to_string());
-                    let id = about.into_id();
-                    return Err(RejectLine { file: Some(file.name), line: Some(1), id, reason, message });
+                    let (place, id) = (Some((file.name, 1)), about.into_id());
+                    return Err(RejectLine::new(place, id, refusal.code(), refusal.to_string()));
                 }
             },
         };
         match check_id(&document.id) {
             Ok(()) => Ok(document),
             Err(message) => {
-                let line = file.is_some().then_some(1);
-                Err(RejectLine { file, line, ..rejected(document.id, BAD_ID, message) })
+                Err(RejectLine::new(file.map(|file| (file, 1)), Some(document.id), BAD_ID, message))
             }
         }
     }
@@ -166,7 +159,7 @@ impl ServerState {
             let is_last = at.next() == last.get(&document.id).copied();
             if !is_last {
                 let message = "a later document of this request has the same id".to_owned();
-                told.reject(rejected(document.id.clone(), REPEATED_ID, message));
+                told.reject(RejectLine::new(None, Some(document.id.clone()), REPEATED_ID, message));
             }
             is_last
         });
@@ -215,7 +208,7 @@ mod tests {
     #[test]
     fn what_was_added_before_it_failed_is_told() {
         let folder = tempfile::tempdir().unwrap();
-        let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
+        let index = Index::create(folder.path().join("archive"), &IndexSettings::default()).unwrap();
         let state = ServerState::new(index, Access::Local, ServerLimits::default(), Box::new(|_| {}));
         let documents =
             (0..2 * BATCH_DOCUMENTS).map(|at| Item::Document(NewDocument::new(at.to_string(), "a")));

@@ -349,7 +349,7 @@ mod tests {
             state.run(|_| panic!("on purpose, where nobody looks")).await
         }
         let folder = tempfile::tempdir().unwrap();
-        let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
+        let index = Index::create(folder.path().join("archive"), &IndexSettings::default()).unwrap();
         let notes: Arc<Mutex<Vec<String>>> = Arc::default();
         let log = Arc::clone(&notes);
         let log = Box::new(move |event: &Value| log.lock().unwrap().push(event["event"].to_string()));

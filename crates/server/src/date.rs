@@ -1,7 +1,6 @@
 //! Days, as people write them. Time itself is counted in seconds since 1970.
 
 use minwise::calendar::Date;
-pub(crate) use minwise::calendar::rfc3339;
 
 /// The month of a day since 1970-01-01, as `2026-03`.
 pub(crate) fn month(day: u64) -> String {
@@ -11,7 +10,7 @@ pub(crate) fn month(day: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use minwise::calendar::DAY_SECONDS;
+    use minwise::calendar::{DAY_SECONDS, rfc3339};
     use minwise::keep::date_word;
 
     use super::*;

@@ -6,8 +6,9 @@
 //! use minwise_index::{Index, IndexSettings};
 //! use minwise_server::{Server, ServerOptions};
 //!
-//! let folder = tempfile::tempdir()?;
-//! let index = Index::create(&folder.path().join("archive"), &IndexSettings::default())?;
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("archive");
+//! let index = Index::create(&path, &IndexSettings::default())?;
 //! // Port 0 is any free port.
 //! let server = Server::listen("127.0.0.1:0".parse()?, ServerOptions::default())?;
 //! println!("http://{}", server.address());
@@ -52,6 +53,11 @@ use minwise_index::Index;
 use socket2::SockRef;
 use tokio::runtime::Builder;
 use tokio::sync::{oneshot, watch};
+
+/// The router that [`app`] returns is one of this crate.
+pub use axum;
+/// Events, which [`LogSink`] takes, are JSON values of this crate.
+pub use serde_json;
 
 pub use auth::{Right, Tokens};
 pub use error::{Error, Result};
@@ -214,8 +220,10 @@ impl Server {
     }
 }
 
-/// All that a server answers, for those who have connections of their own. Every request has to bring the address that it comes
-/// from, as an extension of the type [`SocketAddr`].
+/// The routes of a server, for programs that accept connections themselves. Every request needs the address of the client, as an
+/// extension of the type [`SocketAddr`].
+///
+/// The router is meant to be one of [`axum`], which this crate re-exports: a new major version of axum is one of this crate, too.
 pub fn app(index: Index, options: ServerOptions) -> axum::Router {
     app::router(options.state(index))
 }

@@ -261,7 +261,7 @@ pub(crate) mod tests {
     /// An archive that is empty, and the folder that it is in.
     pub(crate) fn state() -> (tempfile::TempDir, SharedState) {
         let folder = tempfile::tempdir().unwrap();
-        let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
+        let index = Index::create(folder.path().join("archive"), &IndexSettings::default()).unwrap();
         (folder, ServerState::new(index, Access::Local, ServerLimits::default(), Box::new(|_| {})))
     }
 

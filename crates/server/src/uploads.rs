@@ -237,5 +237,7 @@ pub(crate) fn document(file: &UploadedFile, limits: &FileLimits) -> Result<NewDo
     };
     let metadata =
         metadata.into_iter().filter(fits).map(|(name, value)| (name, Value::from(value))).collect();
-    Ok(NewDocument::new(&file.name, text).title(title).metadata(metadata).marks(marks))
+    let mut document = NewDocument::new(&file.name, text).metadata(metadata).marks(marks);
+    document.title = title;
+    Ok(document)
 }

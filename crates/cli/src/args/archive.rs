@@ -369,6 +369,10 @@ pub struct MatchArgs {
     #[arg(long, value_name = "N", default_value = "1000", allow_hyphen_values = true)]
     pub candidates: String,
 
+    /// Show at most N shared passages per match, the longest, in the order of the checked text.
+    #[arg(long, value_name = "N", default_value = "50", allow_hyphen_values = true)]
+    pub passages: String,
+
     /// Leave out the text of these files, such as a form.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Text and documents to leave out")]
     pub ignore_text: Vec<OsString>,

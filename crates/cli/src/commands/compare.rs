@@ -54,12 +54,14 @@ pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
     let all = if args.all { compare_all(&left, &right, &spec, &weighing, ALL_REGISTERS)? } else { vec![] };
     let out = match args.format {
         CompareFormat::Text => text(&comparison, &all, &spec, &left, &right),
-        CompareFormat::Jsonl => visible_lines(&jsonl(&comparison, &all, &spec, &left, &right)),
+        CompareFormat::Jsonl => {
+            format!("{}\n", visible_json(&jsonl(&comparison, &all, &spec, &left, &right)))
+        }
     };
     std::io::stdout().lock().write_all(out.as_bytes())?;
     let decisive = match measure {
-        Measure::Containment => comparison.left_in_right.max(comparison.right_in_left),
-        _ => comparison.jaccard,
+        Measure::Containment => comparison.containment_of_left.max(comparison.containment_of_right),
+        _ => comparison.similarity,
     };
     Ok(if decisive >= threshold { Exit::Done } else { Exit::Finding })
 }
@@ -141,9 +143,9 @@ fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &s
         "jaccard      {} exact\n\
          A in B       {} exact\n\
          B in A       {} exact\n",
-        similarity(comparison.jaccard, 6),
-        similarity(comparison.left_in_right, 6),
-        similarity(comparison.right_in_left, 6),
+        similarity(comparison.similarity, 6),
+        similarity(comparison.containment_of_left, 6),
+        similarity(comparison.containment_of_right, 6),
     );
     match comparison.estimate {
         Some(estimate) => out += &format!("estimate     {estimate} by {}\n", spec.method),
@@ -163,38 +165,45 @@ fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &s
     let units = spec.shingling.unit().plural();
     for passage in &comparison.passages {
         let [a, b] = places(passage, left, right).map(|(line, column)| format!("{line}:{column}"));
-        out += &format!("\n{} {units}, A {a}, B {b}\n", passage.units);
+        out += &format!("\n{} {units}, A {a}, B {b}\n", passage.tokens);
         out += &format!("    {}\n", excerpt(&left[passage.left.clone()]));
     }
     out
 }
 
+/// One line with the names that `POST /pair` of the server has, and with what only the command knows: the estimates, and the text,
+/// line and column of each passage.
 fn jsonl(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &str, right: &str) -> String {
-    let exact = comparison.jaccard;
-    let first = json!({
-        "jaccard": exact,
-        "containment_a_in_b": comparison.left_in_right,
-        "containment_b_in_a": comparison.right_in_left,
-    });
-    let mut out = format!("{first}\n{}\n", sketch_line(spec.method, comparison.estimate, exact));
-    for SketchComparison { method, estimate, exact, .. } in all {
-        out += &format!("{}\n", sketch_line(*method, *estimate, *exact));
-    }
-    for passage in &comparison.passages {
-        let [a, b] = places(passage, left, right);
-        let place = |range: &Range<usize>, (line, column): (usize, usize)| json!({"start": range.start, "end": range.end, "line": line, "column": column});
-        let line = json!({
-            "passage": &left[passage.left.clone()],
-            spec.shingling.unit().plural(): passage.units,
-            "a": place(&passage.left, a),
-            "b": place(&passage.right, b),
-        });
-        out += &format!("{line}\n");
-    }
-    out
+    let exact = comparison.similarity;
+    let mut sketches = vec![sketch(spec.method, comparison.estimate, exact)];
+    sketches.extend(
+        all.iter().map(|SketchComparison { method, estimate, exact, .. }| sketch(*method, *estimate, *exact)),
+    );
+    let passage = |passage: &ComparedPassage| {
+        let bytes = |range: &Range<usize>| [range.start, range.end];
+        let [left_place, right_place] =
+            places(passage, left, right).map(|(line, column)| json!({"line": line, "column": column}));
+        json!({
+            "left": bytes(&passage.left),
+            "right": bytes(&passage.right),
+            "tokens": passage.tokens,
+            "text": &left[passage.left.clone()],
+            "left_place": left_place,
+            "right_place": right_place,
+        })
+    };
+    json!({
+        "similarity": exact,
+        "containment_of_left": comparison.containment_of_left,
+        "containment_of_right": comparison.containment_of_right,
+        "sketches": sketches,
+        "passages": comparison.passages.iter().map(passage).collect::<Vec<_>>(),
+        "spec": spec.to_string(),
+    })
+    .to_string()
 }
 
-fn sketch_line(method: Method, estimate: Option<Estimate>, exact: f64) -> serde_json::Value {
+fn sketch(method: Method, estimate: Option<Estimate>, exact: f64) -> serde_json::Value {
     // Without shingles there is nothing to estimate: the texts are equal or they are not.
     let (value, standard_error) =
         estimate.map_or((exact, 0.0), |estimate| (estimate.value, estimate.standard_error));
@@ -204,11 +213,6 @@ fn sketch_line(method: Method, estimate: Option<Estimate>, exact: f64) -> serde_
         "standard_error": standard_error,
         "exact": exact,
     })
-}
-
-/// JSON lines whose control characters are shown and not sent.
-fn visible_lines(lines: &str) -> String {
-    lines.split('\n').map(visible_json).collect::<Vec<_>>().join("\n")
 }
 
 /// Line and column, from 1, of where a passage begins in both texts.

@@ -74,8 +74,8 @@ impl RejectList {
             }
             let RejectedDocument { source, line, id, reason, message } = rejected;
             let file = corpus.sources().get(source as usize).map(|source| source.name().to_owned());
-            let (line, reason) = (Some(before + line + 1), reason.to_owned());
-            self.lines.push(RejectLine { file, line, id, reason, message });
+            let place = file.map(|file| (file, before + line + 1));
+            self.lines.push(RejectLine::new(place, id, reason, message));
         }
     }
 
@@ -201,9 +201,7 @@ fn new_document(document: Document<'_>, fields: &[FieldPath]) -> NewDocument {
     if let Some(about) = document.about {
         new.title = about.title;
         new.metadata.extend(about.metadata.into_iter().map(|(name, value)| (name, Value::from(value))));
-        let mark = |mark: &minwise_corpus::ExtractedMark| {
-            Some(Mark { offset: mark.offset, place: place(mark.place)? })
-        };
+        let mark = |mark: &minwise_corpus::ExtractedMark| Some(Mark::new(mark.offset, place(mark.place)?));
         new.marks = about.marks.iter().filter_map(mark).collect();
     }
     if new.marks.is_empty() {

@@ -49,7 +49,7 @@ fn open(inputs: &[Input], options: &ReadOptions, progress: &ProgressPrinter) -> 
 fn whole_files(format: InputFormat) -> InputFormat {
     match format {
         InputFormat::Only(Format::TEXT) => format,
-        InputFormat::Auto | InputFormat::Only(_) => InputFormat::Only(Format::DOCUMENT),
+        _ => InputFormat::Only(Format::DOCUMENT),
     }
 }
 

@@ -52,7 +52,7 @@ fn an_archive_is_made_filled_and_listed() {
     2020-02.txt	729
     2021-01.txt	699
     ");
-    insta::assert_snapshot!(desk.run("index list archive --search 2020 --newest --limit 1 --format jsonl").exit(0).text().replace(|c: char| c.is_ascii_digit(), "0"), @r#"{"added":0000000000,"bytes":000,"characters":000,"id":"0000-00.txt","metadata":{},"shingles":000,"title":null,"tokens":000}"#);
+    insta::assert_snapshot!(desk.run("index list archive --search 2020 --newest --limit 1 --format jsonl").exit(0).text().replace(|c: char| c.is_ascii_digit(), "0"), @r#"{"id":"0000-00.txt","title":null,"metadata":{},"added":"0000-00-00T00:00:00Z","bytes":000,"characters":000,"tokens":000,"shingles":000}"#);
     let stats: Value =
         serde_json::from_str(desk.run("index stats archive --format jsonl").exit(0).text()).unwrap();
     assert_eq!(stats["documents"], 5);
@@ -724,4 +724,16 @@ fn a_lost_note_is_a_finding_that_a_repair_mends() {
     ");
     desk.run("index check archive -q").exit(0);
     assert_eq!(desk.run("index list archive").lines().len(), 5);
+}
+
+/// The operating system's reason is in the message, and the path stands there once.
+#[cfg(unix)]
+#[test]
+fn an_archive_that_cannot_be_made_says_why() {
+    let desk = Desk::with("file", "x");
+    insta::assert_snapshot!(desk.run("index create file/archive"), @"
+    exit 2
+    --- stderr
+    error: cannot make `file/archive`: Not a directory (os error 20)
+    ");
 }

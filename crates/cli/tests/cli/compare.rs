@@ -15,6 +15,13 @@ fn desk() -> Desk {
     desk
 }
 
+/// The comparison that the command prints for programs: one line.
+fn compared(desk: &Desk, arguments: &str) -> Value {
+    let run = desk.run(&format!("compare {arguments} --format jsonl"));
+    assert_eq!(run.lines().len(), 1, "{run}");
+    serde_json::from_str(run.text()).unwrap()
+}
+
 #[test]
 fn two_texts_for_people() {
     insta::assert_snapshot!(desk().run("compare left.txt right.txt"), @"
@@ -41,31 +48,24 @@ fn two_texts_for_programs() {
     insta::assert_snapshot!(desk().run("compare left.txt right.txt --format jsonl"), @r#"
     exit 1
     --- stdout
-    {"containment_a_in_b":0.5384615384615384,"containment_b_in_a":0.56,"jaccard":0.3783783783783784}
-    {"estimate":0.4140625,"exact":0.3783783783783784,"sketch":"minhash:128","standard_error":0.04354674233973583}
-    {"a":{"column":18,"end":155,"line":2,"start":90},"b":{"column":9,"end":91,"line":3,"start":26},"passage":"The bridge at the mill was closed to lorries until further notice","tokens":12}
-    {"a":{"column":1,"end":48,"line":1,"start":0},"b":{"column":1,"end":142,"line":4,"start":93},"passage":"The river rose in the night and the lower meadow","tokens":10}
+    {"containment_of_left":0.5384615384615384,"containment_of_right":0.56,"passages":[{"left":[90,155],"left_place":{"column":18,"line":2},"right":[26,91],"right_place":{"column":9,"line":3},"text":"The bridge at the mill was closed to lorries until further notice","tokens":12},{"left":[0,48],"left_place":{"column":1,"line":1},"right":[93,142],"right_place":{"column":1,"line":4},"text":"The river rose in the night and the lower meadow","tokens":10}],"similarity":0.3783783783783784,"sketches":[{"estimate":0.4140625,"exact":0.3783783783783784,"sketch":"minhash:128","standard_error":0.04354674233973583}],"spec":"nfkc+casefold / words:5 / minhash:128 / seed:1"}
     "#);
 }
 
 /// The places of a passage are bytes of the texts as they are, not of their normalised forms.
 #[test]
 fn passages_can_be_cut_out_of_the_texts() {
-    let run = desk().run("compare left.txt right.txt --format jsonl --threshold 0.1").exit(0);
-    let passages: Vec<Value> =
-        run.lines()[2..].iter().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let cut = |text: &str, place: &Value| {
-        let at = |end: &str| usize::try_from(place[end].as_u64().unwrap()).unwrap();
-        text[at("start")..at("end")].to_lowercase().replace(',', "")
+    let comparison = compared(&desk(), "left.txt right.txt --threshold 0.1");
+    let cut = |text: &'static str, range: &Value| {
+        let at = |end: usize| usize::try_from(range[end].as_u64().unwrap()).unwrap();
+        &text[at(0)..at(1)]
     };
+    let plain = |text: &str| text.to_lowercase().replace(',', "");
+    let passages = comparison["passages"].as_array().unwrap();
     assert_eq!(passages.len(), 2);
     for passage in passages {
-        assert_eq!(
-            passage["passage"].as_str().unwrap(),
-            &LEFT[passage["a"]["start"].as_u64().unwrap() as usize
-                ..passage["a"]["end"].as_u64().unwrap() as usize]
-        );
-        assert_eq!(cut(LEFT, &passage["a"]), cut(RIGHT, &passage["b"]));
+        assert_eq!(passage["text"], cut(LEFT, &passage["left"]));
+        assert_eq!(plain(cut(LEFT, &passage["left"])), plain(cut(RIGHT, &passage["right"])));
     }
 }
 
@@ -87,7 +87,7 @@ fn the_exit_code_says_whether_the_threshold_is_reached() {
 fn only_as_many_passages_as_asked_for() {
     let desk = desk();
     let passages = |option: &str| {
-        desk.run(&format!("compare left.txt right.txt --format jsonl {option}")).lines().len() - 2
+        compared(&desk, &format!("left.txt right.txt {option}"))["passages"].as_array().unwrap().len()
     };
     assert_eq!((passages("--passages 0"), passages("--passages 1"), passages("")), (0, 1, 2));
 }
@@ -157,8 +157,7 @@ fn texts_without_shingles_are_equal_or_not() {
     insta::assert_snapshot!(desk.run("compare dots empty --format jsonl"), @r#"
     exit 1
     --- stdout
-    {"containment_a_in_b":0.0,"containment_b_in_a":0.0,"jaccard":0.0}
-    {"estimate":0.0,"exact":0.0,"sketch":"minhash:128","standard_error":0.0}
+    {"containment_of_left":0.0,"containment_of_right":0.0,"passages":[],"similarity":0.0,"sketches":[{"estimate":0.0,"exact":0.0,"sketch":"minhash:128","standard_error":0.0}],"spec":"nfkc+casefold / words:5 / minhash:128 / seed:1"}
     "#);
 }
 
@@ -192,11 +191,10 @@ fn a_text_that_is_not_utf_8_can_be_read_when_its_encoding_is_said() {
 fn all_sketches_can_be_asked_for() {
     let desk = Desk::with("a.txt", prose(1, 300));
     desk.write("b.txt", format!("{} and a little more", prose(1, 300)));
-    let run = desk.run("compare a.txt b.txt --all --format jsonl --passages 0").exit(0);
-    let lines: Vec<Value> =
-        run.text().lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+    let comparison = compared(&desk, "a.txt b.txt --all --passages 0");
+    let lines = comparison["sketches"].as_array().unwrap();
     assert!(lines.len() > 30, "{}", lines.len());
-    for line in &lines {
+    for line in lines {
         let number = |field: &str| line[field].as_f64().unwrap_or_else(|| panic!("{field} of {line}"));
         assert!(
             (number("estimate") - number("exact")).abs() <= 5.0 * number("standard_error") + 1e-9,
@@ -206,5 +204,7 @@ fn all_sketches_can_be_asked_for() {
     let run = desk.run("compare a.txt b.txt --all --passages 0").exit(0);
     assert!(run.text().contains("sectional:s=2,tolerant/minhash:1024"), "{run}");
     let run = desk.run_with(&["compare", "a.txt", "-", "--all", "--format", "jsonl"], b"").exit(1);
-    assert!(run.text().lines().skip(1).all(|line| line.contains("\"estimate\":0.0")), "{run}");
+    let comparison: Value = serde_json::from_str(run.text()).unwrap();
+    let sketches = comparison["sketches"].as_array().unwrap();
+    assert!(sketches.len() > 30 && sketches.iter().all(|line| line["estimate"] == 0.0), "{run}");
 }

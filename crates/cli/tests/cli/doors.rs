@@ -40,6 +40,7 @@ fn options(arguments: &str) -> Map<String, Value> {
             None => Value::from(true),
             Some(word) if name == "exclude" => json!([word]),
             Some(word) if matches!(name.as_str(), "since" | "until" | "date_field" | "weight") => word.into(),
+            Some("off") => "off".into(),
             Some(word) => serde_json::from_str(word).unwrap(),
         };
         options.insert(name, value);
@@ -86,6 +87,8 @@ fn a_check_has_one_answer_at_both_doors() {
         "--max-df 2",
         "--max-df 0.5 --ignore-quotations --ignore-references",
         "--passage 30 --weight tf-idf,smooth",
+        "--passage off --containment 0.9 --weight none",
+        "--passages 0",
         "--date-field filed --since 2026-03-01 --exclude filed",
     ];
     for ((command, mut server), arguments) in both(&desk, &all).into_iter().zip(all) {
@@ -105,6 +108,35 @@ fn a_check_has_one_answer_at_both_doors() {
             assert_eq!((&command["compared"], &command["not_compared"]), (&json!(3), &json!(0)));
         }
     }
+}
+
+/// `compare` and `POST /pair` have one name per quantity, and one value for the same two texts.
+#[test]
+fn a_comparison_has_one_answer_at_both_doors() {
+    let desk = archive();
+    let [left, right] = [submission(), format!("{} {} {}", prose(16, 30), prose(12, 30), prose(1, 40))];
+    desk.write("left.txt", &left);
+    desk.write("right.txt", &right);
+    let run = desk.run("compare left.txt right.txt --format jsonl --passages 1000");
+    let command: Value = serde_json::from_str(run.text()).unwrap();
+    let serving = Serving::new(&desk, "serve --index archive --listen 127.0.0.1:0 --rate off -q");
+    let body = json!({"left": {"text": left}, "right": {"text": right}}).to_string();
+    let (status, answer) = serving.ask("POST /api/v1/pair", &body);
+    assert_eq!(status, 200, "{answer}");
+    let server: Value = serde_json::from_str(&answer).unwrap();
+    for quantity in ["similarity", "containment_of_left", "containment_of_right"] {
+        assert!(server[quantity].as_f64().unwrap() > 0.1, "{quantity}: {answer}");
+        assert_eq!(command[quantity], server[quantity], "{quantity}");
+    }
+    // The command has the longest passage first, the server the first one of the left text.
+    let passages = |answer: &Value| {
+        let mut passages: Vec<Value> = answer["passages"].as_array().unwrap().clone();
+        passages.sort_by_key(|passage| passage["left"][0].as_u64().unwrap());
+        let shared = |passage: Value| json!({"left": passage["left"], "right": passage["right"], "tokens": passage["tokens"]});
+        passages.into_iter().map(shared).collect::<Vec<_>>()
+    };
+    assert_eq!(passages(&command), passages(&server));
+    assert_eq!(passages(&server).len(), 2, "{answer}");
 }
 
 #[test]
@@ -134,6 +166,7 @@ fn both_doors_refuse_the_same_options() {
         ("--containment -0.1", "-0.1", "a number from 0 to 1"),
         ("--until soon", "soon", "a date such as `2026-03-01`"),
         ("--since 2026-02-30", "2026-02-30", "a date such as `2026-03-01`"),
+        ("--since 2026-03-05 --until 2026-03-01", "2026-03-01", "a date on or after `since`"),
     ];
     for (arguments, given, expected) in wrong {
         let run = desk.run(&format!("check new.txt --index archive {arguments}")).exit(2);
@@ -149,4 +182,22 @@ fn both_doors_refuse_the_same_options() {
         let detail = answer["detail"].as_str().unwrap();
         assert!(detail.contains(&format!("cannot be `{given}`: it must be {expected}")), "{detail}");
     }
+}
+
+/// `index list` and `GET /documents`, and `index show` and `GET /documents/{id}`, write the same objects.
+#[test]
+fn documents_have_one_form_at_both_doors() {
+    let desk = archive();
+    let read = |line: &str| serde_json::from_str::<Value>(line).unwrap();
+    let run = desk.run("index list archive --newest --format jsonl").exit(0);
+    let listed: Vec<Value> = run.text().lines().map(read).collect();
+    let shown = read(desk.run("index show archive on --format jsonl").exit(0).text());
+    let serving = Serving::new(&desk, "serve --index archive --listen 127.0.0.1:0 -q");
+    let (_, page) = serving.ask("GET /api/v1/documents", "");
+    assert_eq!(Value::from(listed.clone()), read(&page)["documents"]);
+    let (_, document) = serving.ask("GET /api/v1/documents/on", "");
+    assert_eq!(shown, read(&document));
+    let added = listed[0]["added"].as_str().unwrap();
+    assert!(added.len() == "2026-03-01T09:30:00Z".len() && added.ends_with('Z'), "{added}");
+    assert!(["bytes", "characters", "tokens", "shingles"].iter().all(|field| listed[0][field].is_number()));
 }

@@ -865,6 +865,11 @@ fn check() {
 
               [default: 1000]
 
+          --passages <N>
+              Show at most N shared passages per match, the longest, in the order of the checked text
+
+              [default: 50]
+
           --weight <WEIGHTING>
               Also show the weighted Jaccard similarity, with the document frequencies of the archive:
               `count`, `tf`, `tf-idf` or `tf-idf,smooth`

@@ -62,19 +62,19 @@ impl Banding {
         Ok(Self { bands, rows })
     }
 
-    /// b.
+    /// The number of bands.
     #[must_use]
     pub fn bands(&self) -> usize {
         self.bands
     }
 
-    /// r.
+    /// The number of rows per band.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The key of one band of a sketch: equal keys, equal rows (but for one in 2⁶⁴).
+    /// The key of one band of a sketch. Equal rows have equal keys; different rows have the same key with probability 2⁻⁶⁴.
     ///
     /// # Panics
     /// If the sketch is shorter than the banding was made for.

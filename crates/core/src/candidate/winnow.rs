@@ -16,6 +16,7 @@ use crate::shingle::Shingling;
 
 /// A shingle that was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a plain value that indexes store and make again")]
 pub struct Fingerprint {
     /// The shingle.
     pub shingle: u64,

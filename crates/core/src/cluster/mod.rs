@@ -175,6 +175,7 @@ pub trait Judge {
 
 /// Two documents that reach the threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct SimilarDocuments<'a> {
     /// The one later in keeper order.
     pub document: u32,

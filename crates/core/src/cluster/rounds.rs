@@ -23,6 +23,7 @@ use crate::error::Error;
 /// A document of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[expect(clippy::exhaustive_structs, reason = "a row that a job on several machines makes of its columns")]
 pub struct Ranked {
     /// The place in keeper order.
     pub rank: u64,
@@ -35,6 +36,7 @@ pub struct Ranked {
 /// `unasked` is the number of earlier documents on its shelves that may be kept there and were not compared with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum PriorState {
     /// An earlier round kept it, or it is given.
     Kept,
@@ -53,6 +55,7 @@ pub enum PriorState {
 /// Two documents that were compared and are similar, in either order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[expect(clippy::exhaustive_structs, reason = "a row that a job on several machines makes of its columns")]
 pub struct Edge {
     /// The rank of one document.
     pub a: u64,
@@ -65,6 +68,7 @@ pub struct Edge {
 /// The state of a document after a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum Standing {
     /// The document stays.
     Kept,
@@ -86,6 +90,7 @@ pub enum Standing {
 /// Documents with equal shingles are one document, whose rank is the first of theirs, and each of them is a visit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[expect(clippy::exhaustive_structs, reason = "a row that a job on several machines makes of its columns")]
 pub struct Visit {
     /// The place in keeper order.
     pub rank: u64,

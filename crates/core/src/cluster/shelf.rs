@@ -17,6 +17,7 @@ const GROWTH: usize = 4;
 
 /// When the pairs of a shelf are a [`Block`](super::Block) and not listed one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct BlockLimits {
     /// The fewest documents that ask.
     pub asking: usize,
@@ -42,6 +43,7 @@ impl BlockLimits {
 
 /// A document in a [`Block`](super::Block), or one whose pairs are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a row that a job on several machines makes of its columns")]
 pub struct BlockRow {
     /// The document.
     pub document: u32,
@@ -134,6 +136,7 @@ impl BlockRow {
 
 /// The state of a document between rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MemberState {
     /// Too little is known.
     Undecided,
@@ -145,6 +148,7 @@ pub enum MemberState {
 
 /// A document on a shelf of star clustering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a row that a job on several machines makes of its columns")]
 pub struct ShelfMember {
     /// The document; members of a shelf ascend.
     pub document: u32,
@@ -164,6 +168,7 @@ pub struct ShelfMember {
 
 /// The reason why a member of a shelf waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct MemberWait {
     /// Earlier members that may be kept and were not compared with it; 0 if the member is decided.
     pub unasked: u64,
@@ -284,6 +289,7 @@ impl StarShelf {
 
 /// A document on a shelf of components or pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a row that a job on several machines makes of its columns")]
 pub struct JoinMember {
     /// The document; members of a shelf ascend.
     pub document: u32,

@@ -14,6 +14,7 @@ use super::{Judge, Neighbourhood, SimilarDocuments};
 
 /// What becomes of a document.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Verdict {
     /// It stays.
     Kept,

@@ -21,6 +21,7 @@ use super::{Estimate, Z_95, wilson_interval};
 
 /// How often two registers agree by accident: C₁ and C₂.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "the counts of a formula, which callers construct")]
 pub struct Chance {
     /// C₁: the probability of agreement at similarity 0.
     pub c1: f64,

@@ -13,6 +13,7 @@ use super::{Estimate, minhash, wilson_interval};
 
 /// What two sorted sketches have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "the counts of a formula, which callers construct")]
 pub struct BottomKCounts {
     /// Values among the least k of the union that are in both sketches.
     pub matches: usize,

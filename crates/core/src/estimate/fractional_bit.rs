@@ -36,6 +36,7 @@ use super::b_bit::{self, Chance, curved, inside, linear, score_interval};
 
 /// The registers of one width in a mixture.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "the counts of a formula, which callers construct")]
 pub struct WidthGroup {
     /// b.
     pub bits: u32,

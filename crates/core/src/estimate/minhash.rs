@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn nothing_is_counted_exactly() {
         assert_eq!(count(&[u32::MAX; 8]), CountEstimate::exact(0));
-        assert_eq!(count(&[u32::MAX; 8]).to_string(), "0 ± 0");
+        assert_eq!(count(&[u32::MAX; 8]).to_string(), "0");
     }
 
     #[test]

@@ -53,7 +53,8 @@ impl fmt::Display for Estimate {
 
 /// An estimated number of distinct shingles.
 ///
-/// Printed with its standard error: `1024 ± 91`.
+/// Printed with two digits of its standard error, or more if the number is whole: `1024 ± 91`, `3.98 ± 0.25`. An exact number is
+/// printed alone: `12`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -89,7 +90,12 @@ impl CountEstimate {
 
 impl fmt::Display for CountEstimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.0} ± {:.0}", self.value, self.standard_error)
+        if self.standard_error == 0.0 {
+            return write!(f, "{:.0}", self.value);
+        }
+        // Two significant digits of the error; if it is 10 or more, both numbers are whole.
+        let decimals = (1.0 - self.standard_error.log10().floor()).clamp(0.0, 17.0) as usize;
+        write!(f, "{:.decimals$} ± {:.decimals$}", self.value, self.standard_error)
     }
 }
 
@@ -125,6 +131,23 @@ mod tests {
         let (low, high) = wilson_interval(20.0, 20.0);
         assert!((low - 0.8389).abs() < 5e-5 && high == 1.0, "{low} {high}");
         assert_eq!(wilson_interval(0.0, 0.0), (0.0, 1.0));
+    }
+
+    #[test]
+    fn counts_are_printed_with_two_digits_of_their_error() {
+        let printed = |value: f64, standard_error: f64| {
+            CountEstimate { value, standard_error, interval: (0.0, f64::MAX) }.to_string()
+        };
+        for (value, standard_error, expected) in [
+            (3.984, 0.25, "3.98 ± 0.25"),
+            (1024.4, 91.3, "1024 ± 91"),
+            (1024.4, 9.13, "1024.4 ± 9.1"),
+            (7.0, 0.001_24, "7.0000 ± 0.0012"),
+            (98_765.4, 1234.5, "98765 ± 1234"),
+        ] {
+            assert_eq!(printed(value, standard_error), expected);
+        }
+        assert_eq!(CountEstimate::exact(12).to_string(), "12");
     }
 
     #[test]

@@ -21,6 +21,7 @@ use super::{Z_95, wilson_interval};
 
 /// What was seen at one document of the sample.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[expect(clippy::exhaustive_structs, reason = "the counts of a formula, which callers construct")]
 pub struct Drawn {
     /// Its pairs, or as many as those that were looked at stand for.
     pub pairs: f64,

@@ -18,6 +18,7 @@ use super::{Estimate, wilson_interval};
 
 /// What the registers of two sectional sketches have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::exhaustive_structs, reason = "the counts of a formula, which callers construct")]
 pub struct SectionalMatches {
     /// k, the registers compared.
     pub registers: usize,
@@ -91,6 +92,7 @@ pub fn variance(aligned_similarity: f64, registers: usize) -> f64 {
 
 /// The exact counts behind the estimates: the distinct shingles of two documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "the counts of a formula, which callers construct")]
 pub struct SectionalOverlap {
     /// |A|.
     pub left: usize,

@@ -7,6 +7,7 @@ use crate::estimate::minhash::matches;
 
 /// What the filter found of a pair that is to be verified unless it is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "an answer of two parts, which tests construct")]
 pub struct Screening {
     /// Whether the pair is not similar enough, but for the error of the filter.
     pub rejected: bool,
@@ -16,6 +17,7 @@ pub struct Screening {
 
 /// What the filter decided of a pair that is not verified.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "a pair is rejected or it is not")]
 pub enum FilterDecision {
     /// It does not reach the threshold.
     Reject {

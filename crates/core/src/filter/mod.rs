@@ -53,6 +53,7 @@ const LEAST_ERROR: f64 = 1e-200;
 /// A place at which a comparison may end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct Look {
     /// k: the registers that have been compared.
     pub registers: usize,

@@ -9,6 +9,7 @@ use crate::error::Error;
 
 /// What a ranking may look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct RankingInput<'a> {
     /// Length of the text in characters, as it was read.
     pub characters: u64,

@@ -50,6 +50,7 @@ pub const BLOCK: usize = 64;
 
 /// What [`Kernel::classify`] finds in 64 bytes: bit i speaks of byte i.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ByteMasks {
     /// ASCII letters, ASCII digits and `_`.
     pub word: u64,
@@ -98,6 +99,7 @@ impl Default for BitPositions {
 
 /// The coefficients of the family hᵢ(x) = aᵢ·x + bᵢ mod 2³².
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct Linear<'a> {
     /// Multipliers, odd.
     pub a: &'a [u32],

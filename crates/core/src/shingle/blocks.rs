@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::{
     KEY_OF_SHINGLES, KEY_OF_TEXT, Repeats, ShingleUnit, Shingler, Shingles, chars, key_bytes, words,
 };
+use crate::error::Error;
 use crate::hash::rolling;
 use crate::text::{BlockNormalizer, Markup, Normalization, NormalizedText, Normalizer};
 
@@ -83,11 +84,14 @@ impl Shingler {
 
     /// A [`PieceShingler`], which cuts a text whose pieces come one by one. Blocks of 1 MiB (`block_bytes`) are a good size.
     ///
-    /// # Panics
-    /// If [`cuts_blocks`](Self::cuts_blocks) is false, as for bags and `terms`.
-    #[must_use]
-    pub fn piece_shingler(&self, block_bytes: usize) -> PieceShingler {
-        PieceShingler::new(self, block_bytes, Shingles::new())
+    /// # Errors
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if [`cuts_blocks`](Self::cuts_blocks) is false, as for bags and `terms`.
+    pub fn piece_shingler(&self, block_bytes: usize) -> Result<PieceShingler, Error> {
+        if !self.cuts_blocks() {
+            let expected = "a set of words or characters, such as `words:5`, where a text comes in pieces";
+            return Err(Error::out_of_range("the shingling", format_args!("`{}`", self.shingling), expected));
+        }
+        Ok(PieceShingler::new(self, block_bytes, Shingles::new()))
     }
 }
 
@@ -100,7 +104,7 @@ impl Shingler {
 /// use minwise::Spec;
 ///
 /// let shingler = "nfkc+casefold / words:2 / minhash:128 / seed:1".parse::<Spec>()?.shingler();
-/// let mut cutter = shingler.piece_shingler(1 << 20);
+/// let mut cutter = shingler.piece_shingler(1 << 20)?;
 /// let mut found = vec![];
 /// let mut take = |shingles: &[u64]| {
 ///     found.extend_from_slice(shingles);
@@ -281,6 +285,15 @@ mod tests {
             for block_bytes in [1, 100, 4096, 1 << 20] {
                 check(&shingler, &source, block_bytes);
             }
+        }
+    }
+
+    #[test]
+    fn bags_and_terms_are_not_cut_piece_by_piece() {
+        for shingling in ["words:5,bag", "terms:2"] {
+            let shingler = Shingler::new(Normalization::default(), shingling.parse().unwrap());
+            let error = shingler.piece_shingler(100).unwrap_err().to_string();
+            assert!(error.contains(&format!("`{shingling}`")) && error.contains("in pieces"), "{error}");
         }
     }
 

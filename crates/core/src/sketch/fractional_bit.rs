@@ -233,6 +233,7 @@ impl Sketcher for XorBit {
 /// Which ¾ bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
+#[cfg_attr(feature = "exhaustive", expect(clippy::exhaustive_enums, reason = "tests list all of them"))]
 pub enum ThreeQuarter {
     /// Half of the stored bits are pairs, as the [third source](crate#sources) has it: ⅔ bit a register.
     Paper,

@@ -38,6 +38,7 @@ use crate::estimate::fractional_bit::{Combination, WidthGroup};
 /// A sketch whose words are registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
+#[cfg_attr(feature = "exhaustive", expect(clippy::exhaustive_enums, reason = "tests list all of them"))]
 pub enum Base {
     /// The minima of k functions.
     MinHash,
@@ -57,6 +58,7 @@ pub enum Base {
 
 /// Registers of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct RegisterSource {
     /// The kind.
     pub base: Base,
@@ -74,6 +76,7 @@ pub struct Mixture {
 /// A sketch and its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
+#[cfg_attr(feature = "exhaustive", expect(clippy::exhaustive_enums, reason = "tests list all of them"))]
 pub enum Method {
     /// Registers as they are.
     Registers(RegisterSource),

@@ -64,6 +64,7 @@ pub use weighted_sketcher::WeightedSketcher;
 /// only that need be counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
+#[cfg_attr(feature = "exhaustive", expect(clippy::exhaustive_enums, reason = "tests list all of them"))]
 pub enum Statistic {
     /// Words of the two rows that agree.
     EqualWords,

@@ -196,6 +196,7 @@ fn bits_within(first: usize, range: &Range<usize>) -> u32 {
 
 /// What of a sketch is in its head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct HeadShape {
     /// The first values, so many of them.
     pub values: usize,
@@ -287,6 +288,7 @@ impl ValueLayout {
 
 /// Values of which two documents can differ in few only, if their estimate is to reach a threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct DifferenceBound {
     /// The values.
     pub values: ValueLayout,

@@ -56,6 +56,7 @@ const FINE: usize = 1 << FINE_BITS;
 /// What the section of a shingle is that stands in several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
+#[cfg_attr(feature = "exhaustive", expect(clippy::exhaustive_enums, reason = "tests list all of them"))]
 pub enum Policy {
     /// That of its first occurrence.
     #[default]

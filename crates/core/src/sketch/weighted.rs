@@ -62,6 +62,7 @@ impl Sketcher for CountedShingles {
 /// A sketch of weighted sets and its registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
+#[cfg_attr(feature = "exhaustive", expect(clippy::exhaustive_enums, reason = "tests list all of them"))]
 pub enum WeightedMethod {
     /// Darts.
     Dart(usize),

@@ -10,6 +10,7 @@ const BLOCK_BITS: u32 = 7;
 
 /// How a character takes part in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TokenClass {
     /// It separates tokens.
     Separator,

@@ -7,8 +7,9 @@
 use super::ShingleSet;
 
 /// How two sets overlap, exactly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Overlap {
     /// Shingles in both.
     pub shared: usize,

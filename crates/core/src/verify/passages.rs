@@ -19,6 +19,7 @@ const FOLLOWED: usize = 16;
 
 /// A stretch of shingles found in both documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Passage {
     /// Index of its first shingle in the left document.
     pub left: usize,
@@ -26,6 +27,14 @@ pub struct Passage {
     pub right: usize,
     /// How many shingles it has in a row.
     pub shingles: usize,
+}
+
+impl Passage {
+    /// A passage of so many shingles, which begins at these shingles of the two documents.
+    #[must_use]
+    pub fn new(left: usize, right: usize, shingles: usize) -> Self {
+        Self { left, right, shingles }
+    }
 }
 
 /// The passages that two documents share, in the order of the left one, where they do not overlap.

@@ -10,6 +10,7 @@ use crate::weight::{WeightedSet, merged};
 
 /// How two weighted sets overlap, exactly up to rounding.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct WeightedOverlap {
     /// Σ min: weight in both.
     pub shared: f64,

@@ -5,13 +5,24 @@ use std::str::FromStr;
 
 use crate::error::Error;
 
-/// Knows in how many documents shingles stand. The answer is for whole documents, so that asking costs nothing.
-pub trait FrequencyLookup: fmt::Debug + Send + Sync {
-    /// D.
+/// A table of document frequencies: how many documents have each shingle. One call looks up all shingles of a document, so that the
+/// virtual call costs little.
+///
+/// Sealed, because a table that writes too few frequencies, or more than there are documents, breaks the weights. The tables are
+/// [`DocumentFrequencies`], and those of the engine and of the archive.
+pub trait FrequencyLookup: sealed::FrequencySeal + fmt::Debug + Send + Sync {
+    /// The number of documents that were counted, D in the formulas.
     fn documents(&self) -> u64;
 
-    /// Writes the d of each of these shingles, which are sorted and distinct, into `out`, which is cleared first.
+    /// Writes the document frequency of each of these shingles, which are sorted and distinct, into `out`, which is cleared first.
     fn look_up(&self, shingles: &[u64], out: &mut Vec<u64>);
+}
+
+/// The seal of [`FrequencyLookup`]. It is public only for the other crates of this repository, and may change in any version.
+#[doc(hidden)]
+pub mod sealed {
+    pub trait FrequencySeal {}
+    impl FrequencySeal for super::DocumentFrequencies {}
 }
 
 impl FrequencyLookup for DocumentFrequencies {
@@ -82,28 +93,29 @@ impl DocumentFrequencies {
         Self::new(number, entries)
     }
 
-    /// D.
+    /// The number of documents that were counted, D in the formulas.
     #[must_use]
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// The shingles with their d, sorted.
+    /// The shingles with their document frequencies, sorted.
     #[must_use]
     pub fn entries(&self) -> &[(u64, u64)] {
         &self.entries
     }
 
-    /// d.
+    /// The document frequency of a shingle, d in the formulas; 0 if it is not in the table.
     #[must_use]
     pub fn of(&self, shingle: u64) -> u64 {
         self.entries.binary_search_by_key(&shingle, |entry| entry.0).map_or(0, |at| self.entries[at].1)
     }
 }
 
-/// In how many documents a shingle may be found before it is ignored. A text form with a point is a share, one without a
-/// number: `0.1`, `500`.
+/// The maximum number of documents with a shingle; a shingle of more documents is ignored. A text form with a point is a share, one
+/// without is a number: `0.1`, `500`.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum MostDocuments {
     /// This share of all documents.
     Share(f64),

@@ -22,6 +22,8 @@ mod frequency;
 mod set;
 mod weigher;
 
+#[doc(hidden)]
+pub use frequency::sealed;
 pub use frequency::{DocumentFrequencies, FrequencyLookup, MostDocuments};
 pub use set::{WeightedSet, merged};
 pub use weigher::{Weigher, WeigherBuffers};

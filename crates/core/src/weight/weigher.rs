@@ -234,6 +234,7 @@ mod tests {
     fn a_table_of_no_documents_is_as_one_of_one() {
         #[derive(Debug)]
         struct Empty(u64);
+        impl crate::weight::sealed::FrequencySeal for Empty {}
         impl FrequencyLookup for Empty {
             fn documents(&self) -> u64 {
                 self.0

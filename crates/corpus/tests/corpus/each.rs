@@ -27,7 +27,7 @@ fn names_are_those_of_the_inputs() {
     assert!(folder.bytes("out/x/b.jsonl.gz").starts_with(&[0x1f, 0x8b]), "compressed as its name says");
 
     let out = OutputFolder::create(&folder.path("annotated"), Overwrite::Refuse).unwrap();
-    let annotated = kept.iter().map(|&place| (place, Annotation { cluster: "k".into(), similarity: None }));
+    let annotated = kept.iter().map(|&place| (place, Annotation::new("k", None)));
     annotate_each(&corpus, annotated, None, &out, TableCompression::Keep).unwrap();
     out.finish().unwrap();
     assert!(

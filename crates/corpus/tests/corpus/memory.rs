@@ -317,7 +317,7 @@ fn copied(corpus: &Corpus, folder: &Folder, name: &str, keep: &[usize]) -> Vec<u
 fn annotated(corpus: &Corpus, folder: &Folder, name: &str) -> Vec<u8> {
     let annotation = |(number, place)| {
         let similarity = (number > 0).then_some(0.75);
-        (place, Annotation { cluster: "first".into(), similarity })
+        (place, Annotation::new("first", similarity))
     };
     let places = places(&scan(corpus, 7)).into_iter().enumerate().map(annotation);
     let mut out = Output::create(&folder.path(name), Overwrite::Refuse).unwrap();

@@ -73,9 +73,10 @@ impl Folder {
     /// Copies records to a file, each with the first one as its cluster and, from the second on, as its keeper.
     pub fn annotate(&self, corpus: &Corpus, places: &[RecordPlace], name: &str) {
         let mut out = Output::create(&self.path(name), Overwrite::Refuse).unwrap();
-        let annotated = places.iter().enumerate().map(|(number, &place)| {
-            (place, Annotation { cluster: "first".into(), similarity: (number > 0).then_some(0.75) })
-        });
+        let annotated = places
+            .iter()
+            .enumerate()
+            .map(|(number, &place)| (place, Annotation::new("first", (number > 0).then_some(0.75))));
         annotate_records(corpus, all(corpus), annotated, format(corpus), &mut out, TableCompression::Keep)
             .unwrap();
         out.finish().unwrap();

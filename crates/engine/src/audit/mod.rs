@@ -72,6 +72,7 @@ const WIDE: f64 = 0.1;
 ///
 /// Serialised, `recall`, `low` and `high` are null if the sample has no pairs, because nothing was measured then.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Audit {
     /// Documents that were drawn.
     pub documents: u64,
@@ -87,8 +88,15 @@ pub struct Audit {
     pub high: f64,
 }
 
+/// An audit for which no document was drawn.
+impl Default for Audit {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
 impl Audit {
-    /// One for which no document was drawn.
+    /// An audit for which no document was drawn.
     const NONE: Self = Self { documents: 0, pairs: 0, found: 0, recall: 1.0, low: 0.0, high: 1.0 };
 
     /// Whether the interval is too wide to say much, so that more documents had better be drawn.

@@ -19,7 +19,7 @@ use super::shared::shared_options;
 use crate::error::{Error, SettingProblem};
 use crate::memory::MemoryLimit;
 use crate::output::Summary;
-use crate::read::rejects::Rejects;
+use crate::read::rejects::RunRejects;
 use crate::run::{DedupOptions, DedupOutcome, DedupRun, Destination, Outputs, WorkOptions};
 use crate::settings::{AuditSize, Bands, RunSettings, Search};
 use crate::verify::compare::Comparison;
@@ -61,6 +61,8 @@ pub struct Dedup {
     options: DedupOptions,
     /// Problems of options that could not be parsed, which `build` reports.
     problems: Vec<SettingProblem>,
+    /// The recall, if it was set. It is kept apart from the bands, because both together are refused.
+    recall: Option<f64>,
 }
 
 /// Begins, checks and runs.
@@ -75,7 +77,8 @@ impl Dedup {
     /// # Errors
     /// If any option is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
     pub fn build(self) -> Result<DedupRun, Error> {
-        DedupRun::checked(self.options, self.problems)
+        let (options, problems) = self.parts();
+        DedupRun::checked(options, problems)
     }
 
     /// Reads, decides and writes.
@@ -98,7 +101,7 @@ impl Dedup {
     }
 }
 
-shared_options!(Dedup);
+shared_options!(Dedup, DedupOptions);
 
 /// Which documents stay.
 impl Dedup {
@@ -190,7 +193,7 @@ impl Dedup {
 
 impl From<DedupOptions> for Dedup {
     fn from(options: DedupOptions) -> Self {
-        Self { options, problems: vec![] }
+        Self { options, problems: vec![], recall: None }
     }
 }
 
@@ -296,14 +299,14 @@ impl Deduplicated {
         self.positions.rejected()
     }
 
-    /// The rejected records, of references too, with the reason for each.
+    /// The rejected records, of references too: file, line, id and reason of each.
     #[must_use]
-    pub fn rejects(&self) -> &Rejects {
-        self.outcome.rejects()
+    pub fn rejects(&self) -> RunRejects<'_> {
+        RunRejects::new(self.outcome.rejects(), self.outcome.corpus())
     }
 
-    /// The id of a document, which no other document has: its own if it is unique. If it is repeated or missing, it is the name of
-    /// its source and its line, such as `part.jsonl:7` or `memory:7`; in memory, repeated ids are `rose`, `rose#2` and so on, in the
+    /// The id of a document, which no other document has: its own if it is unique. If it is repeated or missing, it is the path
+    /// of its file as it was given, and its line, such as `data/part.jsonl:7`, or `memory:7`; in memory, repeated ids are `rose`, `rose#2` and so on, in the
     /// order in which the policy for keepers prefers them. `None` if the record was rejected or is not there.
     /// [`record_id`](Self::record_id) is the id as the record has it.
     ///

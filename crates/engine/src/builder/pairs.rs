@@ -15,7 +15,7 @@ use super::positions::Positions;
 use super::shared::shared_options;
 use crate::error::{Error, SettingProblem};
 use crate::memory::MemoryLimit;
-use crate::read::rejects::Rejects;
+use crate::read::rejects::RunRejects;
 use crate::run::{Destination, PairFormat, PairsOptions, PairsOutcome, PairsRun};
 use crate::settings::{Bands, RunSettings, Search};
 
@@ -40,6 +40,8 @@ pub struct Pairs {
     options: PairsOptions,
     /// Problems of options that could not be parsed, which `build` reports.
     problems: Vec<SettingProblem>,
+    /// The recall, if it was set. It is kept apart from the bands, because both together are refused.
+    recall: Option<f64>,
 }
 
 /// Begins, checks and runs.
@@ -54,7 +56,8 @@ impl Pairs {
     /// # Errors
     /// If any option is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
     pub fn build(self) -> Result<PairsRun, Error> {
-        PairsRun::checked(self.options, self.problems)
+        let (options, problems) = self.parts();
+        PairsRun::checked(options, problems)
     }
 
     /// Reads, compares and lists.
@@ -80,7 +83,7 @@ impl Pairs {
     }
 }
 
-shared_options!(Pairs);
+shared_options!(Pairs, PairsOptions);
 
 /// Which pairs are listed, and where they are written.
 impl Pairs {
@@ -107,7 +110,7 @@ impl Pairs {
 
 impl From<PairsOptions> for Pairs {
     fn from(options: PairsOptions) -> Self {
-        Self { options, problems: vec![] }
+        Self { options, problems: vec![], recall: None }
     }
 }
 
@@ -158,8 +161,8 @@ impl FoundPairs {
         self.pairs
     }
 
-    /// The id of a document, which no other document has: its own if it is unique. If it is repeated or missing, it is the name of
-    /// its source and its line, such as `part.jsonl:7` or `memory:7`; in memory, repeated ids are `rose`, `rose#2` and so on, in the
+    /// The id of a document, which no other document has: its own if it is unique. If it is repeated or missing, it is the path
+    /// of its file as it was given, and its line, such as `data/part.jsonl:7`, or `memory:7`; in memory, repeated ids are `rose`, `rose#2` and so on, in the
     /// order in which the policy for keepers prefers them. `None` if the record was rejected or is not there.
     /// [`record_id`](Self::record_id) is the id as the record has it.
     ///
@@ -192,10 +195,10 @@ impl FoundPairs {
         self.positions.rejected()
     }
 
-    /// The rejected records, with the reason for each.
+    /// The rejected records: file, line, id and reason of each.
     #[must_use]
-    pub fn rejects(&self) -> &Rejects {
-        &self.outcome.reading().rejected
+    pub fn rejects(&self) -> RunRejects<'_> {
+        RunRejects::new(self.outcome.rejects(), self.outcome.corpus())
     }
 
     /// The outcome of the [`PairsRun`], with the counts of the run.

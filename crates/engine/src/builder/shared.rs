@@ -3,7 +3,7 @@
 /// Writes the methods that [`Dedup`](super::Dedup) and [`Pairs`](super::Pairs) share. A macro and not a trait, because a trait
 /// would have to be imported by every caller.
 macro_rules! shared_options {
-    ($builder:ident) => {
+    ($builder:ident, $options:ident) => {
         /// Inputs. Every call adds an input behind those before it.
         impl $builder {
             /// Adds a list of texts, which are copied. Their ids are `memory:1`, `memory:2` and so on.
@@ -96,6 +96,9 @@ macro_rules! shared_options {
         /// Similarity settings.
         impl $builder {
             /// Sets the exact similarity from which on two documents are near-duplicates: above 0 and at most 1. Default: 0.8.
+            ///
+            /// Documents without shingles, such as empty texts, have similarity 1 if their normalised texts are equal, and 0
+            /// otherwise. An index in memory ([`Lsh`](minwise::Lsh)) never finds such documents.
             pub fn threshold(mut self, threshold: f64) -> Self {
                 self.options.settings.threshold = threshold;
                 self
@@ -119,14 +122,14 @@ macro_rules! shared_options {
             }
 
             /// Sets the probability of finding a pair whose similarity is the threshold: above 0 and below 1. Bands and rows are chosen
-            /// by it. Default: 0.99.
+            /// by it, so that it is refused beside [`bands`](Self::bands). Default: 0.99.
             pub fn recall(mut self, recall: f64) -> Self {
-                self.options.settings.bands = Bands::ForRecall(recall);
+                self.recall = Some(recall);
                 self
             }
 
             /// Sets the number of bands and of rows per band; their product is at most the number of registers. Default: those that
-            /// follow from the recall.
+            /// follow from [`recall`](Self::recall), which is refused beside them.
             pub fn bands(mut self, bands: usize, rows: usize) -> Self {
                 self.options.settings.bands = Bands::Given { bands, rows };
                 self
@@ -155,6 +158,22 @@ macro_rules! shared_options {
             pub fn settings(mut self, change: impl FnOnce(&mut RunSettings)) -> Self {
                 change(&mut self.options.settings);
                 self
+            }
+        }
+
+        impl $builder {
+            /// The options and the problems of those that could not be parsed or do not go together.
+            fn parts(mut self) -> ($options, Vec<SettingProblem>) {
+                match (self.recall, self.options.settings.bands) {
+                    (Some(recall), Bands::Given { .. }) => {
+                        self.problems.push(SettingProblem::recall_beside_bands(recall));
+                    }
+                    (Some(recall), Bands::ForRecall(_)) => {
+                        self.options.settings.bands = Bands::ForRecall(recall);
+                    }
+                    (None, _) => {}
+                }
+                (self.options, self.problems)
             }
         }
 

@@ -223,7 +223,7 @@ fn removed_in(
             Some(Removed { document: visit.document, of: documents[of as usize], similarity })
         }
         // A reference stays, be it the copy of another.
-        Verdict::Kept | Verdict::Duplicate { .. } => None,
+        _ => None,
     }));
     removed
 }

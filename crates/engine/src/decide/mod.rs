@@ -15,6 +15,7 @@ use crate::verify::Verification;
 
 /// A document that does not stay.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Removed {
     /// The document.
     pub document: u32,
@@ -24,23 +25,31 @@ pub struct Removed {
     pub similarity: f64,
 }
 
-/// What a run decided.
+impl Removed {
+    /// A document that does not stay, because of another one with this similarity.
+    #[must_use]
+    pub fn new(document: u32, of: u32, similarity: f64) -> Self {
+        Self { document, of, similarity }
+    }
+}
+
+/// The decisions of a run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Decisions {
     /// The documents that do not stay, in input order.
     pub removed: Vec<Removed>,
-    /// The documents that would not, but for `RunSettings::max_cluster`: those of larger clusters, in input order.
+    /// The documents of clusters larger than `RunSettings::max_cluster` that would otherwise be removed, in input order.
     pub spared: Vec<Removed>,
-    /// Clusters that they are of.
+    /// The number of clusters larger than `RunSettings::max_cluster`.
     pub large_clusters: u64,
-    /// Removed documents whose shingles equal the kept one's.
+    /// The number of removed documents whose shingles equal those of the kept document.
     pub equal: u64,
-    /// Clusters of more than one document.
+    /// The number of clusters of more than one document.
     pub clusters: u64,
-    /// What was compared.
+    /// The counts of compared pairs.
     pub verification: Verification,
-    /// What a sample says of the recall, if it was asked.
+    /// The recall measured on a sample; `None` without an audit.
     pub audit: Option<Audit>,
 }
 

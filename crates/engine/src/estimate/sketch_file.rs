@@ -102,6 +102,7 @@ pub fn write(file: NewSketchFile, corpus: &Corpus, reading: &Reading, spec: &Spe
 
 /// A sketch of a document that was made elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SketchRow<'a> {
     /// The id of the document.
     pub id: &'a str,
@@ -109,6 +110,14 @@ pub struct SketchRow<'a> {
     pub has_shingles: bool,
     /// The words of the sketch.
     pub words: &'a [u32],
+}
+
+impl<'a> SketchRow<'a> {
+    /// The sketch of the document with this id. `words` are [`EMPTY`](minwise::sketch::minhash::EMPTY) if it has no shingles.
+    #[must_use]
+    pub fn new(id: &'a str, has_shingles: bool, words: &'a [u32]) -> Self {
+        Self { id, has_shingles, words }
+    }
 }
 
 /// Writes sketches that were made by this spec.

@@ -15,6 +15,7 @@ pub(super) const SHORT_BYTES: u32 = 1 << 20;
 
 /// What a run found.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Findings<'a> {
     /// The corpus that was read.
     pub corpus: &'a Corpus,
@@ -29,6 +30,18 @@ pub struct Findings<'a> {
 }
 
 impl<'a> Findings<'a> {
+    /// The findings of a run that was done stage by stage.
+    #[must_use]
+    pub fn new(
+        corpus: &'a Corpus,
+        reading: &'a Reading,
+        decisions: &'a Decisions,
+        plan: &'a Plan,
+        summary: &'a Summary,
+    ) -> Self {
+        Self { corpus, reading, decisions, plan, summary }
+    }
+
     /// The id of a document.
     pub(super) fn id(&self, document: u32) -> Result<Cow<'a, str>, Error> {
         self.reading.documents.id(document, self.corpus)

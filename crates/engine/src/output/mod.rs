@@ -221,7 +221,7 @@ pub fn write_annotated(
         let keeper = removed.or(spared.next_if(|spared| spared.document == document));
         let cluster = findings.id(keeper.map_or(document, |keeper| keeper.of))?;
         observer.advance(1);
-        Ok((place?, Annotation { cluster, similarity: removed.map(|removed| removed.similarity) }))
+        Ok((place?, Annotation::new(cluster, removed.map(|removed| removed.similarity))))
     });
     let mut failed = None;
     let annotated = until_failure(annotated, &mut failed).take_while(|_| !observer.cancelled());

@@ -250,7 +250,7 @@ impl FieldSought {
         let first_document = first.map(|place| place.line);
         let is_before = |rejected: &Rejected| first_document.is_none_or(|line| rejected.line <= line);
         // A file that cannot be read says nothing about the fields of records.
-        let mut records = part.rejected.iter().filter(|rejected| rejected.code != UNREADABLE).peekable();
+        let mut records = part.rejected.iter().filter(|rejected| rejected.reason != UNREADABLE).peekable();
         let mut without = 0;
         while records.next_if(|rejected| is_before(rejected) && lacks_field(rejected)).is_some() {
             without += 1;
@@ -276,7 +276,7 @@ impl FieldSought {
 
 /// Whether a rejected record does not have the field that is to hold the text.
 fn lacks_field(rejected: &Rejected) -> bool {
-    matches!(&*rejected.code, "missing_field" | "invalid_json" | "not_an_object" | "invalid_utf8")
+    matches!(&*rejected.reason, "missing_field" | "invalid_json" | "not_an_object" | "invalid_utf8")
 }
 
 /// What is counted for a segment while it grows.
@@ -377,7 +377,7 @@ impl<'a> Desk<'a> {
         part.columns.clear();
         for mut rejected in part.rejected {
             rejected.line += self.progress.lines;
-            if rejected.code == NULL && self.corpus.options().nulls == Nulls::Error {
+            if rejected.reason == NULL && self.corpus.options().nulls == Nulls::Error {
                 return Err(ErrorKind::NullText { record: rejected.describe(self.corpus) }.into());
             }
             let of_reference = rejected.source < self.corpus.references();
@@ -710,7 +710,7 @@ fn too_short<T>(
         source: place.source,
         line: place.line + 1,
         id: document.id.as_deref().map(str::to_owned),
-        code: "too_short".to_owned(),
+        reason: "too_short".to_owned(),
         message: format!("the text has {units} {unit}, and a shingle needs {}", shingling.size()),
     }
 }

@@ -34,8 +34,8 @@ impl RejectedRecords {
 
     pub(crate) fn new(documents: &Documents, rejected: &Rejects, corpus: &Corpus) -> Self {
         let all = rejected.first();
-        let wrong_encoding = |rejected: &Rejected| rejected.code == "invalid_utf8";
-        let not_a_line = |rejected: &Rejected| matches!(&*rejected.code, "invalid_json" | "not_an_object");
+        let wrong_encoding = |rejected: &Rejected| rejected.reason == "invalid_utf8";
+        let not_a_line = |rejected: &Rejected| matches!(&*rejected.reason, "invalid_json" | "not_an_object");
         let hint = if documents.is_empty() && !all.is_empty() && all.iter().all(not_a_line) {
             Some(
                 "JSONL has one object per line: `jq -c '.[]' FILE` makes it of a list, and `jq -c . FILE` of objects that take several lines"

@@ -1,5 +1,6 @@
 //! Records that were not taken in.
 
+use std::fmt;
 use std::ops::Range;
 
 use minwise_corpus::{Corpus, RecordPlace, Reject, RejectLine};
@@ -23,8 +24,10 @@ pub struct Rejected {
     pub line: u64,
     /// Its id, where it could be read.
     pub id: Option<String>,
-    /// A stable name for the reason.
-    pub code: String,
+    /// The stable code of the reason, in snake case.
+    // Earlier versions wrote `code` into work folders.
+    #[serde(alias = "code")]
+    pub reason: String,
     /// The reason in words.
     pub message: String,
 }
@@ -33,14 +36,14 @@ impl Rejected {
     /// Bytes that it takes in memory.
     pub(crate) fn size_bytes(&self) -> u64 {
         let id = self.id.as_ref().map_or(0, String::len);
-        (size_of::<Self>() + id + self.code.len() + self.message.len()) as u64
+        (size_of::<Self>() + id + self.reason.len() + self.message.len()) as u64
     }
 
     pub(crate) fn new(place: &RecordPlace, reject: Reject) -> Self {
         Self {
             source: place.source,
             line: place.line + 1,
-            code: reject.reason.code().to_owned(),
+            reason: reject.reason.code().to_owned(),
             message: reject.reason.to_string(),
             id: reject.id,
         }
@@ -50,7 +53,7 @@ impl Rejected {
     #[must_use]
     pub fn line(self, corpus: &Corpus) -> RejectLine {
         let file = corpus.sources().get(self.source as usize).map(|source| source.name().to_owned());
-        RejectLine { file, line: Some(self.line), id: self.id, reason: self.code, message: self.message }
+        RejectLine::new(file.map(|file| (file, self.line)), self.id, self.reason, self.message)
     }
 
     /// Where it stands and why it was rejected, in one line.
@@ -61,7 +64,7 @@ impl Rejected {
 }
 
 /// All records of a run that were not taken in, in input order.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Rejects {
     len: u64,
     of_references: u64,
@@ -155,6 +158,71 @@ impl Rejects {
     }
 }
 
+/// Prints the counts and no records: there may be millions, and those in memory are bytes.
+impl fmt::Debug for Rejects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { len, of_references, .. } = self;
+        f.debug_struct("Rejects")
+            .field("len", len)
+            .field("of_references", of_references)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The rejected records of a run with the names of their files, in input order.
+///
+/// ```
+/// use minwise_engine::{Dedup, Nulls};
+///
+/// let result = Dedup::new().optional_texts([Some("a rose"), None]).nulls(Nulls::Reject).run()?;
+/// let reject = &result.rejects().first()[0];
+/// assert_eq!((reject.file.as_deref(), reject.line, reject.reason.as_str()), (Some("memory"), Some(2), "null"));
+/// # Ok::<(), minwise_engine::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct RunRejects<'r> {
+    rejects: &'r Rejects,
+    corpus: &'r Corpus,
+}
+
+impl<'r> RunRejects<'r> {
+    pub(crate) fn new(rejects: &'r Rejects, corpus: &'r Corpus) -> Self {
+        Self { rejects, corpus }
+    }
+
+    /// The number of rejected records.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.rejects.len()
+    }
+
+    /// The number of rejected records of references.
+    #[must_use]
+    pub fn of_references(&self) -> u64 {
+        self.rejects.of_references()
+    }
+
+    /// Whether no record was rejected.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rejects.is_empty()
+    }
+
+    /// The first thousand rejected records: file, line, id, reason. [`for_each`](Self::for_each) visits all of them.
+    #[must_use]
+    pub fn first(&self) -> Vec<RejectLine> {
+        self.rejects.first().iter().map(|rejected| rejected.clone().line(self.corpus)).collect()
+    }
+
+    /// Visits all rejected records.
+    ///
+    /// # Errors
+    /// Fails where [`Rejects::for_each`] does.
+    pub fn for_each(&self, mut visit: impl FnMut(RejectLine) -> Result<(), Error>) -> Result<(), Error> {
+        self.rejects.for_each(|rejected| visit(rejected.line(self.corpus)))
+    }
+}
+
 fn read_lines(
     medium: &Medium,
     mut range: Range<u64>,
@@ -194,7 +262,21 @@ mod tests {
 
     fn rejected(line: u64) -> Rejected {
         let message = "bad \n line ".repeat(line as usize % 50);
-        Rejected { source: 0, line, id: Some("x\u{1}".to_owned()), code: "bad".to_owned(), message }
+        Rejected { source: 0, line, id: Some("x\u{1}".to_owned()), reason: "bad".to_owned(), message }
+    }
+
+    #[test]
+    fn a_list_of_millions_is_printed_by_its_counts() {
+        let mut rejects = Rejects::default();
+        rejects.push(rejected(7), true);
+        assert_eq!(format!("{rejects:?}"), "Rejects { len: 1, of_references: 1, .. }");
+    }
+
+    /// Work folders of earlier versions have another name for the reason.
+    #[test]
+    fn rejects_of_earlier_versions_are_read() {
+        let line = r#"{"source":0,"line":7,"id":null,"code":"null","message":"it is null"}"#;
+        assert_eq!(serde_json::from_str::<Rejected>(line).unwrap().reason, "null");
     }
 
     #[test]

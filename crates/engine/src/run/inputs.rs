@@ -240,6 +240,6 @@ fn saved(path: &Path, spec: &Spec) -> Result<FrequencyTable, Error> {
 fn whole_files(format: InputFormat) -> InputFormat {
     match format {
         InputFormat::Only(Format::TEXT) => format,
-        InputFormat::Auto | InputFormat::Only(_) => InputFormat::Only(Format::DOCUMENT),
+        _ => InputFormat::Only(Format::DOCUMENT),
     }
 }

@@ -40,11 +40,8 @@ pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)>
     let [text_field, id_field, encoding, delimiter, max_record, null] = options.deciding();
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
     // What is asked for decides the format of references, which may be another one than that of the inputs.
-    let reference_format = match options.format {
-        _ if corpus.references() == 0 => None,
-        InputFormat::Auto => Some("auto".to_owned()),
-        InputFormat::Only(format) => Some(format.name().to_owned()),
-    };
+    let asked_for = if let InputFormat::Only(format) = options.format { format.name() } else { "auto" };
+    let reference_format = (corpus.references() > 0).then(|| asked_for.to_owned());
     [
         ("spec", spec.to_string()),
         ("measure", measure.to_string()),

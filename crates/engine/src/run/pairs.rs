@@ -10,6 +10,7 @@ use super::{Destination, PairFormat, overwrite};
 use crate::decide::pairs::{SimilarPair, SimilarPairs, pairs};
 use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::read::rejected::RejectedRecords;
+use crate::read::rejects::Rejects;
 use crate::read::{Reading, read};
 use crate::setters::setters;
 use crate::settings::{Plan, RunSettings};
@@ -211,6 +212,12 @@ impl PairsOutcome {
     #[must_use]
     pub fn corpus(&self) -> &Corpus {
         &self.corpus
+    }
+
+    /// The records that were rejected.
+    #[must_use]
+    pub fn rejects(&self) -> &Rejects {
+        &self.reading.rejected
     }
 
     pub(crate) fn reading(&self) -> &Reading {

@@ -13,19 +13,21 @@ use crate::error::Error;
 use crate::read::prepare::{DocumentSet, Preparation, Prepared};
 use crate::weigh::WeightTables;
 
-/// How two documents relate.
+/// The comparison of two documents: exact similarities, the estimate of their sketches, and the passages that both share.
+///
+/// The fields have the names of `minwise compare --format jsonl` and of `POST /pair` of the server.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
     /// The exact Jaccard similarity, weighted if the spec has weights. Documents without shingles have 1 if their normalised texts are equal, else 0.
-    pub jaccard: f64,
-    /// The exact share of the left one's shingles that the right one has.
-    pub left_in_right: f64,
-    /// The exact share of the right one's shingles that the left one has.
-    pub right_in_left: f64,
-    /// What the sketch makes of it; nothing if one of them has no shingles.
+    pub similarity: f64,
+    /// The exact share of the left document's shingles that the right document has.
+    pub containment_of_left: f64,
+    /// The exact share of the right document's shingles that the left document has.
+    pub containment_of_right: f64,
+    /// The estimate of the sketches; `None` if a document has no shingles.
     pub estimate: Option<Estimate>,
-    /// What both have in common, longest first.
+    /// The passages that both documents share, longest first.
     pub passages: Vec<ComparedPassage>,
 }
 
@@ -33,23 +35,23 @@ pub struct Comparison {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ComparedPassage {
-    /// Its length in tokens or characters, as the shingling has it.
-    pub units: usize,
-    /// Where it stands in the left text, in bytes.
+    /// The length of the passage in tokens; in characters, if shingles are made of characters.
+    pub tokens: usize,
+    /// The bytes of the passage in the left text.
     pub left: Range<usize>,
-    /// Where it stands in the right text, in bytes.
+    /// The bytes of the passage in the right text.
     pub right: Range<usize>,
 }
 
-/// What one sketch makes of two documents.
+/// The estimate of one kind of sketch for two documents, beside the exact value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct SketchComparison {
-    /// The sketch.
+    /// The kind of the sketch.
     pub method: Method,
-    /// What it estimates; nothing if one of the documents has no shingles.
+    /// The estimate; `None` if a document has no shingles.
     pub estimate: Option<Estimate>,
-    /// The exact value that it estimates.
+    /// The exact value that the sketch estimates.
     pub exact: f64,
 }
 
@@ -130,28 +132,33 @@ fn compare_prepared(left: &str, right: &str, preparation: &Preparation) -> Compa
     let b = Read::new(right, preparation);
     if a.set.is_empty() || b.set.is_empty() {
         let same = f64::from(u8::from(a.equality_key == b.equality_key));
-        let (jaccard, left_in_right, right_in_left) = (same, same, same);
-        return Comparison { jaccard, left_in_right, right_in_left, estimate: None, passages: vec![] };
+        return Comparison {
+            similarity: same,
+            containment_of_left: same,
+            containment_of_right: same,
+            estimate: None,
+            passages: vec![],
+        };
     }
-    let [jaccard, left_in_right, right_in_left] = a.set.relation(&b.set);
+    let [similarity, containment_of_left, containment_of_right] = a.set.relation(&b.set);
     let size = preparation.spec().shingling.size();
     let mut passages: Vec<ComparedPassage> = shared_passages(a.shingles.hashes(), b.shingles.hashes())
         .into_iter()
-        .filter_map(|Passage { left, right, shingles }| {
+        .filter_map(|Passage { left, right, shingles, .. }| {
             // A document shorter than a shingle is one shingle of all its units.
-            let units = (shingles + size - 1).min(a.shingles.units());
+            let tokens = (shingles + size - 1).min(a.shingles.units());
             Some(ComparedPassage {
-                units,
-                left: a.places.span(left, left + units - 1)?,
-                right: b.places.span(right, right + units - 1)?,
+                tokens,
+                left: a.places.span(left, left + tokens - 1)?,
+                right: b.places.span(right, right + tokens - 1)?,
             })
         })
         .collect();
-    passages.sort_by_key(|passage| (usize::MAX - passage.units, passage.left.start));
+    passages.sort_by_key(|passage| (usize::MAX - passage.tokens, passage.left.start));
     Comparison {
-        jaccard,
-        left_in_right,
-        right_in_left,
+        similarity,
+        containment_of_left,
+        containment_of_right,
         estimate: Some(preparation.estimate(&a.sketch, &b.sketch)),
         passages,
     }
@@ -191,7 +198,7 @@ mod tests {
         let left = "One, TWO three four. Five six seven eight!";
         let right = "five six seven eight; one two three four";
         let result = comparison(left, right);
-        assert_eq!(result.jaccard, 4.0 / 8.0);
+        assert_eq!(result.similarity, 4.0 / 8.0);
         let texts: Vec<(&str, &str)> = result
             .passages
             .iter()
@@ -201,24 +208,24 @@ mod tests {
             texts,
             [("One, TWO three four", "one two three four"), ("Five six seven eight", "five six seven eight")]
         );
-        assert_eq!(result.passages[0].units, 4);
+        assert_eq!(result.passages[0].tokens, 4);
     }
 
     #[test]
     fn a_part_of_a_whole() {
         let result = comparison("a b c d e f g h", "b c d e");
-        assert_eq!((result.left_in_right, result.right_in_left), (2.0 / 6.0, 1.0));
+        assert_eq!((result.containment_of_left, result.containment_of_right), (2.0 / 6.0, 1.0));
     }
 
     #[test]
     fn short_and_empty_texts() {
         let short = comparison("Two words", "two WORDS!");
-        assert_eq!(short.jaccard, 1.0);
-        assert_eq!(short.passages, [ComparedPassage { units: 2, left: 0..9, right: 0..9 }]);
-        assert_eq!(comparison("two words", "two words more").jaccard, 0.0);
-        assert_eq!(comparison("", "  ").jaccard, 1.0);
-        assert_eq!(comparison("!", "?").jaccard, 0.0);
-        assert_eq!(comparison("", "a b c").jaccard, 0.0);
+        assert_eq!(short.similarity, 1.0);
+        assert_eq!(short.passages, [ComparedPassage { tokens: 2, left: 0..9, right: 0..9 }]);
+        assert_eq!(comparison("two words", "two words more").similarity, 0.0);
+        assert_eq!(comparison("", "  ").similarity, 1.0);
+        assert_eq!(comparison("!", "?").similarity, 0.0);
+        assert_eq!(comparison("", "a b c").similarity, 0.0);
         assert!(comparison("", "").estimate.is_none());
     }
 

@@ -40,7 +40,7 @@ impl<'a> Sorted<'a> {
 
     /// What two documents share.
     pub(crate) fn overlap(&self, other: &Self) -> Result<Overlap, Error> {
-        let mut sum = Overlap { shared: 0, left: 0, right: 0 };
+        let mut sum = Overlap::default();
         // Shingles are spread evenly, so that the parts of the shorter one are no larger.
         let longer = if self.runs.len() >= other.runs.len() { self } else { other };
         for parts in longer.runs.ranges(self.most) {

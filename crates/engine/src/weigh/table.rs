@@ -35,6 +35,8 @@ pub struct FrequencyTable {
     _folder: Option<TemporaryFolder>,
 }
 
+impl minwise::weight::sealed::FrequencySeal for FrequencyTable {}
+
 impl FrequencyLookup for FrequencyTable {
     fn documents(&self) -> u64 {
         self.about.documents

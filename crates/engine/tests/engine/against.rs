@@ -23,7 +23,7 @@ fn expected(oracle: &Oracle, references: usize, order: &[usize], cluster: Cluste
                 let best = similar.filter(|pair| pair.1 >= 0.5).reduce(|a, b| if b.1 > a.1 { b } else { a });
                 match best {
                     Some((of, similarity)) => {
-                        removed.push(Removed { document: document as u32, of: of as u32, similarity });
+                        removed.push(Removed::new(document as u32, of as u32, similarity));
                     }
                     None => kept.push(document),
                 }
@@ -64,7 +64,7 @@ fn expected(oracle: &Oracle, references: usize, order: &[usize], cluster: Cluste
                 .filter(|&document| first[document] != document)
                 .map(|document| {
                     let similarity = oracle.jaccard(document, first[document]);
-                    Removed { document: document as u32, of: first[document] as u32, similarity }
+                    Removed::new(document as u32, first[document] as u32, similarity)
                 })
                 .collect()
         }

@@ -76,6 +76,15 @@ fn an_index_is_the_position_in_the_list() {
     assert_eq!(result.kept().collect::<Vec<_>>(), [1, 3]);
     assert_eq!(result.rejected().collect::<Vec<_>>(), [0, 2, 4, 5]);
     assert_eq!(result.rejects().len(), 4);
+    let first = &result.rejects().first()[1];
+    assert_eq!((first.file.as_deref(), first.line, &*first.reason), (Some("memory"), Some(3), "null"));
+    let mut all = vec![];
+    let mut take = |reject| {
+        all.push(reject);
+        Ok(())
+    };
+    result.rejects().for_each(&mut take).unwrap();
+    assert_eq!(all, result.rejects().first());
     assert_eq!(result.kept_mask(), [false, true, false, true, false, false, false]);
     for (index, text) in list.into_iter().enumerate() {
         assert_eq!(result.text(index).unwrap().as_deref(), text);
@@ -127,7 +136,7 @@ fn references_come_behind_the_inputs() {
     assert_eq!(result.id(5).unwrap().as_deref(), Some("rose"));
     assert_eq!(result.text(5).unwrap().as_deref(), Some(ROSE));
     assert_eq!((result.id(6).unwrap(), result.text(6).unwrap()), (None, None));
-    assert_eq!(result.explain(2).unwrap().unwrap().jaccard, 1.0);
+    assert_eq!(result.explain(2).unwrap().unwrap().similarity, 1.0);
 }
 
 #[test]
@@ -221,6 +230,17 @@ fn all_problems_come_at_once() {
     let settings: Vec<&str> = error.problems().iter().map(|problem| problem.setting).collect();
     assert_eq!(settings, ["memory", "recall"]);
     assert!(matches!(Dedup::new().run().unwrap_err().kind(), ErrorKind::Corpus(_)), "no input");
+    // Bands and rows decide the recall, in whatever order the two are set.
+    let refused = [
+        Dedup::new().texts([ROSE]).bands(16, 6).recall(0.9).run().unwrap_err(),
+        Dedup::new().texts([ROSE]).recall(0.9).bands(16, 6).run().unwrap_err(),
+        Pairs::new().texts([ROSE]).bands(16, 6).recall(0.9).run().unwrap_err(),
+    ];
+    for error in refused {
+        assert_eq!(error.problems()[0].setting, "recall", "{error}");
+    }
+    assert!(Dedup::new().texts([ROSE]).recall(0.9).run().is_ok());
+    assert!(Dedup::new().texts([ROSE]).bands(16, 6).run().is_ok());
 }
 
 /// Counts what is read, and cancels when a stage begins.
@@ -267,8 +287,8 @@ fn a_removed_document_is_explained_and_put_back() {
     let result = Dedup::new().texts(&texts).run().unwrap();
     assert_eq!(removed(&result), [(1, 0), (2, 0)]);
     let near = result.explain(1).unwrap().unwrap();
-    assert_eq!((near.jaccard, near.left_in_right), (41.0 / 46.0, 1.0));
-    assert_eq!(near.jaccard, result.removed()[0].similarity);
+    assert_eq!((near.similarity, near.containment_of_left), (41.0 / 46.0, 1.0));
+    assert_eq!(near.similarity, result.removed()[0].similarity);
     assert_eq!(&texts[1][near.passages[0].left.clone()], texts[1]);
     assert_eq!(result.explain(0).unwrap(), None);
     assert_eq!(result.explain(9).unwrap(), None);
@@ -309,14 +329,14 @@ fn rows_are_written_as_a_run_writes_them() {
     let spec: Spec = "nfkc+casefold / words:2 / minhash:16 / seed:1".parse().unwrap();
     let row: Vec<u32> = (0..16).collect();
     let rows = [("a", true), ("", false)];
-    let rows = rows.map(|(id, has_shingles)| SketchRow { id, has_shingles, words: &row });
+    let rows = rows.map(|(id, has_shingles)| SketchRow::new(id, has_shingles, &row));
     write_rows(create(&path, Overwrite::Refuse).unwrap(), &spec, rows.into_iter()).unwrap();
     let file = SketchFile::open(&path).unwrap();
     assert_eq!((file.len(), file.id(0), file.id(1)), (2, "a", ""));
     assert_eq!((file.has_shingles(0), file.has_shingles(1), file.row(1)), (true, false, &row[..]));
     assert_eq!(file.spec(), &spec);
 
-    let short = [SketchRow { words: &row[1..], ..rows[0] }];
+    let short = [SketchRow::new(rows[0].id, rows[0].has_shingles, &row[1..])];
     let other = create(&folder.path().join("other"), Overwrite::Refuse).unwrap();
     let error = write_rows(other, &spec, short.into_iter()).unwrap_err();
     assert_eq!(error.problems()[0].setting, "sketch");

@@ -68,13 +68,7 @@ fn large_clusters(
     let summary = Summary::new(&documents.corpus, &reading, &decisions, &plan);
     let mut report = Report::create(folder.path(), Overwrite::Refuse).unwrap();
     let extras = Extras::default();
-    let findings = Findings {
-        corpus: &documents.corpus,
-        reading: &reading,
-        decisions: &decisions,
-        plan: &plan,
-        summary: &summary,
-    };
+    let findings = Findings::new(&documents.corpus, &reading, &decisions, &plan, &summary);
     report.write(&findings, &extras, observer)?;
     report.finish().unwrap();
     Ok(fs_err::read_to_string(folder.path().join("large-clusters.jsonl")).unwrap())

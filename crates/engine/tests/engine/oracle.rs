@@ -112,7 +112,7 @@ impl Oracle {
             }
             match best {
                 Some((of, similarity)) => {
-                    removed.push(Removed { document: document as u32, of: of as u32, similarity });
+                    removed.push(Removed::new(document as u32, of as u32, similarity));
                 }
                 None => kept.push(document),
             }
@@ -140,7 +140,7 @@ impl Oracle {
                     if !seen[next] {
                         seen[next] = true;
                         let similarity = self.jaccard(next, keeper);
-                        removed.push(Removed { document: next as u32, of: keeper as u32, similarity });
+                        removed.push(Removed::new(next as u32, keeper as u32, similarity));
                         queue.push_back(next);
                     }
                 }

@@ -20,8 +20,7 @@ fn page(documents: &Documents, settings: &RunSettings, extras: &Extras) -> Strin
     let corpus = &documents.corpus;
     let summary = Summary::new(corpus, &reading, &decisions, &plan);
     let mut report = Report::create(folder.path(), Overwrite::Refuse).unwrap();
-    let findings =
-        Findings { corpus, reading: &reading, decisions: &decisions, plan: &plan, summary: &summary };
+    let findings = Findings::new(corpus, &reading, &decisions, &plan, &summary);
     report.write(&findings, extras, &Unobserved).unwrap();
     report.finish().unwrap();
     let page = fs_err::read_to_string(folder.path().join(Report::PAGE)).unwrap();
@@ -151,13 +150,10 @@ fn samples_of_everything_are_shown() {
 
 #[test]
 fn what_the_caller_knows_is_shown_too() {
-    let extras = Extras {
-        measured_recall: Some(MeasuredRecall { value: 0.9876, low: 0.95, high: 0.999 }),
-        this_run: Some(ThisRun {
-            command: "minwise dedup '<in>.jsonl'".to_owned(),
-            stages: vec![("read", Duration::from_millis(1500)), ("verify", Duration::from_millis(500))],
-        }),
-    };
+    let stages = vec![("read", Duration::from_millis(1500)), ("verify", Duration::from_millis(500))];
+    let extras = Extras::default()
+        .measured_recall(MeasuredRecall::new(0.9876, 0.95, 0.999))
+        .this_run(ThisRun::new("minwise dedup '<in>.jsonl'", stages));
     let (documents, settings) = (families(), settings("words:3", 0.8, 16, 6));
     let with = page(&documents, &settings, &extras);
     for part in [

@@ -101,22 +101,22 @@ impl Index {
     /// Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, and with
     /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system refuses something. Damage is no error: it is in the
     /// report.
-    pub fn check(&self, observer: &dyn Observer) -> Result<IntegrityReport> {
+    pub fn check_integrity(&self, observer: &dyn Observer) -> Result<IntegrityReport> {
         let mut checked = IntegrityReport::default();
         self.check_into(&mut checked, observer)?;
         Ok(checked)
     }
 
-    /// Verifies all stored data of the index in a folder as [`check`](Self::check) does, even if the index cannot be
-    /// [opened](Index::open) because acknowledged changes or counters are lost.
+    /// Verifies all stored data of the index in a folder as [`check_integrity`](Self::check_integrity) does, even if the index
+    /// cannot be [opened](Index::open) because acknowledged changes or counters are lost.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::NotAnIndex`](crate::ErrorKind::NotAnIndex), [`ErrorKind::Locked`](crate::ErrorKind::Locked),
     /// [`ErrorKind::Version`](crate::ErrorKind::Version) or [`ErrorKind::Unicode`](crate::ErrorKind::Unicode) if the folder
     /// cannot be opened at all, with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if its header or the files of the
-    /// storage engine cannot be read, and where [`check`](Self::check) does.
-    pub fn examine(path: &Path, observer: &dyn Observer) -> Result<IntegrityReport> {
-        let (index, mut checked) = Self::open_as_it_is(path)?;
+    /// storage engine cannot be read, and where [`check_integrity`](Self::check_integrity) does.
+    pub fn examine(path: impl AsRef<Path>, observer: &dyn Observer) -> Result<IntegrityReport> {
+        let (index, mut checked) = Self::open_as_it_is(path.as_ref())?;
         index.check_into(&mut checked, observer)?;
         Ok(checked)
     }
@@ -234,7 +234,7 @@ mod tests {
         // Nothing of a document is lost that others do not follow from.
         assert_eq!(Index::repair(&path, &Unobserved).unwrap(), checked);
         let index = Index::open(&path).unwrap();
-        assert_eq!(index.check(&Unobserved).unwrap().findings, []);
+        assert_eq!(index.check_integrity(&Unobserved).unwrap().findings, []);
         assert_eq!(index.statistics().unwrap().documents, 9);
         checked.findings.into_iter().map(|finding| (finding.kind, finding.what)).collect()
     }

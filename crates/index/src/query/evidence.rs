@@ -74,9 +74,9 @@ impl Evidence {
         }
         ignored.sort_unstable();
         ignored.dedup();
-        let weighs = options.weight.is_some_and(Weighting::needs_frequencies);
+        let weighs = options.weighting().is_some_and(Weighting::needs_frequencies);
         let table = if weighs || options.max_df.is_some() { Some(index.frequencies()?) } else { None };
-        let weigher = match (options.weight, &table) {
+        let weigher = match (options.weighting(), &table) {
             (None, _) => None,
             (Some(weighting), Some(table)) if weighting.needs_frequencies() => {
                 Some(Weigher::with_frequencies(weighting, Arc::<CommonFrequencies>::clone(table), None))
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn many_quotations_are_masked_in_the_time_of_one_pass() {
         let folder = tempfile::tempdir().unwrap();
-        let index = Index::create(&folder.path().join("index"), &crate::IndexSettings::default()).unwrap();
+        let index = Index::create(folder.path().join("index"), &crate::IndexSettings::default()).unwrap();
         let options = CheckOptions { ignore_quotations: true, ..CheckOptions::default() };
         let evidence = Evidence::new(&index, &options).unwrap();
         let text = "« \"one two three four five\" six seven ".repeat(60_000);

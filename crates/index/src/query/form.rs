@@ -14,6 +14,7 @@ pub(super) mod most_documents {
             None => to.serialize_none(),
             Some(MostDocuments::Share(share)) => share.serialize(to),
             Some(MostDocuments::Number(number)) => number.serialize(to),
+            Some(other) => other.to_string().serialize(to),
         }
     }
 
@@ -22,8 +23,45 @@ pub(super) mod most_documents {
         let number = Option::<Number>::deserialize(from)?;
         Ok(number.map(|number| match (number.as_u64(), number.as_f64()) {
             (Some(number), _) => MostDocuments::Number(number),
+            // JSON Schema counts 2.0 as a whole number. 1.0 is a share, because programs write all documents so.
+            (None, Some(share)) if share > 1.0 && share <= WHOLE && share.fract() == 0.0 => {
+                MostDocuments::Number(share as u64)
+            }
             (None, share) => MostDocuments::Share(share.unwrap_or(f64::NAN)),
         }))
+    }
+
+    /// Every whole number up to this one is a float.
+    const WHOLE: f64 = 9_007_199_254_740_992.0;
+}
+
+/// The length of a passage as a number, or `off` for [`CheckOptions::NO_PASSAGE`](super::CheckOptions::NO_PASSAGE).
+pub(super) mod passage {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde_json::Value;
+
+    use crate::query::CheckOptions;
+
+    pub(crate) fn serialize<S: Serializer>(passage: &Option<usize>, to: S) -> Result<S::Ok, S::Error> {
+        match passage {
+            Some(CheckOptions::NO_PASSAGE) => "off".serialize(to),
+            tokens => tokens.serialize(to),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<usize>, D::Error> {
+        let wrong = |value: &Value| {
+            D::Error::custom(format!("`passage` is `{value}`, expected a whole number, `off` or null"))
+        };
+        match Value::deserialize(from)? {
+            Value::Null => Ok(None),
+            Value::String(word) if word == "off" => Ok(Some(CheckOptions::NO_PASSAGE)),
+            value => {
+                let tokens = value.as_u64().and_then(|tokens| usize::try_from(tokens).ok());
+                tokens.map(Some).ok_or_else(|| wrong(&value))
+            }
+        }
     }
 }
 
@@ -73,13 +111,57 @@ pub(super) mod optional_range {
     }
 }
 
-/// Weighting of shingles: by occurrences (`count`), by their share of the document (`tf`), or by this share and by how few documents
+/// Minimum length of a passage: in tokens, or `off`.
+#[cfg(feature = "openapi")]
+pub(crate) struct PassageLength;
+
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for PassageLength {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Type};
+
+        let tokens = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0_u64));
+        let off = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["off"]));
+        let description = "Minimum length of a passage: a number of tokens, or `off`.";
+        AnyOfBuilder::new().item(tokens).item(off).description(Some(description)).into()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for PassageLength {}
+
+/// Maximum number of documents that have a shingle: a number of documents, or a share of all.
+#[cfg(feature = "openapi")]
+pub(crate) struct MaxDf;
+
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for MaxDf {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Type};
+
+        let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1_u64));
+        let share = ObjectBuilder::new()
+            .schema_type(Type::Number)
+            .exclusive_minimum(Some(0_u64))
+            .maximum(Some(1_u64));
+        let description =
+            "A whole number of documents from 1, or a share of all documents above 0 and at most 1.0.";
+        AnyOfBuilder::new().item(number).item(share).description(Some(description)).into()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for MaxDf {}
+
+/// Weighting of shingles: none (`none`), by occurrences (`count`), by their share of the document (`tf`), or by this share and by how few documents
 /// have the shingle (`tf-idf`; `tf-idf,smooth` has a logarithm that is always positive).
 #[cfg(feature = "openapi")]
 #[derive(utoipa::ToSchema)]
 #[schema(as = Weighting)]
 #[expect(dead_code, reason = "it is only described")]
 pub(crate) enum WeightingName {
+    #[serde(rename = "none")]
+    None,
     #[serde(rename = "count")]
     Count,
     #[serde(rename = "tf")]

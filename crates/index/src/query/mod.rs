@@ -136,7 +136,7 @@ impl Index {
     /// let text = "The reed warbler breeds in the reeds along the northern shore of the lake.";
     /// index.add_now(&[NewDocument::new("2019-17", text)])?;
     ///
-    /// let answer = index.query(&Query::new(text), &CheckOptions::default().top(5))?;
+    /// let answer = index.check(&Query::new(text), &CheckOptions::default().top(5))?;
     /// assert_eq!((answer.matches[0].id.as_str(), answer.matches[0].similarity), ("2019-17", 1.0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -144,15 +144,15 @@ impl Index {
     /// # Errors
     /// Fails with [`ErrorKind::Options`] if an option has a value that it cannot have, with [`ErrorKind::NoTexts`] if an option
     /// needs texts that the index does not keep, and if the index cannot be read.
-    pub fn query(&self, query: &Query<'_>, options: &CheckOptions) -> Result<Answer> {
-        self.query_observed(query, options, &Unobserved)
+    pub fn check(&self, query: &Query<'_>, options: &CheckOptions) -> Result<Answer> {
+        self.check_observed(query, options, &Unobserved)
     }
 
-    /// As [`query`](Self::query); the observer may cancel between two look-ups or two candidates.
+    /// As [`check`](Self::check); the observer may cancel between two look-ups or two candidates.
     ///
     /// # Errors
-    /// Fails where [`query`](Self::query) does, and with [`ErrorKind::Interrupted`] if the observer cancels.
-    pub fn query_observed(
+    /// Fails where [`check`](Self::check) does, and with [`ErrorKind::Interrupted`] if the observer cancels.
+    pub fn check_observed(
         &self,
         query: &Query<'_>,
         options: &CheckOptions,
@@ -174,13 +174,13 @@ impl Index {
     /// similarities and shares are the same, and no passage is known.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NoSuchDocument`] if no document has this id, and where [`query_observed`](Self::query_observed)
+    /// Fails with [`ErrorKind::NoSuchDocument`] if no document has this id, and where [`check_observed`](Self::check_observed)
     /// does.
     pub fn resembling(&self, id: &str, options: &CheckOptions, observer: &dyn Observer) -> Result<Answer> {
         let view = self.store.view();
         let (number, record) = self.known(&view, id)?;
         if let Some(text) = self.text(&view, number, &record)? {
-            return self.query_observed(&Query { itself: Some(id), ..Query::new(&text) }, options, observer);
+            return self.check_observed(&Query { itself: Some(id), ..Query::new(&text) }, options, observer);
         }
         let evidence = self.evidence(options)?;
         let kept = self.in_place_of_text(&view, number, &record)?;
@@ -218,7 +218,7 @@ impl Index {
         }
         if self.settings.texts == Texts::LeftOut {
             let needing = [
-                (options.weight.is_some(), "weighing shingles"),
+                (options.weighting().is_some(), "weighing shingles"),
                 (options.ignore_quotations, "leaving quotations out"),
                 (options.ignore_references, "leaving lists of references out"),
             ];
@@ -393,7 +393,7 @@ impl Index {
     /// ```
     ///
     /// # Errors
-    /// Fails where [`query`](Self::query) does, and with [`ErrorKind::NoSuchDocument`] if a side is not in the index.
+    /// Fails where [`check`](Self::check) does, and with [`ErrorKind::NoSuchDocument`] if a side is not in the index.
     pub fn pair_with(&self, left: Side<'_>, right: Side<'_>, options: &CheckOptions) -> Result<DocumentPair> {
         let view = self.store.view();
         let evidence = self.evidence(options)?;

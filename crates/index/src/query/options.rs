@@ -24,8 +24,10 @@ pub struct CheckOptions {
     #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1, default = 0.3))]
     pub containment: f64,
     /// Minimum length of a shared passage that makes a document a match, in tokens. A value below that of the archive counts as
-    /// that of the archive. Default: that of the archive.
-    #[cfg_attr(feature = "openapi", schema(minimum = 0))]
+    /// that of the archive. With `off` (`CheckOptions::NO_PASSAGE` in Rust), a passage alone makes no match. Default: that of the
+    /// archive.
+    #[serde(with = "form::passage")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<form::PassageLength>, default = json!(null)))]
     pub passage: Option<usize>,
     /// Maximum number of matches in the answer, which has the best. Default: 10.
     #[cfg_attr(feature = "openapi", schema(minimum = 1, default = 10))]
@@ -39,7 +41,7 @@ pub struct CheckOptions {
     /// Shingles in more documents than this are no evidence: a whole number of documents from 1, or a share of all documents
     /// above 0 and at most 1.0, written with a decimal point. Default: no limit.
     #[serde(with = "form::most_documents")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<f64>, exclusive_minimum = 0, default = json!(null)))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<form::MaxDf>, default = json!(null)))]
     pub max_df: Option<MostDocuments>,
     /// Texts whose shingles are no evidence, such as the text of a form. Default: none.
     pub ignore_text: Vec<String>,
@@ -50,18 +52,17 @@ pub struct CheckOptions {
     /// Metadata fields: a document with the same value as the checked text in one of these fields is passed over.
     /// Default: none.
     pub exclude: Vec<String>,
-    /// First day of the documents that are compared, inclusive, such as `2026-03-01`. Earlier documents are passed over.
-    /// Default: no limit.
-    #[cfg_attr(feature = "openapi", schema(format = Date))]
+    /// First day of the documents that are compared, inclusive, such as `2026-03-01`; or a year, a month, or a time such as
+    /// `2026-03-01T12:00:00Z`. Earlier documents are passed over. Default: no limit.
     pub since: Option<String>,
-    /// Last day of the documents that are compared, inclusive, such as `2026-03-31`. Later documents are passed over. Default:
-    /// no limit.
-    #[cfg_attr(feature = "openapi", schema(format = Date))]
+    /// Last day of the documents that are compared, inclusive, such as `2026-03-31`; or a year, a month, or a time such as
+    /// `2026-03-31T12:00:00Z`. Later documents are passed over. It cannot be before `since`. Default: no limit.
     pub until: Option<String>,
     /// Metadata field with the date of a document, for `since` and `until`. Default: the date on which the document was added
     /// counts.
     pub date_field: Option<String>,
-    /// Weighting of shingles for the weighted similarity of a match. Default: none, and matches have no weighted similarity.
+    /// Weighting of shingles for the weighted similarity of a match. With `none`, matches have no weighted similarity. Default:
+    /// `none`.
     #[serde(with = "form::weighting")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<form::WeightingName>, default = json!(null)))]
     pub weight: Option<Weighting>,
@@ -79,33 +80,37 @@ setters!(CheckOptions {
     candidates: usize,
     /// Maximum number of passages per match. The longest are in the answer, in the order of the checked text. Default: 50.
     passages: usize,
-    /// Texts whose shingles are no evidence, such as the text of a form. Default: none.
-    ignore_text: Vec<String>,
     /// Whether text in quotation marks is no evidence. Default: false.
     ignore_quotations: bool,
     /// Whether lists of references at the end of a document are no evidence. Default: false.
     ignore_references: bool,
-    /// Metadata fields: a document with the same value as the checked text in one of these fields is passed over.
-    /// Default: none.
-    exclude: Vec<String>,
     ;
     /// Minimum length of a shared passage that makes a document a match, in tokens. A value below that of the archive counts as
-    /// that of the archive. Default: that of the archive.
+    /// that of the archive. With `off` (`CheckOptions::NO_PASSAGE` in Rust), a passage alone makes no match. Default: that of the
+    /// archive.
     passage: Option<usize>,
     /// Shingles in more documents than this are no evidence: a whole number of documents from 1, or a share of all documents
     /// above 0 and at most 1.0, written with a decimal point. Default: no limit.
     max_df: Option<MostDocuments>,
-    /// First day of the documents that are compared, inclusive, such as `2026-03-01`. Earlier documents are passed over.
-    /// Default: no limit.
+    /// Weighting of shingles for the weighted similarity of a match. With `none`, matches have no weighted similarity. Default:
+    /// `none`.
+    weight: Option<Weighting>,
+    ;
+    /// First day of the documents that are compared, inclusive, such as `2026-03-01`; or a year, a month, or a time such as
+    /// `2026-03-01T12:00:00Z`. Earlier documents are passed over. Default: no limit.
     since: Option<String>,
-    /// Last day of the documents that are compared, inclusive, such as `2026-03-31`. Later documents are passed over. Default:
-    /// no limit.
+    /// Last day of the documents that are compared, inclusive, such as `2026-03-31`; or a year, a month, or a time such as
+    /// `2026-03-31T12:00:00Z`. Later documents are passed over. It cannot be before `since`. Default: no limit.
     until: Option<String>,
     /// Metadata field with the date of a document, for `since` and `until`. Default: the date on which the document was added
     /// counts.
     date_field: Option<String>,
-    /// Weighting of shingles for the weighted similarity of a match. Default: none, and matches have no weighted similarity.
-    weight: Option<Weighting>,
+    ;
+    /// Texts whose shingles are no evidence, such as the text of a form. Default: none.
+    ignore_text: Vec<String>,
+    /// Metadata fields: a document with the same value as the checked text in one of these fields is passed over.
+    /// Default: none.
+    exclude: Vec<String>,
 });
 
 impl Default for CheckOptions {
@@ -131,6 +136,14 @@ impl Default for CheckOptions {
 }
 
 impl CheckOptions {
+    /// The [`passage`](Self::passage) with which a passage alone makes no match.
+    pub const NO_PASSAGE: usize = usize::MAX;
+
+    /// The weighting, if matches have a weighted similarity.
+    pub(crate) fn weighting(&self) -> Option<Weighting> {
+        self.weight.filter(|&weighting| weighting != Weighting::None)
+    }
+
     /// The dates between which documents are compared, if they are given.
     pub(crate) fn window(&self) -> Option<DateWindow<'_>> {
         DateWindow::new(self.date_field.as_deref(), self.since.as_deref(), self.until.as_deref())
@@ -153,6 +166,7 @@ impl CheckOptions {
         let is_wrong = |most: &MostDocuments| match *most {
             MostDocuments::Share(share) => !(share > 0.0 && share <= 1.0),
             MostDocuments::Number(number) => number == 0,
+            _ => true,
         };
         if let Some(most) = self.max_df.filter(is_wrong) {
             let expected = "a share such as `0.1`, up to `1.0`, or a number such as `500`, from `1`";
@@ -162,6 +176,10 @@ impl CheckOptions {
             if let Some(date) = date.as_ref().filter(|date| !DateWindow::is_date(date)) {
                 problems.push(OptionProblem::new(option, date, "a date such as `2026-03-01`"));
             }
+        }
+        // If an end is no date, it is named above and makes no window.
+        if let (Some(until), true) = (&self.until, self.window().is_some_and(|window| window.is_reversed())) {
+            problems.push(OptionProblem::new("until", until, "a date on or after `since`"));
         }
         problems
     }
@@ -184,6 +202,23 @@ mod tests {
         assert_eq!(read(&serde_json::to_string(&some).unwrap()), some);
         assert_eq!(read(r#"{"max_df": 1}"#).max_df, Some(MostDocuments::Number(1)));
         assert_eq!(read(r#"{"max_df": 1.0}"#).max_df, Some(MostDocuments::Share(1.0)));
+        assert_eq!(read(r#"{"max_df": 2.0}"#).max_df, Some(MostDocuments::Number(2)));
+    }
+
+    #[test]
+    fn a_passage_alone_can_be_no_match() {
+        let off = read(r#"{"passage": "off"}"#);
+        assert_eq!(off, CheckOptions::default().passage(CheckOptions::NO_PASSAGE));
+        assert_eq!(read(&serde_json::to_string(&off).unwrap()), off);
+        assert!(serde_json::to_string(&off).unwrap().contains(r#""passage":"off""#));
+        assert_eq!(
+            (read(r#"{"passage": 7}"#).passage, read(r#"{"passage": null}"#).passage),
+            (Some(7), None)
+        );
+        for wrong in [r#"{"passage": "on"}"#, r#"{"passage": -1}"#, r#"{"passage": 1.5}"#] {
+            let error = serde_json::from_str::<CheckOptions>(wrong).unwrap_err().to_string();
+            assert!(error.contains("expected a whole number, `off` or null"), "{error}");
+        }
     }
 
     #[test]
@@ -199,6 +234,8 @@ mod tests {
             (r#"{"max_df": 1.5}"#, "max_df"),
             (r#"{"since": "yesterday"}"#, "since"),
             (r#"{"until": "2026-02-30"}"#, "until"),
+            (r#"{"since": "2026-03-05", "until": "2026-03-01"}"#, "until"),
+            (r#"{"since": "soon", "until": "2026-03-01"}"#, "since"),
         ] {
             let problems = read(options).problems();
             assert_eq!(problems.iter().map(|problem| problem.option).collect::<Vec<_>>(), [named]);

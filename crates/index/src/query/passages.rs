@@ -71,7 +71,7 @@ fn runs(query: &[u64], set: &ShingleSet) -> Vec<Passage> {
         }
         match runs.last_mut() {
             Some(run) if run.left + run.shingles == at => run.shingles += 1,
-            _ => runs.push(Passage { left: at, right: 0, shingles: 1 }),
+            _ => runs.push(Passage::new(at, 0, 1)),
         }
     }
     runs

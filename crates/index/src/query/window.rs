@@ -33,6 +33,15 @@ impl<'o> DateWindow<'o> {
         (since.is_some() || until.is_some()).then_some(Self { field, since, until })
     }
 
+    /// Whether the window ends before it begins, so that no document can be in it.
+    pub(crate) fn is_reversed(&self) -> bool {
+        match (self.since, self.until) {
+            (Some(since), Some(WindowEnd::Before(end))) => since >= end,
+            (Some(since), Some(WindowEnd::At(last))) => since > last,
+            _ => false,
+        }
+    }
+
     /// Whether a text is a date.
     pub(crate) fn is_date(text: &str) -> bool {
         date_word(text).is_some()
@@ -123,6 +132,30 @@ mod tests {
         let no_date = entry(&json!(null));
         assert!(!holds(Some("filed"), "2020", "", &no_date) && holds(Some("filed"), "", "", &no_date));
         assert!(holds(None, "2023-11-01", "2023-12-01", &filed));
+    }
+
+    #[test]
+    fn a_window_may_not_end_before_it_begins() {
+        let is_reversed =
+            |since, until| DateWindow::new(None, Some(since), Some(until)).unwrap().is_reversed();
+        for (since, until) in [
+            ("2026-03-05", "2026-03-01"),
+            ("2026-03-02", "2026-03-01"),
+            ("2026-04", "2026-03"),
+            ("2026", "2025"),
+            ("2026-03-01T12:00", "2026-03-01T11:59"),
+        ] {
+            assert!(is_reversed(since, until), "{since} to {until}");
+        }
+        for (since, until) in [
+            ("2026-03-01", "2026-03-01"),
+            ("2026-03-05", "2026-03"),
+            ("2026-12-31", "2026"),
+            ("2026-03-01T12:00", "2026-03-01T12:00"),
+            ("2026-03-01T12:00", "2026-03-01"),
+        ] {
+            assert!(!is_reversed(since, until), "{since} to {until}");
+        }
     }
 
     #[test]

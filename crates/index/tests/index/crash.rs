@@ -125,7 +125,7 @@ fn every_acknowledged_document_survives() {
             next += u64::from(found == model);
             model = found;
         }
-        let checked = index.check(&Unobserved).unwrap();
+        let checked = index.check_integrity(&Unobserved).unwrap();
         assert_eq!(checked.findings, [], "after kill {kill}");
         // Otherwise every opening would go through all that was written since the beginning.
         if kill % 10 == 9 {
@@ -154,7 +154,7 @@ fn told(path: &Path) -> Option<String> {
         Ok(index) => index,
         Err(error) => return Some(error.to_string()),
     };
-    match index.check(&Unobserved) {
+    match index.check_integrity(&Unobserved) {
         Ok(checked) => checked.findings.first().map(|finding| finding.what.clone()),
         Err(error) => Some(error.to_string()),
     }
@@ -250,17 +250,17 @@ fn what_is_damaged_is_taken_out_by_a_repair_and_the_rest_stays() {
     assert_eq!(Index::repair(&path, &Unobserved).unwrap().findings, []);
     let index = Index::open(&path).unwrap();
     index.damage_for_tests("d7");
-    let found = index.check(&Unobserved).unwrap().findings;
+    let found = index.check_integrity(&Unobserved).unwrap().findings;
     assert!(found.iter().any(|finding| finding.id.as_deref() == Some("d7")), "{found:?}");
     assert!(index.get("d7").is_err());
     drop(index);
     let repaired = Index::repair(&path, &Unobserved).unwrap();
     assert_eq!((repaired.findings, repaired.taken_out), (found, 1));
     let index = Index::open(&path).unwrap();
-    assert_eq!(index.check(&Unobserved).unwrap().findings, []);
+    assert_eq!(index.check_integrity(&Unobserved).unwrap().findings, []);
     assert_eq!(index.statistics().unwrap().documents, 49);
     assert!(index.get("d7").unwrap().is_none());
     assert_eq!(index.frequencies().unwrap().documents(), 49);
     index.add(&documents[7..8], 0, 1).unwrap();
-    assert_eq!(index.check(&Unobserved).unwrap().findings, []);
+    assert_eq!(index.check_integrity(&Unobserved).unwrap().findings, []);
 }

@@ -14,7 +14,7 @@ fn metadata(value: Value) -> Map<String, Value> {
 }
 
 fn matches(index: &Index, text: &str, options: &CheckOptions) -> Vec<Match> {
-    index.query(&Query::new(text), options).unwrap().matches
+    index.check(&Query::new(text), options).unwrap().matches
 }
 
 #[test]
@@ -61,13 +61,13 @@ fn what_was_replaced_often_is_not_what_everybody_writes() {
     }
     let asked = format!("{} {shared} {}", text(4, 400), text(5, 400));
     let options = CheckOptions::default().max_df(Some("0.5".parse().unwrap()));
-    let answer = index.query(&Query::new(&asked), &options).unwrap();
+    let answer = index.check(&Query::new(&asked), &options).unwrap();
     assert_eq!((answer.passed_over, answer.matches.len()), (0, 1));
     // What most documents have now is common all the same.
     let everybody: Vec<NewDocument> =
         (0..6).map(|n| document(&n.to_string(), &format!("{} {shared}", text(100 + n, 400)))).collect();
     index.add(&everybody, 20, 1).unwrap();
-    let answer = index.query(&Query::new(&asked), &options).unwrap();
+    let answer = index.check(&Query::new(&asked), &options).unwrap();
     assert_eq!(answer.matches, []);
 }
 
@@ -100,8 +100,8 @@ fn documents_of_the_same_applicant_are_passed_over() {
     index.add(&[of("a", json!("Ada")), of("b", json!("Bob")), of("c", json!(null))], 0, 1).unwrap();
     let ids = |metadata: &Map<String, Value>| {
         let query = Query::new(&same).metadata(metadata);
-        let options = CheckOptions::default().exclude(vec!["applicant".to_owned()]);
-        let answer = index.query(&query, &options).unwrap();
+        let options = CheckOptions::default().exclude(["applicant"]);
+        let answer = index.check(&query, &options).unwrap();
         answer.matches.iter().map(|found| found.id.clone()).collect::<Vec<_>>()
     };
     assert_eq!(ids(&metadata(json!({ "applicant": "Ada" }))), ["b", "c"]);
@@ -117,8 +117,9 @@ fn documents_outside_a_window_are_passed_over() {
     let filed = |id: &str, date: &str| document(id, &same).metadata(metadata(json!({ "filed": date })));
     index.add(&[filed("old", "2009-03-01"), filed("new", "2021-03-01")], 1_700_000_000, 1).unwrap();
     let ids = |field: Option<&str>, since: &str| {
-        let (date_field, since) = (field.map(str::to_owned), Some(since.to_owned()));
-        let found = matches(&index, &same, &CheckOptions::default().date_field(date_field).since(since));
+        let mut options = CheckOptions::default().since(since);
+        options.date_field = field.map(str::to_owned);
+        let found = matches(&index, &same, &options);
         found.iter().map(|found| found.id.clone()).collect::<Vec<_>>()
     };
     assert_eq!(ids(Some("filed"), "2015"), ["new"]);

@@ -33,11 +33,11 @@ fn an_index_of_version_1_is_read() {
     assert_eq!(*index.settings(), IndexSettings::default());
     assert_eq!(index.ids().unwrap(), ["a", "b", "中文"]);
     assert_eq!(index.get("b").unwrap().unwrap().text.unwrap(), text(2, 60));
-    assert_eq!(index.check(&Unobserved).unwrap().findings, []);
-    let answer = index.query(&Query::new(&text(1, 60)), &CheckOptions::default()).unwrap();
+    assert_eq!(index.check_integrity(&Unobserved).unwrap().findings, []);
+    let answer = index.check(&Query::new(&text(1, 60)), &CheckOptions::default()).unwrap();
     assert_eq!((answer.matches[0].id.as_str(), answer.matches[0].similarity), ("a", 1.0));
     index.add(&[document("d", &text(4, 60))], 0, 1).unwrap();
-    assert_eq!(index.check(&Unobserved).unwrap().documents, 4);
+    assert_eq!(index.check_integrity(&Unobserved).unwrap().documents, 4);
 }
 
 #[test]

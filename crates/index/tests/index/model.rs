@@ -69,7 +69,7 @@ proptest! {
                 Step::Compact => index.compact(&Unobserved).unwrap(),
             }
         }
-        prop_assert_eq!(index.check(&Unobserved).unwrap().findings, vec![]);
+        prop_assert_eq!(index.check_integrity(&Unobserved).unwrap().findings, vec![]);
         let mut ids = index.ids().unwrap();
         ids.sort_unstable();
         prop_assert_eq!(ids, model.keys().cloned().collect::<Vec<_>>());
@@ -77,7 +77,7 @@ proptest! {
         for (id, text) in &model {
             let found = index.get(id).unwrap().unwrap();
             prop_assert_eq!(found.text.as_ref(), Some(text));
-            let answer = index.query(&Query::new(text), &options).unwrap();
+            let answer = index.check(&Query::new(text), &options).unwrap();
             let mut found: Vec<&str> = answer.matches.iter().map(|found| found.id.as_str()).collect();
             found.sort_unstable();
             let mut expected = vec![];

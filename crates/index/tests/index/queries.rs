@@ -48,7 +48,7 @@ fn a_query_finds_every_similar_document_with_its_exact_similarity() {
         index.add(&documents, 0, 2).unwrap();
         let options = CheckOptions::default().containment(1.0).passage(Some(usize::MAX)).top(100);
         for query in &documents {
-            let answer = index.query(&Query::new(&query.text).itself(&query.id), &options).unwrap();
+            let answer = index.check(&Query::new(&query.text).itself(&query.id), &options).unwrap();
             let found: BTreeSet<(String, String)> = answer
                 .matches
                 .iter()
@@ -74,10 +74,10 @@ fn matches_are_ranked_and_cut_off() {
     let index = create(folder.path());
     index.add(&families(), 0, 1).unwrap();
     let query = families().swap_remove(5);
-    let all = index.query(&Query::new(&query.text), &CheckOptions::default().top(100)).unwrap();
+    let all = index.check(&Query::new(&query.text), &CheckOptions::default().top(100)).unwrap();
     assert_eq!((all.matches[0].id.as_str(), all.matches[0].similarity), ("1-0", 1.0));
     assert!(all.matches.is_sorted_by(|a, b| a.similarity >= b.similarity));
-    let two = index.query(&Query::new(&query.text), &CheckOptions::default().top(2)).unwrap();
+    let two = index.check(&Query::new(&query.text), &CheckOptions::default().top(2)).unwrap();
     assert_eq!(two.matches[..], all.matches[..2]);
     assert_eq!(two.further, all.matches.len() - 2);
 }
@@ -90,7 +90,7 @@ fn what_is_compared_is_limited_and_what_is_not_is_told() {
     let documents: Vec<NewDocument> =
         (0..30).map(|n| document(&format!("{n}"), &format!("{same} {n}"))).collect();
     index.add(&documents, 0, 2).unwrap();
-    let answer = index.query(&Query::new(&same), &CheckOptions::default().candidates(10).top(99)).unwrap();
+    let answer = index.check(&Query::new(&same), &CheckOptions::default().candidates(10).top(99)).unwrap();
     assert_eq!((answer.compared, answer.not_compared, answer.matches.len()), (10, 20, 10));
 }
 
@@ -122,7 +122,7 @@ fn candidates_that_are_not_compared_are_not_looked_at() {
     index.add(&documents, 0, 2).unwrap();
     let looks = |candidates: usize| {
         let (options, asked) = (CheckOptions::default().candidates(candidates), Asked::up_to(usize::MAX));
-        let answer = index.query_observed(&Query::new(&same), &options, &asked).unwrap();
+        let answer = index.check_observed(&Query::new(&same), &options, &asked).unwrap();
         (answer.compared, answer.not_compared, asked.times.into_inner())
     };
     let (ten, twenty, all) = (looks(10), looks(20), looks(100));
@@ -144,13 +144,13 @@ fn a_check_can_be_stopped_while_documents_are_passed_over() {
         (0..30).map(|n| document(&format!("{n}"), &format!("{same} {n}")).metadata(of.clone())).collect();
     index.add(&documents, 0, 2).unwrap();
     let query = Query::new(&same).metadata(&of);
-    let options = CheckOptions::default().exclude(vec!["of".to_owned()]);
+    let options = CheckOptions::default().exclude(["of"]);
     let times = Asked::up_to(usize::MAX);
-    let answer = index.query_observed(&query, &options, &times).unwrap();
+    let answer = index.check_observed(&query, &options, &times).unwrap();
     assert_eq!((answer.compared, answer.not_compared), (0, 0));
-    let stopped = index.query_observed(&query, &options, &Asked::up_to(times.times.into_inner() - 1));
+    let stopped = index.check_observed(&query, &options, &Asked::up_to(times.times.into_inner() - 1));
     assert!(matches!(stopped.unwrap_err().kind(), ErrorKind::Interrupted));
-    let stopped = index.query_observed(&query, &options, &Asked::up_to(0));
+    let stopped = index.check_observed(&query, &options, &Asked::up_to(0));
     assert!(matches!(stopped.unwrap_err().kind(), ErrorKind::Interrupted));
 }
 
@@ -163,7 +163,7 @@ fn documents_that_are_gone_take_nobody_s_place() {
         index.add(&[document("again", &format!("{same} {time}"))], time, 1).unwrap();
     }
     let options = CheckOptions::default().candidates(3);
-    let answer = index.query(&Query::new(&same), &options).unwrap();
+    let answer = index.check(&Query::new(&same), &options).unwrap();
     assert_eq!((answer.matches.len(), answer.compared, answer.not_compared), (1, 1, 0));
 }
 
@@ -172,11 +172,11 @@ fn a_document_that_is_there_as_it_is_is_not_replaced() {
     for texts in [Texts::Kept, Texts::LeftOut] {
         let folder = tempfile::tempdir().unwrap();
         let settings = IndexSettings::default().texts(texts);
-        let index = Index::create(&folder.path().join("index"), &settings).unwrap();
+        let index = Index::create(folder.path().join("index"), &settings).unwrap();
         let whole = document("a", &text(1, 100))
-            .title("T".to_owned())
+            .title("T")
             .metadata(Map::from_iter([("year".to_owned(), json!(2020))]))
-            .marks(vec![Mark { offset: 10, place: MarkedPlace::Page(2) }]);
+            .marks(vec![Mark::new(10, MarkedPlace::Page(2))]);
         let facts = |added: Added| (added.new, added.replaced, added.unchanged);
         assert_eq!(facts(index.add(&[whole.clone(), document("b", "")], 1, 1).unwrap()), (2, 0, 0));
         let before = index.statistics().unwrap();
@@ -184,9 +184,11 @@ fn a_document_that_is_there_as_it_is_is_not_replaced() {
         let after = index.statistics().unwrap();
         assert_eq!((after.changes, after.removed), (before.changes, 0));
         assert_eq!(index.get("a").unwrap().unwrap().entry.added, 1);
+        let mut untitled = whole.clone();
+        untitled.title = None;
         for changed in [
             whole.clone().text(format!("{}.", whole.text)),
-            whole.clone().title(None),
+            untitled,
             whole.clone().metadata(Map::new()),
             whole.clone().marks(vec![]),
         ] {
@@ -197,7 +199,7 @@ fn a_document_that_is_there_as_it_is_is_not_replaced() {
             assert_eq!((there.entry.added, &there.marks), (3, &changed.marks));
             index.add(std::slice::from_ref(&whole), 4, 1).unwrap();
         }
-        assert_eq!(index.check(&Unobserved).unwrap().findings, []);
+        assert_eq!(index.check_integrity(&Unobserved).unwrap().findings, []);
     }
 }
 
@@ -205,11 +207,11 @@ fn a_document_that_is_there_as_it_is_is_not_replaced() {
 fn without_texts_passages_are_certain_too() {
     let folder = tempfile::tempdir().unwrap();
     let settings = IndexSettings::default().texts(Texts::LeftOut);
-    let index = Index::create(&folder.path().join("index"), &settings).unwrap();
+    let index = Index::create(folder.path().join("index"), &settings).unwrap();
     let shared = text(1, 40);
     index.add(&[document("a", &format!("{} {shared} {}", text(2, 400), text(3, 400)))], 0, 1).unwrap();
     let asked = format!("{} {shared} {}", text(4, 300), text(5, 300));
-    let answer = index.query(&Query::new(&asked), &CheckOptions::default()).unwrap();
+    let answer = index.check(&Query::new(&asked), &CheckOptions::default()).unwrap();
     let found = &answer.matches[0];
     assert!(found.reasons.passage && !found.reasons.containment);
     assert!(
@@ -218,7 +220,7 @@ fn without_texts_passages_are_certain_too() {
     );
     assert!(asked[found.passages[0].query.clone()].contains(&shared) && found.passages[0].document.is_none());
     let options = CheckOptions::default().ignore_quotations(true);
-    assert!(index.query(&Query::new(&asked), &options).unwrap_err().to_string().contains("needs them"));
+    assert!(index.check(&Query::new(&asked), &options).unwrap_err().to_string().contains("needs them"));
 }
 
 #[test]
@@ -226,7 +228,7 @@ fn short_documents_share_as_many_tokens_as_they_have() {
     let folder = tempfile::tempdir().unwrap();
     let index = create(folder.path());
     index.add(&[document("a", "two words")], 0, 1).unwrap();
-    let answer = index.query(&Query::new("Two words!"), &CheckOptions::default().passages(0)).unwrap();
+    let answer = index.check(&Query::new("Two words!"), &CheckOptions::default().passages(0)).unwrap();
     assert_eq!((answer.matches[0].similarity, answer.matches[0].longest_passage), (1.0, 2));
     assert!(answer.matches[0].passages.is_empty());
     assert_eq!((answer.query.tokens, answer.matches[0].shared_tokens), (2, 2));
@@ -242,7 +244,7 @@ fn a_shared_run_that_begins_within_another_is_found() {
     let archived = format!("{} {first} {} {longest} {}", text(1, 300), text(2, 300), text(3, 300));
     index.add(&[document("it", &archived)], 0, 1).unwrap();
     let asked = format!("{} {} {}", text(4, 500), run.join(" "), text(5, 500));
-    let answer = index.query(&Query::new(&asked), &CheckOptions::default()).unwrap();
+    let answer = index.check(&Query::new(&asked), &CheckOptions::default()).unwrap();
     let [found] = &answer.matches[..] else { panic!("{answer:?}") };
     assert_eq!((found.longest_passage, found.reasons.passage), (25, true));
     assert!(found.passages.iter().any(|passage| {
@@ -259,7 +261,7 @@ fn a_shared_run_is_found_however_often_its_beginning_is_there() {
     let archived = format!("{} {} {}", beginnings.join(" "), run.join(" "), text(50, 300));
     index.add(&[document("it", &archived)], 0, 1).unwrap();
     let asked = format!("{} {} {}", text(51, 500), run.join(" "), text(52, 500));
-    let answer = index.query(&Query::new(&asked), &CheckOptions::default()).unwrap();
+    let answer = index.check(&Query::new(&asked), &CheckOptions::default()).unwrap();
     let [found] = &answer.matches[..] else { panic!("{answer:?}") };
     assert_eq!((found.longest_passage, found.reasons.passage), (25, true));
 }
@@ -268,8 +270,7 @@ fn a_shared_run_is_found_however_often_its_beginning_is_there() {
 fn bags_have_no_passages() {
     let folder = tempfile::tempdir().unwrap();
     let spec = "nfkc+casefold / words:5,bag / minhash:128 / seed:1".parse().unwrap();
-    let error =
-        Index::create(&folder.path().join("index"), &IndexSettings::default().spec(spec)).unwrap_err();
+    let error = Index::create(folder.path().join("index"), &IndexSettings::default().spec(spec)).unwrap_err();
     assert!(error.to_string().contains("without `,bag`"), "{error}");
 }
 
@@ -279,7 +280,7 @@ fn documents_without_words_are_found_by_their_text_alone() {
     let index = create(folder.path());
     index.add(&[document("bang", "!!!"), document("what", "???"), document("none", "")], 0, 1).unwrap();
     let found = |text: &str| {
-        let answer = index.query(&Query::new(text), &CheckOptions::default()).unwrap();
+        let answer = index.check(&Query::new(text), &CheckOptions::default()).unwrap();
         answer.matches.iter().map(|found| (found.id.clone(), found.similarity)).collect::<Vec<_>>()
     };
     assert_eq!(found(" !!!\n"), [("bang".to_owned(), 1.0)]);
@@ -295,7 +296,7 @@ fn chinese_text_is_found_by_default() {
         "本项目拟研究多瑙河下游芦苇莺的鸣声,分析其地理差异与种群结构之间的关系,并建立长期监测数据库。";
     index.add(&[document("旧申请", archived), document("other", &text(1, 50))], 0, 1).unwrap();
     let asked = "申请人计划:研究多瑙河下游芦苇莺的鸣声,分析其地理差异与种群结构之间的关系,然后发表论文。";
-    let answer = index.query(&Query::new(asked), &CheckOptions::default()).unwrap();
+    let answer = index.check(&Query::new(asked), &CheckOptions::default()).unwrap();
     let [found] = &answer.matches[..] else { panic!("{answer:?}") };
     assert_eq!(found.id, "旧申请");
     let passage = &found.passages[0];
@@ -418,7 +419,7 @@ proptest! {
         let document = document("it", &format!("{} {shared} {}", text(seed + 5000, before), text(seed + 6000, behind)));
         index.add(&[document], 0, 1).unwrap();
         let asked = format!("{} {shared} {}", text(seed + 7000, other), text(seed + 8000, before));
-        let answer = index.query(&Query::new(&asked), &CheckOptions::default()).unwrap();
+        let answer = index.check(&Query::new(&asked), &CheckOptions::default()).unwrap();
         prop_assert_eq!(answer.matches.len(), 1);
         prop_assert!(answer.matches[0].longest_passage >= run);
     }
@@ -430,7 +431,7 @@ fn documents_without_texts_resemble_each_other_as_those_with_texts_do() {
     let folder = tempfile::tempdir().unwrap();
     let of = |texts: Texts| {
         let settings = IndexSettings::default().texts(texts);
-        let index = Index::create(&folder.path().join(format!("{texts:?}")), &settings).unwrap();
+        let index = Index::create(folder.path().join(format!("{texts:?}")), &settings).unwrap();
         let mut documents: Vec<_> = (0..9)
             .map(|n| document(&format!("d{n}"), &format!("{} {}", text(n / 3, 60), text(50 + n, 20))))
             .collect();
@@ -488,12 +489,12 @@ fn options_that_cannot_be_are_refused() {
     let index = create(folder.path());
     index.add_now(&[document("a", "some words of a document")]).unwrap();
     for (options, named) in [
-        (CheckOptions::default().until("soon".to_owned()), "`until` cannot be `soon`"),
+        (CheckOptions::default().until("soon"), "`until` cannot be `soon`"),
         (CheckOptions::default().threshold(f64::NAN), "`threshold` cannot be `NaN`"),
         (CheckOptions::default().top(0), "`top` cannot be `0`"),
     ] {
         for result in
-            [index.query(&Query::new("some words"), &options), index.resembling("a", &options, &Unobserved)]
+            [index.check(&Query::new("some words"), &options), index.resembling("a", &options, &Unobserved)]
         {
             let error = result.unwrap_err();
             assert_eq!(error.code(), "bad_setting");

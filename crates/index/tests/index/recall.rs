@@ -17,7 +17,7 @@ fn words(name: &str, count: usize) -> Vec<String> {
 /// An archive of documents of 120 words with these bands and rows.
 fn archive(folder: &std::path::Path, bands: usize, rows: usize) -> Index {
     let settings = IndexSettings::default().bands(bands).rows(rows);
-    let index = Index::create(&folder.join(format!("{bands}x{rows}")), &settings).unwrap();
+    let index = Index::create(folder.join(format!("{bands}x{rows}")), &settings).unwrap();
     let documents: Vec<_> = (0..PLANTED)
         .map(|number| document(&number.to_string(), &words(&format!("d{number}"), 120).join(" ")))
         .collect();
@@ -56,7 +56,7 @@ fn a_thousand_planted_documents_are_found_as_often_as_is_said() {
             }
             there += 1;
             least += index.settings().probability(similarity).unwrap();
-            let answer = index.query(&Query::new(&copy), &options).unwrap();
+            let answer = index.check(&Query::new(&copy), &options).unwrap();
             found += usize::from(answer.matches.iter().any(|found| found.id == number.to_string()));
         }
         assert!(there > 300, "{there} documents reach the threshold");
@@ -84,7 +84,7 @@ fn a_thousand_planted_passages_are_found_always() {
         let at = (random.next_u64() % 200) as usize;
         let passage = index.settings().passage;
         query.splice(at..at, source[from..from + passage].iter().cloned());
-        let answer = index.query(&Query::new(&query.join(" ")), &options).unwrap();
+        let answer = index.check(&Query::new(&query.join(" ")), &options).unwrap();
         let found = answer.matches.iter().any(|found| found.id == number.to_string());
         assert!(found, "tokens {from} and on of document {number}");
     }

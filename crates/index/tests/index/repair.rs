@@ -64,7 +64,7 @@ fn what_the_storage_engine_cannot_read_is_found_and_the_rest_is_saved() {
             let repaired = Index::repair(&copy, &Unobserved).unwrap();
             assert_eq!(repaired.findings, checked.findings);
             let index = Index::open(&copy).unwrap();
-            assert_eq!(index.check(&Unobserved).unwrap().findings, [], "{}", table.display());
+            assert_eq!(index.check_integrity(&Unobserved).unwrap().findings, [], "{}", table.display());
             let left = contents(&index);
             assert_eq!(left.len() as u64 + repaired.taken_out, 300, "{}", table.display());
             assert!(left.iter().all(|(id, facts)| truth.get(id) == Some(facts)));
@@ -110,7 +110,7 @@ fn a_note_that_is_damaged_or_ahead_is_a_finding_and_is_mended() {
         assert_eq!(Index::repair(&path, &Unobserved).unwrap(), checked);
         let index = Index::open(&path).unwrap();
         assert_eq!(index.ids().unwrap(), ["a"]);
-        assert_eq!(index.check(&Unobserved).unwrap().findings, []);
+        assert_eq!(index.check_integrity(&Unobserved).unwrap().findings, []);
     }
 }
 
@@ -149,7 +149,7 @@ fn a_repair_that_is_interrupted_has_changed_nothing() {
     let documents: Vec<NewDocument> = (0..30).map(|n| document(&format!("d{n}"), &text(n, 50))).collect();
     index.add(&documents, 0, 2).unwrap();
     index.damage_for_tests("d7");
-    let before = index.check(&Unobserved).unwrap();
+    let before = index.check_integrity(&Unobserved).unwrap();
     drop(index);
     // The check asks for every document and every row, the repair for every document again.
     let asked = before.documents + before.rows;
@@ -157,9 +157,9 @@ fn a_repair_that_is_interrupted_has_changed_nothing() {
         let error = Index::repair(&path, &Patience(AtomicU64::new(patience))).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Interrupted), "{patience}: {error}");
         let index = Index::open(&path).unwrap();
-        assert_eq!(index.check(&Unobserved).unwrap(), before, "{patience}");
+        assert_eq!(index.check_integrity(&Unobserved).unwrap(), before, "{patience}");
         assert!(!path.join("repair").exists());
     }
     assert_eq!(Index::repair(&path, &Unobserved).unwrap().taken_out, 1);
-    assert_eq!(Index::open(&path).unwrap().check(&Unobserved).unwrap().found(), 0);
+    assert_eq!(Index::open(&path).unwrap().check_integrity(&Unobserved).unwrap().found(), 0);
 }

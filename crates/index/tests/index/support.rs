@@ -18,7 +18,7 @@ pub fn document(id: &str, text: &str) -> NewDocument {
 
 /// A new index in a folder.
 pub fn create(folder: &Path) -> Index {
-    Index::create(&folder.join("index"), &IndexSettings::default()).unwrap()
+    Index::create(folder.join("index"), &IndexSettings::default()).unwrap()
 }
 
 /// The same index, opened again.

@@ -15,7 +15,7 @@ fn some() -> Vec<NewDocument> {
     let mut documents: Vec<NewDocument> = (0..40).map(|n| document(&format!("d{n}"), &text(n, 90))).collect();
     documents[3].title = Some("A <title>".to_owned());
     documents[3].metadata.insert("year".to_owned(), json!(2020));
-    documents[3].marks = vec![Mark { offset: 10, place: MarkedPlace::Page(2) }];
+    documents[3].marks = vec![Mark::new(10, MarkedPlace::Page(2))];
     documents.push(document("wordless", "!?"));
     documents
 }
@@ -32,17 +32,17 @@ fn an_exported_index_can_be_made_again() {
         for bits in [None, Some("2".parse().unwrap())] {
             let folder = tempfile::tempdir().unwrap();
             let settings = IndexSettings::default().texts(texts).bits(bits);
-            let index = Index::create(&folder.path().join("a"), &settings).unwrap();
+            let index = Index::create(folder.path().join("a"), &settings).unwrap();
             index.add(&some(), 77, 2).unwrap();
             let lines = exported(&index);
-            let again = Index::create(&folder.path().join("b"), &settings).unwrap();
+            let again = Index::create(folder.path().join("b"), &settings).unwrap();
             let imported = again.import(&mut BufReader::new(&lines[..]), 2, &Unobserved).unwrap();
             assert_eq!(imported.documents, 41);
             assert_eq!(exported(&again), lines);
-            assert_eq!(again.check(&Unobserved).unwrap().findings, []);
+            assert_eq!(again.check_integrity(&Unobserved).unwrap().findings, []);
             assert_eq!(again.get("d3").unwrap(), index.get("d3").unwrap());
             let query = text(7, 90);
-            let ask = |index: &Index| index.query(&Query::new(&query), &CheckOptions::default()).unwrap();
+            let ask = |index: &Index| index.check(&Query::new(&query), &CheckOptions::default()).unwrap();
             assert_eq!(ask(&again).matches, ask(&index).matches);
             assert_eq!(ask(&again).matches[0].id, "d7");
         }
@@ -78,7 +78,7 @@ fn times_are_kept_and_make_no_changes_of_their_own() {
     for texts in [Texts::Kept, Texts::LeftOut] {
         let of = |name: &str| {
             let settings = IndexSettings::default().texts(texts);
-            Index::create(&folder.path().join(format!("{name} {texts:?}")), &settings).unwrap()
+            Index::create(folder.path().join(format!("{name} {texts:?}")), &settings).unwrap()
         };
         let (from, imported, merged) = (of("a"), of("b"), of("c"));
         for (document, added) in some().chunks(4).zip([9, 7, 7, 8].into_iter().cycle()) {
@@ -112,7 +112,7 @@ fn an_export_of_version_1_is_read() {
     index.import(&mut BufReader::new(lines.as_bytes()), 1, &Unobserved).unwrap();
     let found = index.get("a").unwrap().unwrap();
     assert_eq!((found.entry.added, found.text.as_deref()), (77, Some("some words of a text")));
-    assert_eq!(found.marks, [Mark { offset: 2, place: MarkedPlace::Page(2) }]);
+    assert_eq!(found.marks, [Mark::new(2, MarkedPlace::Page(2))]);
     let later = first.replace("\"minwise_index\":1", "\"minwise_index\":2");
     let error = Index::settings_of_export(&later).unwrap_err().to_string();
     assert!(error.contains("it is an export of version 2, and this program reads up to 1"), "{error}");
@@ -122,7 +122,7 @@ fn an_export_of_version_1_is_read() {
 fn what_is_kept_in_place_of_a_text_has_to_be_of_one() {
     let folder = tempfile::tempdir().unwrap();
     let settings = IndexSettings::default().texts(Texts::LeftOut);
-    let of = |name: &str| Index::create(&folder.path().join(name), &settings).unwrap();
+    let of = |name: &str| Index::create(folder.path().join(name), &settings).unwrap();
     let index = of("a");
     index.add(&some(), 0, 1).unwrap();
     let lines = String::from_utf8(exported(&index)).unwrap();
@@ -163,7 +163,7 @@ fn what_is_kept_in_place_of_a_text_has_to_be_of_one() {
 fn indexes_of_the_same_settings_merge() {
     let folder = tempfile::tempdir().unwrap();
     let of =
-        |name: &str, settings: &IndexSettings| Index::create(&folder.path().join(name), settings).unwrap();
+        |name: &str, settings: &IndexSettings| Index::create(folder.path().join(name), settings).unwrap();
     let settings = IndexSettings::default();
     let (a, b, c) = (of("a", &settings), of("b", &settings), of("c", &settings));
     a.add(&some(), 1, 1).unwrap();
@@ -173,7 +173,7 @@ fn indexes_of_the_same_settings_merge() {
     assert_eq!((merged.documents, merged.replaced), (42, 1));
     assert_eq!(c.get("d3").unwrap().unwrap().text.unwrap(), "quite another text, of these words");
     assert_eq!(c.get("d4").unwrap(), a.get("d4").unwrap());
-    assert_eq!(c.check(&Unobserved).unwrap().findings, []);
+    assert_eq!(c.check_integrity(&Unobserved).unwrap().findings, []);
 
     let other = of("d", &settings.passage(30));
     let error = c.merge(&[&other], 1, &Unobserved).unwrap_err();

@@ -148,17 +148,17 @@ struct FileFields {
 }
 
 /// The options beside a file.
-pub(crate) struct CheckOptionsSchema;
+pub(crate) struct SubmissionOptions;
 
-impl PartialSchema for CheckOptionsSchema {
+impl PartialSchema for SubmissionOptions {
     fn schema() -> RefOr<Schema> {
         with_options(FileFields::schema())
     }
 }
 
-impl ToSchema for CheckOptionsSchema {
+impl ToSchema for SubmissionOptions {
     fn name() -> Cow<'static, str> {
-        "CheckOptions".into()
+        "SubmissionOptions".into()
     }
 
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
@@ -175,7 +175,7 @@ pub(crate) struct CheckFile {
     file: Vec<u8>,
     /// Options of the check, as JSON.
     #[schema(nullable = false)]
-    options: Option<CheckOptionsSchema>,
+    options: Option<SubmissionOptions>,
 }
 
 /// Answer of a check over HTTP: the answer of the index, and the time that it took.
@@ -230,7 +230,7 @@ impl ServerState {
             self.index.resembling(id, options, observer)
         } else {
             let asked = Query::new(text).metadata(&submission.metadata.0);
-            self.index.query_observed(&asked, options, observer)
+            self.index.check_observed(&asked, options, observer)
         };
         let mut answer = self.told(answer)?;
         let Queried { id, title, text, marks, .. } = query;

@@ -14,7 +14,7 @@ use crate::adding;
 use crate::problem::{Problem, ProblemKind};
 use crate::state::{ServerState, SharedState};
 use crate::uploads::{self, AboutFile, BodyContent, Received, file_limits, json};
-use crate::wire::{Metadata, Title, WholeDocument};
+use crate::wire::{Metadata, Title};
 
 impl ServerState {
     /// The document with this id.
@@ -33,9 +33,9 @@ impl ServerState {
 
 /// Read a document.
 #[utoipa::path(get, path = "/documents/{id}", operation_id = "get_document", tag = "documents", params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment")),
-    responses((status = 200, description = "The document", body = WholeDocument)))]
+    responses((status = 200, description = "The document", body = StoredDocument)))]
 pub(crate) async fn get(At(state): At<SharedState>, Id(id): Id) -> Result<Response, Problem> {
-    state.run(move |state| sent(StatusCode::OK, &WholeDocument::from(state.document(&id)?))).await
+    state.run(move |state| sent(StatusCode::OK, &state.document(&id)?)).await
 }
 
 /// Text, title and metadata of a document.
@@ -69,8 +69,8 @@ pub(crate) struct NewFile {
 /// Add a document under an id, or replace the document that has it.
 #[utoipa::path(put, path = "/documents/{id}", operation_id = "put_document", tag = "documents", params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment")),
     request_body(description = "The document as JSON, or its file as a form", content((NewContent = "application/json"), (NewFile = "multipart/form-data"))),
-    responses((status = 200, description = "The document was replaced", body = WholeDocument),
-        (status = 201, description = "The document is new", body = WholeDocument)))]
+    responses((status = 200, description = "The document was replaced", body = StoredDocument),
+        (status = 201, description = "The document is new", body = StoredDocument)))]
 pub(crate) async fn put(
     At(state): At<SharedState>,
     Id(id): Id,
@@ -86,7 +86,9 @@ pub(crate) async fn put(
                 let NewContent { text, title: Title(title), metadata: Metadata(metadata) } =
                     content.value()?;
                 let marks = Mark::pages(&text);
-                NewDocument::new(&id, text).title(title).metadata(metadata).marks(marks)
+                let mut document = NewDocument::new(&id, text).metadata(metadata).marks(marks);
+                document.title = title;
+                document
             }
             BodyContent::Files { files, options } => {
                 let about: AboutFile = options.as_deref().map(json).transpose()?.unwrap_or_default();
@@ -98,7 +100,7 @@ pub(crate) async fn put(
         let written = |there: Vec<bool>| Ok((there.contains(&true), state.document(&id)?));
         let (there, document) = state.write(&[document], 1, written)?;
         let status = if there { StatusCode::OK } else { StatusCode::CREATED };
-        sent(status, &WholeDocument::from(document))
+        sent(status, &document)
     };
     if reads_file { state.run_reading(work).await } else { state.run_writing(work).await }
 }
@@ -107,7 +109,7 @@ pub(crate) async fn put(
 ///
 /// The answer is the document that was removed.
 #[utoipa::path(delete, path = "/documents/{id}", operation_id = "remove_document", tag = "documents", params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment")),
-    responses((status = 200, description = "The document", body = WholeDocument)))]
+    responses((status = 200, description = "The document", body = StoredDocument)))]
 pub(crate) async fn delete(At(state): At<SharedState>, Id(id): Id) -> Result<Response, Problem> {
     state
         .run_writing(move |state| {
@@ -115,7 +117,7 @@ pub(crate) async fn delete(At(state): At<SharedState>, Id(id): Id) -> Result<Res
             let document = state.document(&id)?;
             state.told(state.index.remove(&[&id]))?;
             state.upkeep.changed();
-            sent(StatusCode::OK, &WholeDocument::from(document))
+            sent(StatusCode::OK, &document)
         })
         .await
 }

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use minwise::figure::{counted, grouped, subject};
 use minwise::{Observer, Stage};
-use minwise_index::{Listing, Mark, NewDocument};
+use minwise_index::{Entry, Listing, Mark, NewDocument};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -19,7 +19,7 @@ use crate::problem::{Problem, ProblemKind};
 use crate::shutdown::Phase;
 use crate::state::{ServerState, SharedState, cores};
 use crate::uploads::{AboutNamed, BodyContent, Received, UploadedFile, file_limits, json};
-use crate::wire::{DocumentSent, Metadata, Title};
+use crate::wire::{Metadata, Title};
 
 /// Documents of a page if nothing else is asked for, and at most. The parameter `limit` says the same.
 const LIMIT: usize = 50;
@@ -59,7 +59,7 @@ impl Default for ListParameters {
 #[schema(as = DocumentPage)]
 pub(crate) struct PageSent {
     /// Documents of the page.
-    documents: Vec<DocumentSent>,
+    documents: Vec<Entry>,
     /// `after` of the next page, or null on the last page. A page of a search in a large archive may have fewer documents than
     /// `limit`, or none, and still a next page.
     #[schema(required = true)]
@@ -95,9 +95,8 @@ pub(crate) async fn list(
                 .newest_first(true)
                 .looks(Some(LOOKS));
             let page = state.told(state.index.list(&listing))?;
-            let documents = page.entries.into_iter().map(DocumentSent::from).collect();
             let next = page.next.map(|number| number.to_string());
-            sent(StatusCode::OK, &PageSent { documents, next })
+            sent(StatusCode::OK, &PageSent { documents: page.entries, next })
         })
         .await
 }
@@ -134,7 +133,9 @@ pub(crate) struct NewSent {
 impl From<NewSent> for NewDocument {
     fn from(new: NewSent) -> Self {
         let marks = Mark::pages(&new.text);
-        Self::new(new.id, new.text).title(new.title.0).metadata(new.metadata.0).marks(marks)
+        let mut document = Self::new(new.id, new.text).metadata(new.metadata.0).marks(marks);
+        document.title = new.title.0;
+        document
     }
 }
 

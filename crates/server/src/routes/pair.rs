@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::check::{CheckOptionsSchema, Submission};
+use super::check::{Submission, SubmissionOptions};
 use super::sent;
 use crate::problem::{Problem, ProblemKind};
 use crate::state::{ServerState, SharedState};
@@ -27,7 +27,7 @@ pub(crate) struct Two {
     /// Options of a check. Text that these options ignore is ignored here too, so that the answer has the numbers and all passages
     /// that a check of the left text finds in the right document. Options that only choose matches have no effect.
     #[serde(default)]
-    #[schema(value_type = CheckOptionsSchema, required = false)]
+    #[schema(value_type = SubmissionOptions, required = false)]
     options: Submission,
 }
 

@@ -147,7 +147,7 @@ fn texts_titles_and_metadata_have_a_size() {
 #[test]
 fn whoever_sends_too_much_comes_to_read_why() {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
+    let index = Index::create(folder.path().join("archive"), &IndexSettings::default()).unwrap();
     let server = Listening::new(index, wide().body_bytes(10_000));
     let body = json!({ "text": "long ".repeat(4 << 20) }).to_string();
     let (status, answer) = call(server.address, "POST", "/api/v1/check", &body).expect("an answer");
@@ -181,7 +181,7 @@ impl hyper::body::Body for Endless {
 #[test]
 fn a_request_has_a_time() {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
+    let index = Index::create(folder.path().join("archive"), &IndexSettings::default()).unwrap();
     let server = Listening::new(index, wide().time(Duration::from_millis(300)));
     let mut stream = TcpStream::connect(server.address).unwrap();
     write!(

@@ -54,7 +54,7 @@ fn the_description_is_served_and_has_every_call() {
     assert_eq!(served["components"]["securitySchemes"]["token"]["scheme"], "bearer");
     assert!(served["security"].as_array().unwrap().contains(&serde_json::json!({"token": []})));
     // What comes of a job is described, as what can be said of files is.
-    for name in ["Clusters", "Added", "AboutFile", "AboutNamed", "Reject", "CheckOptions"] {
+    for name in ["Clusters", "Added", "AboutFile", "AboutNamed", "Reject", "SubmissionOptions"] {
         assert!(served["components"]["schemas"][name].is_object(), "{name}");
     }
     for (name, schema) in served["components"]["schemas"].as_object().unwrap() {

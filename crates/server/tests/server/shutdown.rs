@@ -50,7 +50,7 @@ fn stopped_while_documents_are_added_it_has_every_one_that_it_acknowledged() {
     let there: BTreeSet<String> = index.ids().unwrap().into_iter().collect();
     let acknowledged = acknowledged.lock().unwrap();
     assert_eq!(acknowledged.difference(&there).collect::<Vec<_>>(), Vec::<&String>::new());
-    assert!(index.check(&Unobserved).unwrap().findings.is_empty());
+    assert!(index.check_integrity(&Unobserved).unwrap().findings.is_empty());
 }
 
 #[test]
@@ -88,13 +88,13 @@ fn without_time_to_finish_a_job_ends_with_a_batch() {
     let unfinished: Vec<_> = notes.iter().filter(|note| note["event"] == "unfinished").collect();
     assert_eq!((unfinished.len(), &unfinished[0]["done"]), (1, &json!(added)));
     assert_eq!(unfinished[0]["total"], 6000);
-    assert!(index.check(&Unobserved).unwrap().findings.is_empty());
+    assert!(index.check_integrity(&Unobserved).unwrap().findings.is_empty());
 }
 
 #[test]
 fn a_request_that_was_begun_is_answered() {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
+    let index = Index::create(folder.path().join("archive"), &IndexSettings::default()).unwrap();
     let server = Listening::new(index, wide());
     let mut stream = std::net::TcpStream::connect(server.address).unwrap();
     let body = json!({"text": "some words to look for in an archive"}).to_string();

@@ -75,7 +75,7 @@ impl Archive {
 
     /// One whose archive lies in a folder that stays.
     pub fn at(folder: &Path, limits: ServerLimits, tokens: Option<Tokens>, settings: &IndexSettings) -> Self {
-        let index = Index::create(&folder.join("archive"), settings).unwrap();
+        let index = Index::create(folder.join("archive"), settings).unwrap();
         let (options, notes) = options(limits);
         let app = minwise_server::app(index, options.tokens(tokens));
         Self { app, notes, _folder: None }

@@ -91,7 +91,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
             }
             document.metadata.extend(metadata.clone());
             let query = Query::new(&document.text).metadata(&document.metadata);
-            let mut answer = index.query(&query, &options)?;
+            let mut answer = index.check(&query, &options)?;
             answer.query.id = Some(document.id.clone());
             answer.query.title.clone_from(&document.title);
             answer.query.marks.clone_from(&document.marks);
@@ -189,7 +189,7 @@ fn guarantee(options: &CheckOptions, settings: &IndexSettings, recall: f64) -> S
 /// Tokens of a passage that makes a match; none, if no passage does.
 fn passage(options: &CheckOptions, settings: &IndexSettings) -> Option<usize> {
     let tokens = options.passage.unwrap_or(settings.passage).max(settings.passage);
-    (tokens < usize::MAX).then_some(tokens)
+    (tokens < CheckOptions::NO_PASSAGE).then_some(tokens)
 }
 
 /// Whether anything is taken out of documents before they are compared.
@@ -210,28 +210,29 @@ fn matched(index: &Index, answer: &Answer) -> Result<Vec<StoredDocument>, Failur
 
 /// What is a match, and what is no evidence; the texts of forms are read later.
 fn match_options(args: &MatchArgs, problems: &mut FlagProblems) -> CheckOptions {
-    let options = CheckOptions::default()
+    let mut options = CheckOptions::default()
         .threshold(problems.number("--threshold", &args.threshold, "a number"))
         .containment(problems.number("--containment", &args.containment, "a number"))
         .passage(match args.passage.as_deref() {
             None => None,
-            Some("off") => Some(usize::MAX),
+            Some("off") => Some(CheckOptions::NO_PASSAGE),
             Some(tokens) => Some(problems.number("--passage", tokens, "a whole number or `off`")),
         })
         .top(settings::count(problems, "--top", &args.top))
         .candidates(settings::count(problems, "--candidates", &args.candidates))
+        .passages(problems.number("--passages", &args.passages, "a whole number"))
         .max_df(
             args.max_df.as_deref().and_then(|most| problems.check("--max-df", most.parse::<MostDocuments>())),
         )
         .ignore_quotations(args.ignore_quotations)
         .ignore_references(args.ignore_references)
-        .exclude(args.exclude.clone())
-        .since(args.since.clone())
-        .until(args.until.clone())
-        .date_field(args.date_field.clone())
+        .exclude(&args.exclude)
         .weight(
             args.weight.as_deref().and_then(|weight| problems.check("--weight", weight.parse::<Weighting>())),
         );
+    options.since.clone_from(&args.since);
+    options.until.clone_from(&args.until);
+    options.date_field.clone_from(&args.date_field);
     for problem in options.problems() {
         let option = problem.option.replace('_', "-");
         problems.add(format!("`--{option}`: `{}` is not {}", problem.given, problem.expected), None);
@@ -291,12 +292,12 @@ mod tests {
         );
         let fewer = all.clone().passage(Some(3));
         assert_eq!(stated(&fewer), stated(&all));
-        let off = all.clone().passage(Some(usize::MAX)).max_df(Some(MostDocuments::Number(9)));
+        let off = all.clone().passage(CheckOptions::NO_PASSAGE).max_df(Some(MostDocuments::Number(9)));
         assert!(!stated(&off).contains("always") && !stated(&off).contains("max-df"), "{}", stated(&off));
         let common = all.clone().max_df(Some(MostDocuments::Share(0.5)));
         for left_out in [
             common,
-            all.clone().ignore_text(vec![String::new()]),
+            all.clone().ignore_text([""]),
             all.clone().ignore_quotations(true),
             all.clone().ignore_references(true),
         ] {

@@ -380,18 +380,22 @@ mod tests {
         assert!(shown(&all).contains("are exact, on shingles of"));
         assert!(!shown(&all).contains("Left out") && !shown(&all).contains("passed over"));
         let window = |since: Option<&str>, until: Option<&str>, field: Option<&str>| {
-            let [since, until, date_field] = [since, until, field].map(|text| text.map(str::to_owned));
-            CheckOptions::default().since(since).until(until).date_field(date_field)
+            let mut options = CheckOptions::default();
+            let texts = [&mut options.since, &mut options.until, &mut options.date_field];
+            for (option, text) in texts.into_iter().zip([since, until, field]) {
+                *option = text.map(str::to_owned);
+            }
+            options
         };
         for (options, says) in [
-            (all.clone().ignore_text(vec![String::new()]), "compared: the text of 1 template ("),
+            (all.clone().ignore_text([""]), "compared: the text of 1 template ("),
             (
                 all.clone().max_df(Some(MostDocuments::Share(0.5))),
                 "compared: what stands in more documents than `--max-df 0.5` allows.",
             ),
             (all.clone().ignore_quotations(true), "compared: what stands in quotation marks."),
             (all.clone().ignore_references(true), "compared: lists of references."),
-            (all.clone().exclude(vec!["a<b".to_owned()]), "over: those with the same `a&lt;b`."),
+            (all.clone().exclude(["a<b"]), "over: those with the same `a&lt;b`."),
             (
                 window(Some("2015"), Some("2020"), Some("filed")),
                 "over: those before 2015 or after 2020, by `filed`, or without a date.",
@@ -406,7 +410,7 @@ mod tests {
             assert!(page.contains(says), "{says}: {page}");
             assert_eq!(page.contains("exact for what was not left out"), super::super::leaves_out(&options));
         }
-        let off = shown(&all.clone().passage(Some(usize::MAX)));
+        let off = shown(&all.clone().passage(CheckOptions::NO_PASSAGE));
         assert!(!off.contains("share a passage") && !off.contains("in a row"), "{off}");
     }
 

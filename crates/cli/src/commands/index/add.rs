@@ -63,8 +63,8 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
         for (at, (source, line, document)) in read.documents.iter_mut().enumerate() {
             named.fetch_add(u64::from(documents::annotate(document, &sheet)), Ordering::Relaxed);
             if document.id.is_empty() {
-                let (title, metadata) = (document.title.clone(), document.metadata.clone());
-                let known = NewDocument::default().title(title).metadata(metadata);
+                let mut known = NewDocument::default().metadata(document.metadata.clone());
+                known.title.clone_from(&document.title);
                 nameless.push((at, *source, *line, known));
             }
         }

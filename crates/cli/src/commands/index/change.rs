@@ -45,8 +45,11 @@ pub fn compact(args: &IndexFolderArgs, printer: &Printer) -> Result<Exit, Failur
 
 pub fn check(args: &IndexCheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let folder = Path::new(&args.folder);
-    let look = if args.repair { Index::repair } else { Index::examine };
-    let checked = look(folder, &Interruptible)?;
+    let checked = if args.repair {
+        Index::repair(folder, &Interruptible)?
+    } else {
+        Index::examine(folder, &Interruptible)?
+    };
     let mut out = String::new();
     for finding in &checked.findings {
         let what = visible(&finding.what);

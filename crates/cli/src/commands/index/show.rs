@@ -5,7 +5,7 @@ use std::io::Write;
 use minwise::figure::{counted, grouped, size};
 use minwise_corpus::{visible, visible_json};
 use minwise_index::{Entry, ErrorKind, IndexSettings, Listing, Texts};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::open;
 use crate::Exit;
@@ -30,7 +30,7 @@ pub fn list(args: &IndexListArgs) -> Result<Exit, Failure> {
         for entry in &page.entries {
             match args.format {
                 ListFormat::Text => writeln!(out, "{}", line(entry))?,
-                ListFormat::Jsonl => writeln!(out, "{}", visible_json(&json(entry)?.to_string()))?,
+                ListFormat::Jsonl => writeln!(out, "{}", json_line(serde_json::to_string(entry))?)?,
             }
         }
         left -= page.entries.len();
@@ -48,8 +48,10 @@ fn line(entry: &Entry) -> String {
     format!("{}\t{}{title}", visible(&entry.id), entry.characters)
 }
 
-fn json(entry: &Entry) -> Result<Value, Failure> {
-    serde_json::to_value(entry).map_err(|error| CommandError::Internal.with(error.to_string(), None))
+/// The form of an entry or a document that the server sends, too, fit for a terminal.
+fn json_line(line: serde_json::Result<String>) -> Result<String, Failure> {
+    let line = line.map_err(|error| CommandError::Internal.with(error.to_string(), None))?;
+    Ok(visible_json(&line).into_owned())
 }
 
 pub fn document(args: &IndexShowArgs) -> Result<Exit, Failure> {
@@ -57,7 +59,7 @@ pub fn document(args: &IndexShowArgs) -> Result<Exit, Failure> {
     let missing = || minwise_index::Error::from(ErrorKind::NoSuchDocument { id: args.id.clone() });
     let document = index.get(&args.id)?.ok_or_else(missing)?;
     let mut out = std::io::stdout().lock();
-    match (args.format, document.text) {
+    match (args.format, &document.text) {
         (ListFormat::Text, Some(text)) => {
             out.write_all(text.as_bytes())?;
             if !text.ends_with('\n') {
@@ -68,12 +70,7 @@ pub fn document(args: &IndexShowArgs) -> Result<Exit, Failure> {
             let wanted = "showing a document";
             return Err(minwise_index::Error::from(ErrorKind::NoTexts { wanted }).into());
         }
-        (ListFormat::Jsonl, text) => {
-            let mut object = json(&document.entry)?;
-            object["marks"] = serde_json::to_value(&document.marks).unwrap_or_default();
-            object["text"] = json!(text);
-            writeln!(out, "{}", visible_json(&object.to_string()))?;
-        }
+        (ListFormat::Jsonl, _) => writeln!(out, "{}", json_line(serde_json::to_string(&document))?)?,
     }
     Ok(Exit::Done)
 }

@@ -21,6 +21,7 @@ const THIRD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What a shingle draws for a register.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Draw {
     /// r, of the distribution Gamma(2, 1): the distance of the steps, in logarithms of weight.
     pub distance: f64,
@@ -32,6 +33,7 @@ pub struct Draw {
 
 /// Where a weight comes to lie.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct SampledStep {
     /// t: the step below the weight, an integer.
     pub step: f64,

@@ -57,6 +57,7 @@ const ROUNDING: f64 = 1.0 + 1.0 / (1 << 16) as f64;
 
 /// The shingles of a weighted set, as the sampling sees them.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct Elements<'a> {
     /// A mixed key for each shingle.
     pub keys: &'a [u64],
@@ -66,6 +67,7 @@ pub struct Elements<'a> {
 
 /// The sample of a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Sample {
     /// Which of the elements it is.
     pub element: u32,

@@ -42,6 +42,7 @@ pub use crate::output::summary::Summary;
 
 /// What the page shows besides what was decided.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Extras {
     /// The recall that an audit measured.
     pub measured_recall: Option<MeasuredRecall>,
@@ -49,8 +50,25 @@ pub struct Extras {
     pub this_run: Option<ThisRun>,
 }
 
+impl Extras {
+    /// Sets the recall that an audit measured.
+    #[must_use]
+    pub fn measured_recall(mut self, recall: MeasuredRecall) -> Self {
+        self.measured_recall = Some(recall);
+        self
+    }
+
+    /// Sets what differs from run to run.
+    #[must_use]
+    pub fn this_run(mut self, this_run: ThisRun) -> Self {
+        self.this_run = Some(this_run);
+        self
+    }
+}
+
 /// A recall that was measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct MeasuredRecall {
     /// The share of near-duplicate pairs of a sample that became candidates.
     pub value: f64,
@@ -60,13 +78,29 @@ pub struct MeasuredRecall {
     pub high: f64,
 }
 
+impl MeasuredRecall {
+    /// A recall with the ends of its interval.
+    #[must_use]
+    pub fn new(value: f64, low: f64, high: f64) -> Self {
+        Self { value, low, high }
+    }
+}
+
 /// What differs from run to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ThisRun {
     /// The command, as a shell would take it.
     pub command: String,
     /// The names of its stages and how long they took, one after the other.
     pub stages: Vec<(&'static str, Duration)>,
+}
+
+impl ThisRun {
+    /// A run by this command, with the names and times of its stages.
+    pub fn new(command: impl Into<String>, stages: Vec<(&'static str, Duration)>) -> Self {
+        Self { command: command.into(), stages }
+    }
 }
 
 /// The near-duplicates of a run, sorted by keeper, so that those of one cluster stand together.

@@ -75,7 +75,7 @@ test('what is not all that was found is said not to be', async () => {
     const plain = (text) => text.replaceAll(/[\u00a0\u202f]/g, ' ');
     assert.equal(plain(await page.textContent('#status')), `${shown} of ${shown + 300} matches`);
     assert.ok(plain(await page.textContent('main')).includes(`the best ${shown} of ${shown + 300} matches`));
-    assert.match(plain(await page.textContent('.facts')), /99\.9 % or more.*Fingerprints.*not looked up7/);
+    assert.match(plain(await page.textContent('.facts')), /99\.9 % or more.*Passages not looked up, because very many documents contain them7/);
     assert.match(plain(await page.textContent('tbody tr')), /10\d passages, \d+ words in all/);
     // Passages that could not be loaded are said to be missing.
     await page.route('**/api/v1/pair', (route) => route.fulfill({ status: 503, body: 'busy' }));
@@ -153,6 +153,40 @@ test('clusters beyond those that are told are counted', async () => {
     assert.ok((await page.locator('.card').first().textContent()).includes('8\u00a0documents more'));
     const missed = await page.textContent('.facts');
     assert.match(missed, /About 68\.4.% of the pairs with a similarity of exactly 50.% .* 1.200.documents/);
+  });
+});
+
+test('sentences about one document are in the singular', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await change(page, '**/api/v1/jobs/*', (job) => ({
+      ...job,
+      result: job.result && {
+        ...job.result,
+        left_out: 1,
+        clusters: job.result.clusters.map((cluster, at) => ({
+          ...cluster,
+          size: at === 0 ? 2 : 3,
+          members: cluster.members.slice(0, 2),
+        })),
+      },
+    }));
+    await page.goto('/clusters');
+    await settled(page);
+    await page.click('button.primary');
+    await page.waitForSelector('.clusters');
+    const over = (await page.locator('.card .over').allTextContents()).map((text) => text.replace(/\s/g, ' '));
+    assert.deepEqual(over.slice(0, 2), ['1 document is similar to', '2 documents are similar to']);
+    const missed = (await page.textContent('.facts')).replace(/\s/g, ' ');
+    const left = '1 document has a little in common with very many others. Some pairs with it may be missing.';
+    assert.ok(missed.endsWith(left), missed);
+  });
+});
+
+test('a chart states its tallest bar to those who cannot see it', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await checkSubmission(page);
+    const label = await page.getAttribute('.histogram svg', 'aria-label');
+    assert.match(label, /\. The tallest bar, from \d+.% to \d+.%, counts \d+$/);
   });
 });
 

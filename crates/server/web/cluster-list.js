@@ -64,7 +64,7 @@ function card({ size, keeper, members }) {
   return h(
     'li',
     { class: 'card' },
-    h('p', { class: 'over' }, `Cluster of ${counted(size, 'document')}, all similar to`),
+    h('p', { class: 'over' }, `${counted(size - 1, 'document')} ${size === 2 ? 'is' : 'are'} similar to`),
     h('h3', {}, h('a', { href: documentHref(keeper) }, name(kept?.title || keeper))),
     list,
     ...button,

@@ -186,7 +186,7 @@ function details({ query, compared, not_compared, passed_over, recall_at_thresho
         fact('Documents compared', count(compared)),
         fact('Time', `${count(Math.round(elapsed_ms))}\u00a0ms`),
         fact('Chance of finding a document at the minimum similarity', `${percent(recall_at_threshold)} or more`),
-        passed_over > 0 && fact('Fingerprints of passages in too many documents, not looked up', count(passed_over)),
+        passed_over > 0 && fact('Passages not looked up, because very many documents contain them', count(passed_over)),
         fact('Shingles of the text', count(query.shingles)),
         fact('Settings of the archive', spec),
       ),

@@ -57,6 +57,8 @@ test('an archive without texts has a histogram as others do', async () => {
     await page.goto('/overview');
     await settled(page);
     assert.equal(await page.locator('.histogram').count(), 1);
+    // Each document counts once, with the one most like it.
+    assert.match(await page.textContent('.histogram .reading'), /^\d+ documents? at 50.% or above$/);
     assert.ok((await page.textContent('.terms')).includes('not kept'));
   });
 });
@@ -179,6 +181,27 @@ test('sentences about one document are in the singular', async () => {
     const missed = (await page.textContent('.facts')).replace(/\s/g, ' ');
     const left = '1 document has a little in common with very many others. Some pairs with it may be missing.';
     assert.ok(missed.endsWith(left), missed);
+  });
+});
+
+test('long names are shortened in the middle, and whole in their tooltips', async () => {
+  const long = `${'folder/'.repeat(100)}the-end-tells-them-apart.txt`;
+  await visit({ ...WIDE }, async (page) => {
+    const renamed = (found) => ({ ...found, id: long, title: null });
+    await change(page, '**/api/v1/check', (answer) => ({
+      ...answer,
+      matches: answer.matches.map((match, at) => (at === 0 ? renamed(match) : match)),
+    }));
+    await change(page, '**/api/v1/pair', (found) => ({ ...found, left: renamed(found.left) }));
+    await checkSubmission(page);
+    const name = page.locator('tbody .title bdi').first();
+    const shown = await name.textContent();
+    assert.ok(shown.length < 130 && shown.startsWith('folder/') && shown.endsWith('-end-tells-them-apart.txt'), shown);
+    assert.equal(await name.getAttribute('title'), long);
+    await page.goto(pair);
+    await page.waitForSelector('.compare[data-drawn]');
+    // Its head leaves room for the texts.
+    assert.ok((await page.locator('.compare').boundingBox()).y < 400);
   });
 });
 

@@ -1,7 +1,7 @@
 // What shares text with a document: a slider for how much they share, and the matches that reach it.
 
 import { documentHref } from './addresses.js';
-import { announce, h, name } from './dom.js';
+import { announce, h, shortName } from './dom.js';
 import { count, counted, percent } from './format.js';
 import { barsOf, histogram } from './histogram.js';
 import { unitOf } from './language.js';
@@ -150,8 +150,8 @@ function row(match, measures, unit, href) {
     h(
       'th',
       { scope: 'row' },
-      h('a', { href, class: 'title' }, name(match.title || match.id)),
-      h('div', {}, h('a', document, match.title ? name(match.id) : 'in the archive')),
+      h('a', { href, class: 'title' }, shortName(match.title || match.id)),
+      h('div', {}, h('a', document, match.title ? shortName(match.id) : 'in the archive')),
       metadataLine(match.metadata),
     ),
     measures.map((measure) => barCell(measure, percent(measure.of(match)), measure.of(match))),

@@ -39,6 +39,7 @@ cargo x test-wheels        the wheels of the Python package, which `test --long`
 cargo x test-spark         the Spark job only
 cargo x lint               formatting, clippy, documentation, features, headers, direction of the data flow, names of types, `docs --check`
 cargo x docs [--check]     draw the pictures of docs/concepts, list all commands, describe the API and check what all pages point to
+cargo x pictures           take the pictures of README and guides anew, in Chromium
 cargo x dist               target/dist/minwise-VERSION-TARGET.tar.gz: a static binary, completions and manual pages; tried in an empty root
 cargo x tables             write the Unicode table of `core` anew
 cargo x trace              list the source files that one record passes through (needs valgrind)
@@ -100,6 +101,7 @@ fn other_task(args: &[&str]) -> Result<()> {
         ["check"] => cargo(&["check", "--workspace", "--all-targets"]),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
+        ["pictures"] => browser::BrowserTests::default().take_pictures(),
         ["dist"] => dist::run().map(drop),
         ["tables"] => run::cargo_with(
             &["test", "--workspace", "--test", "unicode_tables"],

@@ -57,6 +57,8 @@ test('an archive without texts has a histogram as others do', async () => {
     await page.goto('/overview');
     await settled(page);
     assert.equal(await page.locator('.histogram').count(), 1);
+    // Each document counts once, with the one most like it.
+    assert.match(await page.textContent('.histogram .reading'), /^\d+ documents? at 50.% or above$/);
     assert.ok((await page.textContent('.terms')).includes('not kept'));
   });
 });
@@ -75,7 +77,7 @@ test('what is not all that was found is said not to be', async () => {
     const plain = (text) => text.replaceAll(/[\u00a0\u202f]/g, ' ');
     assert.equal(plain(await page.textContent('#status')), `${shown} of ${shown + 300} matches`);
     assert.ok(plain(await page.textContent('main')).includes(`the best ${shown} of ${shown + 300} matches`));
-    assert.match(plain(await page.textContent('.facts')), /99\.9 % or more.*Fingerprints.*not looked up7/);
+    assert.match(plain(await page.textContent('.facts')), /99\.9 % or more.*Passages not looked up, because very many documents contain them7/);
     assert.match(plain(await page.textContent('tbody tr')), /10\d passages, \d+ words in all/);
     // Passages that could not be loaded are said to be missing.
     await page.route('**/api/v1/pair', (route) => route.fulfill({ status: 503, body: 'busy' }));
@@ -153,6 +155,61 @@ test('clusters beyond those that are told are counted', async () => {
     assert.ok((await page.locator('.card').first().textContent()).includes('8\u00a0documents more'));
     const missed = await page.textContent('.facts');
     assert.match(missed, /About 68\.4.% of the pairs with a similarity of exactly 50.% .* 1.200.documents/);
+  });
+});
+
+test('sentences about one document are in the singular', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await change(page, '**/api/v1/jobs/*', (job) => ({
+      ...job,
+      result: job.result && {
+        ...job.result,
+        left_out: 1,
+        clusters: job.result.clusters.map((cluster, at) => ({
+          ...cluster,
+          size: at === 0 ? 2 : 3,
+          members: cluster.members.slice(0, 2),
+        })),
+      },
+    }));
+    await page.goto('/clusters');
+    await settled(page);
+    await page.click('button.primary');
+    await page.waitForSelector('.clusters');
+    const over = (await page.locator('.card .over').allTextContents()).map((text) => text.replace(/\s/g, ' '));
+    assert.deepEqual(over.slice(0, 2), ['1 document is similar to', '2 documents are similar to']);
+    const missed = (await page.textContent('.facts')).replace(/\s/g, ' ');
+    const left = '1 document has a little in common with very many others. Some pairs with it may be missing.';
+    assert.ok(missed.endsWith(left), missed);
+  });
+});
+
+test('long names are shortened in the middle, and whole in their tooltips', async () => {
+  const long = `${'folder/'.repeat(100)}the-end-tells-them-apart.txt`;
+  await visit({ ...WIDE }, async (page) => {
+    const renamed = (found) => ({ ...found, id: long, title: null });
+    await change(page, '**/api/v1/check', (answer) => ({
+      ...answer,
+      matches: answer.matches.map((match, at) => (at === 0 ? renamed(match) : match)),
+    }));
+    await change(page, '**/api/v1/pair', (found) => ({ ...found, left: renamed(found.left) }));
+    await checkSubmission(page);
+    const name = page.locator('tbody .title bdi').first();
+    const shown = await name.textContent();
+    assert.ok(shown.length < 130 && shown.startsWith('folder/') && shown.endsWith('-end-tells-them-apart.txt'), shown);
+    assert.equal(await name.getAttribute('title'), long);
+    await page.goto(pair);
+    await page.waitForSelector('.compare[data-drawn]');
+    // Its head leaves room for the texts.
+    assert.ok((await page.locator('.compare').boundingBox()).y < 400);
+  });
+});
+
+test('a chart states its tallest bar to those who cannot see it', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await checkSubmission(page);
+    const label = await page.getAttribute('.histogram svg', 'aria-label');
+    assert.match(label, /\. The tallest bar, from \d+.% to \d+.%, counts \d+$/);
   });
 });
 

@@ -3,7 +3,7 @@
 // `cargo x test` sets MINWISE to the command under test and CHROMIUM to the browser.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,6 +61,35 @@ function hostileCorpus() {
     }
   }
   const path = join(folder, 'hostile.jsonl');
+  writeFileSync(path, records.map((record) => JSON.stringify(record) + '\n').join(''));
+  return path;
+}
+
+/** Checks the records of a file against an archive that has them, and gives the address of the page. */
+function check(input, name) {
+  const [archive, page] = [join(folder, `${name}-archive`), join(folder, `${name}.html`)];
+  execFileSync(process.env.MINWISE, ['index', 'create', archive, '--quiet']);
+  execFileSync(process.env.MINWISE, ['index', 'add', archive, input, '--quiet']);
+  const words = ['check', input, '--index', archive, '--report', page, '--quiet'];
+  // What is found is told by the exit code.
+  assert.equal(spawnSync(process.env.MINWISE, words).status, 1);
+  return pathToFileURL(page).href;
+}
+
+/** Records with ids that are long, Chinese, or turn the direction of reading round. */
+function oddCorpus() {
+  const ids = [
+    ['文献/二〇二四年度申请书（北方河口湿地碳储量研究）第一稿', '文献/二〇二四年度申请书（北方河口湿地碳储量研究）第二稿'],
+    [`long/${'segment/'.repeat(60)}`, 'x'.repeat(800)],
+    ['invoice\u202etxt.exe', '<b>bold</b>'],
+  ];
+  const records = ids.flatMap((pair, family) =>
+    pair.map((id, copy) => {
+      const words = Array.from({ length: 90 }, (_, at) => (copy && at === 40 ? 'other' : `word${family}x${at}`));
+      return { id, text: words.join(' ') };
+    }),
+  );
+  const path = join(folder, 'odd.jsonl');
   writeFileSync(path, records.map((record) => JSON.stringify(record) + '\n').join(''));
   return path;
 }
@@ -159,4 +188,58 @@ test('keys and paper', async () => {
     assert.equal(nav, 'none');
     assert.ok(pages(await page.pdf({ format: 'A4' })) > 0);
   });
+});
+
+test('a corpus without documents, and one without near-duplicates', async () => {
+  const [empty, single] = [join(folder, 'empty.jsonl'), join(folder, 'single.jsonl')];
+  writeFileSync(empty, '');
+  writeFileSync(single, '{"id": "a", "text": "one of a kind, and nothing else is like it at all"}\n');
+  for (const [input, name, tables] of [
+    [empty, 'empty', 0],
+    [single, 'single', 2],
+  ]) {
+    const address = report(input, name);
+    for (const screen of SCREENS) {
+      await open(address, screen, async (page) => {
+        const text = await page.textContent('main');
+        assert.ok(text.includes('No document is a near-duplicate of another.'));
+        assert.ok(text.includes('There are no documents.') === (tables === 0));
+        assert.ok(!/precision\d|of the removed documents/.test(text), text);
+        const documents = page.locator('#counts table, #strange table');
+        assert.equal(await documents.count(), tables);
+        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), screen.width);
+      });
+    }
+  }
+});
+
+test('beginnings of documents end at words', async () => {
+  const text = Array.from({ length: 60 }, (_, at) => `Gewässergüte${at}`).join(' ');
+  const input = join(folder, 'words.jsonl');
+  writeFileSync(input, `${JSON.stringify({ id: 'a', text })}\n`);
+  await open(report(input, 'words'), SCREENS[0], async (page) => {
+    const begins = await page.locator('#strange [data-name=begins]').first().textContent();
+    assert.match(begins, /^Gewässergüte0 .*Gewässergüte10 …$/);
+  });
+});
+
+test('the page of a check', async () => {
+  const address = check(oddCorpus(), 'checked');
+  for (const screen of SCREENS) {
+    await open(address, screen, async (page) => {
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), screen.width);
+      const heads = await page.locator('section table').first().locator('thead th').allTextContents();
+      assert.deepEqual(heads.slice(1, 4), ['share of this document in it', 'share of it in this document', 'similarity']);
+      const row = page.locator('section tbody tr').first();
+      assert.deepEqual((await row.locator('td').allTextContents()).slice(0, 4), ['100 %', '100 %', '100 %', '90 tokens']);
+      const text = await page.textContent('main');
+      assert.ok(text.includes('invoice\\u{202e}txt.exe') && text.includes('<b>bold</b>'));
+      // On a telephone each number stands below the document, with its name.
+      const isNarrow = screen.width < 600;
+      const [name, number] = await Promise.all([row.locator('th').boundingBox(), row.locator('td').first().boundingBox()]);
+      assert.equal(number.y >= name.y + name.height, isNarrow);
+      const before = await row.locator('td').first().evaluate((cell) => getComputedStyle(cell, '::before').content);
+      assert.equal(before.includes('share of this document'), isNarrow, before);
+    });
+  }
 });

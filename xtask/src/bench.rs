@@ -24,6 +24,14 @@ pub fn sketches() -> Result<()> {
     cargo(&["bench", "--quiet", "--package", "minwise", "--bench", "sketches"])
 }
 
+/// The words that are found in the PDFs of a folder beside those of `pdftotext`. Only the feature `pdf` is built.
+pub fn pdf(folder: &str) -> Result<()> {
+    // Cargo runs a benchmark in the folder of its package.
+    let folder = path(&fs_err::canonicalize(folder)?);
+    let package = ["bench", "--quiet", "--package", "minwise-corpus", "--no-default-features"];
+    cargo(&[&package[..], &["--features", "pdf", "--bench", "pdf", "--", &folder]].concat())
+}
+
 /// `minwise dedup` from a JSONL file in the page cache to a cleaned JSONL file. With another binary, the two take turns, and
 /// the run fails if ours takes a twentieth longer or writes something else.
 pub fn speed(data: &str, other: Option<&str>) -> Result<()> {

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::run::{command, find, is_root, output, root, target};
+use crate::run::{self, command, find, is_root, output, root, target};
 use crate::test::build_minwise;
 use crate::test::part::{Part, PartOutcome, RunnerReport};
 use crate::test::runner::TestRunner;
@@ -41,6 +41,15 @@ impl BrowserTests {
                 self.run(BrowserTools::against_server)
             }),
         ]
+    }
+
+    /// Takes the pictures of README and guides anew.
+    pub fn take_pictures(&self) -> Result<()> {
+        let tools = self.tools()?.as_ref().map_err(|why| anyhow::anyhow!("{why}"))?;
+        let server = RunningServer::start(&tools.minwise, "pictures", None)?;
+        let mut command = Command::new(&tools.node);
+        command.current_dir(root()).arg("tests/browser/pictures.mjs").env("MINWISE_URL", &server.url);
+        run::check(command.env("MINWISE", &tools.minwise).env("CHROMIUM", &tools.browser))
     }
 
     fn run(&self, test: impl FnOnce(&BrowserTools) -> Result<RunnerReport>) -> Result<PartOutcome> {

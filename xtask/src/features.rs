@@ -16,18 +16,26 @@ const OWNERS: [(&str, &[&str]); 11] = [
     ("arrow-ipc", &["arrow", "parquet"]),
     ("arrow-select", &["arrow", "parquet"]),
     ("bzip2", &["bzip2"]),
+    ("hayro-font", &["pdf"]),
+    ("hayro-syntax", &["pdf"]),
     ("html5ever", &["html"]),
     ("liblzma", &["xz"]),
-    ("lopdf", &["pdf"]),
     ("parquet", &["parquet"]),
-    ("pdf-extract", &["pdf"]),
     ("quick-xml", &["office"]),
     ("zip", &["office"]),
     ("zstd", &["arrow", "parquet", "zstd"]),
 ];
 
+/// Crates that nobody maintains, with their advisories of RustSec. Cargo.lock has none of them.
+const UNMAINTAINED: [(&str, &str); 1] = [("ttf-parser", "RUSTSEC-2026-0192")];
+
 /// Checks the dependencies of each feature, and that the crates compile without any feature.
 pub fn check() -> Result<()> {
+    let lock = fs_err::read_to_string(root().join("Cargo.lock"))?;
+    for (name, advisory) in UNMAINTAINED {
+        let is_there = lock.lines().any(|line| line == format!("name = \"{name}\""));
+        ensure!(!is_there, "Cargo.lock has `{name}`, which is not maintained ({advisory})");
+    }
     let formats = formats("corpus")?;
     for (folder, package) in PACKAGES {
         ensure!(self::formats(folder)? == formats, "`{package}` has not the features of `minwise-corpus`");

@@ -39,6 +39,7 @@ cargo x test-wheels        the wheels of the Python package, which `test --long`
 cargo x test-spark         the Spark job only
 cargo x lint               formatting, clippy, documentation, features, headers, direction of the data flow, names of types, `docs --check`
 cargo x docs [--check]     draw the pictures of docs/concepts, list all commands, describe the API and check what all pages point to
+cargo x pictures           take the pictures of README and guides anew, in Chromium
 cargo x dist               target/dist/minwise-VERSION-TARGET.tar.gz: a static binary, completions and manual pages; tried in an empty root
 cargo x tables             write the Unicode table of `core` anew
 cargo x trace              list the source files that one record passes through (needs valgrind)
@@ -58,6 +59,7 @@ cargo x bench build        the cold build of the command, in CPU seconds; fails 
 cargo x bench library      100,000 texts in memory by one call and by hand over `minwise`; fails above 1.2 times the CPU
 cargo x bench serve        500 clients at once against the server for a minute
 cargo x bench extract      how much of a known text is found again in documents made of it
+cargo x bench pdf FOLDER   the words found in the PDFs of a folder beside those of `pdftotext` (of Poppler)
 cargo x bench lsh          `Lsh` beside the index of gaoya: inserting, querying, recall; fails below the stated ratios
 cargo x bench python [DATA]  the Python package beside datasketch, rensa, gaoya and the command; fails below the stated ratios
 cargo x bench spark [N]    the Spark job on N documents (default 200000) beside Spark ML and a plain job; fails below the stated ratios
@@ -99,6 +101,7 @@ fn other_task(args: &[&str]) -> Result<()> {
         ["check"] => cargo(&["check", "--workspace", "--all-targets"]),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
+        ["pictures"] => browser::BrowserTests::default().take_pictures(),
         ["dist"] => dist::run().map(drop),
         ["tables"] => run::cargo_with(
             &["test", "--workspace", "--test", "unicode_tables"],
@@ -125,6 +128,7 @@ fn other_task(args: &[&str]) -> Result<()> {
         ["bench", "library"] => bench::library(),
         ["bench", "serve"] => bench::serve(),
         ["bench", "extract"] => extract::run(),
+        ["bench", "pdf", folder] => bench::pdf(folder),
         ["bench", "lsh"] => bench::lsh(),
         ["bench", "spark", documents @ ..] => bench::spark(documents.first().copied().unwrap_or("200000")),
         ["bench", "python", data @ ..] => bench::python(data.first().copied().unwrap_or("../shared/data")),

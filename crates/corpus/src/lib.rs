@@ -29,7 +29,7 @@
 //! | `html` | the text of HTML, and of EPUB together with `office` | yes | html5ever |
 //! | `office` | the text of Word, OpenDocument and PowerPoint, and of EPUB together with `html` | yes | zip, quick-xml |
 //! | `parquet` | Parquet files | yes | parquet, with a C compiler |
-//! | `pdf` | the text of PDF files | no | pdf-extract |
+//! | `pdf` | the text of PDF files | no | hayro-syntax, hayro-font |
 //! | `warc` | WARC and WET files; their pages need `html` | yes | none |
 //! | `xz` | files and outputs compressed by xz | yes | liblzma, with a C compiler |
 //! | `zstd` | files and outputs compressed by Zstandard | yes | zstd, with a C compiler |

@@ -10,8 +10,10 @@ use minwise::visible;
 pub enum Refusal {
     /// It is encrypted, and nobody gave a password.
     Encrypted,
-    /// It has pages but no characters on them: a scan, or a picture.
+    /// It has pictures or drawings but no characters: a scan, or a picture.
     OnlyPictures,
+    /// It has letters, but its fonts do not state which characters they are.
+    UnknownLetters,
     /// It is over a limit, as it is or unfolded.
     TooLarge {
         /// Its bytes, or where unfolding it was given up.
@@ -63,6 +65,7 @@ impl Refusal {
         match self {
             Self::Encrypted => "encrypted",
             Self::OnlyPictures => "only_pictures",
+            Self::UnknownLetters => "unknown_letters",
             Self::TooLarge { .. } => "too_large",
             Self::TooDeep { .. } => "too_deep",
             Self::TooManyPages { .. } => "too_many_pages",
@@ -85,6 +88,9 @@ impl fmt::Display for Refusal {
         match self {
             Self::Encrypted => f.write_str("it is encrypted; save it without a password"),
             Self::OnlyPictures => f.write_str("it holds only pictures, and no text"),
+            Self::UnknownLetters => f.write_str(
+                "its fonts do not state which characters its letters are; save it as text, or scan it",
+            ),
             Self::TooLarge { bytes, limit } => write!(f, "{bytes} bytes is over the limit of {limit}"),
             Self::TooDeep { limit } => write!(f, "its parts lie more than {limit} deep in one another"),
             Self::TooManyPages { pages, limit } => write!(f, "{pages} pages is over the limit of {limit}"),

@@ -1,7 +1,7 @@
 // Clusters as cards, the first of them and the first members of each; the others on demand.
 
 import { documentHref, pairHref } from './addresses.js';
-import { h, name } from './dom.js';
+import { h, shortName } from './dom.js';
 import { count, counted, percent } from './format.js';
 
 /** @typedef {import('./types.js').Cluster} Cluster */
@@ -58,14 +58,14 @@ function card({ size, keeper, members }) {
       {},
       h('span', { class: 'number' }, percent(similarity)),
       ' ',
-      h('a', { href: pairHref(keeper, id) }, name(title || id)),
+      h('a', { href: pairHref(keeper, id) }, shortName(title || id)),
     );
   const button = more(list, others, MEMBERS, member, 'documents');
   return h(
     'li',
     { class: 'card' },
-    h('p', { class: 'over' }, `Cluster of ${counted(size, 'document')}, all similar to`),
-    h('h3', {}, h('a', { href: documentHref(keeper) }, name(kept?.title || keeper))),
+    h('p', { class: 'over' }, `${counted(size - 1, 'document')} ${size === 2 ? 'is' : 'are'} similar to`),
+    h('h3', {}, h('a', { href: documentHref(keeper) }, shortName(kept?.title || keeper))),
     list,
     ...button,
     size > members.length && h('p', { class: 'soft' }, `${counted(size - members.length, 'document')} more`),

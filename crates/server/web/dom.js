@@ -87,6 +87,22 @@ export function name(text) {
   return h('bdi', {}, text);
 }
 
+/** Characters of a title or an id in a list or a head, and how many of them are its end. */
+const [SHORT, END] = [120, 30];
+
+/**
+ * A title or an id that is shortened in the middle, because the names of files often differ in their ends only. The whole of it is
+ * its tooltip.
+ *
+ * @param {string} text
+ */
+export function shortName(text) {
+  const characters = [...text];
+  if (characters.length <= SHORT) return name(text);
+  const [beginning, end] = [characters.slice(0, SHORT - END), characters.slice(-END)];
+  return h('bdi', { title: text }, `${beginning.join('')} … ${end.join('')}`);
+}
+
 /**
  * An element of the shell that index.html has.
  *

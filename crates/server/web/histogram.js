@@ -98,7 +98,7 @@ function draw(bars, caption, logarithmic) {
   });
   const line = svg('path', { class: 'threshold' });
   const highest = bars.reduce((best, bar) => (bar.count > best.count ? bar : best));
-  const summary = `${caption}. Highest from ${percent(highest.from)} to ${percent(highest.to)}, with ${count(highest.count)}`;
+  const summary = `${caption}. The tallest bar, from ${percent(highest.from)} to ${percent(highest.to)}, counts ${count(highest.count)}`;
   const element = svg(
     'svg',
     { viewBox: `0 0 1000 ${HEIGHT}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': summary },

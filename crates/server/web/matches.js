@@ -1,7 +1,7 @@
 // What shares text with a document: a slider for how much they share, and the matches that reach it.
 
 import { documentHref } from './addresses.js';
-import { announce, h, name } from './dom.js';
+import { announce, h, shortName } from './dom.js';
 import { count, counted, percent } from './format.js';
 import { barsOf, histogram } from './histogram.js';
 import { unitOf } from './language.js';
@@ -150,8 +150,8 @@ function row(match, measures, unit, href) {
     h(
       'th',
       { scope: 'row' },
-      h('a', { href, class: 'title' }, name(match.title || match.id)),
-      h('div', {}, h('a', document, match.title ? name(match.id) : 'in the archive')),
+      h('a', { href, class: 'title' }, shortName(match.title || match.id)),
+      h('div', {}, h('a', document, match.title ? shortName(match.id) : 'in the archive')),
       metadataLine(match.metadata),
     ),
     measures.map((measure) => barCell(measure, percent(measure.of(match)), measure.of(match))),
@@ -186,7 +186,7 @@ function details({ query, compared, not_compared, passed_over, recall_at_thresho
         fact('Documents compared', count(compared)),
         fact('Time', `${count(Math.round(elapsed_ms))}\u00a0ms`),
         fact('Chance of finding a document at the minimum similarity', `${percent(recall_at_threshold)} or more`),
-        passed_over > 0 && fact('Fingerprints of passages in too many documents, not looked up', count(passed_over)),
+        passed_over > 0 && fact('Passages not looked up, because very many documents contain them', count(passed_over)),
         fact('Shingles of the text', count(query.shingles)),
         fact('Settings of the archive', spec),
       ),

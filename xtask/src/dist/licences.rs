@@ -1,4 +1,4 @@
-//! The licences of everything that the binary contains.
+//! The licences of everything that the binary contains: crates, C code that crates bring, the C library, and the library of Rust.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,21 +7,41 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::run::{self, cargo_program};
+use crate::run::{self, cargo_program, root};
 
 /// What stands above the licences of the crates.
 const HEAD: &str = "\
-The program `minwise` contains the crates listed below. It also contains the standard library of Rust (MIT or Apache-2.0,
-https://www.rust-lang.org) and parts of the GNU C Library (LGPL-2.1-or-later, https://www.gnu.org/software/libc).
+The program `minwise` contains the crates listed below and the C code that some of them bring. It also contains the standard
+library of Rust (see COPYRIGHT-OF-THE-RUST-LIBRARY.html), parts of the GNU C Library (LGPL-2.1-or-later, whose text is at the end;
+https://www.gnu.org/software/libc) and of the support library of GCC (GPL-3.0-or-later with the GCC Runtime Library Exception).
 `cargo x dist` in the repository of Minwise links the program anew, with another C library too.
 ";
 
 /// Names of files that hold a licence begin with one of these, in capitals or not.
 const NAMES: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
 
-/// The licences of all crates of the command, each text once.
+/// Endings of files that are programs, whatever their names begin with.
+const PROGRAMS: [&str; 5] = ["rs", "c", "h", "sh", "py"];
+
+/// The licence of the C library.
+const OF_C_LIBRARY: &str = include_str!("texts/LGPL-2.1");
+
+/// Texts of licences for crates that name a licence and bring no text. Apache-2.0 comes from the repository.
+const TEXTS: [(&str, &str); 3] = [
+    ("MIT", include_str!("texts/MIT")),
+    ("BSD-3-Clause", include_str!("texts/BSD-3-Clause")),
+    ("0BSD", include_str!("texts/0BSD")),
+];
+
+/// A crate of the binary, as `cargo metadata` describes it.
+struct Package {
+    folder: PathBuf,
+    authors: String,
+}
+
+/// The licences of all crates of the command and of the C library, each text once.
 pub fn text(host: &str) -> Result<String> {
-    let folders = folders()?;
+    let packages = packages()?;
     let tree = ["tree", "--locked", "--package", "minwise-cli", "--target", host, "--edges", "normal"];
     let tree = [&tree[..], &["--prefix", "none", "--format", "{p}\t{l}"]].concat();
     let tree = run::output(Path::new(&cargo_program()), &tree)?;
@@ -39,11 +59,10 @@ pub fn text(host: &str) -> Result<String> {
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for ((name, version), licence) in &crates {
         let _ = writeln!(out, "{name} {version}: {licence}");
-        let folder = folders.get(&(name.clone(), version.clone()));
-        let folder = folder.with_context(|| format!("`cargo metadata` has no {name} {version}"))?;
-        for file in licence_files(folder, 2)? {
-            let text = String::from_utf8_lossy(&fs_err::read(&file)?).replace("\r\n", "\n");
-            let users = texts.entry(text.trim().to_owned()).or_default();
+        let package = packages.get(&(name.clone(), version.clone()));
+        let package = package.with_context(|| format!("`cargo metadata` has no {name} {version}"))?;
+        for text in texts_of(name, licence, package)? {
+            let users = texts.entry(text).or_default();
             let user = format!("{name} {version}");
             if users.last() != Some(&user) {
                 users.push(user);
@@ -53,41 +72,64 @@ pub fn text(host: &str) -> Result<String> {
     let mut texts: Vec<(Vec<String>, String)> =
         texts.into_iter().map(|(text, users)| (users, text)).collect();
     texts.sort();
+    texts.push((vec!["GNU C Library".to_owned()], OF_C_LIBRARY.trim().to_owned()));
     for (users, text) in texts {
         let _ = write!(out, "\n{}\n{}\n\n{text}\n", "=".repeat(80), users.join(", "));
     }
     Ok(out)
 }
 
-/// The folders of all packages, by name and version.
-fn folders() -> Result<BTreeMap<(String, String), PathBuf>> {
+/// The texts in a crate. A crate without any gets the text of the licence that it names, with its authors.
+fn texts_of(name: &str, licence: &str, package: &Package) -> Result<Vec<String>> {
+    let mut texts = vec![];
+    for file in licence_files(&package.folder)? {
+        let text = String::from_utf8_lossy(&fs_err::read(&file)?).replace("\r\n", "\n");
+        texts.push(text.trim().to_owned());
+    }
+    if texts.is_empty() {
+        let named = |id: &str| licence.split(' ').any(|word| word.trim_matches(['(', ')']) == id);
+        let text = match TEXTS.iter().find(|(id, _)| named(id)) {
+            Some((_, text)) => format!("Copyright (c) {}\n\n{text}", package.authors),
+            None if named("Apache-2.0") => fs_err::read_to_string(root().join("LICENSE-APACHE"))?,
+            None => anyhow::bail!("{name} has no text of its licence, {licence}, and there is none here"),
+        };
+        texts.push(text.trim().to_owned());
+    }
+    Ok(texts)
+}
+
+/// All packages, by name and version.
+fn packages() -> Result<BTreeMap<(String, String), Package>> {
     let metadata = ["metadata", "--locked", "--format-version", "1"];
     let metadata: Value = serde_json::from_str(&run::output(Path::new(&cargo_program()), &metadata)?)?;
-    let mut folders = BTreeMap::new();
+    let mut packages = BTreeMap::new();
     for package in metadata["packages"].as_array().context("`cargo metadata` has no packages")? {
         let field = |name: &str| package[name].as_str().with_context(|| format!("a package has no `{name}`"));
         let manifest = Path::new(field("manifest_path")?);
         let folder = manifest.parent().unwrap_or(Path::new(".")).to_owned();
-        folders.insert((field("name")?.to_owned(), format!("v{}", field("version")?)), folder);
+        let authors = package["authors"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let authors: Vec<&str> = authors.collect();
+        let authors = if authors.is_empty() {
+            format!("the authors of {}", field("name")?)
+        } else {
+            authors.join(", ")
+        };
+        packages.insert(
+            (field("name")?.to_owned(), format!("v{}", field("version")?)),
+            Package { folder, authors },
+        );
     }
-    Ok(folders)
+    Ok(packages)
 }
 
-/// The files of a crate that hold licences. Sources in C that a crate brings lie in a folder inside it, with their own.
-fn licence_files(folder: &Path, depth: usize) -> Result<Vec<PathBuf>> {
+/// The files in a folder that hold licences, in the order of their paths. C code that a crate brings lies deep inside it.
+fn licence_files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = vec![];
-    for entry in fs_err::read_dir(folder)? {
-        let path = entry?.path();
+    for path in super::files_below(folder)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
-        if path.is_dir() {
-            if depth > 1 || name.starts_with("LICENSE") {
-                files.extend(licence_files(&path, depth.saturating_sub(1))?);
-            }
-        } else if NAMES.iter().any(|start| name.starts_with(start)) {
-            // A module of a crate may have such a name.
-            if path.extension().is_none_or(|extension| extension != "rs") {
-                files.push(path);
-            }
+        let is_program = path.extension().is_some_and(|ending| PROGRAMS.iter().any(|known| ending == *known));
+        if NAMES.iter().any(|start| name.starts_with(start)) && !is_program {
+            files.push(path);
         }
     }
     files.sort();
@@ -98,10 +140,48 @@ fn licence_files(folder: &Path, depth: usize) -> Result<Vec<PathBuf>> {
 mod tests {
     use super::*;
 
+    /// Writes a folder with these files, which are empty.
+    fn folder(name: &str, files: &[&str]) -> PathBuf {
+        let folder = run::target().join("tmp").join(format!("licences-{name}-{}", std::process::id()));
+        for file in files {
+            let path = folder.join(file);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, file).unwrap();
+        }
+        folder
+    }
+
     #[test]
-    fn our_own_licences_are_found() {
-        let files = licence_files(run::root(), 1).unwrap();
-        let names: Vec<_> = files.iter().filter_map(|file| file.file_name()?.to_str()).collect();
-        assert_eq!(names, ["LICENSE-APACHE", "LICENSE-MIT"]);
+    fn licences_of_c_code_deep_in_a_crate_are_found() {
+        let files = ["src/license.rs", "c/license-check.sh", "c/a/v2/LICENSE", "COPYING.0BSD", "src/lib.rs"];
+        let folder = folder("deep", &files);
+        let package = Package { folder: folder.clone(), authors: String::new() };
+        assert_eq!(texts_of("a", "MIT", &package).unwrap(), ["COPYING.0BSD", "c/a/v2/LICENSE"]);
+        fs_err::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_crate_without_a_text_gets_that_of_its_licence() {
+        let folder = folder("none", &["src/lib.rs"]);
+        let package = Package { folder: folder.clone(), authors: "A. B.".to_owned() };
+        let [text] = &*texts_of("a", "(MIT OR Apache-2.0)", &package).unwrap() else { panic!("one text") };
+        assert!(text.starts_with("Copyright (c) A. B.\n\nPermission is hereby granted"), "{text}");
+        assert!(texts_of("a", "Apache-2.0", &package).unwrap()[0].contains("Version 2.0, January 2004"));
+        assert!(texts_of("a", "Zlib", &package).is_err());
+        fs_err::remove_dir_all(folder).unwrap();
+    }
+
+    /// The crates that bring C code or data of others.
+    #[test]
+    fn all_crates_of_the_command_have_texts() {
+        let text = text("x86_64-unknown-linux-gnu").unwrap();
+        for part in [
+            "Microsoft Corporation, Daan Leijen",
+            "Meta Platforms, Inc. and affiliates",
+            "XZ Utils",
+            "GNU LESSER GENERAL PUBLIC LICENSE",
+        ] {
+            assert!(text.contains(part), "no {part}");
+        }
     }
 }

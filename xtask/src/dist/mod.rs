@@ -31,10 +31,8 @@ pub fn run() -> Result<PartOutcome> {
     if let Some(interpreter) = elf::interpreter(&binary)? {
         bail!("the binary is not static: it needs `{interpreter}`");
     }
-    for folder in [root().to_owned(), cargo_home()?] {
-        let folder = folder.to_string_lossy().into_owned();
-        let has_path = binary.windows(folder.len()).any(|bytes| bytes == folder.as_bytes());
-        ensure!(!has_path, "the binary contains the path `{folder}` of this machine");
+    for folder in folders_of_machine()? {
+        ensure!(!contains(&binary, &folder), "the binary contains the path `{folder}` of this machine");
     }
 
     let name = format!("minwise-{}-{host}", env!("CARGO_PKG_VERSION"));
@@ -42,14 +40,9 @@ pub fn run() -> Result<PartOutcome> {
     fs_err::create_dir_all(&folder)?;
     let files = files(&name, binary, &host)?;
     let archive = archive(&files)?;
-    let path = folder.join(format!("{name}.tar.gz"));
-    fs_err::write(&path, &archive)?;
-    let sums = checksums(&folder)?;
-    fs_err::write(folder.join("SHA256SUMS"), &sums)?;
-    println!("{}: {:.1} MB, {} files", path.display(), archive.len() as f64 / 1e6, files.len());
-    print!("{sums}");
-
-    let skipped = trial::run(&archive, &name)?;
+    println!("{name}.tar.gz: {:.1} MB, {} files", archive.len() as f64 / 1e6, files.len());
+    let skipped = publish(&folder, &name, &archive, || trial::run(&archive, &name))?;
+    print!("{}", fs_err::read_to_string(folder.join("SHA256SUMS"))?);
     if let Some(why) = &skipped {
         println!("the archive was not tried in an empty root: {why}");
     }
@@ -59,6 +52,40 @@ pub fn run() -> Result<PartOutcome> {
         None => report.counts.passed += 1,
     }
     Ok(PartOutcome::Ran(report))
+}
+
+/// Tries an archive, and only then gives it its name and writes the checksums. Returns what the trial does.
+fn publish<T>(folder: &Path, name: &str, archive: &[u8], trial: impl FnOnce() -> Result<T>) -> Result<T> {
+    let (path, untried) =
+        (folder.join(format!("{name}.tar.gz")), folder.join(format!("{name}.tar.gz.untried")));
+    fs_err::write(&untried, archive)?;
+    let tried = match trial() {
+        Ok(tried) => tried,
+        Err(error) => {
+            fs_err::remove_file(&untried)?;
+            return Err(error);
+        }
+    };
+    fs_err::rename(&untried, &path)?;
+    fs_err::write(folder.join("SHA256SUMS"), checksums(folder)?)?;
+    Ok(tried)
+}
+
+/// Folders of this machine that must not be named in a binary.
+fn folders_of_machine() -> Result<Vec<String>> {
+    let sysroot = run::output(Path::new("rustc"), &["--print", "sysroot"])?;
+    let folders = [root().to_owned(), target(), cargo_home()?, PathBuf::from(sysroot.trim())];
+    let folders = folders.into_iter().chain(std::env::home_dir());
+    let mut folders: Vec<String> = folders.map(|folder| folder.to_string_lossy().into_owned()).collect();
+    // The home folder of a system user may be `/`, which names nothing.
+    folders.retain(|folder| folder.len() > 1);
+    Ok(folders)
+}
+
+/// Whether a binary has this path, or one of a file below it.
+fn contains(binary: &[u8], folder: &str) -> bool {
+    let path = format!("{}/", folder.trim_end_matches('/'));
+    binary.windows(path.len()).any(|bytes| bytes == path.as_bytes())
 }
 
 /// The target that the compiler builds for, such as `x86_64-unknown-linux-gnu`.
@@ -108,6 +135,9 @@ fn files(name: &str, binary: Vec<u8>, host: &str) -> Result<Vec<ArchivedFile>> {
         files.push(file(name, fs_err::read(root().join(name))?));
     }
     files.push(file("LICENSES-OF-DEPENDENCIES", licences::text(host)?.into_bytes()));
+    let sysroot = run::output(Path::new("rustc"), &["--print", "sysroot"])?;
+    let notice = Path::new(sysroot.trim()).join("share/doc/rust/COPYRIGHT-library.html");
+    files.push(file("COPYRIGHT-OF-THE-RUST-LIBRARY.html", fs_err::read(notice)?));
     let generated = target().join("dist-build").join("share");
     if generated.exists() {
         fs_err::remove_dir_all(&generated)?;
@@ -196,6 +226,36 @@ mod tests {
         }
         let expected = [("minwise-1/README.md", 0o644), ("minwise-1/minwise", 0o755)];
         assert_eq!(entries, expected.map(|(path, mode)| (path.to_owned(), mode, TIME, (0, 0))));
+    }
+
+    #[test]
+    fn an_archive_that_fails_its_trial_is_not_left() {
+        let folder = target().join("tmp").join(format!("dist-{}", std::process::id()));
+        fs_err::create_dir_all(&folder).unwrap();
+        let names = || -> Vec<String> {
+            let mut names: Vec<String> =
+                files_below(&folder).unwrap().iter().map(|path| crate::bench::path(path)).collect();
+            names.sort();
+            names.iter().map(|name| name.rsplit('/').next().unwrap().to_owned()).collect()
+        };
+        let failed = publish(&folder, "a", b"abc", || -> Result<()> {
+            assert_eq!(names(), ["a.tar.gz.untried"]);
+            bail!("it does not start")
+        });
+        assert_eq!(failed.unwrap_err().to_string(), "it does not start");
+        assert!(names().is_empty());
+        assert_eq!(publish(&folder, "a", b"abc", || Ok(7)).unwrap(), 7);
+        assert_eq!(names(), ["SHA256SUMS", "a.tar.gz"]);
+        let sums = fs_err::read_to_string(folder.join("SHA256SUMS")).unwrap();
+        assert_eq!(sums, format!("{}  a.tar.gz\n", sha256(b"abc")));
+        fs_err::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn paths_of_the_machine_are_found_in_a_binary() {
+        assert!(contains(b"\0/home/a/b.rs\0", "/home/a"));
+        assert!(!contains(b"\0/home/ab/b.rs\0", "/home/a"));
+        assert!(folders_of_machine().unwrap().iter().all(|folder| folder.starts_with('/')));
     }
 
     #[test]

@@ -248,7 +248,7 @@ fn a_report_says_what_it_leaves_out() {
     let page = desk.text("page.html");
     assert_eq!(page.matches("<mark>").count(), 100);
     assert!(page.contains("10 further passages of no greater length not shown."), "{page}");
-    assert!(page.contains(", weighted 0.") && page.contains("`--weight count`"), "{page}");
+    assert!(page.contains(" %, weighted similarity ") && page.contains("`--weight count`"), "{page}");
     assert!(page.contains("before they were compared: what stands in quotation marks."), "{page}");
     let line = desk.run("check new.txt --index archive --threshold 0.1 --format jsonl -q").exit(1);
     let line: Value = serde_json::from_str(line.text()).unwrap();

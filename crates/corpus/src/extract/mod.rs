@@ -208,8 +208,8 @@ impl fmt::Display for MarkPlace {
 /// # Errors
 /// Fails with a [`Refusal`] if the file gives no text: [`TooLarge`](Refusal::TooLarge), [`TooDeep`](Refusal::TooDeep),
 /// [`TooManyPages`](Refusal::TooManyPages), [`TooSlow`](Refusal::TooSlow) or [`Busy`](Refusal::Busy) if it exceeds `limits`,
-/// [`Encrypted`](Refusal::Encrypted), [`OnlyPictures`](Refusal::OnlyPictures) or [`Broken`](Refusal::Broken) because of what is
-/// in it, [`Unsupported`](Refusal::Unsupported) if it is of a kind that is not read, and
+/// [`Encrypted`](Refusal::Encrypted), [`OnlyPictures`](Refusal::OnlyPictures), [`UnknownLetters`](Refusal::UnknownLetters) or
+/// [`Broken`](Refusal::Broken) because of what is in it, [`Unsupported`](Refusal::Unsupported) if it is of a kind that is not read, and
 /// [`MissingFeature`](Refusal::MissingFeature) if the program was built without the kind.
 pub fn extract(bytes: &[u8], name: Option<&str>, limits: &ExtractLimits) -> Result<Extracted, Refusal> {
     limits.check_bytes(bytes.len())?;

@@ -180,8 +180,8 @@ fn it_says_why_precision_is_one() {
     ] {
         let settings = settings("words:3", 0.8, 16, 6).cluster(cluster);
         let page = page(&documents, &settings, &Extras::default());
-        assert!(page.contains("<dt>precision</dt><dd>1</dd>"), "{page}");
-        assert!(page.contains(&format!("{why}, so precision is 1.")), "{page}");
+        assert!(page.contains("<dt>precision</dt><dd>100 %</dd>"), "{page}");
+        assert!(page.contains(&format!("{why}, so precision is 100 %.")), "{page}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 import { archiveHref, documentHref } from '../addresses.js';
 import { documents } from '../api.js';
-import { announce, h, name } from '../dom.js';
+import { announce, h, shortName } from '../dom.js';
 import { count, counted, day } from '../format.js';
 import { metadataLine } from '../metadata.js';
 import { problemNotice, problemOf } from '../problem.js';
@@ -115,8 +115,8 @@ function row({ id, title, metadata, characters, added }) {
     h(
       'th',
       { scope: 'row' },
-      h('a', { href: documentHref(id), class: 'title' }, name(title || id)),
-      title && h('div', { class: 'id' }, name(id)),
+      h('a', { href: documentHref(id), class: 'title' }, shortName(title || id)),
+      title && h('div', { class: 'id' }, shortName(id)),
       metadataLine(metadata),
     ),
     cell(CHARACTERS, count(characters)),

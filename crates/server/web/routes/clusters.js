@@ -119,7 +119,7 @@ function result({ clusters: list, further, documents, threshold, recall_at_thres
     { class: 'soft facts' },
     `About ${percent(recall_at_threshold)} of the pairs with a similarity of exactly ${percent(threshold)} are found, and more of those above it. `,
     left_out > 0 &&
-      `${counted(left_out, 'document')} have a little in common with very many others. Some pairs of these may be missing.`,
+      `${counted(left_out, 'document')} ${left_out === 1 ? 'has' : 'have'} a little in common with very many others. Some pairs with ${left_out === 1 ? 'it' : 'them'} may be missing.`,
   );
   if (list.length === 0)
     return [h('h2', {}, summary), missed, h('p', { class: 'empty' }, 'No two documents are this similar.')];

@@ -73,7 +73,7 @@ function similarities({ similarities: sampled }) {
       counts: (threshold) => {
         const first = Math.round((threshold - least) / step);
         const reach = buckets.slice(first).reduce((sum, bucket) => sum + bucket.pairs, 0);
-        return { reach, noun: reach === 1 ? 'pair' : 'pairs' };
+        return { reach, noun: reach === 1 ? 'document' : 'documents' };
       },
     }),
   );

@@ -6,7 +6,7 @@
 import { documentHref, resultHref } from '../addresses.js';
 import { pair as ask, wholeDocument } from '../api.js';
 import { lastChecks, titleOf } from '../checks.js';
-import { h, name } from '../dom.js';
+import { h, name, shortName } from '../dom.js';
 import { count, counted, percent } from '../format.js';
 import { compareView } from '../compare.js';
 import { unitOf } from '../language.js';
@@ -120,8 +120,8 @@ async function pairOfCheck(number, id, signal) {
  * @param {string} place
  */
 function sideHeader(side, place) {
-  const title = name(side.title || side.id || '');
-  const origin = side.id === null ? 'Submission' : side.title ? name(side.id) : 'In the archive';
+  const title = shortName(side.title || side.id || '');
+  const origin = side.id === null ? 'Submission' : side.title ? shortName(side.id) : 'In the archive';
   return h(
     'div',
     { class: `side ${place}` },

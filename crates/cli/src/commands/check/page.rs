@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use minwise::figure::{counted, grouped, share, similarity, subject};
+use minwise::figure::{counted, grouped, share, subject};
 use minwise_corpus::{Quotes, escape_html, visible};
 use minwise_index::{CheckOptions, IndexSettings, Match, SharedPassage, StoredDocument};
 
@@ -29,7 +29,8 @@ struct SummaryLine {
     name: String,
     /// How many matches there are, and how many are shown.
     matches: (usize, usize),
-    best: f64,
+    /// The largest share of it that is in one document of the archive.
+    largest: f64,
     longest: usize,
 }
 
@@ -41,7 +42,7 @@ impl CheckPage {
         self.lines.push(SummaryLine {
             name: name(one).to_owned(),
             matches: (matches.len() + one.answer.further, matches.len()),
-            best: matches.iter().map(|found| found.similarity).fold(0.0, f64::max),
+            largest: matches.iter().map(|found| found.containment_of_query).fold(0.0, f64::max),
             longest: matches.iter().map(|found| found.longest_passage).max().unwrap_or(0),
         });
         document(number, one, &mut self.sections);
@@ -91,15 +92,15 @@ impl CheckPage {
         if self.lines.len() < 2 {
             return;
         }
-        out.push_str("<table>\n<thead><tr><th scope=\"col\">document</th><th scope=\"col\">matches</th><th scope=\"col\">best similarity</th><th scope=\"col\">longest passage</th></tr></thead>\n<tbody>\n");
-        for (number, SummaryLine { name, matches, best, longest }) in self.lines.iter().enumerate() {
+        out.push_str("<table>\n<thead><tr><th scope=\"col\">document</th><th scope=\"col\">matches</th><th scope=\"col\">largest share in one document</th><th scope=\"col\">longest passage</th></tr></thead>\n<tbody>\n");
+        for (number, SummaryLine { name, matches, largest, longest }) in self.lines.iter().enumerate() {
             let _ = writeln!(
                 out,
-                "<tr><th scope=\"row\"><a href=\"#d{number}\">{}</a></th><td>{}</td><td>{}</td><td>{}</td></tr>",
+                "<tr><th scope=\"row\"><a href=\"#d{number}\">{}</a></th><td data-name=\"matches\">{}</td><td data-name=\"largest share in one document\">{}</td><td data-name=\"longest passage\">{}</td></tr>",
                 shown(name),
                 grouped(matches.0 as u64),
-                similarity(*best, 3),
-                grouped(*longest as u64),
+                share(*largest),
+                counted(*longest as u64, "token"),
             );
         }
         out.push_str("</tbody>\n</table>\n");
@@ -171,16 +172,16 @@ fn document(number: usize, one: &CheckedDocument, out: &mut String) {
         out.push_str("</section>\n");
         return;
     }
-    out.push_str("<table>\n<thead><tr><th scope=\"col\">in the archive</th><th scope=\"col\">similarity</th><th scope=\"col\">share of this document in it</th><th scope=\"col\">share of it in this document</th><th scope=\"col\">longest passage</th><th scope=\"col\" class=\"why\">why</th></tr></thead>\n<tbody>\n");
+    out.push_str("<table>\n<thead><tr><th scope=\"col\">in the archive</th><th scope=\"col\">share of this document in it</th><th scope=\"col\">share of it in this document</th><th scope=\"col\">similarity</th><th scope=\"col\">longest passage</th><th scope=\"col\" class=\"why\">why</th></tr></thead>\n<tbody>\n");
     for (at, found) in answer.matches.iter().enumerate() {
         let _ = writeln!(
             out,
-            "<tr><th scope=\"row\"><a href=\"#d{number}m{at}\">{}</a></th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"why\">{}</td></tr>",
+            "<tr><th scope=\"row\"><a href=\"#d{number}m{at}\">{}</a></th><td class=\"leading\" data-name=\"share of this document in it\">{}</td><td data-name=\"share of it in this document\">{}</td><td data-name=\"similarity\">{}</td><td data-name=\"longest passage\">{}</td><td class=\"why\" data-name=\"why\">{}</td></tr>",
             shown(found.title.as_deref().unwrap_or(&found.id)),
-            similarity(found.similarity, 3),
             share(found.containment_of_query),
             share(found.containment_of_document),
-            grouped(found.longest_passage as u64),
+            share(found.similarity),
+            counted(found.longest_passage as u64, "token"),
             reasons(found.reasons),
         );
     }
@@ -222,12 +223,14 @@ fn one_match(
 ) {
     let _ = write!(
         out,
-        "<article id=\"{anchor}\">\n<h3>{}</h3>\n<p class=\"facts\">similarity {}",
+        "<article id=\"{anchor}\">\n<h3>{}</h3>\n<p class=\"facts\">{} of this document is in it, {} of it is in this document, similarity {}",
         shown(found.title.as_deref().unwrap_or(&found.id)),
-        similarity(found.similarity, 4),
+        share(found.containment_of_query),
+        share(found.containment_of_document),
+        share(found.similarity),
     );
     if let Some(weighted) = found.weighted {
-        let _ = write!(out, ", weighted {}", similarity(weighted, 4));
+        let _ = write!(out, ", weighted similarity {}", share(weighted));
     }
     if found.title.is_some() {
         let _ = write!(out, ", <code>{}</code>", shown(&found.id));
@@ -359,9 +362,9 @@ mod tests {
         let options = CheckOptions::default().containment(0.9999);
         let shown = page.finish(&IndexSettings::default(), &options, 1.0);
         for part in [
-            "<td>0.999</td><td>above 99.9 %</td><td>above 99.9 %</td>",
-            "<td>1.000</td><td>100 %</td><td>100 %</td>",
-            "similarity 0.9999, weighted 0.9999",
+            "<td data-name=\"similarity\">above 99.9 %</td>",
+            "in it\">100 %</td><td data-name=\"share of it in this document\">100 %</td><td data-name=\"similarity\">100 %</td>",
+            "in this document, similarity above 99.9 %, weighted similarity above 99.9 %",
             "or 99.99 % of one document is in the other",
             "1 further match is not shown.",
             "1 further candidate was not compared.",

@@ -115,7 +115,7 @@ pub(super) fn of_media(content_type: &ContentType) -> Option<RejectReason> {
 /// The reason that a document of any kind has no text: the record is none, or it should have one.
 fn refused(refusal: Refusal) -> RejectReason {
     match refusal {
-        Refusal::OnlyPictures | Refusal::Unsupported { .. } => not_text(refusal),
+        Refusal::OnlyPictures | Refusal::UnknownLetters | Refusal::Unsupported { .. } => not_text(refusal),
         Refusal::Encrypted
         | Refusal::TooLarge { .. }
         | Refusal::TooDeep { .. }

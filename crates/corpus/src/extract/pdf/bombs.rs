@@ -3,11 +3,15 @@
 //! The parser unfolds some streams while it loads a file, whole and without a limit, so they are counted before it sees
 //! them: what follows each `stream` is unfolded here, by every filter that the parser knows and that the bytes could be of.
 //! The file's own words about its streams are believed in one point: what plainly says that it is a picture is never
-//! unfolded, and not counted.
+//! unfolded, and not counted. Filters that cannot be seen there, because the file is encrypted or its dictionary names them
+//! elsewhere, are counted after it.
 
 use std::io::Read;
 
 use flate2::read::{DeflateDecoder, ZlibDecoder};
+
+use hayro_syntax::object::{Name, Object, Stream};
+use hayro_syntax::{Filter, Pdf};
 
 use super::super::{ExtractLimits, Refusal};
 use super::worker::Deadline;
@@ -35,17 +39,97 @@ pub(super) fn check(bytes: &[u8], limits: &ExtractLimits, deadline: &Deadline) -
     Ok(())
 }
 
-/// The same for streams that have been taken out of their file already.
-pub(super) fn check_plain<'s>(
-    streams: impl Iterator<Item = &'s [u8]>,
-    limits: &ExtractLimits,
-) -> Result<(), Refusal> {
+/// The same for the streams of a loaded file whose filters are not Flate alone, and for all streams of an encrypted one.
+pub(super) fn check_loaded(pdf: &Pdf, limits: &ExtractLimits, deadline: &Deadline) -> Result<(), Refusal> {
+    let bytes: &[u8] = pdf.data().as_ref();
+    let is_encrypted = memchr::memmem::find(bytes, b"/Encrypt").is_some();
     let mut left = limits.unfolded_bytes;
-    for stream in streams {
-        let unfolded = unfolded_bytes(stream, b"LZW", left);
+    for object in pdf.objects() {
+        deadline.check()?;
+        let Object::Stream(stream) = object else { continue };
+        let filters = stream.filters();
+        let is_flate = matches!(filters.as_slice(), [] | [Filter::FlateDecode]);
+        if is_drawn(&stream) || is_flate && !is_encrypted {
+            continue;
+        }
+        let unfolded = filtered_bytes(&stream.raw_data(), &filters, left).ok_or_else(|| {
+            Refusal::broken("a stream in it has more filters one after another than a writer would use")
+        })?;
         left = left.checked_sub(unfolded).ok_or_else(|| limits.unfolds_too_far())?;
     }
     Ok(())
+}
+
+/// Whether a stream is a picture, which nothing here decodes.
+fn is_drawn(stream: &Stream<'_>) -> bool {
+    stream.dict().get::<Name<'_>>(b"Subtype").as_deref().is_some_and(|kind| kind == b"Image")
+}
+
+/// How much a stream unfolds to through its filters, in all its stages together, counted up to a little more than `limit`.
+/// `None` if there are more filters than [`STAGES`], or any behind LZW, which is counted here and not unfolded.
+fn filtered_bytes(data: &[u8], filters: &[Filter], limit: u64) -> Option<u64> {
+    let Some((filter, rest)) = filters.split_first() else { return Some(0) };
+    if filters.len() > STAGES {
+        return None;
+    }
+    let unfolded = match filter {
+        Filter::LzwDecode => {
+            let bytes = lzw_bytes(data, 1).max(lzw_bytes(data, 0));
+            return rest.is_empty().then_some(bytes);
+        }
+        Filter::Ascii85Decode => ascii85(data, limit),
+        Filter::RunLengthDecode => run_length(data, limit),
+        Filter::FlateDecode => {
+            let mut unfolded = vec![];
+            // Data that breaks off has unfolded so far.
+            let _ = flate(data).take(limit.saturating_add(1)).read_to_end(&mut unfolded);
+            unfolded
+        }
+        // Half as long as it was.
+        Filter::AsciiHexDecode => ascii_hex(data),
+        Filter::Crypt => data.to_vec(),
+        // Nothing here decodes pictures.
+        Filter::CcittFaxDecode | Filter::Jbig2Decode | Filter::DctDecode | Filter::JpxDecode => {
+            return Some(0);
+        }
+    };
+    let bytes = unfolded.len() as u64;
+    if bytes > limit {
+        return Some(bytes);
+    }
+    Some(bytes.saturating_add(filtered_bytes(&unfolded, rest, limit - bytes)?))
+}
+
+/// What run lengths stand for, up to one run more than `limit`.
+fn run_length(data: &[u8], limit: u64) -> Vec<u8> {
+    let mut out = vec![];
+    let mut rest = data;
+    while let Some((&length, behind)) = rest.split_first() {
+        match (length, behind.first()) {
+            (..=127, _) => {
+                let (run, behind) = behind.split_at((usize::from(length) + 1).min(behind.len()));
+                out.extend_from_slice(run);
+                rest = behind;
+            }
+            (129.., Some(byte)) => {
+                out.extend(std::iter::repeat_n(*byte, 257 - usize::from(length)));
+                rest = behind.get(1..).unwrap_or_default();
+            }
+            _ => break,
+        }
+        if out.len() as u64 > limit {
+            break;
+        }
+    }
+    out
+}
+
+/// What pairs of hexadecimal digits stand for.
+fn ascii_hex(data: &[u8]) -> Vec<u8> {
+    let digits =
+        data.iter().take_while(|byte| **byte != b'>').filter_map(|byte| char::from(*byte).to_digit(16));
+    let digits: Vec<u8> = digits.map(|digit| digit as u8).collect();
+    digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect()
 }
 
 /// What follows the keyword `stream` and its line end.
@@ -253,6 +337,26 @@ mod tests {
         assert!(!refused("/Subtype/Image /Filter/FlateDecode", &large));
         assert!(refused("/Subtype/Image /Type/ObjStm", &large));
         assert!(refused("/Subtype/Image /Type/Obj#53tm", &large));
+    }
+
+    #[test]
+    fn stages_of_a_loaded_file_are_counted_one_by_one() {
+        let (small, large) = (zlib(&[0; 9_000]), zlib(&vec![0; 20_000]));
+        let bytes = |data: &[u8], filters: &[Filter]| filtered_bytes(data, filters, 30_000);
+        let runs = |data: &[u8]| data.iter().flat_map(|byte| [0, *byte]).collect::<Vec<u8>>();
+        let hex =
+            |data: &[u8]| data.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat() + ">";
+        assert_eq!(bytes(&large, &[Filter::FlateDecode]), Some(20_000));
+        let stages = [Filter::RunLengthDecode, Filter::FlateDecode];
+        assert_eq!(bytes(&runs(&small), &stages), Some(9_000 + small.len() as u64));
+        let stages = [Filter::AsciiHexDecode, Filter::RunLengthDecode, Filter::FlateDecode];
+        let expected = 20_000 + (2 * large.len() + large.len()) as u64;
+        assert_eq!(bytes(hex(&runs(&large)).as_bytes(), &stages), Some(expected));
+        assert_eq!(bytes(&[0x81, b'a', 0x81, b'b', 128, 7], &[Filter::RunLengthDecode]), Some(256));
+        assert!(bytes(&[0x81, 0].repeat(1_000), &[Filter::RunLengthDecode]) > Some(30_000));
+        assert_eq!(bytes(&large, &[Filter::Crypt; 4]), None);
+        assert_eq!(bytes(&large, &[Filter::LzwDecode, Filter::FlateDecode]), None);
+        assert_eq!(bytes(&lzw_run(200), &[Filter::LzwDecode]), Some(lzw_bytes(&lzw_run(200), 1)));
     }
 
     /// Codes of a growing run, which is what makes LZW unfold furthest: each code is the one that is just being made.

@@ -1,27 +1,35 @@
 //! PDF, page by page.
 //!
-//! A PDF says where glyphs stand, not what a word is, and the programs that make it take liberties. `pdf-extract` reads it
-//! best of what there is in Rust and panics on what it does not expect, by policy; so a page is read under `catch_unwind`,
-//! and a page on which that fails is read again by the plainer way of `lopdf`. All of it happens on a [`worker`] thread with
-//! a large stack and a time limit. What neither a panic nor a time limit can catch, because memory or the stack ends first,
-//! is looked for [before the file is parsed](bombs) and [after](disarm).
+//! A PDF states where glyphs stand, not what a word is. `hayro-syntax` parses the file, `hayro-font` maps the codes of its fonts
+//! to characters, [`content`] follows the operators that place glyphs, and [`layout`] makes words and lines of the places.
+//! `cargo x bench pdf` compares the words with those of `pdftotext`.
 //!
-//! A file that is encrypted so that anybody may open it is read. Its streams cannot be looked at before it is parsed.
+//! All of it happens on a [`worker`] thread with a large stack, a time limit and `catch_unwind`, because files come from
+//! strangers. Streams that unfold to more than there is memory for are [counted](bombs) before the file is parsed, and again after
+//! it if their filters could not be seen before.
+//!
+//! A file that is encrypted so that anybody may open it is read.
 //!
 //! Compiled with the feature `pdf`; without it, a PDF is a kind of file that is not read.
 
 #[cfg(feature = "pdf")]
 mod bombs;
+#[cfg(feature = "pdf")]
+mod content;
 #[cfg(not(feature = "pdf"))]
 mod disabled;
 #[cfg(feature = "pdf")]
-mod disarm;
-#[cfg(feature = "pdf")]
 mod enabled;
+#[cfg(feature = "pdf")]
+mod fonts;
+#[cfg(feature = "pdf")]
+mod layout;
 #[cfg(feature = "pdf")]
 mod lines;
 #[cfg(feature = "pdf")]
 mod properties;
+#[cfg(feature = "pdf")]
+mod strings;
 #[cfg(feature = "pdf")]
 mod worker;
 

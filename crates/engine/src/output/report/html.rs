@@ -11,6 +11,8 @@ use minwise_corpus::{Quotes, escape_html, visible};
 const ID: usize = 80;
 /// Characters of a text that are shown in a table.
 const EXCERPT: usize = 160;
+/// Characters of the longest word that is left out whole.
+const WORD: usize = 40;
 
 /// Text as it stands between tags and in quotation marks.
 pub(super) fn escape(text: &str) -> String {
@@ -50,7 +52,20 @@ pub(super) fn excerpt(document: &str) -> String {
     if words.is_empty() {
         return words;
     }
-    format!("<bdi>{}</bdi>", escape(&visible(&cut(&words, EXCERPT))))
+    format!("<bdi>{}</bdi>", escape(&visible(&cut_at_word(&words, EXCERPT))))
+}
+
+/// The beginning of a text up to the end of a word, with an ellipsis if that is not all. A run of more than [`WORD`] characters
+/// without a space, as Chinese is written, is cut where it has to be.
+fn cut_at_word(text: &str, most: usize) -> String {
+    let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };
+    let (kept, rest) = text.split_at(end);
+    let space = kept.rfind(' ').filter(|space| kept[*space..].chars().count() <= WORD);
+    match space {
+        Some(space) if !rest.starts_with(' ') => format!("{} …", &kept[..space]),
+        _ if rest.starts_with(' ') => format!("{kept} …"),
+        _ => format!("{kept}…"),
+    }
 }
 
 /// The beginning of a text, with an ellipsis if that is not all.
@@ -127,6 +142,17 @@ mod tests {
         assert_eq!(id(&long).chars().count(), ID + "<bdi>…</bdi>".chars().count());
         assert_eq!(excerpt(&long).chars().count(), EXCERPT + "<bdi>…</bdi>".chars().count());
         assert_eq!(excerpt(" one\n\n two "), "<bdi>one two</bdi>");
+        for (text, most, beginning) in [
+            ("one three seven", 15, "one three seven"),
+            ("one three seven", 12, "one three …"),
+            ("one three seven", 9, "one three …"),
+            ("one three seven", 2, "on…"),
+            ("国家统计局", 3, "国家统…"),
+        ] {
+            assert_eq!(cut_at_word(text, most), beginning);
+        }
+        let run = format!("a {}", "国".repeat(60));
+        assert_eq!(cut_at_word(&run, 50), format!("a {}…", "国".repeat(48)));
         assert_eq!(excerpt(" \n"), "");
         // White space that is left out is part of what was looked at.
         assert_eq!(excerpt(&format!("one{}two", " ".repeat(1000))), "<bdi>one…</bdi>");

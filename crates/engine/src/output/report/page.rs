@@ -136,16 +136,25 @@ fn counts(run: &Findings<'_>, extras: &Extras) -> String {
         ("clusters", grouped(clusters)),
     ];
     numbers.extend(recalls(run.summary, extras));
-    numbers.push(("precision", "1".to_owned()));
+    if removed > 0 {
+        numbers.push(("precision", probability(1.0)));
+    }
     for (name, number) in numbers {
         out += &format!("<div><dt>{name}</dt><dd>{number}</dd></div>\n");
     }
     out += "</dl>\n";
     let summary = run.summary;
-    let mut notes = vec![match summary.removed_equal {
-        1 => "1 of the removed documents has the shingles of the kept one.".to_owned(),
-        equal => format!("{} of the removed documents have the shingles of the kept one.", grouped(equal)),
-    }];
+    let mut notes = vec![];
+    match summary.removed_equal {
+        _ if removed == 0 => {}
+        1 => notes.push("1 of the removed documents has the shingles of the kept one.".to_owned()),
+        equal => {
+            notes.push(format!(
+                "{} of the removed documents have the shingles of the kept one.",
+                grouped(equal)
+            ));
+        }
+    }
     notes.extend(skipped(summary));
     if summary.reference > 0 {
         notes.push(format!(
@@ -205,7 +214,7 @@ fn counts(run: &Findings<'_>, extras: &Extras) -> String {
             notes.push(format!("{}.", subject(number, "document", [one, several])));
         }
     }
-    out + &format!("<p>{}</p>\n", notes.join(" "))
+    if notes.is_empty() { out } else { out + &format!("<p>{}</p>\n", notes.join(" ")) }
 }
 
 fn charts(run: &Findings<'_>, extras: &Extras) -> String {
@@ -213,10 +222,10 @@ fn charts(run: &Findings<'_>, extras: &Extras) -> String {
     let similarities = SimilarityCounts::new(run.decisions.removed.iter().map(|removed| removed.similarity));
     let precision = match plan.cluster {
         minwise::cluster::Clustering::Star => {
-            "Every removed document was compared exactly with the one that was kept for it, so precision is 1."
+            "Every removed document was compared exactly with the one that was kept for it, so precision is 100 %."
         }
         _ => {
-            "Every pair that holds a cluster together was compared exactly, so precision is 1. In components a document may be \
+            "Every pair that holds a cluster together was compared exactly, so precision is 100 %. In components a document may be \
              near another member than the kept one, so similarities can be below the threshold."
         }
     };
@@ -242,15 +251,16 @@ fn charts(run: &Findings<'_>, extras: &Extras) -> String {
         format!(" The dotted line is the expected recall of this run, {}.", probability(recall))
     });
     format!(
-        "<div class=\"figures\">\n<figure>\n{}<figcaption>Similarities of removed documents to the kept ones, {} below 1. \
-         {} drawn. {precision}</figcaption></figure>\n\
+        "<div class=\"figures\">\n<figure>\n{}<figcaption>Similarities of removed documents to the kept ones, {} below 1.\
+         {}{precision}</figcaption></figure>\n\
          <figure>\n{}<figcaption>{found}.{expected}{measured}</figcaption>\
          </figure>\n</div>\n",
         histogram(&similarities, plan.threshold),
         grouped(similarities.below_one()),
         match similarities.ones {
-            1 => "1 of exactly 1 is not".to_owned(),
-            ones => format!("{} of exactly 1 are not", grouped(ones)),
+            0 => " ".to_owned(),
+            1 => " 1 of exactly 1 is not drawn. ".to_owned(),
+            ones => format!(" {} of exactly 1 are not drawn. ", grouped(ones)),
         },
         s_curve(&plan.curve(), plan.threshold, summary.expected_recall, extras.measured_recall.as_ref()),
     )

@@ -91,6 +91,9 @@ impl<'a> SourceCounts<'a> {
         if others.read() > 0 {
             rows.push(others.cells("all others".to_owned()));
         }
+        if rows.is_empty() {
+            return String::new();
+        }
         if rows.len() > 1 {
             rows.push(all.cells("together".to_owned()));
         }

@@ -62,6 +62,9 @@ impl Strange {
                 format!("{share:.2} % of {} shingles repeated", grouped(shingles)),
             )?);
         }
+        if rows.is_empty() {
+            return Ok("<p>There are no documents.</p>\n".to_owned());
+        }
         let columns = [
             TableColumn::Words("document"),
             TableColumn::Words("why"),

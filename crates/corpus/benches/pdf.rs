@@ -1,0 +1,152 @@
+//! The words that are found in the PDFs of a folder, beside those that `pdftotext` (of Poppler) finds.
+//!
+//! Words are runs of letters and digits after NFKC and case folding, counted with their repetitions; words that the end of a line
+//! divides are joined. `cargo x bench pdf FOLDER` runs it.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use minwise::text::{Folding, Normalization, NormalizedText, Normalizer};
+use minwise_corpus::{ExtractLimits, extract};
+
+/// Files with the lowest shares that are listed.
+const LISTED: usize = 10;
+
+fn main() -> ExitCode {
+    // `cargo bench` adds `--bench`.
+    let folders: Vec<PathBuf> =
+        std::env::args().skip(1).filter(|word| !word.starts_with("--")).map(PathBuf::from).collect();
+    let [folder] = folders.as_slice() else {
+        eprintln!("name the folder of the PDFs");
+        return ExitCode::FAILURE;
+    };
+    let mut files = vec![];
+    for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
+        let path = entry.expect("the folder can be listed").into_path();
+        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pdf")) {
+            files.push(path);
+        }
+    }
+    let mut totals = Totals::default();
+    for file in &files {
+        totals.add(file);
+    }
+    totals.print();
+    ExitCode::SUCCESS
+}
+
+#[derive(Default)]
+struct Totals {
+    files: usize,
+    bytes: u64,
+    /// Words of `pdftotext`, of ours, and of both.
+    words: [u64; 3],
+    /// The share of the words of `pdftotext` per file that has any.
+    shares: Vec<(f64, u64, String)>,
+    refused: BTreeMap<&'static str, usize>,
+    /// Files that were refused though `pdftotext` finds words in them.
+    with_words: Vec<String>,
+    times: [Duration; 2],
+}
+
+impl Totals {
+    fn add(&mut self, file: &Path) {
+        let bytes = fs_err::read(file).expect("a file can be read");
+        let begun = Instant::now();
+        let ours = extract(&bytes, None, &ExtractLimits::default());
+        self.times[0] += begun.elapsed();
+        let begun = Instant::now();
+        let printed = Command::new("pdftotext").args(["-q", "-enc", "UTF-8"]).arg(file).arg("-").output();
+        self.times[1] += begun.elapsed();
+        let printed = printed.expect("`pdftotext`, of the package poppler-utils, is there");
+        let theirs = words(&joined(&String::from_utf8_lossy(&printed.stdout)));
+        let count: u64 = theirs.values().sum();
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut found = HashMap::new();
+        match ours {
+            Ok(extracted) => found = words(&extracted.text),
+            Err(refusal) => {
+                *self.refused.entry(refusal.code()).or_default() += 1;
+                if count > 0 {
+                    self.with_words.push(format!("{name}: {count} words, {refusal}"));
+                }
+            }
+        }
+        let both: u64 =
+            theirs.iter().map(|(word, count)| found.get(word).map_or(0, |found| *count.min(found))).sum();
+        self.files += 1;
+        self.bytes += bytes.len() as u64;
+        for (total, more) in self.words.iter_mut().zip([count, found.values().sum(), both]) {
+            *total += more;
+        }
+        if count > 0 {
+            self.shares.push((both as f64 / count as f64, count, name));
+        }
+    }
+
+    fn print(mut self) {
+        let [theirs, ours, both] = self.words;
+        let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
+        self.shares.sort_by(|one, other| one.0.total_cmp(&other.0).then_with(|| one.2.cmp(&other.2)));
+        let mean = self.shares.iter().map(|(share, ..)| share).sum::<f64>() / self.shares.len().max(1) as f64;
+        println!("{} files, {:.1} MB, {theirs} words by pdftotext", self.files, self.bytes as f64 / 1e6);
+        println!(
+            "found: {:.2} % of these words; {:.2} % per file on average",
+            percent(both, theirs),
+            100.0 * mean
+        );
+        println!("words that pdftotext does not have: {:.2} % of ours", percent(ours - both, ours));
+        let [ours, theirs] = self.times.map(|time| time.as_secs_f64());
+        println!("seconds: {ours:.1}; pdftotext with its start: {theirs:.1}");
+        println!("refused: {:?}", self.refused);
+        println!("refused though pdftotext finds words: {}", self.with_words.len());
+        for line in &self.with_words {
+            println!("  {line}");
+        }
+        println!("lowest shares:");
+        for (share, words, name) in self.shares.iter().take(LISTED) {
+            println!("  {:.1} % of {words} words: {name}", 100.0 * share);
+        }
+    }
+}
+
+fn words(text: &str) -> HashMap<String, u64> {
+    let mut normalized = NormalizedText::new();
+    Normalizer::new(Normalization::new(Folding::NfkcCasefold)).normalize_into(text, &mut normalized);
+    let mut words = HashMap::new();
+    for word in normalized.as_str().split(|character: char| !character.is_alphanumeric()) {
+        if !word.is_empty() {
+            *words.entry(word.to_owned()).or_default() += 1;
+        }
+    }
+    words
+}
+
+/// Joins the words that ends of lines divide, which `extract` does for PDF.
+fn joined(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let next_is_small =
+            lines.peek().is_some_and(|next| next.trim_start().starts_with(char::is_lowercase));
+        let line = line.trim_end();
+        match line.strip_suffix(['-', '\u{2010}', '\u{ad}']) {
+            Some(part) if next_is_small && part.ends_with(char::is_lowercase) => {
+                out.push_str(part);
+                if let Some(next) = lines.next() {
+                    out.push_str(next.trim_start());
+                    out.push('\n');
+                }
+            }
+            _ => {
+                out.push_str(line);
+                out.push('\n');
+            }
+        }
+    }
+    out
+}

@@ -36,7 +36,7 @@ pub(crate) mod rejects;
 /// Bytes that one thread reads at a time: enough that handing out work costs nothing, few enough that all threads
 /// finish together.
 const CHUNK_BYTES: u64 = 2 << 20;
-const LEAST_CHUNK_BYTES: u64 = 128 << 10;
+const LEAST_CHUNK_BYTES: u64 = 64 << 10;
 /// Chunks that the memory for waiting documents has room for, by the bytes of their files.
 const CHUNKS_WAITING: u64 = 32;
 /// Segments that a run has in its folder, about, if none of them is smaller than the least.

@@ -214,7 +214,7 @@ impl fmt::Display for Error {
             ErrorKind::SpecMismatch { field, left, right } => {
                 write!(
                     f,
-                    "these were made with different settings: {field} is `{left}` here and `{right}` there"
+                    "the settings differ: {field} is `{left}` in the first and `{right}` in the second"
                 )
             }
             ErrorKind::Weighted { weights } => write!(

@@ -78,7 +78,7 @@ def test_the_archive_is_that_of_the_command(command: Any, tmp_path: Path, articl
 
 
 def test_bad_calls(tmp_path: Path) -> None:
-    with pytest.raises(minwise.InputError, match="not an index"):
+    with pytest.raises(minwise.InputError, match="not an archive"):
         Index(tmp_path)
     with Index.create(tmp_path / "a") as index:
         with pytest.raises(minwise.InputError, match="exists already and is not empty"):

@@ -136,10 +136,10 @@ impl Command {
             Self::Compare(args) => args.messages,
             Self::Sketch(args) => args.messages,
             Self::Weights(args) => args.messages,
-            Self::Estimate(args) => args.messages,
+            Self::Estimate(args) => args.messages.into(),
             Self::Index(args) => args.what.output_options(),
             Self::Check(args) => args.messages,
-            Self::Serve(args) => args.messages,
+            Self::Serve(args) => args.messages.into(),
             Self::Plan(_) | Self::Generate(_) => OutputOptions::default(),
         }
     }
@@ -154,9 +154,9 @@ pub struct DedupArgs {
     pub near: NearArgs,
 
     /// Write the kept documents to OUT: a file, a folder with one file per input (`DIR/`, or an existing folder), or `-` for
-    /// standard output. A file that ends in `.gz`, `.zst`, `.bz2` or `.xz` is compressed. If the extension belongs to another
-    /// format than the inputs, records are converted: JSONL to `kept.parquet` becomes Parquet. Inputs that are texts need a
-    /// folder.
+    /// standard output. A file whose name ends in `.gz`, `.zst`, `.bz2` or `.xz` is compressed. If the name belongs to another
+    /// format than that of the inputs, records are converted: `kept.parquet` gets Parquet. If each input is one document, OUT
+    /// is a folder.
     #[arg(long, short, value_name = "OUT", required_unless_present = "dry_run")]
     pub output: Option<String>,
 
@@ -169,24 +169,24 @@ pub struct DedupArgs {
     #[arg(long, value_name = "DIR")]
     pub report: Option<String>,
 
-    /// Write every document, and mark near-duplicates instead of removing them: the member or column `minwise` has the cluster
-    /// of the document.
+    /// Write every document, and mark near-duplicates instead of removing them: a new field or column `minwise` names the
+    /// cluster of each document.
     #[arg(long)]
     pub annotate: bool,
 
-    /// Also remove documents that repeat a document of REF: files, folders or globs. REF may have another format than INPUT; its
-    /// text is in the same fields. Documents of REF are read only: none is removed, and none is written.
+    /// Also remove documents that repeat a document of REF, which is a file, a folder or a glob. REF may have another format
+    /// than INPUT, but its text must be in a field of the same name. Documents of REF are compared and not written.
     #[arg(long, value_name = "REF", num_args = 1..)]
     pub against: Vec<OsString>,
 
-    /// Keep this document of a cluster: `first` (the default; `longest` with `--measure containment`), `last`, `longest`,
-    /// `shortest`, `newest:FIELD`, `oldest:FIELD`, `max:FIELD`, `min:FIELD` or `priority:FIELD=A,B,C`. If the option is given
-    /// several times, each policy decides the ties of those before it, and input order decides the rest. Documents without the
-    /// field come last.
+    /// Choose the document that is kept of each cluster: `first` (the default; `longest` with `--measure containment`), `last`,
+    /// `longest`, `shortest`, `newest:FIELD`, `oldest:FIELD`, `max:FIELD`, `min:FIELD` or `priority:FIELD=A,B,C`. If the option
+    /// is given several times, each policy decides the ties that the one before it leaves. The order of the inputs decides the
+    /// last ties. Documents without the field come last.
     #[arg(long, value_name = "POLICY")]
     pub keep: Vec<String>,
 
-    /// Decide, but write no documents. `--report` is still written.
+    /// Write no documents. The summary is printed, and the report of `--report` is written.
     #[arg(long)]
     pub dry_run: bool,
 
@@ -195,24 +195,25 @@ pub struct DedupArgs {
     #[arg(long)]
     pub force: bool,
 
-    /// Form clusters in this way: `star` removes documents that are similar to the kept one, `components` removes documents
-    /// that are connected with the kept one by similar pairs.
+    /// Form clusters in this way: `star` removes documents that are similar to the kept one; `components` also removes
+    /// documents that a chain of similar pairs connects with the kept one.
     #[arg(long, value_name = "CLUSTERING", default_value = "star", help_heading = "Near-duplicates")]
     pub cluster: String,
 
-    /// Remove nothing from clusters of more than N documents. The report lists these clusters in `large-clusters.jsonl`, the
-    /// 1,000 largest with the passages that their documents share (documents over 1 MiB excepted).
+    /// Remove nothing from clusters of more than N documents. The report lists these clusters in `large-clusters.jsonl`. For
+    /// the 1,000 largest of them, it lists the passages that their documents share; documents over 1 MiB are left out.
     #[arg(long, value_name = "N", help_heading = "Near-duplicates")]
     pub max_cluster: Option<String>,
 
-    /// Write outputs in this format: `jsonl`, `csv`, `tsv`, `parquet`, `arrow` or `warc`. The option overrides the names of the
-    /// outputs; in a folder, every file is converted. Without it, the extension of the output decides. If there is no known
-    /// extension, and on standard output, the format is that of the inputs.
+    /// Write outputs in this format: `jsonl`, `csv`, `tsv`, `parquet`, `arrow` or `warc`. In an output folder, every file is
+    /// converted. Without the option, the name of an output decides; standard output and names without a known extension get
+    /// the format of the inputs.
     #[arg(long, value_name = "FORMAT", help_heading = "Output format")]
     pub output_format: Option<String>,
 
-    /// Compress the inside of Parquet and Arrow IPC outputs with this codec: `keep`, `none`, `snappy`, `gzip`, `lz4` or `zstd`.
-    /// `keep` takes the codec of the input. If records are converted, `keep` is `zstd` for Parquet and `none` for Arrow IPC.
+    /// Compress the data inside Parquet and Arrow IPC outputs with this codec: `keep`, `none`, `snappy`, `gzip`, `lz4` or
+    /// `zstd`. `keep` takes the codec of the input; if records are converted, it takes `zstd` for Parquet and `none` for Arrow
+    /// IPC.
     #[arg(long, value_name = "CODEC", default_value = "keep", help_heading = "Output format")]
     pub compression: String,
 
@@ -222,8 +223,8 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub sketch: SketchArgs,
 
-    /// Measure the recall on a sample of N documents, which are compared with all others without bands. `auto`: up to 1,000
-    /// documents, within 5 % of the run time; none if documents are very many and short. `off` or 0: no sample.
+    /// Measure the recall on a sample of N documents, which are compared with all other documents. `auto` takes up to 1,000
+    /// documents, as many as 5 % of the run time allow; it takes none if there are very many short documents. `off` takes none.
     #[arg(
         long,
         value_name = "N",
@@ -243,7 +244,8 @@ pub struct DedupArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct WorkArgs {
-    /// Keep the progress of the run in the folder DIR, so that `--resume` can continue it. The folder is removed at the end.
+    /// Save the progress of the run in the folder DIR, so that `--resume` can continue the run. The folder is removed at the
+    /// end.
     #[arg(long = "work", id = "work", value_name = "DIR", help_heading = "Resources")]
     pub folder: Option<String>,
 
@@ -268,13 +270,14 @@ pub struct PairsArgs {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<String>,
 
-    /// List only the near-duplicates of these documents.
+    /// List only the near-duplicates of the documents with these ids.
     #[arg(long, value_name = "ID", num_args = 1..)]
     pub of: Option<Vec<String>>,
 
-    /// Write pairs in this format. A pair has its exact similarity.
-    #[arg(long, value_name = "FORMAT", default_value = "tsv")]
-    pub format: PairFormatArg,
+    /// Write pairs in this format, each with its exact similarity. Without the option, a name that ends in `.jsonl` gets JSONL, and
+    /// all else gets TSV.
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<PairFormatArg>,
 
     /// Replace an output that exists.
     #[arg(long)]
@@ -292,11 +295,11 @@ pub struct PairsArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct CompareArgs {
-    /// The first document: a file of any format that Minwise reads, or `FILE#ID` for a record of a file.
+    /// The first document: a file of any format that Minwise reads, or `FILE#ID` for the record of FILE with the id ID.
     #[arg(value_name = "A")]
     pub left: String,
 
-    /// The second document.
+    /// The second document, in the same form.
     #[arg(value_name = "B")]
     pub right: String,
 
@@ -304,8 +307,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "T", default_value = "0.8", allow_hyphen_values = true)]
     pub threshold: String,
 
-    /// Compare the threshold with this measure: `jaccard`, or `containment` (the share of the smaller document that the larger
-    /// one contains).
+    /// Compare this measure with the threshold: `jaccard`, or `containment` (the larger of the two shares A in B and B in A).
     #[arg(long, value_name = "MEASURE", default_value = "jaccard")]
     pub measure: String,
 
@@ -313,7 +315,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "N", default_value = "10", allow_hyphen_values = true)]
     pub passages: String,
 
-    /// Also print the estimate of every kind of sketch, each with 1,024 registers or stored bits, beside the exact value.
+    /// Also print the estimate of every kind of sketch beside the exact value. Each sketch has 1,024 registers or bits.
     #[arg(long)]
     pub all: bool,
 
@@ -379,15 +381,16 @@ pub struct WeightsArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct EstimateArgs {
-    /// A file that `minwise sketch` wrote. Its documents are compared with one another.
+    /// A file that `minwise sketch` wrote. Without FILE2, its documents are compared with one another.
     #[arg(value_name = "FILE")]
     pub first: String,
 
-    /// A second file that `minwise sketch` wrote. Each document of the first file is compared with each of the second.
+    /// A second file that `minwise sketch` wrote with the same options. Each document of FILE is compared with each document of
+    /// FILE2.
     #[arg(value_name = "FILE2")]
     pub second: Option<String>,
 
-    /// List a pair if its estimate is at least this value; 0 lists all pairs.
+    /// List a pair if its estimated similarity is at least T. `0` lists all pairs.
     #[arg(long, value_name = "T", default_value = "0.8", allow_hyphen_values = true)]
     pub threshold: String,
 
@@ -395,20 +398,22 @@ pub struct EstimateArgs {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<String>,
 
-    /// List only pairs with one of these documents.
+    /// List only pairs that contain a document with one of these ids.
     #[arg(long, value_name = "ID", num_args = 1..)]
     pub of: Option<Vec<String>>,
 
-    /// Write pairs in this format. A pair has its estimate and the standard error of the estimate.
-    #[arg(long, value_name = "FORMAT", default_value = "tsv")]
-    pub format: PairFormatArg,
+    /// Write pairs in this format, each with its estimate and the standard error of the estimate. Without the option, a name that
+    /// ends in `.jsonl` gets JSONL, and all else gets TSV.
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<PairFormatArg>,
 
     /// Replace an output that exists.
     #[arg(long)]
     pub force: bool,
 
-    /// Allow the filter to lose this share of the pairs at the threshold, or switch the filter `off`. The filter rejects a pair
-    /// before all its registers are compared. Sketches of bits have no filter and lose no pair.
+    /// Allow the filter to lose this share of the pairs at the threshold, or switch it `off`. The filter rejects a pair as soon
+    /// as the registers compared so far show that it stays below the threshold. Sketches of bits, such as
+    /// `b-bit:1/minhash:512`, are compared without it.
     #[arg(
         long,
         value_name = "E",
@@ -418,8 +423,8 @@ pub struct EstimateArgs {
     )]
     pub filter_error: String,
 
-    /// Reject pairs after these numbers of registers, ascending, such as 16,32,64,128. Without it, the filter looks at every 16
-    /// registers at first, and less often later.
+    /// Apply the filter after these numbers of compared registers, in ascending order, such as 16,32,64,128. Each of them is a
+    /// look. Without the option, the filter looks after every 16 registers at first, and less often later.
     #[arg(long, value_name = "K,K…", help_heading = "Filter", allow_hyphen_values = true)]
     pub looks: Option<String>,
 
@@ -437,12 +442,12 @@ pub struct EstimateArgs {
     #[command(flatten)]
     pub threads: ThreadArgs,
     #[command(flatten)]
-    pub messages: OutputOptions,
+    pub messages: QuietOptions,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct PlanArgs {
-    /// The similarity from which two documents are near-duplicates.
+    /// Two documents are near-duplicates if their similarity is at least T: a number up to 1, or a percentage such as `80%`.
     #[arg(long, value_name = "T", default_value = "0.8", allow_hyphen_values = true)]
     pub threshold: String,
 
@@ -453,16 +458,17 @@ pub struct PlanArgs {
     #[arg(long, value_name = "K", default_value = "128", allow_hyphen_values = true)]
     pub registers: String,
 
-    /// Also show the S-curve, the memory per document, and which sketches reach the standard error of `--error`.
+    /// Also show the S-curve (the probability that a pair is found, by its similarity), the memory per document, and the
+    /// sketches that reach the standard error of `--error`.
     #[arg(long)]
     pub details: bool,
 
-    /// The standard error that an estimate at the threshold should have. `--details` ranks sketches by the bytes that they need
-    /// for it.
+    /// The standard error that an estimate at the threshold should have. `--details` lists the sketches that reach it, the
+    /// smallest first.
     #[arg(long, value_name = "E", default_value = "0.02", allow_hyphen_values = true)]
     pub error: String,
 
-    /// Also show the filter: after how many registers a run rules pairs out, and how many registers it compares until then.
+    /// Also show the filter: after how many registers it rules pairs out, and how many registers it compares on average.
     #[arg(long)]
     pub filter: bool,
 
@@ -470,7 +476,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "E", default_value = "1e-6", requires = "filter", allow_hyphen_values = true)]
     pub filter_error: String,
 
-    /// Print the plan in this format. `json` has all that `--details` shows, and the filter only with `--filter`.
+    /// Print the plan in this format. `json` contains everything that `--details` shows, and the filter if `--filter` is given.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: PlanFormat,
 }
@@ -486,7 +492,7 @@ pub enum Generate {
     /// Write completions for all shells and all manual pages to a folder: `DIR/completions` and `DIR/man/man1`.
     #[command(after_help = "Examples:\n  minwise generate all share")]
     All {
-        /// The folder. It is created if it does not exist; files of the same names are replaced.
+        /// The folder. If it does not exist, it is created. Files of the same names are replaced.
         #[arg(value_name = "DIR")]
         folder: String,
     },
@@ -527,7 +533,8 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "FIELD", default_value = "text", help_heading = "Reading")]
     pub text_field: String,
 
-    /// Read the id from this field or column. Without such a field, the id is `file:line` or `file:row`.
+    /// Read the id from this field or column. A record without it gets the id `file:line`, or `file:row` in Parquet and Arrow
+    /// IPC.
     #[arg(long, value_name = "FIELD", default_value = "id", help_heading = "Reading")]
     pub id_field: String,
 
@@ -536,12 +543,13 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Reading")]
     pub input_format: String,
 
-    /// The encoding of text files: `utf-8` (other bytes are rejected), `latin-1` or `auto`.
+    /// Read text files in this encoding: `utf-8` (files that are not UTF-8 are rejected), `latin-1`, or `auto` (UTF-8 if the
+    /// file is UTF-8, otherwise a guess by its content).
     #[arg(long, value_name = "ENCODING", default_value = "utf-8", help_heading = "Reading")]
     pub encoding: String,
 
-    /// Split the records of CSV at this character; `tab` stands for a tab. Without the option, Minwise tries a comma, a semicolon
-    /// and a tab, and takes the first one that finds the text field in the header.
+    /// Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise tries a comma, a semicolon and
+    /// a tab, and takes the first with which the header has the text field.
     #[arg(long, value_name = "CHAR", help_heading = "Reading")]
     pub delimiter: Option<String>,
 
@@ -562,31 +570,34 @@ pub struct ReadingArgs {
     pub strict: bool,
 
     /// Put temporary files into this folder: decompressed and piped input, parts of tables, extracted texts, and data that does
-    /// not fit into memory. Without it, they go to the folder of `dedup --work`, or else to the temporary folder of the system.
+    /// not fit into memory. Without the option, they go to the folder of `dedup --work` if there is one, and to the temporary
+    /// folder of the system otherwise.
     #[arg(long, value_name = "DIR", help_heading = "Reading")]
     pub temp_dir: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct TextArgs {
-    /// Cut text into shingles in this way: `words:N`, `chars:N` or `terms`. With `,bag` behind it, repeated shingles count.
+    /// Cut text into shingles: `words:N` (N words in a row), `chars:N` (N characters in a row) or `terms` (single words of
+    /// three letters or more). With `,bag` at the end, as in `words:5,bag`, repeated shingles count.
     #[arg(long, value_name = "SHINGLING", default_value = "words:5", help_heading = "Text and sketches")]
     pub shingle: String,
 
-    /// Normalise text in this way before it is cut: `nfkc+casefold`, `casefold` or `none`.
+    /// Normalise text before it is cut: `nfkc+casefold` (upper and lower case are the same, and so are variants of a character
+    /// such as `ﬁ` and `fi`), `casefold` (upper and lower case are the same) or `none`.
     #[arg(long, value_name = "FORM", default_value = "nfkc+casefold", help_heading = "Text and sketches")]
     pub normalize: String,
 
-    /// Remove markup from the text first.
+    /// Remove HTML tags, comments, scripts and styles from the text first.
     #[arg(long, help_heading = "Text and sketches")]
     pub strip_markup: bool,
 
-    /// Treat white space by this rule: `fold` makes one space of each run of it, `keep` keeps it, and `remove` removes it.
+    /// Treat white space by this rule: `fold` turns each run of it into one space, `keep` keeps it, and `remove` removes it.
     #[arg(long, value_name = "RULE", default_value = "fold", help_heading = "Text and sketches")]
     pub whitespace: String,
 
-    /// Treat a document shorter than a shingle by this rule: `one` makes one shingle of the whole text, `reject` rejects the
-    /// document.
+    /// Treat a document that is shorter than one shingle by this rule: `one` makes one shingle of the whole text, `reject`
+    /// rejects the document.
     #[arg(long, value_name = "RULE", default_value = "one", help_heading = "Text and sketches")]
     pub short: String,
 }
@@ -597,8 +608,8 @@ pub struct SpecArgs {
     pub text: TextArgs,
 
     /// The kind of sketch: `minhash` (the default; also `minhash,modular`, `minhash,multiplicative` and `minhash,murmur3`),
-    /// `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`; for weighted shingles `dart` (the default), `icws` or
-    /// `cws`. `--registers` sets its size, unless the form has it: `super-minhash:256`. Sketches that cannot be banded, such as
+    /// `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`; for weighted shingles `dart` (the default), `icws`
+    /// or `cws`. `--registers` sets its size; `super-minhash:256` sets both. Sketches without bands, such as
     /// `b-bit:2/minhash:256`, work with `sketch` and `compare` only. `minwise compare A B --all` lists every kind.
     #[arg(long, value_name = "SKETCH", help_heading = "Text and sketches")]
     pub sketch: Option<String>,
@@ -607,7 +618,7 @@ pub struct SpecArgs {
     #[arg(long, value_name = "K", help_heading = "Text and sketches", allow_hyphen_values = true)]
     pub registers: Option<String>,
 
-    /// The seed of the hash functions.
+    /// The seed of the hash functions, a whole number. Sketches of different seeds cannot be compared.
     #[arg(
         long,
         value_name = "N",
@@ -620,8 +631,9 @@ pub struct SpecArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct WeightArgs {
-    /// Weigh shingles in this way: `none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`. With weights, similarity is the weighted
-    /// Jaccard similarity.
+    /// Weigh shingles: `none` (all alike), `count` (by their number in the document), `tf` (by their share of the document),
+    /// `tf-idf` or `tf-idf,smooth` (also by how few documents contain them). With weights, similarity is the weighted Jaccard
+    /// similarity.
     #[arg(long, value_name = "WEIGHTING", default_value = "none", help_heading = "Weights")]
     pub weight: String,
 
@@ -630,7 +642,7 @@ pub struct WeightArgs {
     #[arg(long, value_name = "FILE", help_heading = "Weights")]
     pub weights: Option<String>,
 
-    /// Leave out shingles that occur in more documents than this: a share such as `0.1`, or a number such as `500`.
+    /// Leave out shingles that occur in more documents than this: a share such as `0.1` or `10%`, or a number such as `500`.
     #[arg(long, value_name = "F", help_heading = "Weights", allow_hyphen_values = true)]
     pub max_df: Option<String>,
 
@@ -641,7 +653,7 @@ pub struct WeightArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct BandArgs {
-    /// The probability with which a pair exactly at the threshold is found. Bands and rows follow from it.
+    /// Find a pair whose similarity is exactly the threshold with this probability. Minwise chooses bands and rows for it.
     #[arg(
         long,
         value_name = "P",
@@ -652,12 +664,11 @@ pub struct BandArgs {
     )]
     pub recall: String,
 
-    /// Cut sketches into B bands, instead of the number that follows from `--recall`. The option needs `--rows`.
+    /// Cut sketches into B bands instead of the number that `--recall` leads to. The option needs `--rows`.
     #[arg(long, value_name = "B", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub bands: Option<String>,
 
-    /// Give each band R rows, which are registers, instead of the number that follows from `--recall`. The option needs
-    /// `--bands`.
+    /// Give each band R rows instead of the number that `--recall` leads to. A row is one register. The option needs `--bands`.
     #[arg(long, value_name = "R", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub rows: Option<String>,
 }
@@ -665,17 +676,18 @@ pub struct BandArgs {
 /// What makes two documents near-duplicates.
 #[derive(Debug, clap::Args)]
 pub struct NearArgs {
-    /// The exact similarity from which two documents are near-duplicates.
+    /// Two documents are near-duplicates if their exact similarity is at least T: a number up to 1, or a percentage such as
+    /// `80%`.
     #[arg(long, value_name = "T", default_value = "0.8", allow_hyphen_values = true)]
     pub threshold: String,
 
-    /// Measure similarity in this way: `jaccard`, or `containment` (the share of the smaller document that the larger one
-    /// contains).
+    /// Measure similarity in this way: `jaccard` (the shared shingles divided by all shingles of both documents), or
+    /// `containment` (the share of the smaller document that the larger one contains).
     #[arg(long, value_name = "MEASURE", default_value = "jaccard", help_heading = "Near-duplicates")]
     pub measure: String,
 
-    /// The share of common shingles that must be in about the same places. Similar documents below it are reordered, not
-    /// near-duplicates.
+    /// Require that at least the share Q of the common shingles stands in about the same places of both documents. Similar
+    /// documents below it count as reordered, not as near-duplicates.
     #[arg(long, value_name = "Q", help_heading = "Near-duplicates", allow_hyphen_values = true)]
     pub order: Option<String>,
 }
@@ -685,18 +697,18 @@ pub struct SketchArgs {
     #[command(flatten)]
     pub bands: BandArgs,
 
-    /// Find candidates in this way: `banding` (the default), `sort-merge` (counts shared shingles and misses nothing; the
+    /// Find candidate pairs in this way: `banding` (the default), `sort-merge` (counts shared shingles and misses nothing; the
     /// default with `--measure containment`), `sort-merge,sketch` (counts shared registers), or `all` (compares all pairs).
     #[arg(long, value_name = "WAY", help_heading = "Recall and candidates")]
     pub candidates: Option<String>,
 
-    /// Keep only this many bits per register after banding, to save memory: 1 to 16, fractions such as 1.5, or 0.5, 0.25 or
-    /// 0.125. Without it, all bits are kept.
+    /// Keep only this many bits of each register in memory: a number from 1 to 16, such as 2 or 1.5, or one of 0.5, 0.25 and
+    /// 0.125. Bands are made before that, so that the recall stays the same. Without the option, all bits are kept.
     #[arg(long, value_name = "BITS", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub bits: Option<String>,
 
-    /// Allow sketches to rule out this share of the pairs at the threshold by mistake, or switch the filter `off`. It applies
-    /// to the filter and to `--order`.
+    /// Allow the filter to lose this share of the pairs at the threshold, or switch it `off`. The filter rules out candidate
+    /// pairs by their sketches, so that fewer are compared exactly. The share also applies to `--order`.
     #[arg(
         long,
         value_name = "E",
@@ -706,8 +718,8 @@ pub struct SketchArgs {
     )]
     pub filter_error: String,
 
-    /// Rule pairs out after these numbers of registers, ascending, such as 16,32,64,128. Without it, the filter looks at every 16
-    /// registers at first (every 64 with `--bits`), and less often later.
+    /// Apply the filter after these numbers of compared registers, in ascending order, such as 16,32,64,128. Each of them is a
+    /// look. Without the option, the filter looks after every 16 registers at first (64 with `--bits`), and less often later.
     #[arg(long, value_name = "K,K…", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub looks: Option<String>,
 
@@ -740,13 +752,13 @@ pub struct RunArgs {
     #[command(flatten)]
     pub threads: ThreadArgs,
 
-    /// Use at most this much memory, such as `4GiB`. Data that does not fit goes to disk. Without it, the limit is half of the
-    /// memory of the machine or of its control group on Linux, and 4 GiB elsewhere.
+    /// Use at most this much memory, such as `4GiB`. Data that does not fit goes to disk. Without the option, the limit is half
+    /// of the memory of the machine (or of the control group) on Linux, and 4 GiB on other systems.
     #[arg(long, value_name = "SIZE", help_heading = "Resources")]
     pub memory: Option<String>,
 
-    /// Permit at most N rejected records: the exit code is then 0, and a run that rejects more than N stops at once. Without the
-    /// option, a run continues however many records it rejects, and its exit code is 2 if it rejects any.
+    /// Permit at most N rejected records: with up to N, the exit code is 0; with more, the run stops at once. Without the
+    /// option, a run never stops because of rejected records, and its exit code is 2 if there are any.
     #[arg(long, value_name = "N", help_heading = "Reading", allow_hyphen_values = true)]
     pub max_rejects: Option<String>,
 }
@@ -757,15 +769,37 @@ pub struct OutputOptions {
     #[arg(long, short, help_heading = "Messages")]
     pub quiet: bool,
 
-    /// List the skipped files, each with its reason. In folders and globs, Minwise skips `.DS_Store`, `Thumbs.db`,
-    /// `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside records, empty files other than files of records, and
-    /// binary files of unknown format.
+    /// List the skipped files, each with its reason. In folders and globs, Minwise skips system files such as `.DS_Store` and
+    /// `Thumbs.db`, lock files such as `~$report.docx`, marker files such as `_SUCCESS`, empty documents, and binary files of
+    /// unknown format.
     #[arg(long, short, conflicts_with = "quiet", help_heading = "Messages")]
     pub verbose: bool,
 
     /// Write messages to standard error in this format.
     #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Messages")]
     pub log: LogFormat,
+}
+
+/// The same options for commands that read no files of documents, so that there is nothing to list. `-v` is taken all the same.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub struct QuietOptions {
+    /// Print errors and warnings only: no progress and no summary.
+    #[arg(long, short, help_heading = "Messages")]
+    quiet: bool,
+
+    #[arg(long, short, conflicts_with = "quiet", help_heading = "Messages", hide = true)]
+    verbose: bool,
+
+    /// Write messages to standard error in this format.
+    #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Messages")]
+    log: LogFormat,
+}
+
+impl From<QuietOptions> for OutputOptions {
+    fn from(options: QuietOptions) -> Self {
+        let QuietOptions { quiet, verbose, log } = options;
+        Self { quiet, verbose, log }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -782,6 +816,19 @@ pub enum PairFormatArg {
     Tsv,
     /// One JSON object per line.
     Jsonl,
+}
+
+impl PairFormatArg {
+    /// The format that the name of an output asks for, if pairs can be written in it.
+    pub fn of_name(name: &str) -> Option<Self> {
+        match minwise_corpus::Format::of_name(name) {
+            Some(minwise_corpus::Format::JSONL) => Some(Self::Jsonl),
+            Some(minwise_corpus::Format::TSV) => Some(Self::Tsv),
+            Some(_) => None,
+            None if minwise_corpus::foreign_file(name).is_some() => None,
+            None => Some(Self::Tsv),
+        }
+    }
 }
 
 impl From<PairFormatArg> for minwise_engine::PairFormat {

@@ -4,6 +4,7 @@ mod args;
 mod color;
 mod commands;
 mod exit;
+mod guess;
 mod interrupt;
 mod limit;
 mod printer;
@@ -98,7 +99,9 @@ fn usage(error: &clap::Error, color: ColorChoice) -> ExitCode {
     // There is nobody to tell if neither can be written.
     let _ = if error.use_stderr() {
         let has_color = color::is_wanted(color, &std::io::stderr());
-        let text = one_style(&minwise_corpus::visible_lines(&rendered.to_string()), has_color);
+        let typed = minwise_corpus::visible_lines(&rendered.to_string());
+        let words: Vec<_> = std::env::args_os().skip(1).collect();
+        let text = one_style(&typed, guess::hint(error, &words).as_deref(), has_color);
         std::io::stderr().write_all(text.as_bytes())
     } else {
         // Help holds our own words only.
@@ -109,15 +112,19 @@ fn usage(error: &clap::Error, color: ColorChoice) -> ExitCode {
     ExitCode::from(error.exit_code() as u8)
 }
 
-/// An error of the parser in the style of all others: the error, the usage, then hints.
-fn one_style(text: &str, has_color: bool) -> String {
+/// An error of the parser in the style of all others: the error, the usage, then hints, the given one first.
+fn one_style(text: &str, first_hint: Option<&str>, has_color: bool) -> String {
     let (error, hint) = (Label::Error.text(has_color), Label::Hint.text(has_color));
     let mut lines: Vec<String> = vec![];
-    let mut hints: Vec<String> = vec![];
+    let mut hints: Vec<String> = first_hint.map(|first| format!("{hint} {first}")).into_iter().collect();
     for line in text.lines() {
         if let Some(message) = line.strip_prefix("error: ") {
             lines.push(format!("{error} {message}"));
         } else if let Some(tip) = line.strip_prefix("  tip: ") {
+            // Nobody who mistypes an option wants it to be a file name, and a name that is known says more than one that is like it.
+            if tip.starts_with("to pass ") || first_hint.is_some() {
+                continue;
+            }
             hints.push(format!("{hint} {}", tip.replace('\'', "`")));
         } else if line.starts_with("For more information, try") {
             hints.push(format!("{hint} `--help` lists all options"));

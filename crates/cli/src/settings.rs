@@ -12,7 +12,7 @@ use minwise::filter::{ErrorBudget, Filter, default_looks};
 use minwise::sketch::Method;
 use minwise_corpus::{FieldPath, Input, ReadOptions};
 use minwise_engine::{
-    Arguments, Bands, Inputs, MemoryLimit, RunSettings, SETTING_ORDER, SpecOptions, wrong_number,
+    Arguments, Bands, Inputs, MemoryLimit, RunSettings, SETTING_ORDER, SpecOptions, share, wrong_number,
 };
 
 use crate::args::{
@@ -45,14 +45,18 @@ impl FlagProblems {
         text.parse().map_err(|error: T::Err| self.add(format!("`{option}`: {error}"), None)).ok()
     }
 
+    /// The number, or its default with the problem noted.
     pub fn number<T: FromStr + Default>(&mut self, option: &str, text: &str, kind: &str) -> T {
-        self.number_or(T::default(), option, text, kind)
-    }
-
-    /// The number, or `default` with the problem noted.
-    fn number_or<T: FromStr>(&mut self, default: T, option: &str, text: &str, kind: &str) -> T {
         text.parse().unwrap_or_else(|_| {
             self.add(format!("`{option}`: {}", wrong_number(text, kind, 0)), None);
+            T::default()
+        })
+    }
+
+    /// The share, as a number or in percent, or `default` with the problem noted.
+    pub fn share_or(&mut self, default: f64, option: &str, text: &str) -> f64 {
+        share(text).unwrap_or_else(|| {
+            self.add(format!("`{option}`: {}", wrong_number(text, NUMBER, 0)), None);
             default
         })
     }
@@ -202,7 +206,7 @@ fn made(options: &SpecOptions, problems: &mut FlagProblems) -> Spec {
 }
 
 pub fn threshold(text: &str, problems: &mut FlagProblems) -> f64 {
-    let threshold = problems.number_or(0.8, "--threshold", text, NUMBER);
+    let threshold = problems.share_or(0.8, "--threshold", text);
     problems.check("--threshold", tune::check_threshold(threshold));
     threshold
 }
@@ -253,7 +257,7 @@ pub fn memory(args: &RunArgs, problems: &mut FlagProblems) -> Option<MemoryLimit
 
 /// A standard error that an estimate can have.
 pub fn standard_error(text: &str, problems: &mut FlagProblems) -> f64 {
-    let error: f64 = problems.number_or(0.02, "--error", text, NUMBER);
+    let error = problems.share_or(0.02, "--error", text);
     if !(error > 0.0 && error <= 0.5) {
         problems.add(
             format!("`--error`: a standard error cannot be {error}: it must be above 0 and at most 0.5"),
@@ -364,7 +368,7 @@ pub fn planned_filter(
     threshold: f64,
     problems: &mut FlagProblems,
 ) -> Option<(Filter, f64)> {
-    let error = problems.number_or(minwise_engine::FILTER_ERROR, "--filter-error", error, NUMBER);
+    let error = problems.share_or(minwise_engine::FILTER_ERROR, "--filter-error", error);
     if !(1e-200..=0.5).contains(&error) {
         let message = format!("`--filter-error`: the share cannot be {error}: it must be from 1e-200 to 0.5");
         problems.add(message, None);
@@ -401,7 +405,7 @@ mod tests {
     #[test]
     fn problems_of_the_engine_stand_among_those_of_the_command() {
         let mut problems = FlagProblems::default();
-        let threshold = problems.number_or(0.8, "--threshold", "high", NUMBER);
+        let threshold = problems.share_or(0.8, "--threshold", "high");
         let settings = RunSettings::default().threshold(threshold).order(2.0).threads(0);
         problems.add("`--memory`: `much` is not a size such as `4GiB`".to_owned(), None);
         let Err(Failure::Options(all)) = problems.built(settings.plan()) else { panic!("not refused") };

@@ -120,7 +120,7 @@ pub fn recall(
         }
         (Some(recall), ..) => format!("{} expected", probability(recall)),
         (None, _, Some((threshold, found))) => format!(
-            "not known, because nothing was found; a pair at {threshold} is found with a probability of {}",
+            "not known, because no pair was found; a pair at {threshold} would be found with a probability of {}",
             probability(found)
         ),
         (None, ..) => "not known, because nothing was compared".to_owned(),
@@ -142,26 +142,23 @@ fn measured(audit: &Audit) -> String {
             .to_owned();
     }
     let more = if audit.says_little() { " (`--audit N` compares more)" } else { "" };
-    let sample = match (audit.is_complete(), counted(documents, "document")) {
-        (true, _) if documents == 1 => "the only document".to_owned(),
-        (true, all) => format!("all {all}"),
-        (false, some) => format!("a sample of {some}"),
-    };
+    let compared = counted(documents, "document");
     if pairs == 0 {
-        let is_one = documents == 1 || !audit.is_complete();
-        let none = if is_one { "has no near-duplicate" } else { "have no near-duplicates" };
-        return format!("not measured, because {sample} {none}{more}");
+        let none = match (audit.is_complete(), documents) {
+            (true, 1) => "the only document has no near-duplicate".to_owned(),
+            (true, _) => format!("none of the {compared} has a near-duplicate"),
+            (false, _) => format!("no document of a sample of {} has a near-duplicate", grouped(documents)),
+        };
+        return format!("not measured, because {none}{more}");
     }
-    let share = probability(recall);
+    let (share, near) = (probability(recall), counted(pairs, "near-duplicate"));
     if audit.is_complete() {
         // The audit counts per document: a pair counts for both of its documents, and documents of equal shingles as one.
-        let each = if documents == 1 { sample } else { format!("each of {sample}") };
-        let (found, all) = (grouped(found), counted(pairs, "near-duplicate"));
-        return format!("{share} measured: {found} of {all} found, counted for {each}");
+        let found = grouped(found);
+        return format!("{share} measured: {found} of {near} found, summed over all {compared}");
     }
     let interval = format!("{} to {}", probability(low), probability(high));
-    let of = counted(pairs, "near-duplicate");
-    format!("{share} measured ({interval} with 95 % confidence) on {of} of {sample}{more}")
+    format!("{share} measured ({interval} with 95 % confidence) on {near} of a sample of {compared}{more}")
 }
 
 /// Documents that are kept, removed or marked, with their share of all that were read.
@@ -191,17 +188,24 @@ pub fn found_by(search: &str, bands: usize, rows: usize) -> String {
     }
 }
 
+/// The number of records that were read. If none of them was rejected, all are documents.
+pub fn records(read: u64, rejected: u64) -> String {
+    counted(read, if rejected == 0 { "document" } else { "record" })
+}
+
 /// Documents whose text is null, as the rest of a sentence; nothing if there are none.
 pub fn with_nulls(nulls: u64) -> String {
     if nulls == 0 { String::new() } else { format!("; {} with a null text", grouped(nulls)) }
 }
 
-/// The numbers of skipped files and records; nothing if both are 0.
-pub fn skipped(files: u64, records: u64) -> Option<String> {
+/// The numbers of skipped files and records; nothing if both are 0. Unless the files are listed anyway, the text names the option
+/// that lists them.
+pub fn skipped(files: u64, records: u64, are_listed: bool) -> Option<String> {
+    let option = |them: &str| if are_listed { String::new() } else { format!(" (`--verbose` lists {them})") };
     let files = match files {
         0 => None,
-        1 => Some("1 file that is not a document (`--verbose` lists it)".to_owned()),
-        _ => Some(format!("{} files that are not documents (`--verbose` lists them)", grouped(files))),
+        1 => Some(format!("1 file that is not a document{}", option("it"))),
+        _ => Some(format!("{} files that are not documents{}", grouped(files), option("them"))),
     };
     let records = match records {
         0 => None,
@@ -248,15 +252,15 @@ mod tests {
         let nothing = audited([0, 0, 0], [1.0, 0.0, 1.0]);
         assert!(measured(&nothing).starts_with("not measured, because with so many short"));
         let none = audited([9, 0, 0], [1.0, 0.0, 1.0]);
-        let unlike = "a sample of 9 documents has no near-duplicate (`--audit N` compares more)";
+        let unlike = "no document of a sample of 9 has a near-duplicate (`--audit N` compares more)";
         assert_eq!(measured(&none), format!("not measured, because {unlike}"));
         // All documents were compared.
         let complete = audited([9, 0, 0], [1.0, 1.0, 1.0]);
-        assert_eq!(measured(&complete), "not measured, because all 9 documents have no near-duplicates");
+        assert_eq!(measured(&complete), "not measured, because none of the 9 documents has a near-duplicate");
         let all = audited([9, 2, 1], [0.5, 0.5, 0.5]);
         assert_eq!(
             measured(&all),
-            "50.00 % measured: 1 of 2 near-duplicates found, counted for each of all 9 documents"
+            "50.00 % measured: 1 of 2 near-duplicates found, summed over all 9 documents"
         );
     }
 
@@ -267,7 +271,7 @@ mod tests {
         let unknown = recall(None, None, Some((0.8, 0.9923)), None);
         assert_eq!(
             unknown,
-            "not known, because nothing was found; a pair at 0.8 is found with a probability of 99.23 %"
+            "not known, because no pair was found; a pair at 0.8 would be found with a probability of 99.23 %"
         );
         assert_eq!(recall(None, None, None, None), "not known, because nothing was compared");
     }
@@ -306,11 +310,17 @@ mod tests {
     }
 
     #[test]
+    fn rejected_records_are_not_called_documents() {
+        assert_eq!((records(50, 0), records(50, 2)), ("50 documents".to_owned(), "50 records".to_owned()));
+    }
+
+    #[test]
     fn what_was_skipped_is_counted() {
-        assert_eq!(skipped(0, 0), None);
-        assert_eq!(skipped(1, 0).unwrap(), "1 file that is not a document (`--verbose` lists it)");
+        assert_eq!(skipped(0, 0, false), None);
+        assert_eq!(skipped(1, 0, false).unwrap(), "1 file that is not a document (`--verbose` lists it)");
+        assert_eq!(skipped(1, 0, true).unwrap(), "1 file that is not a document");
         assert_eq!(
-            skipped(1200, 2).unwrap(),
+            skipped(1200, 2, false).unwrap(),
             "1,200 files that are not documents (`--verbose` lists them), 2 records without text"
         );
     }

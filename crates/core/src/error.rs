@@ -134,8 +134,8 @@ impl Error {
                     None => Sentence::new().setting_to("recall", best).text(" can be reached"),
                 })
             }
+            ErrorKind::OutOfRange { setting, given, .. } => share_for_percent(setting, given),
             ErrorKind::Parse { .. }
-            | ErrorKind::OutOfRange { .. }
             | ErrorKind::SpecMismatch { .. }
             | ErrorKind::Weighted { .. }
             | ErrorKind::Unsupported { .. }
@@ -158,6 +158,15 @@ impl Error {
     pub(crate) fn decode(what: &'static str, expected: impl Into<String>, found: impl Into<String>) -> Self {
         ErrorKind::Decode { what, expected: expected.into(), found: found.into() }.into()
     }
+}
+
+/// A hint for somebody who gave a percentage where a share is expected.
+fn share_for_percent(setting: &str, given: &str) -> Option<Sentence> {
+    let setting = ["threshold", "recall"].into_iter().find(|name| setting.ends_with(name))?;
+    given.parse().ok().filter(|percent: &f64| (10.0..=100.0).contains(percent))?;
+    // Dividing by 100 would write 99.9 as 0.9990000000000001.
+    let share: f64 = format!("{given}e-2").parse().ok()?;
+    Some(Sentence::new().setting_to(setting, share.to_string()).text(format!(" is {given} %")))
 }
 
 impl ErrorKind {
@@ -212,10 +221,7 @@ impl fmt::Display for Error {
                 )
             }
             ErrorKind::SpecMismatch { field, left, right } => {
-                write!(
-                    f,
-                    "these were made with different settings: {field} is `{left}` here and `{right}` there"
-                )
+                write!(f, "the settings differ: {field} is `{left}` in the first and `{right}` in the second")
             }
             ErrorKind::Weighted { weights } => write!(
                 f,

@@ -148,7 +148,7 @@ impl FromStr for WeightSpec {
 /// let error = spec.check(&other).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "these were made with different settings: shingle is `words:3` here and `chars:9` there"
+///     "the settings differ: shingle is `words:3` in the first and `chars:9` in the second"
 /// );
 /// # Ok::<(), minwise::Error>(())
 /// ```

@@ -227,6 +227,8 @@ pub enum ErrorKind {
         /// The folder that should hold it.
         parent: String,
     },
+    /// The name of an output has no characters.
+    EmptyOutputName,
     /// A folder where a file was to be written, or the other way round.
     WrongOutputKind {
         /// The output.
@@ -328,6 +330,9 @@ impl Error {
     /// What the reader of the message can do about it.
     pub fn hint(&self) -> Option<Sentence> {
         let hint: Sentence = match &*self.kind {
+            ErrorKind::NotFound { input } if input.contains("://") => {
+                "only files of this machine are read: download it, or pipe it in with `-` as the input".into()
+            }
             ErrorKind::NotFound { .. } => {
                 "check the spelling; a relative path starts at the current folder".into()
             }
@@ -396,12 +401,16 @@ impl Error {
                 "write somewhere outside the inputs".into()
             }
             ErrorKind::Io { name, .. } => return self.io_hint(name),
+            ErrorKind::WrongOutputKind { found, .. } if found.starts_with("a link") => {
+                "remove the link, or name another folder".into()
+            }
+            ErrorKind::WrongOutputKind { .. } => return None,
             ErrorKind::BadRecord { .. }
             | ErrorKind::NoSuchPlace { .. }
             | ErrorKind::BadOption { .. }
             | ErrorKind::TooManyInputs
             | ErrorKind::Cancelled
-            | ErrorKind::WrongOutputKind { .. }
+            | ErrorKind::EmptyOutputName
             | ErrorKind::SharedOutput { .. }
             | ErrorKind::BadOutputName { .. }
             | ErrorKind::NotAnObject { .. } => return None,
@@ -465,6 +474,7 @@ impl ErrorKind {
             Self::Cancelled => "cancelled",
             Self::OutputExists { .. } => "output_exists",
             Self::NoParent { .. } => "no_parent",
+            Self::EmptyOutputName => "bad_output_name",
             Self::WrongOutputKind { .. } => "wrong_output_kind",
             Self::Overlap { .. } => "overlap",
             Self::SharedOutput { .. } => "shared_output",
@@ -601,6 +611,7 @@ impl fmt::Display for Error {
             ErrorKind::NoParent { path, parent } => {
                 write!(f, "cannot write `{}`: there is no folder `{}`", shown(path), shown(parent))?;
             }
+            ErrorKind::EmptyOutputName => f.write_str("the name of an output is empty")?,
             ErrorKind::WrongOutputKind { path, found } => {
                 write!(f, "cannot write `{}`: it is {found}", shown(path))?;
             }

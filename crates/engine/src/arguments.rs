@@ -178,18 +178,18 @@ impl Arguments {
 
     fn set_search(&mut self, setting: &str, text: &str) -> bool {
         match setting {
-            "threshold" => self.settings.threshold = self.number_or(0.8, "threshold", text, NUMBER),
+            "threshold" => self.settings.threshold = self.share_or(0.8, "threshold", text, NUMBER),
             "measure" => self.settings.measure = self.parse("measure", text),
-            "order" => self.settings.order = Some(self.number_or(1.0, "order", text, NUMBER)),
+            "order" => self.settings.order = Some(self.share_or(1.0, "order", text, NUMBER)),
             "candidates" => self.settings.search = Some(self.parse("candidates", text)),
-            "recall" => self.recall = Some(self.number_or(RECALL, "recall", text, NUMBER)),
+            "recall" => self.recall = Some(self.share_or(RECALL, "recall", text, NUMBER)),
             "bands" => self.bands = Some(self.count("bands", text)),
             "rows" => self.rows = Some(self.count("rows", text)),
             "bits" => self.settings.bits = self.checked("bits", text, text.parse()),
             "filter-error" => self.settings.filter_error = self.filter_error(text),
             "looks" => self.settings.looks = Some(self.looks(text)),
             "error-per-look" => {
-                let error = self.number_or(FILTER_ERROR, "error-per-look", text, NUMBER);
+                let error = self.share_or(FILTER_ERROR, "error-per-look", text, NUMBER);
                 self.settings.error_per_look = Some(error);
             }
             _ => return false,
@@ -333,9 +333,9 @@ impl Arguments {
         result.map_err(|error| self.problems.push(SettingProblem::of(setting, text, &error))).ok()
     }
 
-    /// The number, or `default` with the problem noted.
-    fn number_or<T: FromStr>(&mut self, default: T, setting: &'static str, text: &str, kind: &str) -> T {
-        text.parse().unwrap_or_else(|_| {
+    /// The share, or `default` with the problem noted.
+    fn share_or(&mut self, default: f64, setting: &'static str, text: &str, kind: &str) -> f64 {
+        share(text).unwrap_or_else(|| {
             self.note(setting, text, wrong_number(text, kind, 0));
             default
         })
@@ -369,15 +369,19 @@ impl Arguments {
         match text {
             "auto" => Some(AuditSize::Affordable),
             "off" => None,
-            number => match self.number_or(0, "audit", number, "a whole number, `auto` or `off`") {
-                0 => None,
-                documents => Some(AuditSize::Documents(documents)),
+            number => match number.parse() {
+                Ok(0) => None,
+                Ok(documents) => Some(AuditSize::Documents(documents)),
+                Err(_) => {
+                    self.note("audit", number, wrong_number(number, "a whole number, `auto` or `off`", 0));
+                    None
+                }
             },
         }
     }
 
     fn filter_error(&mut self, text: &str) -> Option<f64> {
-        (text != "off").then(|| self.number_or(FILTER_ERROR, "filter-error", text, "a number or `off`"))
+        (text != "off").then(|| self.share_or(FILTER_ERROR, "filter-error", text, "a number or `off`"))
     }
 
     /// The looks of the filter. If the list cannot be read, one look at one register stands in, which is valid.
@@ -416,20 +420,46 @@ fn place(setting: &str) -> usize {
     SETTING_ORDER.iter().position(|name| *name == setting).unwrap_or(SETTING_ORDER.len())
 }
 
+/// Reads a share, as a number or in percent.
+///
+/// ```
+/// use minwise_engine::share;
+/// assert_eq!(share("0.8"), Some(0.8));
+/// assert_eq!(share("80%"), Some(0.8));
+/// assert_eq!(share("99.9 %"), Some(0.999));
+/// assert_eq!(share("1e-6"), Some(1e-6));
+/// assert_eq!(share("0,8"), None);
+/// ```
+#[must_use]
+pub fn share(text: &str) -> Option<f64> {
+    match text.strip_suffix('%') {
+        // Dividing by 100 would make 0.9990000000000001 of 99.9 %.
+        Some(percent) => format!("{}e-2", percent.trim_end()).parse().ok(),
+        None => text.parse().ok(),
+    }
+}
+
 /// Why a text cannot be read as a number of a kind, such as `a whole number`, that is at least `least`.
 ///
 /// ```
 /// use minwise_engine::wrong_number;
 /// assert_eq!(wrong_number("many", "a whole number", 1), "`many` is not a whole number");
 /// assert_eq!(wrong_number("-1", "a whole number", 1), "`-1` is too small: it must be at least 1");
+/// assert_eq!(wrong_number("0,8", "a number", 0), "`0,8` is not a number; with a decimal point, it is `0.8`");
+/// assert_eq!(wrong_number("-0", "a whole number", 0), "`-0` has a minus sign; write `0`");
 /// ```
 #[must_use]
 pub fn wrong_number(text: &str, kind: &str, least: u64) -> String {
     let digits = text.strip_prefix('-').unwrap_or_default();
-    if kind.starts_with(WHOLE) && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return format!("`{text}` is too small: it must be at least {least}");
+    let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    match (kind.starts_with(WHOLE) && is_whole, digits.trim_start_matches('0')) {
+        (true, "") if least == 0 => format!("`{text}` has a minus sign; write `0`"),
+        (true, _) => format!("`{text}` is too small: it must be at least {least}"),
+        (false, _) if kind.starts_with(NUMBER) && share(&text.replacen(',', ".", 1)).is_some() => {
+            format!("`{text}` is not {kind}; with a decimal point, it is `{}`", text.replacen(',', ".", 1))
+        }
+        (false, _) => format!("`{text}` is not {kind}"),
     }
-    format!("`{text}` is not {kind}")
 }
 
 /// The field, if it leads to one value.

@@ -82,7 +82,7 @@ pub fn in_order_within<W, T: Send, E: Send>(
                 guard = taken_in.wait(guard).unwrap_or_else(PoisonError::into_inner);
             }
             drop(guard);
-            let noise = Noise { stop: &stop, taken_in: &taken_in };
+            let noise = Noise { stop: &stop, intake: &intake, taken_in: &taken_in };
             let result = work(&mut room, item);
             let mut guard = intake.lock().unwrap_or_else(PoisonError::into_inner);
             if guard.take_in(item, result).is_err() {
@@ -113,13 +113,16 @@ pub fn in_order_within<W, T: Send, E: Send>(
 }
 
 /// Dropped only when a thread panics: wakes the others, which would wait for its result forever.
-struct Noise<'a> {
+struct Noise<'a, I> {
     stop: &'a AtomicBool,
+    intake: &'a Mutex<I>,
     taken_in: &'a Condvar,
 }
 
-impl Drop for Noise<'_> {
+impl<I> Drop for Noise<'_, I> {
     fn drop(&mut self) {
+        // Under the lock: a thread that has looked at `stop` and does not wait yet would miss the call otherwise.
+        let _guard = self.intake.lock().unwrap_or_else(PoisonError::into_inner);
         self.stop.store(true, Ordering::Relaxed);
         self.taken_in.notify_all();
     }
@@ -277,6 +280,25 @@ mod tests {
             let run = || in_order(10_000, threads, || (), work, |()| Ok(()));
             let panic = std::panic::catch_unwind(run).unwrap_err();
             assert_eq!(panic.downcast_ref::<&str>(), Some(&"seven"), "{threads} threads");
+        }
+    }
+
+    /// A thread that is just about to wait must not miss the call either. The panic takes place without a message.
+    #[test]
+    fn a_panic_wakes_every_thread() {
+        for round in 0..2000 {
+            let work = |(): &mut (), item: usize| {
+                if item == 5 {
+                    for _ in 0..round % 50 * 20 {
+                        std::hint::spin_loop();
+                    }
+                    std::panic::resume_unwind(Box::new("five"));
+                }
+                Ok::<(), ()>(())
+            };
+            let run = || in_order_within(0, |()| 1, 10_000, 4, || (), work, |()| Ok(()));
+            let panic = std::panic::catch_unwind(run).unwrap_err();
+            assert_eq!(panic.downcast_ref::<&str>(), Some(&"five"));
         }
     }
 

@@ -57,13 +57,14 @@ impl Index {
     /// Whether [`compact`](Self::compact) can make the index smaller.
     ///
     /// The newest changes lie in a journal, which stays until it has 64 MB. If a smaller journal is larger than the rest of the
-    /// index, compaction would write most of the journal a second time and free little.
+    /// index, compaction would write most of the journal a second time and free little. [`rewrite`](Self::rewrite) makes such an
+    /// index smaller.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system refuses something.
     pub fn is_worth_compacting(&self) -> Result<bool> {
-        let journal = self.store.open_journal_bytes()?;
-        Ok(frees_room(journal, self.store.disk_bytes()?.saturating_sub(journal)))
+        let (journal, rest) = self.store.disk_bytes()?;
+        Ok(frees_room(journal, rest))
     }
 
     /// Merges what many changes have written, drops what was removed, and counts frequencies anew if any was.

@@ -227,6 +227,9 @@ impl Error {
             ErrorKind::DiskFull { .. } => {
                 "acknowledged changes are kept; make room, and run the command again".into()
             }
+            ErrorKind::NotAnIndex { path } if path.exists() && !is_empty(path) => {
+                Sentence::from("an archive is a folder that ").action("index create").text(" made")
+            }
             ErrorKind::NotAnIndex { path } => {
                 Sentence::new().action_on("index create", path.display().to_string()).text(" makes one")
             }
@@ -274,6 +277,11 @@ fn os_error(error: io::Error) -> io::Error {
     number.or(error.raw_os_error()).map_or(error, io::Error::from_raw_os_error)
 }
 
+/// Whether this is a folder with nothing in it.
+fn is_empty(path: &Path) -> bool {
+    fs_err::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+}
+
 impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
         Self { kind: Box::new(kind), cause: None }
@@ -298,25 +306,25 @@ impl fmt::Display for Error {
             ErrorKind::DiskFull { path } => {
                 write!(f, "there is no room left on the disk of `{}`", path.display())?;
             }
-            ErrorKind::NotAnIndex { path } => write!(f, "`{}` is not an index", path.display())?,
+            ErrorKind::NotAnIndex { path } => write!(f, "`{}` is not an archive", path.display())?,
             ErrorKind::Exists { path } => write!(f, "`{}` exists already and is not empty", path.display())?,
             ErrorKind::Locked { path, holder } => {
-                write!(f, "the index `{}` is in use by {holder}", path.display())?;
+                write!(f, "the archive `{}` is in use by {holder}", path.display())?;
             }
             ErrorKind::Version { path, found, expected } => write!(
                 f,
-                "the index `{}` has format version {found}, and this program reads version {expected}",
+                "the archive `{}` has format version {found}, and this program reads version {expected}",
                 path.display()
             )?,
             ErrorKind::Unicode { found, expected } => {
-                write!(f, "the index was made with Unicode {found}, and this program has {expected}")?;
+                write!(f, "the archive was made with Unicode {found}, and this program has {expected}")?;
             }
             ErrorKind::Damaged { path, what } => {
-                write!(f, "the index `{}` is damaged: {what}", path.display())?;
+                write!(f, "the archive `{}` is damaged: {what}", path.display())?;
             }
             ErrorKind::Mismatch { field, left, right } => write!(
                 f,
-                "these were made with different settings: {field} is `{left}` here and `{right}` there"
+                "the settings differ: {field} is `{left}` in the first and `{right}` in the second"
             )?,
             ErrorKind::Setting(error) => write!(f, "{error}")?,
             ErrorKind::Options(problems) => {
@@ -329,19 +337,21 @@ impl fmt::Display for Error {
             ErrorKind::TextTooLong { id, bytes } => {
                 write!(
                     f,
-                    "the text of `{id}` has {} bytes, and an index takes up to 1 GiB",
+                    "the text of `{id}` has {} bytes, and an archive takes texts of up to 1 GiB",
                     grouped(*bytes as u64)
                 )?;
             }
             ErrorKind::NoTexts { wanted } => {
-                write!(f, "the index was made without texts, and {wanted} needs them")?;
+                write!(f, "the archive was made without texts, and {wanted} needs them")?;
             }
             ErrorKind::Stopped { path } => write!(
                 f,
-                "the index `{}` takes no more changes, because writing an earlier one failed",
+                "the archive `{}` takes no more changes, because writing an earlier one failed",
                 path.display()
             )?,
-            ErrorKind::Import { line, why } => write!(f, "line {line} is no document of an index: {why}")?,
+            ErrorKind::Import { line, why } => {
+                write!(f, "line {line} is not a document of an exported archive: {why}")?
+            }
             ErrorKind::Interrupted => f.write_str("interrupted")?,
         }
         match &self.cause {

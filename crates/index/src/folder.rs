@@ -124,20 +124,13 @@ impl Folder {
 
     fn hold(path: &Path) -> Result<Self> {
         let lock_path = path.join("lock");
-        let is_new = !lock_path.exists();
-        let mut lock = open_file(&lock_path)?;
-        match try_lock(lock.file()) {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                let read = lock.read_to_string(&mut holder);
-                let holder = match (read, holder.trim()) {
-                    (Ok(_), holder) if !holder.is_empty() => holder.to_owned(),
-                    _ => "another process".to_owned(),
-                };
-                return Err(ErrorKind::Locked { path: path.to_owned(), holder }.into());
-            }
-            Err(TryLockError::Error(error)) => return Err(Error::io("lock", &lock_path, error)),
+        let mut is_new = !lock_path.exists();
+        let mut lock = locked(path, &lock_path)?;
+        // A process that gave up may have removed the file in between. A lock on a file without a name keeps nobody out, because
+        // the next process makes another file.
+        while !is_at(lock.file(), &lock_path) {
+            is_new = true;
+            lock = locked(path, &lock_path)?;
         }
         let mut before = vec![];
         let read = lock.read_to_end(&mut before);
@@ -306,6 +299,38 @@ fn try_lock(file: &std::fs::File) -> std::result::Result<(), TryLockError> {
     file.try_lock()
 }
 
+/// Opens and locks the lock file of the index at `path`.
+fn locked(path: &Path, lock_path: &Path) -> Result<fs::File> {
+    let mut lock = open_file(lock_path)?;
+    match try_lock(lock.file()) {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => {
+            let mut holder = String::new();
+            let read = lock.read_to_string(&mut holder);
+            let holder = match (read, holder.trim()) {
+                (Ok(_), holder) if !holder.is_empty() => holder.to_owned(),
+                _ => "another process".to_owned(),
+            };
+            Err(ErrorKind::Locked { path: path.to_owned(), holder }.into())
+        }
+        Err(TryLockError::Error(error)) => Err(Error::io("lock", lock_path, error)),
+    }
+}
+
+/// Whether an open file is the one that has this path.
+#[cfg(unix)]
+fn is_at(file: &std::fs::File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let id = |file: std::fs::Metadata| (file.dev(), file.ino());
+    file.metadata().map(id).is_ok_and(|open| fs::metadata(path).map(id).is_ok_and(|there| there == open))
+}
+
+/// Whether an open file is the one that has this path. Other systems do not remove the name of a file that is open.
+#[cfg(not(unix))]
+fn is_at(_file: &std::fs::File, path: &Path) -> bool {
+    path.exists()
+}
+
 /// Makes these bytes the content of a file.
 fn replace(mut file: &std::fs::File, content: &[u8]) -> std::io::Result<()> {
     file.set_len(0)?;
@@ -380,7 +405,9 @@ fn read_header(folder: &Path) -> Result<IndexSettings> {
     let path = folder.join("header");
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        Err(error)
+            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
+        {
             return Err(ErrorKind::NotAnIndex { path: folder.to_owned() }.into());
         }
         Err(error) => return Err(Error::io("read", &path, error)),
@@ -388,7 +415,7 @@ fn read_header(folder: &Path) -> Result<IndexSettings> {
     let damaged = |what: &str| Error::damaged(&path, what);
     let text = String::from_utf8(bytes).map_err(|_| damaged("it is not text"))?;
     if text.lines().next() != Some(MAGIC) {
-        return Err(damaged("it does not begin as the header of an index does"));
+        return Err(damaged("it does not begin as the header of an archive does"));
     }
     let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "));
     let found = field("format").and_then(|format| format.parse().ok());
@@ -539,6 +566,26 @@ mod tests {
         fs::create_dir(&other).unwrap();
         fs::write(other.join("store"), "").unwrap();
         assert!(exists(&other) && !other.join("lock").exists());
+    }
+
+    // The process that held the lock gave up, and removed the file that another one waits for.
+    #[cfg(unix)]
+    #[test]
+    fn a_lock_on_a_file_that_was_removed_is_not_held() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path();
+        let first = Folder::hold(path).unwrap();
+        let waiting = std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| Folder::hold(path));
+            // It has opened the file by then, and tries again and again to lock it.
+            std::thread::sleep(Duration::from_millis(60));
+            fs::remove_file(path.join("lock")).unwrap();
+            drop(first);
+            waiting.join().unwrap()
+        });
+        let _waiting = waiting.unwrap();
+        let third = Folder::hold(path).unwrap_err();
+        assert!(matches!(third.kind(), ErrorKind::Locked { .. }), "{third}");
     }
 
     // Another process has made an index between the first look and the lock.

@@ -340,13 +340,14 @@ impl Index {
     /// are not what was written.
     pub fn statistics(&self) -> Result<Statistics> {
         let state = self.store.view().state()?;
+        let (journal_bytes, file_bytes) = self.store.disk_bytes()?;
         Ok(Statistics {
             documents: state.documents,
             removed: state.removed,
             text_bytes: state.text_bytes,
             stored_text_bytes: state.stored_bytes,
             shingles: state.shingles,
-            disk_bytes: self.store.disk_bytes()?,
+            disk_bytes: journal_bytes + file_bytes,
             changes: state.sequence,
         })
     }

@@ -8,8 +8,8 @@ use crate::store::{Change, IndexCounts, KeyspaceName, View};
 impl Index {
     /// Removes the documents with these ids, all of them or none; it returns when that is on disk.
     ///
-    /// What was stored of a document is gone from the files once the index is
-    /// [compacted](Index::compact), but for the journal of the storage engine, which begins anew after 64 MB.
+    /// What was stored of a document is gone from the files once the index is [rewritten](Index::rewrite) or
+    /// [compacted](Index::compact). Compaction keeps the journal of the storage engine, which begins anew after 64 MB.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::NoSuchDocument`] if no document has one of the ids, with [`ErrorKind::DiskFull`] or

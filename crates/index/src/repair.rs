@@ -1,4 +1,4 @@
-//! Repair: what can be read goes into a new store, which takes the place of the old one.
+//! Repair: what can be read goes into a new store, which takes the place of the old one. A small index is compacted in the same way.
 //!
 //! Nothing is changed in a store of which parts cannot be read, or may be wrong. Documents whose texts, or what is kept in
 //! their place, are those that were added are added to a new store next to it, batch by batch, and all that follows from
@@ -41,7 +41,11 @@ impl Index {
         let (index, mut checked) = Self::open_as_it_is(path.as_ref())?;
         index.check_into(&mut checked, observer)?;
         if checked.counts.keys().any(|kind| *kind != FindingKind::Acknowledged) {
-            index.make_again(&mut checked, observer)?;
+            checked.taken_out = index.make_again(|old, new| {
+                let there = old.salvage(new, Stage::Repair, |_| Ok(()), observer)?;
+                // Of two with one id, which there should not have been, the later one is left.
+                Ok(there - new.write().state.documents)
+            })?;
         } else if checked.found() > 0 {
             let sequence = index.write().state.sequence;
             index.folder.acknowledge(sequence)?;
@@ -49,7 +53,39 @@ impl Index {
         Ok(checked)
     }
 
-    fn make_again(self, checked: &mut IntegrityReport, observer: &dyn Observer) -> Result<()> {
+    /// Writes all documents to a new store, which takes the place of the old one. Nothing of a removed document is on the disk
+    /// then.
+    ///
+    /// Every text is sketched again, so that a large index is better [compacted](Self::compact). If this fails, the index is as it
+    /// was before.
+    ///
+    /// ```
+    /// use minwise_index::{Index, IndexSettings, NewDocument, Unobserved};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("archive");
+    /// let index = Index::create(&path, &IndexSettings::default())?;
+    /// index.add_now(&["a", "b"].map(|id| NewDocument::new(id, "a text")))?;
+    /// index.remove(&["a"])?;
+    /// index.rewrite(&Unobserved)?;
+    /// let statistics = Index::open(&path)?.statistics()?;
+    /// assert_eq!((statistics.documents, statistics.removed), (1, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if a document is not what was added, with
+    /// [`ErrorKind::DiskFull`](crate::ErrorKind::DiskFull) or [`ErrorKind::Io`](crate::ErrorKind::Io) if the new store cannot be
+    /// written, and with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels.
+    pub fn rewrite(self, observer: &dyn Observer) -> Result<()> {
+        self.make_again(|old, new| {
+            let lost = |number| Err(old.damaged(format!("document number {number} is not what was added")));
+            old.salvage(new, Stage::Compact, lost, observer).map(drop)
+        })
+    }
+
+    /// Makes the index anew: `fill` gets this index and an empty one, whose store takes the place of this one's.
+    fn make_again<T>(self, fill: impl FnOnce(&Self, &Self) -> Result<T>) -> Result<T> {
         let room = self.folder.room_for_repair();
         let new = Self::create(&room, &self.settings)?;
         // The note of a change that was lost is no note of one of these.
@@ -59,23 +95,31 @@ impl Index {
         state.sequence = self.write().state.sequence.max(noted) + 1;
         new.acknowledge(&mut writer, new.store.change(), state, PendingCounts::Same)?;
         drop(writer);
-        self.salvage(&new, checked, observer)?;
+        let filled = fill(&self, &new)?;
         let sequence = new.write().state.sequence;
         // Both are closed before their files are moved.
         drop(new);
         let Self { store, folder, .. } = self;
         drop(store);
         folder.replace_store()?;
-        folder.acknowledge(sequence)
+        folder.acknowledge(sequence)?;
+        Ok(filled)
     }
 
-    /// Adds every document that can be read as it was added to another index, in the same order.
-    fn salvage(&self, new: &Self, checked: &mut IntegrityReport, observer: &dyn Observer) -> Result<()> {
+    /// Adds every document that can be read as it was added to another index, in the same order, and calls `lost` with the number
+    /// of every other one. Returns how many there are.
+    fn salvage(
+        &self,
+        new: &Self,
+        stage: Stage,
+        lost: impl Fn(u32) -> Result<()>,
+        observer: &dyn Observer,
+    ) -> Result<u64> {
         let view = self.store.view();
         let end = end(&view, &self.write().state);
         let (mut prepared, mut packer) = (PreparedEntry::default(), TextCompressor::new());
         let (mut batch, mut bytes, mut there) = (DocumentBatch::default(), 0, 0);
-        let progress = Reached::begin(observer, Stage::Repair, u64::from(end));
+        let progress = Reached::begin(observer, stage, u64::from(end));
         for number in 0..end {
             progress.go_on()?;
             progress.reach(u64::from(number));
@@ -85,9 +129,12 @@ impl Index {
                 Err(_) => None,
             };
             there += 1;
-            if let Some(written) = whole {
-                bytes += written.record.bytes;
-                batch.0.push(written);
+            match whole {
+                Some(written) => {
+                    bytes += written.record.bytes;
+                    batch.0.push(written);
+                }
+                None => lost(number)?,
             }
             if batch.len() >= FULL || bytes >= FULL_BYTES {
                 new.commit(std::mem::take(&mut batch))?;
@@ -95,9 +142,7 @@ impl Index {
             }
         }
         new.commit(batch)?;
-        // Of two with one id, which there should not have been, the later one is left.
-        checked.taken_out = there - new.write().state.documents;
-        Ok(())
+        Ok(there)
     }
 
     /// A document with everything that follows from it, if its text, or what is kept in its place, is what was added.

@@ -156,9 +156,9 @@ impl Index {
     pub fn settings_of_export(first: &str) -> Result<IndexSettings> {
         let wrong = |why: String| Error::from(ErrorKind::Import { line: 1, why });
         let about: Map<String, Value> = serde_json::from_str(first)
-            .map_err(|_| wrong("it does not begin with the settings of an index".to_owned()))?;
+            .map_err(|_| wrong("it does not begin with the settings of an archive".to_owned()))?;
         match about.get("minwise_index").and_then(Value::as_u64) {
-            None => return Err(wrong("it does not begin with the settings of an index".to_owned())),
+            None => return Err(wrong("it does not begin with the settings of an archive".to_owned())),
             Some(found) if !(1..=u64::from(EXPORT)).contains(&found) => {
                 let why =
                     format!("it is an export of version {found}, and this program reads up to {EXPORT}");

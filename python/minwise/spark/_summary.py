@@ -68,7 +68,7 @@ def measured(audit: dict[str, Any] | None) -> str:
 
 def show(counts: dict[str, Any], seconds: float, outputs: dict[str, str], is_annotated: bool = False) -> str:
     """The lines. `outputs` are the paths that the job wrote, by name."""
-    read = counted(counts["read"], "document")
+    read = counted(counts["read"], "record" if counts["rejected"] else "document")
     if counts["nulls"]:
         read += f"; {counts['nulls']:,} with a null text"
     if counts["without_shingles"]:

@@ -198,6 +198,7 @@ const LAB: &[&str] = &[
 const CLI: &[&str] = &[
     "exit",
     "args",
+    "guess",
     "color",
     "interrupt",
     "shell",

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{Subcommand, ValueEnum};
 
-use super::{OutputOptions, ReadingArgs, SpecArgs, ThreadArgs};
+use super::{OutputOptions, QuietOptions, ReadingArgs, SpecArgs, ThreadArgs};
 
 #[derive(Debug, clap::Args)]
 pub struct IndexArgs {
@@ -26,10 +26,10 @@ pub enum IndexCommand {
         after_help = "Examples:\n  minwise index add archive applications/\n  minwise index add archive articles.jsonl --meta-fields author,year\n  minwise index add archive applications/ --rejects rejects.jsonl"
     )]
     Add(IndexAddArgs),
-    /// Remove documents.
+    /// Remove documents from an archive.
     #[command(after_help = "Examples:\n  minwise index remove archive smith-2024.pdf")]
     Remove(IndexRemoveArgs),
-    /// List documents.
+    /// List the documents of an archive: id, length in characters, and title.
     #[command(
         after_help = "Examples:\n  minwise index list archive --newest --limit 20\n  minwise index list archive --search smith --format jsonl"
     )]
@@ -47,15 +47,15 @@ pub enum IndexCommand {
         after_help = "Examples:\n  minwise index check archive\n  minwise index check archive --repair"
     )]
     Check(IndexCheckArgs),
-    /// Make an archive smaller and faster after many changes. Removed documents leave the disk, except those among the last
-    /// 64 MB of changes. An archive that consists mostly of such recent changes stays as it is.
+    /// Make an archive smaller and faster after many changes. Removed documents leave the disk. In an archive over 64 MB, the
+    /// newest 64 MB of changes stay as they are.
     #[command(after_help = "Examples:\n  minwise index compact archive")]
     Compact(IndexFolderArgs),
-    /// Merge archives with the same settings into a new one. If several of them have a document with the same id, that of the
-    /// last archive is taken.
+    /// Merge archives with the same settings into a new one. If several archives have a document with the same id, the new one
+    /// gets that of the last.
     #[command(after_help = "Examples:\n  minwise index merge archive-2024 archive-2025 --output archive")]
     Merge(IndexMergeArgs),
-    /// Write all documents as JSON lines.
+    /// Write all documents of an archive as JSON lines, for a backup or another version of Minwise.
     #[command(after_help = "Examples:\n  minwise index export archive --output archive.jsonl")]
     Export(IndexExportArgs),
     /// Add the documents of an exported archive to an existing archive or a new one.
@@ -66,17 +66,17 @@ pub enum IndexCommand {
 impl IndexCommand {
     pub fn output_options(&self) -> OutputOptions {
         match self {
-            Self::Create(args) => args.messages,
+            Self::Create(args) => args.messages.into(),
             Self::Add(args) => args.messages,
-            Self::Remove(args) => args.messages,
-            Self::List(args) => args.messages,
-            Self::Show(args) => args.messages,
-            Self::Stats(args) => args.messages,
-            Self::Check(args) => args.messages,
-            Self::Compact(args) => args.messages,
-            Self::Merge(args) => args.messages,
-            Self::Export(args) => args.messages,
-            Self::Import(args) => args.messages,
+            Self::Remove(args) => args.messages.into(),
+            Self::List(args) => args.messages.into(),
+            Self::Show(args) => args.messages.into(),
+            Self::Stats(args) => args.messages.into(),
+            Self::Check(args) => args.messages.into(),
+            Self::Compact(args) => args.messages.into(),
+            Self::Merge(args) => args.messages.into(),
+            Self::Export(args) => args.messages.into(),
+            Self::Import(args) => args.messages.into(),
         }
     }
 }
@@ -87,20 +87,21 @@ pub struct IndexCreateArgs {
     #[arg(value_name = "DIR")]
     pub folder: String,
 
-    /// Find documents from this similarity on. Bands and rows follow from it and from `--recall`.
+    /// Find documents whose similarity is at least T. Minwise chooses bands and rows for it and for `--recall`.
     #[arg(long, value_name = "T", default_value = "0.5", allow_hyphen_values = true)]
     pub threshold: String,
 
-    /// Find a document exactly at the threshold with this probability.
+    /// Find a document whose similarity is exactly the threshold with this probability.
     #[arg(long, value_name = "R", default_value = "0.996", allow_hyphen_values = true)]
     pub recall: String,
 
-    /// Always find shared passages of at least N tokens, however small a part of the documents they are.
+    /// Find every shared passage of at least N tokens, however small its share of the documents is. A token is a word, or a
+    /// character in scripts without spaces.
     #[arg(long, value_name = "N", default_value = "25", allow_hyphen_values = true)]
     pub passage: String,
 
-    /// Keep this many bits per register of a sketch: 1 to 16, fractions such as 1.5, or 0.5, 0.25 or 0.125. `all` keeps all
-    /// bits. Fewer bits take less room on disk, and more candidates have to be compared.
+    /// Keep this many bits of each register: a number from 1 to 16, such as 2 or 1.5, one of 0.5, 0.25 and 0.125, or `all`.
+    /// Fewer bits take less room on disk, but more candidates have to be compared.
     #[arg(long, value_name = "BITS", default_value = "8", allow_hyphen_values = true)]
     pub bits: String,
 
@@ -111,7 +112,7 @@ pub struct IndexCreateArgs {
     #[command(flatten)]
     pub spec: SpecArgs,
     #[command(flatten)]
-    pub messages: OutputOptions,
+    pub messages: QuietOptions,
 }
 
 #[derive(Debug, clap::Args)]
@@ -124,8 +125,8 @@ pub struct IndexAddArgs {
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<OsString>,
 
-    /// Read metadata from this CSV file. Its column `id` names a document (a file by its name in `index list`), its column
-    /// `title` is the title, and all other columns become metadata of that document.
+    /// Read metadata from this CSV file, one row per document. Its column `id` has the id of the document, as `index list`
+    /// prints it; its column `title`, if there is one, has the title; all other columns become metadata.
     #[arg(long, value_name = "FILE")]
     pub meta: Option<String>,
 
@@ -137,7 +138,7 @@ pub struct IndexAddArgs {
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<String>,
 
-    /// Permit at most N rejected files and records: the exit code is then 0, otherwise 2.
+    /// Permit at most N rejected files and records: with up to N, the exit code is 0; with more, it is 2.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub max_rejects: Option<String>,
 
@@ -162,7 +163,7 @@ pub struct IndexFolderArgs {
     pub folder: String,
 
     #[command(flatten)]
-    pub messages: OutputOptions,
+    pub messages: QuietOptions,
 }
 
 #[derive(Debug, clap::Args)]
@@ -176,7 +177,7 @@ pub struct IndexRemoveArgs {
     pub ids: Vec<String>,
 
     #[command(flatten)]
-    pub messages: OutputOptions,
+    pub messages: QuietOptions,
 }
 
 #[derive(Debug, clap::Args)]
@@ -185,7 +186,7 @@ pub struct IndexListArgs {
     #[arg(value_name = "DIR")]
     pub folder: String,
 
-    /// List only documents that contain this in their id, title or metadata. Upper and lower case are the same.
+    /// List only documents whose id, title or metadata contains TEXT. Upper and lower case are the same.
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub search: String,
 
@@ -202,7 +203,7 @@ pub struct IndexListArgs {
     pub format: ListFormat,
 
     #[command(flatten)]
-    pub messages: OutputOptions,
+    pub messages: QuietOptions,
 }
 
 #[derive(Debug, clap::Args)]
@@ -220,7 +221,7 @@ pub struct IndexShowArgs {
     pub format: ListFormat,
 
     #[command(flatten)]
-    pub messages: OutputOptions,
+    pub messages: QuietOptions,
 }
 
 #[derive(Debug, clap::Args)]
@@ -234,7 +235,7 @@ pub struct IndexStatsArgs {
     pub format: ListFormat,
 
     #[command(flatten)]
-    pub messages: OutputOptions,
+    pub messages: QuietOptions,
 }
 
 #[derive(Debug, clap::Args)]
@@ -248,13 +249,13 @@ pub struct IndexCheckArgs {
     pub repair: bool,
 
     #[command(flatten)]
-    pub messages: OutputOptions,
+    pub messages: QuietOptions,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct IndexMergeArgs {
     /// The folders of the archives to merge.
-    #[arg(value_name = "INDEX", required = true, num_args = 1..)]
+    #[arg(value_name = "ARCHIVE", required = true, num_args = 1..)]
     pub folders: Vec<String>,
 
     /// The folder of the new archive.
@@ -262,7 +263,7 @@ pub struct IndexMergeArgs {
     pub output: String,
 
     #[command(flatten)]
-    pub messages: OutputOptions,
+    pub messages: QuietOptions,
 }
 
 #[derive(Debug, clap::Args)]
@@ -280,12 +281,12 @@ pub struct IndexExportArgs {
     pub force: bool,
 
     #[command(flatten)]
-    pub messages: OutputOptions,
+    pub messages: QuietOptions,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct IndexImportArgs {
-    /// The folder of the archive. If there is none, one with the settings of the export is created.
+    /// The folder of the archive. If it does not exist, an archive with the settings of the export is created.
     #[arg(value_name = "DIR")]
     pub folder: String,
 
@@ -294,7 +295,7 @@ pub struct IndexImportArgs {
     pub input: String,
 
     #[command(flatten)]
-    pub messages: OutputOptions,
+    pub messages: QuietOptions,
 }
 
 /// How lists are written.
@@ -327,7 +328,8 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<String>,
 
-    /// Permit at most N rejected files and records: the exit code is then 1 or 0, as if all had been read.
+    /// Permit at most N rejected files and records: with up to N, the exit code is 0 or 1, as if all had been read; with more,
+    /// it is 2.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub max_rejects: Option<String>,
 
@@ -356,8 +358,8 @@ pub struct MatchArgs {
     #[arg(long, value_name = "C", default_value = "0.3", allow_hyphen_values = true)]
     pub containment: String,
 
-    /// Report a document that shares a passage of at least N tokens. Without the option, N is the length from which the archive
-    /// finds every passage. With `off`, a passage alone makes no match.
+    /// Report a document that shares a passage of at least N tokens. Without the option, N is the `--passage` that the archive
+    /// was created with. With `off`, a shared passage alone is no match.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub passage: Option<String>,
 
@@ -377,7 +379,8 @@ pub struct MatchArgs {
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Text and documents to leave out")]
     pub ignore_text: Vec<OsString>,
 
-    /// Leave out shingles that occur in more documents of the archive than this: a share such as `0.1`, or a number such as `500`.
+    /// Leave out shingles that occur in more documents of the archive than this: a share such as `0.1` or `10%`, or a number
+    /// such as `500`.
     #[arg(
         long,
         value_name = "N",
@@ -394,8 +397,9 @@ pub struct MatchArgs {
     #[arg(long, help_heading = "Text and documents to leave out")]
     pub ignore_references: bool,
 
-    /// Skip documents of the archive that have the same value in this metadata field as the checked document. The checked document
-    /// has the value from its file or record, or from `--set`. For records on standard input, give `--input-format` too.
+    /// Skip documents of the archive that have the same value in this metadata field as the checked document: `--exclude
+    /// author` skips those of the same author. The value of the checked document comes from its file or record, or from
+    /// `--set`. Records on standard input need `--input-format`, too.
     #[arg(long, value_name = "FIELD", help_heading = "Text and documents to leave out")]
     pub exclude: Vec<String>,
 

@@ -1,6 +1,6 @@
 //! The options of `serve`.
 
-use super::OutputOptions;
+use super::QuietOptions;
 
 #[derive(Debug, clap::Args)]
 pub struct ServeArgs {
@@ -82,5 +82,5 @@ pub struct ServeArgs {
     pub grace: String,
 
     #[command(flatten)]
-    pub messages: OutputOptions,
+    pub messages: QuietOptions,
 }

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use minwise::Spec;
 use minwise::estimate::Estimate;
-use minwise::figure::similarity;
+use minwise::figure::{share, similarity};
 use minwise::sketch::Method;
 use minwise::verify::Measure;
+use minwise::weight::Weighting;
 use minwise_corpus::{Format, Input, InputFormat, Layout, ReadOptions, Scratch, visible, visible_json};
 use minwise_engine::Inputs;
 use minwise_engine::compare::{ComparedPassage, Comparison, SketchComparison, compare, compare_all};
@@ -53,7 +54,7 @@ pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
 
     let all = if args.all { compare_all(&left, &right, &spec, &weighing, ALL_REGISTERS)? } else { vec![] };
     let out = match args.format {
-        CompareFormat::Text => text(&comparison, &all, &spec, &left, &right),
+        CompareFormat::Text => named(args) + &text(&comparison, &all, &spec, &left, &right),
         CompareFormat::Jsonl => {
             format!("{}\n", visible_json(&jsonl(&comparison, &all, &spec, &left, &right)))
         }
@@ -138,18 +139,28 @@ fn no_such_document(name: &str) -> Failure {
     CommandError::NoSuchDocument.with(format!("`{name}`: there is no such document"), Some(hint))
 }
 
+/// Which document is called A, and which B.
+fn named(args: &CompareArgs) -> String {
+    let [a, b] = [&args.left, &args.right].map(|name| visible(name).into_owned());
+    format!("A            {a}\nB            {b}\n")
+}
+
 fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &str, right: &str) -> String {
+    let measure = if spec.weights.weighting == Weighting::None { "Jaccard" } else { "weighted Jaccard" };
     let mut out = format!(
-        "jaccard      {} exact\n\
-         A in B       {} exact\n\
-         B in A       {} exact\n",
+        "similarity   {} ({measure} {}, exact)\n\
+         A in B       {} of A appears in B ({}, exact)\n\
+         B in A       {} of B appears in A ({}, exact)\n",
+        share(comparison.similarity),
         similarity(comparison.similarity, 6),
+        share(comparison.containment_of_left),
         similarity(comparison.containment_of_left, 6),
+        share(comparison.containment_of_right),
         similarity(comparison.containment_of_right, 6),
     );
     match comparison.estimate {
         Some(estimate) => out += &format!("estimate     {estimate} by {}\n", spec.method),
-        None => out += "estimate     none: a document without shingles equals only the same text\n",
+        None => out += "estimate     none, because a document has no shingles\n",
     }
     out += &format!("spec         {spec}\n");
     if !all.is_empty() {
@@ -164,8 +175,9 @@ fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &s
     }
     let units = spec.shingling.unit().plural();
     for passage in &comparison.passages {
-        let [a, b] = places(passage, left, right).map(|(line, column)| format!("{line}:{column}"));
-        out += &format!("\n{} {units}, A {a}, B {b}\n", passage.tokens);
+        let [a, b] =
+            places(passage, left, right).map(|(line, column)| format!("line {line}, column {column}"));
+        out += &format!("\n{} {units}; A: {a}; B: {b}\n", passage.tokens);
         out += &format!("    {}\n", excerpt(&left[passage.left.clone()]));
     }
     out

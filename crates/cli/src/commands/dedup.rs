@@ -94,7 +94,7 @@ fn lines(args: &DedupArgs, outcome: &DedupOutcome, elapsed: Duration) -> Summary
     let summary = outcome.summary();
     let mut lines = SummaryLines::default();
     let input_bytes: u64 = outcome.corpus().inputs().iter().map(Source::size_bytes).sum();
-    let mut read = format!("{}, {}", counted(summary.read, "document"), size(input_bytes));
+    let mut read = format!("{}, {}", summary::records(summary.read, summary.rejected), size(input_bytes));
     read += &summary::with_nulls(summary.nulls);
     if summary.without_shingles > 0 {
         read += &format!("; {} without shingles", grouped(summary.without_shingles));
@@ -135,7 +135,10 @@ fn lines(args: &DedupArgs, outcome: &DedupOutcome, elapsed: Duration) -> Summary
         lines.line("spared", format!("{spared} in {large} of more than {of} (`--max-cluster`)"));
     }
     lines.line("rejected", counted(summary.rejected, "record"));
-    lines.optional("skipped", summary::skipped(summary.skipped_files, summary.skipped_records));
+    lines.optional(
+        "skipped",
+        summary::skipped(summary.skipped_files, summary.skipped_records, args.messages.verbose),
+    );
     let compared = ComparedPairs {
         candidates: summary.candidates,
         filtered: summary.filtered,

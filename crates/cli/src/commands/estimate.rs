@@ -8,6 +8,7 @@ use minwise_corpus::visible;
 use minwise_engine::{Destination, EstimateOptions, EstimateRun};
 use serde_json::json;
 
+use super::pair_format;
 use crate::Exit;
 use crate::args::EstimateArgs;
 use crate::printer::{Failure, Printer};
@@ -18,7 +19,7 @@ use crate::summary::{self, SummaryLines};
 pub fn run(args: &EstimateArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
     let mut problems = FlagProblems::default();
-    let threshold = problems.number("--threshold", &args.threshold, "a number");
+    let threshold = problems.share_or(0.8, "--threshold", &args.threshold);
     let options = EstimateOptions::new(PathBuf::from(&args.first))
         .second(args.second.as_ref().map(PathBuf::from))
         .of(args.of.clone())
@@ -28,7 +29,7 @@ pub fn run(args: &EstimateArgs, printer: &Printer) -> Result<Exit, Failure> {
         .error_per_look(settings::error_per_look(args.error_per_look.as_deref(), &mut problems))
         .threads(settings::given_threads(&args.threads, &mut problems))
         .output(args.output.as_deref().map_or(Destination::Stdout, Destination::from))
-        .format(args.format.into())
+        .format(pair_format(args.format, args.output.as_deref())?)
         .overwrite(args.force);
     let run = problems.built(EstimateRun::new(options))?;
 

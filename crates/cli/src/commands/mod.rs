@@ -17,12 +17,12 @@ pub mod weights;
 use std::path::Path;
 
 use minwise_corpus::{Corpus, Format, Input, InputFormat, Overwrite, ReadOptions};
-use minwise_engine::RejectedRecords;
+use minwise_engine::{PairFormat, RejectedRecords};
 
 use crate::Exit;
-use crate::args::{Command, IndexCommand, RunArgs};
+use crate::args::{Command, IndexCommand, PairFormatArg, RunArgs};
 use crate::interrupt;
-use crate::printer::{Failure, Printer};
+use crate::printer::{CommandError, Failure, Printer};
 use crate::progress::ProgressPrinter;
 use crate::spell::spelled;
 
@@ -55,6 +55,17 @@ fn whole_files(format: InputFormat) -> InputFormat {
 
 fn overwrite(force: bool) -> Overwrite {
     if force { Overwrite::Allow } else { Overwrite::Refuse }
+}
+
+/// The format of an output of pairs: as asked for, or by its name.
+fn pair_format(asked: Option<PairFormatArg>, output: Option<&str>) -> Result<PairFormat, Failure> {
+    let name = output.unwrap_or_default();
+    if let Some(format) = asked.or_else(|| PairFormatArg::of_name(name)) {
+        return Ok(format.into());
+    }
+    let message = format!("`{name}` has the name of another format, but pairs are written as TSV or JSONL");
+    let hint = "give it a name that ends in `.tsv` or `.jsonl`; `--format` sets the format under any name";
+    Err(CommandError::BadSetting.with(message, Some(hint)))
 }
 
 /// Lists the records that were rejected, and gives the exit code that they make. A run that has ended with `--max-rejects`

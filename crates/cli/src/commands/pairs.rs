@@ -7,7 +7,7 @@ use minwise_corpus::visible;
 use minwise_engine::{Destination, PairsOptions, PairsOutcome, PairsRun};
 use serde_json::json;
 
-use super::{REPORTED_BY_DEDUP, rejects};
+use super::{REPORTED_BY_DEDUP, pair_format, rejects};
 use crate::Exit;
 use crate::args::PairsArgs;
 use crate::printer::{Failure, Printer};
@@ -23,7 +23,7 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
         .settings(settings::run(&args.near, &args.sketch, &args.run, &mut problems))
         .of(args.of.clone())
         .output(args.output.as_deref().map_or(Destination::Stdout, Destination::from))
-        .format(args.format.into())
+        .format(pair_format(args.format, args.output.as_deref())?)
         .overwrite(args.force);
     let run = problems.built(PairsRun::new(options))?;
 
@@ -82,10 +82,10 @@ fn summary(
     }));
     let bytes = outcome.corpus().size_bytes();
     let mut lines = SummaryLines::default();
-    let read = counted(outcome.read(), "document");
+    let read = summary::records(outcome.read(), rejected);
     lines.line("read", format!("{read}, {}{}", size(bytes), summary::with_nulls(outcome.nulls())));
     lines.line("rejected", counted(rejected, "record"));
-    lines.optional("skipped", summary::skipped(skipped_files, skipped_records));
+    lines.optional("skipped", summary::skipped(skipped_files, skipped_records, args.messages.verbose));
     let measure = plan.measure().to_string();
     let compared = ComparedPairs {
         candidates: verification.candidates,

@@ -71,9 +71,13 @@ fn summary(
     let read = documents + nulls + rejected.count;
     let mut lines = SummaryLines::default();
     let nulls = summary::with_nulls(*nulls);
-    lines.line("read", format!("{}, {}{nulls}", counted(read, "document"), size(*read_bytes)));
+    let records = summary::records(read, rejected.count);
+    lines.line("read", format!("{records}, {}{nulls}", size(*read_bytes)));
     lines.line("rejected", counted(rejected.count, "record"));
-    lines.optional("skipped", summary::skipped(skipped_files.len() as u64, *skipped_records));
+    lines.optional(
+        "skipped",
+        summary::skipped(skipped_files.len() as u64, *skipped_records, args.messages.verbose),
+    );
     let sketches = counted(*documents, "sketch");
     lines
         .line("wrote", format!("{sketches} of {} bytes each to `{}`", grouped(bytes), visible(&args.output)));

@@ -46,10 +46,16 @@ pub fn run(args: &WeightsArgs, printer: &Printer) -> Result<Exit, Failure> {
     let (documents, bytes) = (counted_here.documents, counted_here.bytes);
     let mut lines = SummaryLines::default();
     let nulls = summary::with_nulls(counted_here.nulls);
-    lines.line("read", format!("{}, {}{nulls}", counted(documents, "document"), size(bytes)));
-    lines.line("rejected", counted(counted_here.rejected.count, "record"));
+    let rejected = &counted_here.rejected;
+    let read = documents + counted_here.nulls + rejected.count;
+    let records = summary::records(read, rejected.count);
+    lines.line("read", format!("{records}, {}{nulls}", size(bytes)));
+    lines.line("rejected", counted(rejected.count, "record"));
     let skipped_files = counted_here.skipped_files.len() as u64;
-    lines.optional("skipped", summary::skipped(skipped_files, counted_here.skipped_records));
+    lines.optional(
+        "skipped",
+        summary::skipped(skipped_files, counted_here.skipped_records, args.messages.verbose),
+    );
     let shingles = counted(counted_here.shingles, "shingle");
     lines.line("wrote", format!("the document frequencies of {shingles} to `{}`", visible(&args.output)));
     lines.line("time", summary::time(elapsed, documents, bytes));
@@ -57,8 +63,7 @@ pub fn run(args: &WeightsArgs, printer: &Printer) -> Result<Exit, Failure> {
     lines.stages(&progress.stages());
     printer.note(&lines.to_string());
     printer.skipped(&counted_here.skipped_files);
-    let hint = counted_here.rejected.hint.as_ref().map_or_else(|| REPORTED_BY_DEDUP.to_owned(), spelled);
-    let rejected = &counted_here.rejected;
+    let hint = rejected.hint.as_ref().map_or_else(|| REPORTED_BY_DEDUP.to_owned(), spelled);
     printer.rejects(rejected.count, &rejected.first, &rejected.lines, false, &hint);
-    Ok(if counted_here.rejected.count == 0 { Exit::Done } else { Exit::Error })
+    Ok(if rejected.count == 0 { Exit::Done } else { Exit::Error })
 }

@@ -27,18 +27,20 @@ fn two_texts_for_people() {
     insta::assert_snapshot!(desk().run("compare left.txt right.txt"), @"
     exit 1
     --- stdout
-    jaccard      0.378378 exact
-    A in B       0.538462 exact
-    B in A       0.560000 exact
+    A            left.txt
+    B            right.txt
+    similarity   37.8 % (Jaccard 0.378378, exact)
+    A in B       53.8 % of A appears in B (0.538462, exact)
+    B in A       56.0 % of B appears in A (0.560000, exact)
     estimate     0.414 ± 0.044 by minhash:128
     spec         nfkc+casefold / words:5 / minhash:128 / seed:1
 
     shared passages, longest first
 
-    12 tokens, A 2:18, B 3:9
+    12 tokens; A: line 2, column 18; B: line 3, column 9
         The bridge at the mill was closed to lorries until further notice
 
-    10 tokens, A 1:1, B 4:1
+    10 tokens; A: line 1, column 1; B: line 4, column 1
         The river rose in the night and the lower meadow
     ");
 }
@@ -146,10 +148,12 @@ fn texts_without_shingles_are_equal_or_not() {
     insta::assert_snapshot!(desk.run("compare empty blank"), @"
     exit 0
     --- stdout
-    jaccard      1.000000 exact
-    A in B       1.000000 exact
-    B in A       1.000000 exact
-    estimate     none: a document without shingles equals only the same text
+    A            empty
+    B            blank
+    similarity   100 % (Jaccard 1.000000, exact)
+    A in B       100 % of A appears in B (1.000000, exact)
+    B in A       100 % of B appears in A (1.000000, exact)
+    estimate     none, because a document has no shingles
     spec         nfkc+casefold / words:5 / minhash:128 / seed:1
     ");
     desk.run("compare empty dots").exit(1);

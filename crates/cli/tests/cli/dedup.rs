@@ -252,7 +252,7 @@ fn rejected_records_make_the_exit_code_2_and_the_output_is_written_all_the_same(
     let desk = Desk::with("in.jsonl", format!("not json\n{good}[1]\n{{}}\n{{\"id\":\"n\",\"text\":7}}\n"));
     let run = desk.run("dedup in.jsonl -o out.jsonl").exit(2);
     assert_eq!(desk.text("out.jsonl"), good);
-    assert!(run.summary("read").starts_with("5 documents"), "{run}");
+    assert!(run.summary("read").starts_with("5 records"), "{run}");
     assert_eq!((run.count("kept"), run.count("removed"), run.count("rejected")), (1, 0, 4));
 }
 

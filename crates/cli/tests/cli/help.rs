@@ -62,16 +62,17 @@ fn dedup() {
 
     Options:
           --threshold <T>
-              The exact similarity from which two documents are near-duplicates
+              Two documents are near-duplicates if their exact similarity is at least T: a number up to
+              1, or a percentage such as `80%`
 
               [default: 0.8]
 
       -o, --output <OUT>
               Write the kept documents to OUT: a file, a folder with one file per input (`DIR/`, or an
-              existing folder), or `-` for standard output. A file that ends in `.gz`, `.zst`, `.bz2` or
-              `.xz` is compressed. If the extension belongs to another format than the inputs, records
-              are converted: JSONL to `kept.parquet` becomes Parquet. Inputs that are texts need a
-              folder
+              existing folder), or `-` for standard output. A file whose name ends in `.gz`, `.zst`,
+              `.bz2` or `.xz` is compressed. If the name belongs to another format than that of the
+              inputs, records are converted: `kept.parquet` gets Parquet. If each input is one document,
+              OUT is a folder
 
           --removed <OUT>
               Write the removed documents to OUT. OUT takes the same forms as for `--output`
@@ -82,23 +83,23 @@ fn dedup() {
               for programs
 
           --annotate
-              Write every document, and mark near-duplicates instead of removing them: the member or
-              column `minwise` has the cluster of the document
+              Write every document, and mark near-duplicates instead of removing them: a new field or
+              column `minwise` names the cluster of each document
 
           --against <REF>...
-              Also remove documents that repeat a document of REF: files, folders or globs. REF may have
-              another format than INPUT; its text is in the same fields. Documents of REF are read only:
-              none is removed, and none is written
+              Also remove documents that repeat a document of REF, which is a file, a folder or a glob.
+              REF may have another format than INPUT, but its text must be in a field of the same name.
+              Documents of REF are compared and not written
 
           --keep <POLICY>
-              Keep this document of a cluster: `first` (the default; `longest` with `--measure
-              containment`), `last`, `longest`, `shortest`, `newest:FIELD`, `oldest:FIELD`, `max:FIELD`,
-              `min:FIELD` or `priority:FIELD=A,B,C`. If the option is given several times, each policy
-              decides the ties of those before it, and input order decides the rest. Documents without
-              the field come last
+              Choose the document that is kept of each cluster: `first` (the default; `longest` with
+              `--measure containment`), `last`, `longest`, `shortest`, `newest:FIELD`, `oldest:FIELD`,
+              `max:FIELD`, `min:FIELD` or `priority:FIELD=A,B,C`. If the option is given several times,
+              each policy decides the ties that the one before it leaves. The order of the inputs
+              decides the last ties. Documents without the field come last
 
           --dry-run
-              Decide, but write no documents. `--report` is still written
+              Write no documents. The summary is printed, and the report of `--report` is written
 
           --force
               Replace outputs that exist. An output folder is replaced as a whole, with everything in
@@ -112,37 +113,38 @@ fn dedup() {
 
     Near-duplicates:
           --measure <MEASURE>
-              Measure similarity in this way: `jaccard`, or `containment` (the share of the smaller
-              document that the larger one contains)
+              Measure similarity in this way: `jaccard` (the shared shingles divided by all shingles of
+              both documents), or `containment` (the share of the smaller document that the larger one
+              contains)
 
               [default: jaccard]
 
           --order <Q>
-              The share of common shingles that must be in about the same places. Similar documents
-              below it are reordered, not near-duplicates
+              Require that at least the share Q of the common shingles stands in about the same places
+              of both documents. Similar documents below it count as reordered, not as near-duplicates
 
           --cluster <CLUSTERING>
-              Form clusters in this way: `star` removes documents that are similar to the kept one,
-              `components` removes documents that are connected with the kept one by similar pairs
+              Form clusters in this way: `star` removes documents that are similar to the kept one;
+              `components` also removes documents that a chain of similar pairs connects with the kept
+              one
 
               [default: star]
 
           --max-cluster <N>
               Remove nothing from clusters of more than N documents. The report lists these clusters in
-              `large-clusters.jsonl`, the 1,000 largest with the passages that their documents share
-              (documents over 1 MiB excepted)
+              `large-clusters.jsonl`. For the 1,000 largest of them, it lists the passages that their
+              documents share; documents over 1 MiB are left out
 
     Output format:
           --output-format <FORMAT>
-              Write outputs in this format: `jsonl`, `csv`, `tsv`, `parquet`, `arrow` or `warc`. The
-              option overrides the names of the outputs; in a folder, every file is converted. Without
-              it, the extension of the output decides. If there is no known extension, and on standard
-              output, the format is that of the inputs
+              Write outputs in this format: `jsonl`, `csv`, `tsv`, `parquet`, `arrow` or `warc`. In an
+              output folder, every file is converted. Without the option, the name of an output decides;
+              standard output and names without a known extension get the format of the inputs
 
           --compression <CODEC>
-              Compress the inside of Parquet and Arrow IPC outputs with this codec: `keep`, `none`,
-              `snappy`, `gzip`, `lz4` or `zstd`. `keep` takes the codec of the input. If records are
-              converted, `keep` is `zstd` for Parquet and `none` for Arrow IPC
+              Compress the data inside Parquet and Arrow IPC outputs with this codec: `keep`, `none`,
+              `snappy`, `gzip`, `lz4` or `zstd`. `keep` takes the codec of the input; if records are
+              converted, it takes `zstd` for Parquet and `none` for Arrow IPC
 
               [default: keep]
 
@@ -156,8 +158,8 @@ fn dedup() {
               [default: text]
 
           --id-field <FIELD>
-              Read the id from this field or column. Without such a field, the id is `file:line` or
-              `file:row`
+              Read the id from this field or column. A record without it gets the id `file:line`, or
+              `file:row` in Parquet and Arrow IPC
 
               [default: id]
 
@@ -169,14 +171,15 @@ fn dedup() {
               [default: auto]
 
           --encoding <ENCODING>
-              The encoding of text files: `utf-8` (other bytes are rejected), `latin-1` or `auto`
+              Read text files in this encoding: `utf-8` (files that are not UTF-8 are rejected),
+              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content)
 
               [default: utf-8]
 
           --delimiter <CHAR>
-              Split the records of CSV at this character; `tab` stands for a tab. Without the option,
-              Minwise tries a comma, a semicolon and a tab, and takes the first one that finds the text
-              field in the header
+              Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
+              tries a comma, a semicolon and a tab, and takes the first with which the header has the
+              text field
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
@@ -197,48 +200,51 @@ fn dedup() {
 
           --temp-dir <DIR>
               Put temporary files into this folder: decompressed and piped input, parts of tables,
-              extracted texts, and data that does not fit into memory. Without it, they go to the folder
-              of `dedup --work`, or else to the temporary folder of the system
+              extracted texts, and data that does not fit into memory. Without the option, they go to
+              the folder of `dedup --work` if there is one, and to the temporary folder of the system
+              otherwise
 
           --max-rejects <N>
-              Permit at most N rejected records: the exit code is then 0, and a run that rejects more
-              than N stops at once. Without the option, a run continues however many records it rejects,
-              and its exit code is 2 if it rejects any
+              Permit at most N rejected records: with up to N, the exit code is 0; with more, the run
+              stops at once. Without the option, a run never stops because of rejected records, and its
+              exit code is 2 if there are any
 
     Recall and candidates:
           --recall <P>
-              The probability with which a pair exactly at the threshold is found. Bands and rows follow
-              from it
+              Find a pair whose similarity is exactly the threshold with this probability. Minwise
+              chooses bands and rows for it
 
               [default: 0.99]
 
           --bands <B>
-              Cut sketches into B bands, instead of the number that follows from `--recall`. The option
-              needs `--rows`
+              Cut sketches into B bands instead of the number that `--recall` leads to. The option needs
+              `--rows`
 
           --rows <R>
-              Give each band R rows, which are registers, instead of the number that follows from
-              `--recall`. The option needs `--bands`
+              Give each band R rows instead of the number that `--recall` leads to. A row is one
+              register. The option needs `--bands`
 
           --candidates <WAY>
-              Find candidates in this way: `banding` (the default), `sort-merge` (counts shared shingles
-              and misses nothing; the default with `--measure containment`), `sort-merge,sketch` (counts
-              shared registers), or `all` (compares all pairs)
+              Find candidate pairs in this way: `banding` (the default), `sort-merge` (counts shared
+              shingles and misses nothing; the default with `--measure containment`),
+              `sort-merge,sketch` (counts shared registers), or `all` (compares all pairs)
 
           --bits <BITS>
-              Keep only this many bits per register after banding, to save memory: 1 to 16, fractions
-              such as 1.5, or 0.5, 0.25 or 0.125. Without it, all bits are kept
+              Keep only this many bits of each register in memory: a number from 1 to 16, such as 2 or
+              1.5, or one of 0.5, 0.25 and 0.125. Bands are made before that, so that the recall stays
+              the same. Without the option, all bits are kept
 
           --filter-error <E>
-              Allow sketches to rule out this share of the pairs at the threshold by mistake, or switch
-              the filter `off`. It applies to the filter and to `--order`
+              Allow the filter to lose this share of the pairs at the threshold, or switch it `off`. The
+              filter rules out candidate pairs by their sketches, so that fewer are compared exactly.
+              The share also applies to `--order`
 
               [default: 1e-6]
 
           --looks <K,K…>
-              Rule pairs out after these numbers of registers, ascending, such as 16,32,64,128. Without
-              it, the filter looks at every 16 registers at first (every 64 with `--bits`), and less
-              often later
+              Apply the filter after these numbers of compared registers, in ascending order, such as
+              16,32,64,128. Each of them is a look. Without the option, the filter looks after every 16
+              registers at first (64 with `--bits`), and less often later
 
           --error-per-look <E>
               Allow each look of the filter to lose this share of the pairs at the threshold, instead of
@@ -246,36 +252,39 @@ fn dedup() {
               lost; the summary states the total
 
           --audit <N>
-              Measure the recall on a sample of N documents, which are compared with all others without
-              bands. `auto`: up to 1,000 documents, within 5 % of the run time; none if documents are
-              very many and short. `off` or 0: no sample
+              Measure the recall on a sample of N documents, which are compared with all other
+              documents. `auto` takes up to 1,000 documents, as many as 5 % of the run time allow; it
+              takes none if there are very many short documents. `off` takes none
 
               [default: auto]
 
     Text and sketches:
           --shingle <SHINGLING>
-              Cut text into shingles in this way: `words:N`, `chars:N` or `terms`. With `,bag` behind
-              it, repeated shingles count
+              Cut text into shingles: `words:N` (N words in a row), `chars:N` (N characters in a row) or
+              `terms` (single words of three letters or more). With `,bag` at the end, as in
+              `words:5,bag`, repeated shingles count
 
               [default: words:5]
 
           --normalize <FORM>
-              Normalise text in this way before it is cut: `nfkc+casefold`, `casefold` or `none`
+              Normalise text before it is cut: `nfkc+casefold` (upper and lower case are the same, and
+              so are variants of a character such as `ﬁ` and `fi`), `casefold` (upper and lower case are
+              the same) or `none`
 
               [default: nfkc+casefold]
 
           --strip-markup
-              Remove markup from the text first
+              Remove HTML tags, comments, scripts and styles from the text first
 
           --whitespace <RULE>
-              Treat white space by this rule: `fold` makes one space of each run of it, `keep` keeps it,
-              and `remove` removes it
+              Treat white space by this rule: `fold` turns each run of it into one space, `keep` keeps
+              it, and `remove` removes it
 
               [default: fold]
 
           --short <RULE>
-              Treat a document shorter than a shingle by this rule: `one` makes one shingle of the whole
-              text, `reject` rejects the document
+              Treat a document that is shorter than one shingle by this rule: `one` makes one shingle of
+              the whole text, `reject` rejects the document
 
               [default: one]
 
@@ -283,22 +292,24 @@ fn dedup() {
               The kind of sketch: `minhash` (the default; also `minhash,modular`,
               `minhash,multiplicative` and `minhash,murmur3`), `min-max`, `one-permutation`,
               `super-minhash` or `fast-similarity`; for weighted shingles `dart` (the default), `icws`
-              or `cws`. `--registers` sets its size, unless the form has it: `super-minhash:256`.
-              Sketches that cannot be banded, such as `b-bit:2/minhash:256`, work with `sketch` and
-              `compare` only. `minwise compare A B --all` lists every kind
+              or `cws`. `--registers` sets its size; `super-minhash:256` sets both. Sketches without
+              bands, such as `b-bit:2/minhash:256`, work with `sketch` and `compare` only. `minwise
+              compare A B --all` lists every kind
 
           --registers <K>
               The number of registers per sketch [default: 128]
 
           --seed <N>
-              The seed of the hash functions
+              The seed of the hash functions, a whole number. Sketches of different seeds cannot be
+              compared
 
               [default: 1]
 
     Weights:
           --weight <WEIGHTING>
-              Weigh shingles in this way: `none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`. With
-              weights, similarity is the weighted Jaccard similarity
+              Weigh shingles: `none` (all alike), `count` (by their number in the document), `tf` (by
+              their share of the document), `tf-idf` or `tf-idf,smooth` (also by how few documents
+              contain them). With weights, similarity is the weighted Jaccard similarity
 
               [default: none]
 
@@ -308,8 +319,8 @@ fn dedup() {
               `--max-df`, because two documents are too few to count
 
           --max-df <F>
-              Leave out shingles that occur in more documents than this: a share such as `0.1`, or a
-              number such as `500`
+              Leave out shingles that occur in more documents than this: a share such as `0.1` or `10%`,
+              or a number such as `500`
 
           --ignore-text <FILE>...
               Leave out the shingles of these texts, such as a form or a template: files or folders
@@ -320,12 +331,12 @@ fn dedup() {
 
           --memory <SIZE>
               Use at most this much memory, such as `4GiB`. Data that does not fit goes to disk. Without
-              it, the limit is half of the memory of the machine or of its control group on Linux, and 4
-              GiB elsewhere
+              the option, the limit is half of the memory of the machine (or of the control group) on
+              Linux, and 4 GiB on other systems
 
           --work <DIR>
-              Keep the progress of the run in the folder DIR, so that `--resume` can continue it. The
-              folder is removed at the end
+              Save the progress of the run in the folder DIR, so that `--resume` can continue the run.
+              The folder is removed at the end
 
           --resume
               Continue the run in `--work`. If there is none, start one
@@ -345,9 +356,9 @@ fn dedup() {
               Print errors and warnings only: no progress and no summary
 
       -v, --verbose
-              List the skipped files, each with its reason. In folders and globs, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
+              List the skipped files, each with its reason. In folders and globs, Minwise skips system
+              files such as `.DS_Store` and `Thumbs.db`, lock files such as `~$report.docx`, marker
+              files such as `_SUCCESS`, empty documents, and binary files of unknown format
 
           --log <FORMAT>
               Write messages to standard error in this format
@@ -385,7 +396,8 @@ fn pairs() {
 
     Options:
           --threshold <T>
-              The exact similarity from which two documents are near-duplicates
+              Two documents are near-duplicates if their exact similarity is at least T: a number up to
+              1, or a percentage such as `80%`
 
               [default: 0.8]
 
@@ -393,16 +405,15 @@ fn pairs() {
               Write the pairs to FILE. Without the option, they go to standard output
 
           --of <ID>...
-              List only the near-duplicates of these documents
+              List only the near-duplicates of the documents with these ids
 
           --format <FORMAT>
-              Write pairs in this format. A pair has its exact similarity
+              Write pairs in this format, each with its exact similarity. Without the option, a name
+              that ends in `.jsonl` gets JSONL, and all else gets TSV
 
               Possible values:
               - tsv:   The two ids and the numbers of a pair, separated by tabs
               - jsonl: One JSON object per line
-
-              [default: tsv]
 
           --force
               Replace an output that exists
@@ -415,14 +426,15 @@ fn pairs() {
 
     Near-duplicates:
           --measure <MEASURE>
-              Measure similarity in this way: `jaccard`, or `containment` (the share of the smaller
-              document that the larger one contains)
+              Measure similarity in this way: `jaccard` (the shared shingles divided by all shingles of
+              both documents), or `containment` (the share of the smaller document that the larger one
+              contains)
 
               [default: jaccard]
 
           --order <Q>
-              The share of common shingles that must be in about the same places. Similar documents
-              below it are reordered, not near-duplicates
+              Require that at least the share Q of the common shingles stands in about the same places
+              of both documents. Similar documents below it count as reordered, not as near-duplicates
 
     Reading:
           --text-field <FIELD>
@@ -434,8 +446,8 @@ fn pairs() {
               [default: text]
 
           --id-field <FIELD>
-              Read the id from this field or column. Without such a field, the id is `file:line` or
-              `file:row`
+              Read the id from this field or column. A record without it gets the id `file:line`, or
+              `file:row` in Parquet and Arrow IPC
 
               [default: id]
 
@@ -447,14 +459,15 @@ fn pairs() {
               [default: auto]
 
           --encoding <ENCODING>
-              The encoding of text files: `utf-8` (other bytes are rejected), `latin-1` or `auto`
+              Read text files in this encoding: `utf-8` (files that are not UTF-8 are rejected),
+              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content)
 
               [default: utf-8]
 
           --delimiter <CHAR>
-              Split the records of CSV at this character; `tab` stands for a tab. Without the option,
-              Minwise tries a comma, a semicolon and a tab, and takes the first one that finds the text
-              field in the header
+              Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
+              tries a comma, a semicolon and a tab, and takes the first with which the header has the
+              text field
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
@@ -475,48 +488,51 @@ fn pairs() {
 
           --temp-dir <DIR>
               Put temporary files into this folder: decompressed and piped input, parts of tables,
-              extracted texts, and data that does not fit into memory. Without it, they go to the folder
-              of `dedup --work`, or else to the temporary folder of the system
+              extracted texts, and data that does not fit into memory. Without the option, they go to
+              the folder of `dedup --work` if there is one, and to the temporary folder of the system
+              otherwise
 
           --max-rejects <N>
-              Permit at most N rejected records: the exit code is then 0, and a run that rejects more
-              than N stops at once. Without the option, a run continues however many records it rejects,
-              and its exit code is 2 if it rejects any
+              Permit at most N rejected records: with up to N, the exit code is 0; with more, the run
+              stops at once. Without the option, a run never stops because of rejected records, and its
+              exit code is 2 if there are any
 
     Recall and candidates:
           --recall <P>
-              The probability with which a pair exactly at the threshold is found. Bands and rows follow
-              from it
+              Find a pair whose similarity is exactly the threshold with this probability. Minwise
+              chooses bands and rows for it
 
               [default: 0.99]
 
           --bands <B>
-              Cut sketches into B bands, instead of the number that follows from `--recall`. The option
-              needs `--rows`
+              Cut sketches into B bands instead of the number that `--recall` leads to. The option needs
+              `--rows`
 
           --rows <R>
-              Give each band R rows, which are registers, instead of the number that follows from
-              `--recall`. The option needs `--bands`
+              Give each band R rows instead of the number that `--recall` leads to. A row is one
+              register. The option needs `--bands`
 
           --candidates <WAY>
-              Find candidates in this way: `banding` (the default), `sort-merge` (counts shared shingles
-              and misses nothing; the default with `--measure containment`), `sort-merge,sketch` (counts
-              shared registers), or `all` (compares all pairs)
+              Find candidate pairs in this way: `banding` (the default), `sort-merge` (counts shared
+              shingles and misses nothing; the default with `--measure containment`),
+              `sort-merge,sketch` (counts shared registers), or `all` (compares all pairs)
 
           --bits <BITS>
-              Keep only this many bits per register after banding, to save memory: 1 to 16, fractions
-              such as 1.5, or 0.5, 0.25 or 0.125. Without it, all bits are kept
+              Keep only this many bits of each register in memory: a number from 1 to 16, such as 2 or
+              1.5, or one of 0.5, 0.25 and 0.125. Bands are made before that, so that the recall stays
+              the same. Without the option, all bits are kept
 
           --filter-error <E>
-              Allow sketches to rule out this share of the pairs at the threshold by mistake, or switch
-              the filter `off`. It applies to the filter and to `--order`
+              Allow the filter to lose this share of the pairs at the threshold, or switch it `off`. The
+              filter rules out candidate pairs by their sketches, so that fewer are compared exactly.
+              The share also applies to `--order`
 
               [default: 1e-6]
 
           --looks <K,K…>
-              Rule pairs out after these numbers of registers, ascending, such as 16,32,64,128. Without
-              it, the filter looks at every 16 registers at first (every 64 with `--bits`), and less
-              often later
+              Apply the filter after these numbers of compared registers, in ascending order, such as
+              16,32,64,128. Each of them is a look. Without the option, the filter looks after every 16
+              registers at first (64 with `--bits`), and less often later
 
           --error-per-look <E>
               Allow each look of the filter to lose this share of the pairs at the threshold, instead of
@@ -525,28 +541,31 @@ fn pairs() {
 
     Text and sketches:
           --shingle <SHINGLING>
-              Cut text into shingles in this way: `words:N`, `chars:N` or `terms`. With `,bag` behind
-              it, repeated shingles count
+              Cut text into shingles: `words:N` (N words in a row), `chars:N` (N characters in a row) or
+              `terms` (single words of three letters or more). With `,bag` at the end, as in
+              `words:5,bag`, repeated shingles count
 
               [default: words:5]
 
           --normalize <FORM>
-              Normalise text in this way before it is cut: `nfkc+casefold`, `casefold` or `none`
+              Normalise text before it is cut: `nfkc+casefold` (upper and lower case are the same, and
+              so are variants of a character such as `ﬁ` and `fi`), `casefold` (upper and lower case are
+              the same) or `none`
 
               [default: nfkc+casefold]
 
           --strip-markup
-              Remove markup from the text first
+              Remove HTML tags, comments, scripts and styles from the text first
 
           --whitespace <RULE>
-              Treat white space by this rule: `fold` makes one space of each run of it, `keep` keeps it,
-              and `remove` removes it
+              Treat white space by this rule: `fold` turns each run of it into one space, `keep` keeps
+              it, and `remove` removes it
 
               [default: fold]
 
           --short <RULE>
-              Treat a document shorter than a shingle by this rule: `one` makes one shingle of the whole
-              text, `reject` rejects the document
+              Treat a document that is shorter than one shingle by this rule: `one` makes one shingle of
+              the whole text, `reject` rejects the document
 
               [default: one]
 
@@ -554,22 +573,24 @@ fn pairs() {
               The kind of sketch: `minhash` (the default; also `minhash,modular`,
               `minhash,multiplicative` and `minhash,murmur3`), `min-max`, `one-permutation`,
               `super-minhash` or `fast-similarity`; for weighted shingles `dart` (the default), `icws`
-              or `cws`. `--registers` sets its size, unless the form has it: `super-minhash:256`.
-              Sketches that cannot be banded, such as `b-bit:2/minhash:256`, work with `sketch` and
-              `compare` only. `minwise compare A B --all` lists every kind
+              or `cws`. `--registers` sets its size; `super-minhash:256` sets both. Sketches without
+              bands, such as `b-bit:2/minhash:256`, work with `sketch` and `compare` only. `minwise
+              compare A B --all` lists every kind
 
           --registers <K>
               The number of registers per sketch [default: 128]
 
           --seed <N>
-              The seed of the hash functions
+              The seed of the hash functions, a whole number. Sketches of different seeds cannot be
+              compared
 
               [default: 1]
 
     Weights:
           --weight <WEIGHTING>
-              Weigh shingles in this way: `none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`. With
-              weights, similarity is the weighted Jaccard similarity
+              Weigh shingles: `none` (all alike), `count` (by their number in the document), `tf` (by
+              their share of the document), `tf-idf` or `tf-idf,smooth` (also by how few documents
+              contain them). With weights, similarity is the weighted Jaccard similarity
 
               [default: none]
 
@@ -579,8 +600,8 @@ fn pairs() {
               `--max-df`, because two documents are too few to count
 
           --max-df <F>
-              Leave out shingles that occur in more documents than this: a share such as `0.1`, or a
-              number such as `500`
+              Leave out shingles that occur in more documents than this: a share such as `0.1` or `10%`,
+              or a number such as `500`
 
           --ignore-text <FILE>...
               Leave out the shingles of these texts, such as a form or a template: files or folders
@@ -591,8 +612,8 @@ fn pairs() {
 
           --memory <SIZE>
               Use at most this much memory, such as `4GiB`. Data that does not fit goes to disk. Without
-              it, the limit is half of the memory of the machine or of its control group on Linux, and 4
-              GiB elsewhere
+              the option, the limit is half of the memory of the machine (or of the control group) on
+              Linux, and 4 GiB on other systems
 
     Messages:
           --color <WHEN>
@@ -606,9 +627,9 @@ fn pairs() {
               Print errors and warnings only: no progress and no summary
 
       -v, --verbose
-              List the skipped files, each with its reason. In folders and globs, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
+              List the skipped files, each with its reason. In folders and globs, Minwise skips system
+              files such as `.DS_Store` and `Thumbs.db`, lock files such as `~$report.docx`, marker
+              files such as `_SUCCESS`, empty documents, and binary files of unknown format
 
           --log <FORMAT>
               Write messages to standard error in this format
@@ -639,11 +660,11 @@ fn compare() {
 
     Arguments:
       <A>
-              The first document: a file of any format that Minwise reads, or `FILE#ID` for a record of
-              a file
+              The first document: a file of any format that Minwise reads, or `FILE#ID` for the record
+              of FILE with the id ID
 
       <B>
-              The second document
+              The second document, in the same form
 
     Options:
           --threshold <T>
@@ -652,8 +673,8 @@ fn compare() {
               [default: 0.8]
 
           --measure <MEASURE>
-              Compare the threshold with this measure: `jaccard`, or `containment` (the share of the
-              smaller document that the larger one contains)
+              Compare this measure with the threshold: `jaccard`, or `containment` (the larger of the
+              two shares A in B and B in A)
 
               [default: jaccard]
 
@@ -663,8 +684,8 @@ fn compare() {
               [default: 10]
 
           --all
-              Also print the estimate of every kind of sketch, each with 1,024 registers or stored bits,
-              beside the exact value
+              Also print the estimate of every kind of sketch beside the exact value. Each sketch has
+              1,024 registers or bits
 
           --format <FORMAT>
               Print the comparison in this format
@@ -691,8 +712,8 @@ fn compare() {
               [default: text]
 
           --id-field <FIELD>
-              Read the id from this field or column. Without such a field, the id is `file:line` or
-              `file:row`
+              Read the id from this field or column. A record without it gets the id `file:line`, or
+              `file:row` in Parquet and Arrow IPC
 
               [default: id]
 
@@ -704,14 +725,15 @@ fn compare() {
               [default: auto]
 
           --encoding <ENCODING>
-              The encoding of text files: `utf-8` (other bytes are rejected), `latin-1` or `auto`
+              Read text files in this encoding: `utf-8` (files that are not UTF-8 are rejected),
+              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content)
 
               [default: utf-8]
 
           --delimiter <CHAR>
-              Split the records of CSV at this character; `tab` stands for a tab. Without the option,
-              Minwise tries a comma, a semicolon and a tab, and takes the first one that finds the text
-              field in the header
+              Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
+              tries a comma, a semicolon and a tab, and takes the first with which the header has the
+              text field
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
@@ -732,33 +754,37 @@ fn compare() {
 
           --temp-dir <DIR>
               Put temporary files into this folder: decompressed and piped input, parts of tables,
-              extracted texts, and data that does not fit into memory. Without it, they go to the folder
-              of `dedup --work`, or else to the temporary folder of the system
+              extracted texts, and data that does not fit into memory. Without the option, they go to
+              the folder of `dedup --work` if there is one, and to the temporary folder of the system
+              otherwise
 
     Text and sketches:
           --shingle <SHINGLING>
-              Cut text into shingles in this way: `words:N`, `chars:N` or `terms`. With `,bag` behind
-              it, repeated shingles count
+              Cut text into shingles: `words:N` (N words in a row), `chars:N` (N characters in a row) or
+              `terms` (single words of three letters or more). With `,bag` at the end, as in
+              `words:5,bag`, repeated shingles count
 
               [default: words:5]
 
           --normalize <FORM>
-              Normalise text in this way before it is cut: `nfkc+casefold`, `casefold` or `none`
+              Normalise text before it is cut: `nfkc+casefold` (upper and lower case are the same, and
+              so are variants of a character such as `ﬁ` and `fi`), `casefold` (upper and lower case are
+              the same) or `none`
 
               [default: nfkc+casefold]
 
           --strip-markup
-              Remove markup from the text first
+              Remove HTML tags, comments, scripts and styles from the text first
 
           --whitespace <RULE>
-              Treat white space by this rule: `fold` makes one space of each run of it, `keep` keeps it,
-              and `remove` removes it
+              Treat white space by this rule: `fold` turns each run of it into one space, `keep` keeps
+              it, and `remove` removes it
 
               [default: fold]
 
           --short <RULE>
-              Treat a document shorter than a shingle by this rule: `one` makes one shingle of the whole
-              text, `reject` rejects the document
+              Treat a document that is shorter than one shingle by this rule: `one` makes one shingle of
+              the whole text, `reject` rejects the document
 
               [default: one]
 
@@ -766,22 +792,24 @@ fn compare() {
               The kind of sketch: `minhash` (the default; also `minhash,modular`,
               `minhash,multiplicative` and `minhash,murmur3`), `min-max`, `one-permutation`,
               `super-minhash` or `fast-similarity`; for weighted shingles `dart` (the default), `icws`
-              or `cws`. `--registers` sets its size, unless the form has it: `super-minhash:256`.
-              Sketches that cannot be banded, such as `b-bit:2/minhash:256`, work with `sketch` and
-              `compare` only. `minwise compare A B --all` lists every kind
+              or `cws`. `--registers` sets its size; `super-minhash:256` sets both. Sketches without
+              bands, such as `b-bit:2/minhash:256`, work with `sketch` and `compare` only. `minwise
+              compare A B --all` lists every kind
 
           --registers <K>
               The number of registers per sketch [default: 128]
 
           --seed <N>
-              The seed of the hash functions
+              The seed of the hash functions, a whole number. Sketches of different seeds cannot be
+              compared
 
               [default: 1]
 
     Weights:
           --weight <WEIGHTING>
-              Weigh shingles in this way: `none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`. With
-              weights, similarity is the weighted Jaccard similarity
+              Weigh shingles: `none` (all alike), `count` (by their number in the document), `tf` (by
+              their share of the document), `tf-idf` or `tf-idf,smooth` (also by how few documents
+              contain them). With weights, similarity is the weighted Jaccard similarity
 
               [default: none]
 
@@ -791,8 +819,8 @@ fn compare() {
               `--max-df`, because two documents are too few to count
 
           --max-df <F>
-              Leave out shingles that occur in more documents than this: a share such as `0.1`, or a
-              number such as `500`
+              Leave out shingles that occur in more documents than this: a share such as `0.1` or `10%`,
+              or a number such as `500`
 
           --ignore-text <FILE>...
               Leave out the shingles of these texts, such as a form or a template: files or folders
@@ -809,9 +837,9 @@ fn compare() {
               Print errors and warnings only: no progress and no summary
 
       -v, --verbose
-              List the skipped files, each with its reason. In folders and globs, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
+              List the skipped files, each with its reason. In folders and globs, Minwise skips system
+              files such as `.DS_Store` and `Thumbs.db`, lock files such as `~$report.docx`, marker
+              files such as `_SUCCESS`, empty documents, and binary files of unknown format
 
           --log <FORMAT>
               Write messages to standard error in this format
@@ -840,7 +868,8 @@ fn plan() {
 
     Options:
           --threshold <T>
-              The similarity from which two documents are near-duplicates
+              Two documents are near-duplicates if their similarity is at least T: a number up to 1, or
+              a percentage such as `80%`
 
               [default: 0.8]
 
@@ -850,18 +879,18 @@ fn plan() {
               [default: 128]
 
           --details
-              Also show the S-curve, the memory per document, and which sketches reach the standard
-              error of `--error`
+              Also show the S-curve (the probability that a pair is found, by its similarity), the
+              memory per document, and the sketches that reach the standard error of `--error`
 
           --error <E>
-              The standard error that an estimate at the threshold should have. `--details` ranks
-              sketches by the bytes that they need for it
+              The standard error that an estimate at the threshold should have. `--details` lists the
+              sketches that reach it, the smallest first
 
               [default: 0.02]
 
           --filter
-              Also show the filter: after how many registers a run rules pairs out, and how many
-              registers it compares until then
+              Also show the filter: after how many registers it rules pairs out, and how many registers
+              it compares on average
 
           --filter-error <E>
               The share of pairs at the threshold that the filter may lose
@@ -869,8 +898,8 @@ fn plan() {
               [default: 1e-6]
 
           --format <FORMAT>
-              Print the plan in this format. `json` has all that `--details` shows, and the filter only
-              with `--filter`
+              Print the plan in this format. `json` contains everything that `--details` shows, and the
+              filter if `--filter` is given
 
               Possible values:
               - text: For people
@@ -886,18 +915,18 @@ fn plan() {
 
     Recall and candidates:
           --recall <P>
-              The probability with which a pair exactly at the threshold is found. Bands and rows follow
-              from it
+              Find a pair whose similarity is exactly the threshold with this probability. Minwise
+              chooses bands and rows for it
 
               [default: 0.99]
 
           --bands <B>
-              Cut sketches into B bands, instead of the number that follows from `--recall`. The option
-              needs `--rows`
+              Cut sketches into B bands instead of the number that `--recall` leads to. The option needs
+              `--rows`
 
           --rows <R>
-              Give each band R rows, which are registers, instead of the number that follows from
-              `--recall`. The option needs `--bands`
+              Give each band R rows instead of the number that `--recall` leads to. A row is one
+              register. The option needs `--bands`
 
     Messages:
           --color <WHEN>
@@ -1101,7 +1130,7 @@ fn the_reference_has_every_command_option_default_and_example() {
     assert_eq!(sections, subcommands().len() - 1);
     // Values, and options that do not go together.
     for line in [
-        "- `--format <FORMAT>`: Write pairs in this format. A pair has its exact similarity. Values: `tsv` (the two ids and the numbers of a pair, separated by tabs), `jsonl` (one JSON object per line). Default: `tsv`.",
+        "- `--format <FORMAT>`: Print the plan in this format. `json` contains everything that `--details` shows, and the filter if `--filter` is given. Values: `text` (for people), `json` (one JSON object). Default: `text`.",
         "- `--removed <OUT>`: Write the removed documents to OUT. OUT takes the same forms as for `--output`. It cannot be given with `--annotate`.",
         "- `--color <WHEN>`: Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR is set. Values: `auto`, `always`, `never`. Default: `auto`.",
     ] {
@@ -1185,8 +1214,8 @@ fn sketch() {
               [default: text]
 
           --id-field <FIELD>
-              Read the id from this field or column. Without such a field, the id is `file:line` or
-              `file:row`
+              Read the id from this field or column. A record without it gets the id `file:line`, or
+              `file:row` in Parquet and Arrow IPC
 
               [default: id]
 
@@ -1198,14 +1227,15 @@ fn sketch() {
               [default: auto]
 
           --encoding <ENCODING>
-              The encoding of text files: `utf-8` (other bytes are rejected), `latin-1` or `auto`
+              Read text files in this encoding: `utf-8` (files that are not UTF-8 are rejected),
+              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content)
 
               [default: utf-8]
 
           --delimiter <CHAR>
-              Split the records of CSV at this character; `tab` stands for a tab. Without the option,
-              Minwise tries a comma, a semicolon and a tab, and takes the first one that finds the text
-              field in the header
+              Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
+              tries a comma, a semicolon and a tab, and takes the first with which the header has the
+              text field
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
@@ -1226,38 +1256,42 @@ fn sketch() {
 
           --temp-dir <DIR>
               Put temporary files into this folder: decompressed and piped input, parts of tables,
-              extracted texts, and data that does not fit into memory. Without it, they go to the folder
-              of `dedup --work`, or else to the temporary folder of the system
+              extracted texts, and data that does not fit into memory. Without the option, they go to
+              the folder of `dedup --work` if there is one, and to the temporary folder of the system
+              otherwise
 
           --max-rejects <N>
-              Permit at most N rejected records: the exit code is then 0, and a run that rejects more
-              than N stops at once. Without the option, a run continues however many records it rejects,
-              and its exit code is 2 if it rejects any
+              Permit at most N rejected records: with up to N, the exit code is 0; with more, the run
+              stops at once. Without the option, a run never stops because of rejected records, and its
+              exit code is 2 if there are any
 
     Text and sketches:
           --shingle <SHINGLING>
-              Cut text into shingles in this way: `words:N`, `chars:N` or `terms`. With `,bag` behind
-              it, repeated shingles count
+              Cut text into shingles: `words:N` (N words in a row), `chars:N` (N characters in a row) or
+              `terms` (single words of three letters or more). With `,bag` at the end, as in
+              `words:5,bag`, repeated shingles count
 
               [default: words:5]
 
           --normalize <FORM>
-              Normalise text in this way before it is cut: `nfkc+casefold`, `casefold` or `none`
+              Normalise text before it is cut: `nfkc+casefold` (upper and lower case are the same, and
+              so are variants of a character such as `ﬁ` and `fi`), `casefold` (upper and lower case are
+              the same) or `none`
 
               [default: nfkc+casefold]
 
           --strip-markup
-              Remove markup from the text first
+              Remove HTML tags, comments, scripts and styles from the text first
 
           --whitespace <RULE>
-              Treat white space by this rule: `fold` makes one space of each run of it, `keep` keeps it,
-              and `remove` removes it
+              Treat white space by this rule: `fold` turns each run of it into one space, `keep` keeps
+              it, and `remove` removes it
 
               [default: fold]
 
           --short <RULE>
-              Treat a document shorter than a shingle by this rule: `one` makes one shingle of the whole
-              text, `reject` rejects the document
+              Treat a document that is shorter than one shingle by this rule: `one` makes one shingle of
+              the whole text, `reject` rejects the document
 
               [default: one]
 
@@ -1265,15 +1299,16 @@ fn sketch() {
               The kind of sketch: `minhash` (the default; also `minhash,modular`,
               `minhash,multiplicative` and `minhash,murmur3`), `min-max`, `one-permutation`,
               `super-minhash` or `fast-similarity`; for weighted shingles `dart` (the default), `icws`
-              or `cws`. `--registers` sets its size, unless the form has it: `super-minhash:256`.
-              Sketches that cannot be banded, such as `b-bit:2/minhash:256`, work with `sketch` and
-              `compare` only. `minwise compare A B --all` lists every kind
+              or `cws`. `--registers` sets its size; `super-minhash:256` sets both. Sketches without
+              bands, such as `b-bit:2/minhash:256`, work with `sketch` and `compare` only. `minwise
+              compare A B --all` lists every kind
 
           --registers <K>
               The number of registers per sketch [default: 128]
 
           --seed <N>
-              The seed of the hash functions
+              The seed of the hash functions, a whole number. Sketches of different seeds cannot be
+              compared
 
               [default: 1]
 
@@ -1283,8 +1318,8 @@ fn sketch() {
 
           --memory <SIZE>
               Use at most this much memory, such as `4GiB`. Data that does not fit goes to disk. Without
-              it, the limit is half of the memory of the machine or of its control group on Linux, and 4
-              GiB elsewhere
+              the option, the limit is half of the memory of the machine (or of the control group) on
+              Linux, and 4 GiB on other systems
 
     Messages:
           --color <WHEN>
@@ -1298,9 +1333,9 @@ fn sketch() {
               Print errors and warnings only: no progress and no summary
 
       -v, --verbose
-              List the skipped files, each with its reason. In folders and globs, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
+              List the skipped files, each with its reason. In folders and globs, Minwise skips system
+              files such as `.DS_Store` and `Thumbs.db`, lock files such as `~$report.docx`, marker
+              files such as `_SUCCESS`, empty documents, and binary files of unknown format
 
           --log <FORMAT>
               Write messages to standard error in this format
@@ -1328,15 +1363,16 @@ fn estimate() {
 
     Arguments:
       <FILE>
-              A file that `minwise sketch` wrote. Its documents are compared with one another
+              A file that `minwise sketch` wrote. Without FILE2, its documents are compared with one
+              another
 
       [FILE2]
-              A second file that `minwise sketch` wrote. Each document of the first file is compared
-              with each of the second
+              A second file that `minwise sketch` wrote with the same options. Each document of FILE is
+              compared with each document of FILE2
 
     Options:
           --threshold <T>
-              List a pair if its estimate is at least this value; 0 lists all pairs
+              List a pair if its estimated similarity is at least T. `0` lists all pairs
 
               [default: 0.8]
 
@@ -1344,16 +1380,15 @@ fn estimate() {
               Write the pairs to FILE. Without the option, they go to standard output
 
           --of <ID>...
-              List only pairs with one of these documents
+              List only pairs that contain a document with one of these ids
 
           --format <FORMAT>
-              Write pairs in this format. A pair has its estimate and the standard error of the estimate
+              Write pairs in this format, each with its estimate and the standard error of the estimate.
+              Without the option, a name that ends in `.jsonl` gets JSONL, and all else gets TSV
 
               Possible values:
               - tsv:   The two ids and the numbers of a pair, separated by tabs
               - jsonl: One JSON object per line
-
-              [default: tsv]
 
           --force
               Replace an output that exists
@@ -1366,15 +1401,16 @@ fn estimate() {
 
     Filter:
           --filter-error <E>
-              Allow the filter to lose this share of the pairs at the threshold, or switch the filter
-              `off`. The filter rejects a pair before all its registers are compared. Sketches of bits
-              have no filter and lose no pair
+              Allow the filter to lose this share of the pairs at the threshold, or switch it `off`. The
+              filter rejects a pair as soon as the registers compared so far show that it stays below
+              the threshold. Sketches of bits, such as `b-bit:1/minhash:512`, are compared without it
 
               [default: 1e-6]
 
           --looks <K,K…>
-              Reject pairs after these numbers of registers, ascending, such as 16,32,64,128. Without
-              it, the filter looks at every 16 registers at first, and less often later
+              Apply the filter after these numbers of compared registers, in ascending order, such as
+              16,32,64,128. Each of them is a look. Without the option, the filter looks after every 16
+              registers at first, and less often later
 
           --error-per-look <E>
               Allow each look of the filter to lose this share of the pairs at the threshold, instead of
@@ -1388,11 +1424,6 @@ fn estimate() {
     Messages:
       -q, --quiet
               Print errors and warnings only: no progress and no summary
-
-      -v, --verbose
-              List the skipped files, each with its reason. In folders and globs, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
 
           --color <WHEN>
               Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
@@ -1455,8 +1486,8 @@ fn weights() {
               [default: text]
 
           --id-field <FIELD>
-              Read the id from this field or column. Without such a field, the id is `file:line` or
-              `file:row`
+              Read the id from this field or column. A record without it gets the id `file:line`, or
+              `file:row` in Parquet and Arrow IPC
 
               [default: id]
 
@@ -1468,14 +1499,15 @@ fn weights() {
               [default: auto]
 
           --encoding <ENCODING>
-              The encoding of text files: `utf-8` (other bytes are rejected), `latin-1` or `auto`
+              Read text files in this encoding: `utf-8` (files that are not UTF-8 are rejected),
+              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content)
 
               [default: utf-8]
 
           --delimiter <CHAR>
-              Split the records of CSV at this character; `tab` stands for a tab. Without the option,
-              Minwise tries a comma, a semicolon and a tab, and takes the first one that finds the text
-              field in the header
+              Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
+              tries a comma, a semicolon and a tab, and takes the first with which the header has the
+              text field
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
@@ -1496,33 +1528,37 @@ fn weights() {
 
           --temp-dir <DIR>
               Put temporary files into this folder: decompressed and piped input, parts of tables,
-              extracted texts, and data that does not fit into memory. Without it, they go to the folder
-              of `dedup --work`, or else to the temporary folder of the system
+              extracted texts, and data that does not fit into memory. Without the option, they go to
+              the folder of `dedup --work` if there is one, and to the temporary folder of the system
+              otherwise
 
     Text and sketches:
           --shingle <SHINGLING>
-              Cut text into shingles in this way: `words:N`, `chars:N` or `terms`. With `,bag` behind
-              it, repeated shingles count
+              Cut text into shingles: `words:N` (N words in a row), `chars:N` (N characters in a row) or
+              `terms` (single words of three letters or more). With `,bag` at the end, as in
+              `words:5,bag`, repeated shingles count
 
               [default: words:5]
 
           --normalize <FORM>
-              Normalise text in this way before it is cut: `nfkc+casefold`, `casefold` or `none`
+              Normalise text before it is cut: `nfkc+casefold` (upper and lower case are the same, and
+              so are variants of a character such as `ﬁ` and `fi`), `casefold` (upper and lower case are
+              the same) or `none`
 
               [default: nfkc+casefold]
 
           --strip-markup
-              Remove markup from the text first
+              Remove HTML tags, comments, scripts and styles from the text first
 
           --whitespace <RULE>
-              Treat white space by this rule: `fold` makes one space of each run of it, `keep` keeps it,
-              and `remove` removes it
+              Treat white space by this rule: `fold` turns each run of it into one space, `keep` keeps
+              it, and `remove` removes it
 
               [default: fold]
 
           --short <RULE>
-              Treat a document shorter than a shingle by this rule: `one` makes one shingle of the whole
-              text, `reject` rejects the document
+              Treat a document that is shorter than one shingle by this rule: `one` makes one shingle of
+              the whole text, `reject` rejects the document
 
               [default: one]
 
@@ -1542,9 +1578,9 @@ fn weights() {
               Print errors and warnings only: no progress and no summary
 
       -v, --verbose
-              List the skipped files, each with its reason. In folders and globs, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
+              List the skipped files, each with its reason. In folders and globs, Minwise skips system
+              files such as `.DS_Store` and `Thumbs.db`, lock files such as `~$report.docx`, marker
+              files such as `_SUCCESS`, empty documents, and binary files of unknown format
 
           --log <FORMAT>
               Write messages to standard error in this format

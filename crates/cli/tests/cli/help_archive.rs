@@ -16,19 +16,19 @@ fn index() {
       add      Add documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB and PDF files,
                folders of them, or records of JSONL, CSV, TSV, Parquet, Arrow IPC and WARC files. A
                document whose id is in the archive already is replaced if it has changed
-      remove   Remove documents
-      list     List documents
+      remove   Remove documents from an archive
+      list     List the documents of an archive: id, length in characters, and title
       show     Show the text of a document, or with `--format jsonl` everything that the archive has
                about it
       stats    Show the size and the settings of an archive
       check    Read everything in an archive and list the damage. The exit code is 1 if something is
                damaged
-      compact  Make an archive smaller and faster after many changes. Removed documents leave the disk,
-               except those among the last 64 MB of changes. An archive that consists mostly of such
-               recent changes stays as it is
-      merge    Merge archives with the same settings into a new one. If several of them have a document
-               with the same id, that of the last archive is taken
-      export   Write all documents as JSON lines
+      compact  Make an archive smaller and faster after many changes. Removed documents leave the disk.
+               In an archive over 64 MB, the newest 64 MB of changes stay as they are
+      merge    Merge archives with the same settings into a new one. If several archives have a document
+               with the same id, the new one gets that of the last
+      export   Write all documents of an archive as JSON lines, for a backup or another version of
+               Minwise
       import   Add the documents of an exported archive to an existing archive or a new one
       help     Print this message or the help of the given subcommand(s)
 
@@ -63,25 +63,26 @@ fn index_create() {
 
     Options:
           --threshold <T>
-              Find documents from this similarity on. Bands and rows follow from it and from `--recall`
+              Find documents whose similarity is at least T. Minwise chooses bands and rows for it and
+              for `--recall`
 
               [default: 0.5]
 
           --recall <R>
-              Find a document exactly at the threshold with this probability
+              Find a document whose similarity is exactly the threshold with this probability
 
               [default: 0.996]
 
           --passage <N>
-              Always find shared passages of at least N tokens, however small a part of the documents
-              they are
+              Find every shared passage of at least N tokens, however small its share of the documents
+              is. A token is a word, or a character in scripts without spaces
 
               [default: 25]
 
           --bits <BITS>
-              Keep this many bits per register of a sketch: 1 to 16, fractions such as 1.5, or 0.5, 0.25
-              or 0.125. `all` keeps all bits. Fewer bits take less room on disk, and more candidates
-              have to be compared
+              Keep this many bits of each register: a number from 1 to 16, such as 2 or 1.5, one of 0.5,
+              0.25 and 0.125, or `all`. Fewer bits take less room on disk, but more candidates have to
+              be compared
 
               [default: 8]
 
@@ -97,28 +98,31 @@ fn index_create() {
 
     Text and sketches:
           --shingle <SHINGLING>
-              Cut text into shingles in this way: `words:N`, `chars:N` or `terms`. With `,bag` behind
-              it, repeated shingles count
+              Cut text into shingles: `words:N` (N words in a row), `chars:N` (N characters in a row) or
+              `terms` (single words of three letters or more). With `,bag` at the end, as in
+              `words:5,bag`, repeated shingles count
 
               [default: words:5]
 
           --normalize <FORM>
-              Normalise text in this way before it is cut: `nfkc+casefold`, `casefold` or `none`
+              Normalise text before it is cut: `nfkc+casefold` (upper and lower case are the same, and
+              so are variants of a character such as `ﬁ` and `fi`), `casefold` (upper and lower case are
+              the same) or `none`
 
               [default: nfkc+casefold]
 
           --strip-markup
-              Remove markup from the text first
+              Remove HTML tags, comments, scripts and styles from the text first
 
           --whitespace <RULE>
-              Treat white space by this rule: `fold` makes one space of each run of it, `keep` keeps it,
-              and `remove` removes it
+              Treat white space by this rule: `fold` turns each run of it into one space, `keep` keeps
+              it, and `remove` removes it
 
               [default: fold]
 
           --short <RULE>
-              Treat a document shorter than a shingle by this rule: `one` makes one shingle of the whole
-              text, `reject` rejects the document
+              Treat a document that is shorter than one shingle by this rule: `one` makes one shingle of
+              the whole text, `reject` rejects the document
 
               [default: one]
 
@@ -126,15 +130,16 @@ fn index_create() {
               The kind of sketch: `minhash` (the default; also `minhash,modular`,
               `minhash,multiplicative` and `minhash,murmur3`), `min-max`, `one-permutation`,
               `super-minhash` or `fast-similarity`; for weighted shingles `dart` (the default), `icws`
-              or `cws`. `--registers` sets its size, unless the form has it: `super-minhash:256`.
-              Sketches that cannot be banded, such as `b-bit:2/minhash:256`, work with `sketch` and
-              `compare` only. `minwise compare A B --all` lists every kind
+              or `cws`. `--registers` sets its size; `super-minhash:256` sets both. Sketches without
+              bands, such as `b-bit:2/minhash:256`, work with `sketch` and `compare` only. `minwise
+              compare A B --all` lists every kind
 
           --registers <K>
               The number of registers per sketch [default: 128]
 
           --seed <N>
-              The seed of the hash functions
+              The seed of the hash functions, a whole number. Sketches of different seeds cannot be
+              compared
 
               [default: 1]
 
@@ -148,11 +153,6 @@ fn index_create() {
 
       -q, --quiet
               Print errors and warnings only: no progress and no summary
-
-      -v, --verbose
-              List the skipped files, each with its reason. In folders and globs, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
 
           --log <FORMAT>
               Write messages to standard error in this format
@@ -189,9 +189,9 @@ fn index_add() {
 
     Options:
           --meta <FILE>
-              Read metadata from this CSV file. Its column `id` names a document (a file by its name in
-              `index list`), its column `title` is the title, and all other columns become metadata of
-              that document
+              Read metadata from this CSV file, one row per document. Its column `id` has the id of the
+              document, as `index list` prints it; its column `title`, if there is one, has the title;
+              all other columns become metadata
 
           --meta-fields <FIELDS>
               Store these fields or columns of records as metadata, separated by commas
@@ -201,7 +201,8 @@ fn index_add() {
               `rejects.jsonl` of a report
 
           --max-rejects <N>
-              Permit at most N rejected files and records: the exit code is then 0, otherwise 2
+              Permit at most N rejected files and records: with up to N, the exit code is 0; with more,
+              it is 2
 
           --force
               Replace the file of `--rejects` if it exists
@@ -222,8 +223,8 @@ fn index_add() {
               [default: text]
 
           --id-field <FIELD>
-              Read the id from this field or column. Without such a field, the id is `file:line` or
-              `file:row`
+              Read the id from this field or column. A record without it gets the id `file:line`, or
+              `file:row` in Parquet and Arrow IPC
 
               [default: id]
 
@@ -235,14 +236,15 @@ fn index_add() {
               [default: auto]
 
           --encoding <ENCODING>
-              The encoding of text files: `utf-8` (other bytes are rejected), `latin-1` or `auto`
+              Read text files in this encoding: `utf-8` (files that are not UTF-8 are rejected),
+              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content)
 
               [default: utf-8]
 
           --delimiter <CHAR>
-              Split the records of CSV at this character; `tab` stands for a tab. Without the option,
-              Minwise tries a comma, a semicolon and a tab, and takes the first one that finds the text
-              field in the header
+              Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
+              tries a comma, a semicolon and a tab, and takes the first with which the header has the
+              text field
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
@@ -263,8 +265,9 @@ fn index_add() {
 
           --temp-dir <DIR>
               Put temporary files into this folder: decompressed and piped input, parts of tables,
-              extracted texts, and data that does not fit into memory. Without it, they go to the folder
-              of `dedup --work`, or else to the temporary folder of the system
+              extracted texts, and data that does not fit into memory. Without the option, they go to
+              the folder of `dedup --work` if there is one, and to the temporary folder of the system
+              otherwise
 
     Resources:
       -j, --threads <N>
@@ -282,9 +285,9 @@ fn index_add() {
               Print errors and warnings only: no progress and no summary
 
       -v, --verbose
-              List the skipped files, each with its reason. In folders and globs, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
+              List the skipped files, each with its reason. In folders and globs, Minwise skips system
+              files such as `.DS_Store` and `Thumbs.db`, lock files such as `~$report.docx`, marker
+              files such as `_SUCCESS`, empty documents, and binary files of unknown format
 
           --log <FORMAT>
               Write messages to standard error in this format
@@ -307,7 +310,7 @@ fn index_remove() {
     insta::assert_snapshot!(Desk::new().run("index remove --help"), @"
     exit 0
     --- stdout
-    Remove documents
+    Remove documents from an archive
 
     Usage: minwise index remove [OPTIONS] <DIR> <ID>...
 
@@ -328,11 +331,6 @@ fn index_remove() {
     Messages:
       -q, --quiet
               Print errors and warnings only: no progress and no summary
-
-      -v, --verbose
-              List the skipped files, each with its reason. In folders and globs, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
 
           --log <FORMAT>
               Write messages to standard error in this format
@@ -360,7 +358,7 @@ fn index_list() {
     insta::assert_snapshot!(Desk::new().run("index list --help"), @r#"
     exit 0
     --- stdout
-    List documents
+    List the documents of an archive: id, length in characters, and title
 
     Usage: minwise index list [OPTIONS] <DIR>
 
@@ -370,8 +368,8 @@ fn index_list() {
 
     Options:
           --search <TEXT>
-              List only documents that contain this in their id, title or metadata. Upper and lower case
-              are the same
+              List only documents whose id, title or metadata contains TEXT. Upper and lower case are
+              the same
 
               [default: ""]
 
@@ -399,11 +397,6 @@ fn index_list() {
     Messages:
       -q, --quiet
               Print errors and warnings only: no progress and no summary
-
-      -v, --verbose
-              List the skipped files, each with its reason. In folders and globs, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
 
           --log <FORMAT>
               Write messages to standard error in this format
@@ -463,11 +456,6 @@ fn index_show() {
       -q, --quiet
               Print errors and warnings only: no progress and no summary
 
-      -v, --verbose
-              List the skipped files, each with its reason. In folders and globs, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
-
           --log <FORMAT>
               Write messages to standard error in this format
 
@@ -523,11 +511,6 @@ fn index_stats() {
       -q, --quiet
               Print errors and warnings only: no progress and no summary
 
-      -v, --verbose
-              List the skipped files, each with its reason. In folders and globs, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
-
           --log <FORMAT>
               Write messages to standard error in this format
 
@@ -576,11 +559,6 @@ fn index_check() {
       -q, --quiet
               Print errors and warnings only: no progress and no summary
 
-      -v, --verbose
-              List the skipped files, each with its reason. In folders and globs, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
-
           --log <FORMAT>
               Write messages to standard error in this format
 
@@ -608,9 +586,8 @@ fn index_compact() {
     insta::assert_snapshot!(Desk::new().run("index compact --help"), @"
     exit 0
     --- stdout
-    Make an archive smaller and faster after many changes. Removed documents leave the disk, except
-    those among the last 64 MB of changes. An archive that consists mostly of such recent changes stays
-    as it is
+    Make an archive smaller and faster after many changes. Removed documents leave the disk. In an
+    archive over 64 MB, the newest 64 MB of changes stay as they are
 
     Usage: minwise index compact [OPTIONS] <DIR>
 
@@ -628,11 +605,6 @@ fn index_compact() {
     Messages:
       -q, --quiet
               Print errors and warnings only: no progress and no summary
-
-      -v, --verbose
-              List the skipped files, each with its reason. In folders and globs, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
 
           --log <FORMAT>
               Write messages to standard error in this format
@@ -660,13 +632,13 @@ fn index_merge() {
     insta::assert_snapshot!(Desk::new().run("index merge --help"), @"
     exit 0
     --- stdout
-    Merge archives with the same settings into a new one. If several of them have a document with the
-    same id, that of the last archive is taken
+    Merge archives with the same settings into a new one. If several archives have a document with the
+    same id, the new one gets that of the last
 
-    Usage: minwise index merge [OPTIONS] --output <DIR> <INDEX>...
+    Usage: minwise index merge [OPTIONS] --output <DIR> <ARCHIVE>...
 
     Arguments:
-      <INDEX>...
+      <ARCHIVE>...
               The folders of the archives to merge
 
     Options:
@@ -682,11 +654,6 @@ fn index_merge() {
     Messages:
       -q, --quiet
               Print errors and warnings only: no progress and no summary
-
-      -v, --verbose
-              List the skipped files, each with its reason. In folders and globs, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
 
           --log <FORMAT>
               Write messages to standard error in this format
@@ -714,7 +681,7 @@ fn index_export() {
     insta::assert_snapshot!(Desk::new().run("index export --help"), @"
     exit 0
     --- stdout
-    Write all documents as JSON lines
+    Write all documents of an archive as JSON lines, for a backup or another version of Minwise
 
     Usage: minwise index export [OPTIONS] <DIR>
 
@@ -738,11 +705,6 @@ fn index_export() {
     Messages:
       -q, --quiet
               Print errors and warnings only: no progress and no summary
-
-      -v, --verbose
-              List the skipped files, each with its reason. In folders and globs, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
 
           --log <FORMAT>
               Write messages to standard error in this format
@@ -776,8 +738,8 @@ fn index_import() {
 
     Arguments:
       <DIR>
-              The folder of the archive. If there is none, one with the settings of the export is
-              created
+              The folder of the archive. If it does not exist, an archive with the settings of the
+              export is created
 
       <FILE>
               An exported archive, or `-` for standard input
@@ -792,11 +754,6 @@ fn index_import() {
     Messages:
       -q, --quiet
               Print errors and warnings only: no progress and no summary
-
-      -v, --verbose
-              List the skipped files, each with its reason. In folders and globs, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
 
           --log <FORMAT>
               Write messages to standard error in this format
@@ -851,7 +808,7 @@ fn check() {
 
           --passage <N>
               Report a document that shares a passage of at least N tokens. Without the option, N is the
-              length from which the archive finds every passage. With `off`, a passage alone makes no
+              `--passage` that the archive was created with. With `off`, a shared passage alone is no
               match
 
           --top <N>
@@ -883,8 +840,8 @@ fn check() {
               `rejects.jsonl` of a report
 
           --max-rejects <N>
-              Permit at most N rejected files and records: the exit code is then 1 or 0, as if all had
-              been read
+              Permit at most N rejected files and records: with up to N, the exit code is 0 or 1, as if
+              all had been read; with more, it is 2
 
           --force
               Replace the files of `--report` and `--rejects` if they exist
@@ -910,7 +867,7 @@ fn check() {
 
           --max-df <N>
               Leave out shingles that occur in more documents of the archive than this: a share such as
-              `0.1`, or a number such as `500`
+              `0.1` or `10%`, or a number such as `500`
 
           --ignore-quotations
               Leave out text in quotation marks
@@ -920,8 +877,9 @@ fn check() {
 
           --exclude <FIELD>
               Skip documents of the archive that have the same value in this metadata field as the
-              checked document. The checked document has the value from its file or record, or from
-              `--set`. For records on standard input, give `--input-format` too
+              checked document: `--exclude author` skips those of the same author. The value of the
+              checked document comes from its file or record, or from `--set`. Records on standard input
+              need `--input-format`, too
 
           --set <FIELD=VALUE>
               Set a metadata field of the checked documents
@@ -947,8 +905,8 @@ fn check() {
               [default: text]
 
           --id-field <FIELD>
-              Read the id from this field or column. Without such a field, the id is `file:line` or
-              `file:row`
+              Read the id from this field or column. A record without it gets the id `file:line`, or
+              `file:row` in Parquet and Arrow IPC
 
               [default: id]
 
@@ -960,14 +918,15 @@ fn check() {
               [default: auto]
 
           --encoding <ENCODING>
-              The encoding of text files: `utf-8` (other bytes are rejected), `latin-1` or `auto`
+              Read text files in this encoding: `utf-8` (files that are not UTF-8 are rejected),
+              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content)
 
               [default: utf-8]
 
           --delimiter <CHAR>
-              Split the records of CSV at this character; `tab` stands for a tab. Without the option,
-              Minwise tries a comma, a semicolon and a tab, and takes the first one that finds the text
-              field in the header
+              Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
+              tries a comma, a semicolon and a tab, and takes the first with which the header has the
+              text field
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
@@ -988,8 +947,9 @@ fn check() {
 
           --temp-dir <DIR>
               Put temporary files into this folder: decompressed and piped input, parts of tables,
-              extracted texts, and data that does not fit into memory. Without it, they go to the folder
-              of `dedup --work`, or else to the temporary folder of the system
+              extracted texts, and data that does not fit into memory. Without the option, they go to
+              the folder of `dedup --work` if there is one, and to the temporary folder of the system
+              otherwise
 
     Messages:
           --color <WHEN>
@@ -1003,9 +963,9 @@ fn check() {
               Print errors and warnings only: no progress and no summary
 
       -v, --verbose
-              List the skipped files, each with its reason. In folders and globs, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
+              List the skipped files, each with its reason. In folders and globs, Minwise skips system
+              files such as `.DS_Store` and `Thumbs.db`, lock files such as `~$report.docx`, marker
+              files such as `_SUCCESS`, empty documents, and binary files of unknown format
 
           --log <FORMAT>
               Write messages to standard error in this format
@@ -1108,11 +1068,6 @@ fn serve() {
 
       -q, --quiet
               Print errors and warnings only: no progress and no summary
-
-      -v, --verbose
-              List the skipped files, each with its reason. In folders and globs, Minwise skips
-              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
-              records, empty files other than files of records, and binary files of unknown format
 
           --log <FORMAT>
               Write messages to standard error in this format

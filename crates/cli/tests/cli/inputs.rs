@@ -34,9 +34,30 @@ fn standard_input_is_read_plain_or_compressed() {
         let run = desk.run_with(&["dedup", "-", "-o", "-"], &bytes).exit(0);
         assert_eq!(ids(run.text()), ["a", "c"]);
     }
-    let without_id = desk.run_with(&["pairs", "-", "--id-field", "none"], documents.as_bytes()).exit(0);
-    assert_eq!(without_id.text(), "-:1\t-:2\t1.000000\n");
+    let without_id = documents.replace("\"id\"", "\"name\"");
+    let run = desk.run_with(&["pairs", "-"], without_id.as_bytes()).exit(0);
+    assert_eq!(run.text(), "-:1\t-:2\t1.000000\n");
     assert_eq!(desk.names(), [""; 0]);
+}
+
+/// Tables and CSV say so when they are opened. Records of which some have the field are fine.
+#[test]
+fn an_id_field_that_no_record_has_is_refused() {
+    let desk = Desk::with("in.jsonl", records(&[("a", &prose(1, 9)), ("b", &prose(2, 9))]));
+    for command in ["dedup in.jsonl -o out.jsonl", "pairs in.jsonl"] {
+        insta::assert_snapshot!(desk.run(&format!("{command} --id-field name")), @"
+        exit 2
+        --- stderr
+        error: no document has the field `name`
+
+        hint: the fields of the first document are `id`, `text`
+        ");
+    }
+    assert_eq!(desk.names(), ["in.jsonl"]);
+    let some =
+        records(&[("a", &prose(1, 9))]) + &records(&[("b", &prose(1, 9))]).replace("\"id\"", "\"name\"");
+    desk.write("some.jsonl", some);
+    assert_eq!(desk.run("pairs some.jsonl --id-field name").exit(0).text(), "b\tsome.jsonl:1\t1.000000\n");
 }
 
 #[test]

@@ -256,7 +256,7 @@ fn a_family_of_a_million_keeps_to_the_memory() {
     family(1_000_000);
 }
 
-/// A chunk of 2 MiB has 150,000 such records: the sketches of one per thread, or what is known of rejected ones, are more than
+/// A chunk of 2 MiB has 150,000 to 300,000 such records: the sketches of one per thread, or what is known of rejected ones, are more than
 /// the memory.
 #[test]
 fn tiny_and_rejected_records_keep_to_the_memory() {
@@ -264,8 +264,10 @@ fn tiny_and_rejected_records_keep_to_the_memory() {
     let tiny: Vec<_> = (0..400_000).map(|i| format!("{{\"text\":\"{i}\"}}\n")).collect();
     desk.write("tiny.jsonl", tiny.concat());
     desk.write("rejected.jsonl", format!("{{\"text\":\"one two three\"}}\n{}", "{}\n".repeat(3_000_000)));
-    for name in ["tiny", "rejected"] {
-        let arguments = format!("dedup {name}.jsonl -o out-{name}.jsonl -q --audit off --threads 2");
+    let rows: Vec<_> = (0..600_000).map(|i| format!("{i}\n")).collect();
+    desk.write("tiny.csv", format!("text\n{}", rows.concat()));
+    for name in ["tiny.jsonl", "rejected.jsonl", "tiny.csv"] {
+        let arguments = format!("dedup {name} -o out-{name} -q --audit off --threads 2");
         let peak = peak(&desk, &format!("{arguments} --memory 192MiB --max-rejects 3000000"));
         assert!(peak < 192 * MIB, "{name}: {} MiB", peak / MIB);
     }

@@ -94,7 +94,7 @@ fn other_commands_count_nulls_and_leave_them_out() {
     assert!(run.err.contains("wrote       3 sketches of 512 bytes each to `sketches`"), "{run}");
     assert!(run.err.contains("; 2 with a null text\nrejected    0 records\n"), "{run}");
     let run = desk.run("weights in.jsonl -o table").exit(0);
-    assert!(run.err.contains("read        3 documents"), "{run}");
+    assert!(run.err.contains("read        5 documents"), "{run}");
     assert!(run.err.contains("; 2 with a null text\nrejected    0 records\n"), "{run}");
     desk.run("index create archive").exit(0);
     let run = desk.run("index add archive in.jsonl").exit(0);

@@ -56,7 +56,7 @@ fn an_existing_output_is_refused_before_anything_is_read() {
     }
     desk.run("dedup in.jsonl -o out.jsonl --force").exit(0);
     assert_eq!(desk.ids("out.jsonl"), ["a", "c"]);
-    desk.run("pairs in.jsonl -o out.jsonl --force").exit(0);
+    desk.run("pairs in.jsonl -o out.jsonl --force --format tsv").exit(0);
     assert_eq!(desk.text("out.jsonl"), "a\tb\t1.000000\n");
 }
 

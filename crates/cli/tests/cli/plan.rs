@@ -187,9 +187,9 @@ fn candidates_are_found_by_the_cheapest_that_can_be_banded() {
     }
     assert_eq!(
         candidates["reason"],
-        "288 bytes and 1 hash per shingle; of those that can be banded none takes fewer bytes, and with as many none fewer hashes"
+        "288 bytes and 1 hash per shingle: the fewest bytes of all kinds that can be banded, and the fewest hashes for these bytes"
     );
-    assert_eq!(plan["recommended"]["storage"]["reason"], "12 bytes; none takes fewer");
+    assert_eq!(plan["recommended"]["storage"]["reason"], "12 bytes, the fewest of all kinds");
 }
 
 #[test]
@@ -198,7 +198,10 @@ fn an_error_that_no_sketch_has() {
     assert_eq!(sketches(&plan, "sketches"), [Value::Null; 0]);
     assert_eq!(plan["recommended"], json!({"candidates": null, "storage": null}));
     let run = Desk::new().run("plan --details --error 1e-9").exit(0);
-    assert!(run.text().contains("no kind has it at any size") && !run.text().contains("take `"), "{run}");
+    assert!(
+        run.text().contains("no kind of sketch reaches it at any size") && !run.text().contains("take `"),
+        "{run}"
+    );
 }
 
 /// The formulas of a few kinds know no bound near similarity 0.

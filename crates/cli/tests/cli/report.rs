@@ -166,7 +166,7 @@ fn the_audit_is_in_the_summary() {
         assert_eq!(number(name), number("found") / number("pairs"), "{name} in {audit}");
     }
     let measured = format!(
-        "of {} near-duplicates found, counted for each of all {} documents",
+        "of {} near-duplicates found, summed over all {} documents",
         audit["pairs"], audit["documents"]
     );
     assert!(run.summary("recall").ends_with(&measured), "{run}");

@@ -150,7 +150,7 @@ fn it_refuses_what_would_not_be_safe_and_what_makes_no_sense() {
     insta::assert_snapshot!(desk.run("serve --index nowhere"), @"
     exit 2
     --- stderr
-    error: `nowhere` is not an index
+    error: `nowhere` is not an archive
 
     hint: `minwise index create nowhere` makes one
     ");

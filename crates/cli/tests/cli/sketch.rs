@@ -159,9 +159,9 @@ fn files_that_are_no_good_are_refused_with_the_reason() {
     insta::assert_snapshot!(desk.run("estimate in.sketches chars.sketches"), @"
     exit 2
     --- stderr
-    error: cannot compare `chars.sketches`: it and `in.sketches` cannot be compared, these were made with different settings: shingle is `words:5` here and `chars:9` there
+    error: cannot compare `chars.sketches`: its settings are not those of `in.sketches`: shingle is `chars:9`, not `words:5`
 
-    hint: `nfkc+casefold / words:5 / minhash:128 / seed:1` is the spec of the first, `nfkc+casefold / chars:9 / minhash:128 / seed:1` that of the second
+    hint: make both files with the same options of `minwise sketch`
     ");
 }
 

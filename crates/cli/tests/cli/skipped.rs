@@ -175,7 +175,7 @@ mod unix {
         let run = desk.run("dedup in -o out --report report").exit(2);
         assert_eq!(
             (run.summary("read"), run.summary("rejected")),
-            ("4 documents, 338 B", "2 records"),
+            ("4 records, 338 B", "2 records"),
             "{run}"
         );
         let rejects: Vec<Value> = desk

@@ -149,10 +149,15 @@ impl FromStr for MostDocuments {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let wrong = || {
-            let expected = "a share such as `0.1`, up to `1.0`, or a number such as `500`, from `1`";
+            let expected = "a share such as `0.1` or `10%`, or a number such as `500`, from `1`";
             Error::parse("limit on documents", text, expected)
         };
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if let Some(percent) = text.strip_suffix('%') {
+            // Dividing by 100 would make 0.9990000000000001 of 99.9 %.
+            let share: f64 = format!("{}e-2", percent.trim_end()).parse().map_err(|_| wrong())?;
+            return if share > 0.0 && share <= 1.0 { Ok(Self::Share(share)) } else { Err(wrong()) };
+        }
         match text.split_once('.') {
             Some((whole, part)) if digits(whole) && digits(part) => {
                 let share: f64 = text.parse().map_err(|_| wrong())?;

@@ -19,7 +19,7 @@
 //! | folder | formats | a source is cut | a record is copied |
 //! |---|---|---|---|
 //! | [`jsonl`] | JSONL | at any byte | byte for byte |
-//! | [`csv`] | CSV, TSV | between records, about a mebibyte apart | byte for byte, after the header |
+//! | [`csv`] | CSV, TSV | between records, about 64 KiB apart | byte for byte, after the header |
 //! | [`parquet`] | Parquet | between a few pages | column by column |
 //! | [`arrow`] | Arrow IPC | between record batches | column by column |
 //! | [`warc`] | WARC, WET | between records, about a mebibyte apart | byte for byte, with the records that follow it |

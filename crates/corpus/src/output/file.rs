@@ -82,8 +82,8 @@ impl Output {
     /// An existing file is refused unless `overwrite` allows to replace it. The folder must exist.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutputExists`] if the file exists and `overwrite` refuses to replace it, with
-    /// [`ErrorKind::WrongOutputKind`] if the path is that of a folder, with [`ErrorKind::NoParent`] if its folder does not
+    /// Fails with [`ErrorKind::EmptyOutputName`] if the path is empty, with [`ErrorKind::OutputExists`] if the file exists and
+    /// `overwrite` refuses to replace it, with [`ErrorKind::WrongOutputKind`] if the path is that of a folder, with [`ErrorKind::NoParent`] if its folder does not
     /// exist, with [`ErrorKind::MissingFeature`] if its name asks for a compression that the program was built without, and
     /// with [`ErrorKind::Io`] if the operating system refuses something else.
     pub fn create(path: &Path, overwrite: Overwrite) -> Result<Self> {
@@ -96,6 +96,9 @@ impl Output {
     /// Fails as [`create`](Self::create) does.
     pub fn create_for(path: &Path, overwrite: Overwrite, tag: Option<RunTag>) -> Result<Self> {
         let name = path.to_string_lossy().into_owned();
+        if name.is_empty() {
+            return Err(Error::new(ErrorKind::EmptyOutputName));
+        }
         if name.ends_with(std::path::is_separator) {
             return Err(Error::new(ErrorKind::WrongOutputKind { path: name, found: "the name of a folder" }));
         }
@@ -503,6 +506,8 @@ mod tests {
         assert!(error.hint().unwrap().to_string().contains("mkdir -p"));
         let error = Output::create(folder.path(), Overwrite::Allow).unwrap_err();
         assert!(error.to_string().ends_with("it is a folder"), "{error}");
+        let error = Output::create(Path::new(""), Overwrite::Allow).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::EmptyOutputName), "{error}");
     }
 
     #[cfg(unix)]

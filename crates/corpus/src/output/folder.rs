@@ -51,8 +51,14 @@ impl OutputFolder {
                 return Err(Error::new(ErrorKind::WrongOutputKind { path, found: "a file" }));
             }
             Ok(_) if overwrite == Overwrite::Refuse && !is_empty(path)? => return Err(exists(path)),
-            // A link that leads nowhere is there all the same.
-            Err(_) if path.is_symlink() && overwrite != Overwrite::Allow => return Err(exists(path)),
+            // A folder cannot take the place of a link. A slash at the end of the path would follow the link.
+            Err(_) if path.components().as_path().is_symlink() => {
+                let path = path.to_string_lossy().into_owned();
+                return Err(Error::new(ErrorKind::WrongOutputKind {
+                    path,
+                    found: "a link that leads nowhere",
+                }));
+            }
             _ => {}
         }
         let name = path.to_owned();
@@ -296,12 +302,21 @@ mod tests {
             ErrorKind::OutputExists { .. }
         ));
         assert_eq!(fs_err::read_dir(parent.path()).unwrap().count(), 1);
-        let link = parent.path().join("link");
-        std::os::unix::fs::symlink(parent.path().join("nowhere"), &link).unwrap();
-        for overwrite in [Overwrite::Same, Overwrite::Refuse] {
-            let error = OutputFolder::create(&link, overwrite).unwrap_err();
-            assert!(matches!(error.kind(), ErrorKind::OutputExists { .. }), "{error}");
+    }
+
+    /// The folder would be filled and then could not be renamed.
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_nowhere_is_refused_before_anything_is_written() {
+        let (parent, path) = place();
+        std::os::unix::fs::symlink(parent.path().join("nowhere"), &path).unwrap();
+        for path in [path.clone(), path.join("")] {
+            for overwrite in [Overwrite::Same, Overwrite::Refuse, Overwrite::Allow] {
+                let error = OutputFolder::create(&path, overwrite).unwrap_err();
+                assert!(error.to_string().ends_with("it is a link that leads nowhere"), "{error}");
+            }
         }
+        assert!(path.is_symlink());
     }
 
     #[test]

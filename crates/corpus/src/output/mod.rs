@@ -5,6 +5,7 @@
 
 mod file;
 mod folder;
+mod foreign;
 mod gzip;
 mod same;
 mod table_compression;
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 pub use file::{CompleteOutput, Output};
 pub use folder::OutputFolder;
+pub use foreign::foreign_file;
 pub use table_compression::TableCompression;
 
 use crate::error::{Error, ErrorKind, Result};

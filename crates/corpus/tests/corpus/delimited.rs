@@ -130,6 +130,22 @@ fn a_large_record_is_skipped_and_not_loaded() {
     assert_eq!(records[1].text(), large);
 }
 
+/// Each of them lies between two cuts alone. A header may be longer than records are permitted to be.
+#[test]
+fn a_long_header_is_no_record() {
+    let folder = Folder::new();
+    let (name, long) = ("n".repeat(300 << 10), "x".repeat(400 << 10));
+    folder.write("a.csv", format!("id,text,{name}\n1,one,\n2,{long},\n3,three,\n"));
+    for (most, second) in [(1 << 30, "ok"), (1 << 10, "too_large")] {
+        let options = ReadOptions::default().max_record_bytes(most);
+        for target in [1, 64 << 10, 1 << 20] {
+            let records = scan(&folder.open_with(&["a.csv"], &options).unwrap(), target);
+            let seen: Vec<(&str, u64)> = records.iter().map(|record| (record.code(), record.line)).collect();
+            assert_eq!(seen, [("ok", 1), (second, 2), ("ok", 3)], "chunks of {target} bytes");
+        }
+    }
+}
+
 #[test]
 fn headers_are_looked_at_first() {
     let folder = Folder::new();

@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use minwise::text::UNICODE;
-use minwise::{Spec, VERSION};
+use minwise::{Sentence, Spec, VERSION};
 use minwise_corpus::{Corpus, Overwrite};
 use serde::{Deserialize, Serialize};
 
@@ -288,17 +288,18 @@ impl SketchFile {
 /// Fails with [`ErrorKind::File`] if the files have different specs; the reason names the part that differs.
 pub fn check_same(first: &SketchFile, second: &SketchFile) -> Result<(), Error> {
     first.spec.check(&second.spec).map_err(|error| {
+        let difference = match error.kind() {
+            minwise::ErrorKind::SpecMismatch { field, left, right } => {
+                format!("{field} is `{right}`, not `{left}`")
+            }
+            _ => error.to_string(),
+        };
+        let other = minwise_corpus::escape_control(first.mapped.path());
         ErrorKind::File {
             path: second.mapped.path().to_owned(),
             action: "compare",
-            reason: format!(
-                "it and `{}` cannot be compared, {error}",
-                minwise_corpus::escape_control(first.mapped.path())
-            ),
-            hint: Some(
-                format!("`{}` is the spec of the first, `{}` that of the second", first.spec, second.spec)
-                    .into(),
-            ),
+            reason: format!("its settings are not those of `{other}`: {difference}"),
+            hint: Some(Sentence::from("make both files with the same options of ").action("sketch")),
         }
         .into()
     })

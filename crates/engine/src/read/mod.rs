@@ -8,7 +8,10 @@ use minwise::figure::{counted, grouped, subject};
 use minwise::keep::KeepPolicy;
 use minwise::shingle::Shingling;
 use minwise::{Observer, Stage, Warning, escape_control};
-use minwise_corpus::{Chunk, Corpus, Document, FieldPath, Nulls, RecordPlace, Reject, RejectReason, Scratch};
+use minwise_corpus::{
+    Chunk, Corpus, Document, FieldPath, Format, Nulls, ReadOptions, RecordPlace, Reject, RejectReason,
+    Scratch,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, SettingProblem};
@@ -36,7 +39,7 @@ pub(crate) mod rejects;
 /// Bytes that one thread reads at a time: enough that handing out work costs nothing, few enough that all threads
 /// finish together.
 const CHUNK_BYTES: u64 = 2 << 20;
-const LEAST_CHUNK_BYTES: u64 = 128 << 10;
+const LEAST_CHUNK_BYTES: u64 = 64 << 10;
 /// Chunks that the memory for waiting documents has room for, by the bytes of their files.
 const CHUNKS_WAITING: u64 = 32;
 /// Segments that a run has in its folder, about, if none of them is smaller than the least.
@@ -109,7 +112,7 @@ fn check_fields(corpus: &Corpus, plan: &ReadPlan) -> Result<(), Error> {
 /// Fails with
 /// - [`ErrorKind::Corpus`] if an input cannot be read, and [`ErrorKind::File`] if a file of the run cannot be read or written;
 /// - [`ErrorKind::Settings`] if the keeper policy looks at a field that the corpus was opened without, and
-///   [`ErrorKind::NoSuchField`] if no document has it;
+///   [`ErrorKind::NoSuchField`] if no document has it, or has the field that was given for ids;
 /// - [`ErrorKind::NoTextField`] if none of the first thousand records has the field of the text, [`ErrorKind::AllRejected`] if
 ///   no record is a document, [`ErrorKind::TooManyRejects`] if more are rejected than the plan allows, and
 ///   [`ErrorKind::NullText`] if a text is null and nulls are to be errors;
@@ -151,6 +154,7 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
     }
     let mut reading = desk.finish()?;
 
+    check_id_field(corpus, &reading.documents)?;
     let room = plan.memory.room(plan.threads, reading.documents.len());
     reading.references = reading.documents.partition_point(|place| place.source < corpus.references())?;
     let warned = reading.documents.find_repeated_ids(corpus, room, reading.references)?;
@@ -169,6 +173,22 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
     }
     reading.ranks.check(&plan.key.keep, &reading.documents, reading.references, corpus, observer)?;
     Ok(reading)
+}
+
+/// Refuses a field of ids that was asked for and that no document has. Tables and CSV are refused when they are opened.
+fn check_id_field(corpus: &Corpus, documents: &Documents) -> Result<(), Error> {
+    let field = &corpus.options().id_field;
+    let is_default = *field == ReadOptions::default().id_field;
+    if is_default || documents.is_empty() || corpus.format() != Some(Format::JSONL) {
+        return Ok(());
+    }
+    let mut is_found = false;
+    documents.for_each_raw_id(|_, id| is_found |= !id.is_empty())?;
+    if is_found {
+        return Ok(());
+    }
+    let fields = corpus.field_names(&documents.place(0)?, &mut Scratch::new())?;
+    Err(ErrorKind::NoSuchField { field: field.to_string(), fields }.into())
 }
 
 /// The bytes of a chunk.

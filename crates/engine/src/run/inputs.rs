@@ -8,7 +8,7 @@ use minwise::weight::FrequencyLookup;
 use minwise::{Observer, Sentence, Spec, Stage, WeightSpec};
 use minwise_corpus::{Corpus, FieldPath, Format, Input, InputFormat, ReadOptions, Scratch};
 
-use crate::error::{Error, SettingProblem};
+use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::setters::setters;
 use crate::settings::{RunSettings, table_problem};
 use crate::weigh::{FrequencyTable, WeightTables, count_for_a_run};
@@ -216,7 +216,7 @@ fn listed(inputs: &[Input], separator: &str) -> String {
 fn saved(path: &Path, spec: &Spec) -> Result<FrequencyTable, Error> {
     let table = FrequencyTable::open(path)?;
     let refused = |reason: String| {
-        SettingProblem::new("weights", path.display(), format!("`{}`: {reason}", path.display()))
+        SettingProblem::new("weights", path.display(), format!("`{}` {reason}", path.display()))
     };
     table.check(spec).map_err(|error| {
         let hint = Sentence::new()
@@ -225,12 +225,21 @@ fn saved(path: &Path, spec: &Spec) -> Result<FrequencyTable, Error> {
             .setting("shingle")
             .text(" and ")
             .setting("normalize");
-        refused(error.to_string()).hint(hint)
+        let reason = match error.kind() {
+            ErrorKind::Spec(error) => match error.kind() {
+                minwise::ErrorKind::SpecMismatch { field, left, right } => {
+                    format!("has other settings: {field} is `{right}` there and `{left}` here")
+                }
+                _ => format!("cannot be used: {error}"),
+            },
+            _ => format!("cannot be used: {error}"),
+        };
+        refused(reason).hint(hint)
     })?;
     // Nothing can be rare among no documents.
     if table.documents() == 0 {
         let hint = Sentence::new().action_on("weights", "INPUT -o FILE").text(" counts a corpus");
-        return Err(refused("it counts no documents".to_owned()).hint(hint).into());
+        return Err(refused("counts no documents".to_owned()).hint(hint).into());
     }
     Ok(table)
 }

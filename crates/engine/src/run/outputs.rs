@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use minwise::{Observer, Sentence, escape_control};
 use minwise_corpus::{
     CompleteOutput, Corpus, ErrorKind as CorpusErrorKind, Format, Layout, Output, OutputFolder, Overwrite,
-    RunTag, Source, TableCompression, Unconverted, check_conversion, check_each, has_compressed_name,
-    refuse_annotation, refuse_conversion, refuse_overlap, refuse_same_names, refuse_shared,
-    refuse_shared_members, refuse_unlike,
+    RunTag, Source, TableCompression, Unconverted, check_conversion, check_each, foreign_file,
+    has_compressed_name, refuse_annotation, refuse_conversion, refuse_overlap, refuse_same_names,
+    refuse_shared, refuse_shared_members, refuse_unlike,
 };
 
 use super::Destination;
@@ -321,6 +321,14 @@ impl Complete {
 /// The format of an output file: what was asked for, else what its name says, else that of the inputs.
 fn format_of(path: Option<&Path>, asked: Option<Format>, corpus: &Corpus) -> Result<Format, Error> {
     let name = path.map(Path::to_string_lossy).unwrap_or_default();
+    if let Some(expected) = foreign_file(&name).filter(|_| asked.is_none()) {
+        let message =
+            format!("`{}` has the name of {expected}, which Minwise does not write", escape_control(&name));
+        let hint = Sentence::from("give it a name that ends in `.jsonl`, `.csv`, `.parquet` or `.arrow`; ")
+            .setting("output-format")
+            .text(" sets the format under any name");
+        return Err(refused(message.into(), hint));
+    }
     let Some(format) = asked.or_else(|| Format::of_name(&name)).or_else(|| corpus.output_format()) else {
         return Err(no_format(path, corpus));
     };

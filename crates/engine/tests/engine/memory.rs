@@ -345,7 +345,10 @@ fn a_run_is_resumed_with_the_same_texts_and_no_others() {
     let error = run(desk.named(other.into()), &Unobserved).unwrap_err();
     assert!(error.to_string().ends_with("has as many bytes as then, but other content"), "{error}");
     let error = run(desk.file(), &Unobserved).unwrap_err();
-    assert!(error.to_string().contains("`format` was `texts-in-memory` then and is `jsonl` now"), "{error}");
+    assert!(
+        error.to_string().contains("the format of the inputs was `texts-in-memory` then and is `jsonl` now"),
+        "{error}"
+    );
     let resumed = run(desk.memory(), &Unobserved).unwrap();
     assert_same(&resumed, &found(&dedup(desk.memory(), 1)));
 }

@@ -127,7 +127,10 @@ pub(crate) struct IndexCounts {
 const CACHE_BYTES: u64 = 128 << 20;
 
 pub(crate) struct Store {
+    /// The index, for errors.
     path: PathBuf,
+    /// Where the engine has its files.
+    folder: PathBuf,
     database: Database,
     spaces: Vec<Keyspace>,
 }
@@ -148,10 +151,10 @@ impl Store {
             .map(|space| database.keyspace(space.name(), || space.options()))
             .collect::<std::result::Result<_, _>>()
             .map_err(wrong)?;
-        Ok(Self { path: index.to_owned(), database, spaces })
+        Ok(Self { path: index.to_owned(), folder: folder.to_owned(), database, spaces })
     }
 
-    /// Bytes of the journals in the folder of a store that nobody has open. Room that was only reserved does not count.
+    /// Bytes of the journals in the folder of a store. Room that was only reserved does not count.
     pub(crate) fn journal_bytes(folder: &Path) -> u64 {
         let Ok(files) = fs_err::read_dir(folder) else { return 0 };
         let journals = files.flatten().filter(|file| file.path().extension().is_some_and(|end| end == "jnl"));
@@ -172,14 +175,13 @@ impl Store {
         Change { store: self, batch: self.database.batch().durability(Some(PersistMode::SyncAll)) }
     }
 
-    /// Bytes on disk.
-    pub(crate) fn disk_bytes(&self) -> Result<u64> {
-        self.database.disk_space().map_err(|error| Error::store(&self.path, error))
-    }
-
-    /// Bytes of the journals of a store that is open. The newest changes lie there.
-    pub(crate) fn open_journal_bytes(&self) -> Result<u64> {
-        self.database.journal_disk_space().map_err(|error| Error::store(&self.path, error))
+    /// Bytes of the journals, in which the newest changes lie, and of all other files. Room that was only reserved does not
+    /// count: the engine makes a new journal 64 MiB long.
+    pub(crate) fn disk_bytes(&self) -> Result<(u64, u64)> {
+        let failed = |error| Error::store(&self.path, error);
+        let reserved = self.database.journal_disk_space().map_err(failed)?;
+        let rest = self.database.disk_space().map_err(failed)?.saturating_sub(reserved);
+        Ok((Self::journal_bytes(&self.folder), rest))
     }
 
     /// Writes what is in memory to files and drops what was overwritten.

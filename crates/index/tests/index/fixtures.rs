@@ -46,7 +46,7 @@ fn damaged_files_are_told() {
         ("header-of-version-9", "header", "has format version 9, and this program reads version 1"),
         ("header-changed", "header", "it does not match its checksum"),
         ("header-cut", "header", "it has no checksum"),
-        ("header-of-another-unicode", "header", "the index was made with Unicode 3.0"),
+        ("header-of-another-unicode", "header", "the archive was made with Unicode 3.0"),
         ("acknowledged-changed", "acknowledged", "it does not match its checksum"),
         ("acknowledged-of-more", "acknowledged", "was acknowledged, but the newest change that is stored is"),
     ] {

@@ -163,3 +163,37 @@ fn a_repair_that_is_interrupted_has_changed_nothing() {
     assert_eq!(Index::repair(&path, &Unobserved).unwrap().taken_out, 1);
     assert_eq!(Index::open(&path).unwrap().check_integrity(&Unobserved).unwrap().found(), 0);
 }
+
+/// A small index is compacted by writing it anew. What cannot be written anew stays as it is.
+#[test]
+fn an_index_that_is_rewritten_has_the_same_documents_and_nothing_else() {
+    for texts in [Texts::Kept, Texts::LeftOut] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index");
+        let index = Index::create(&path, &IndexSettings::default().texts(texts)).unwrap();
+        let documents: Vec<NewDocument> = (0..30).map(|n| document(&format!("d{n}"), &text(n, 50))).collect();
+        index.add(&documents, 7, 2).unwrap();
+        index.remove(&["d3", "d29"]).unwrap();
+        let (truth, before) = (contents(&index), index.statistics().unwrap());
+        assert!(!index.is_worth_compacting().unwrap() && before.disk_bytes < 1 << 20, "{before:?}");
+        let error = index.rewrite(&Patience(AtomicU64::new(12))).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Interrupted), "{error}");
+        let index = Index::open(&path).unwrap();
+        assert_eq!((contents(&index), index.statistics().unwrap().removed), (truth.clone(), 2));
+        index.rewrite(&Unobserved).unwrap();
+        let index = Index::open(&path).unwrap();
+        let after = index.statistics().unwrap();
+        assert_eq!((contents(&index), after.removed), (truth, 0));
+        assert!(
+            after.disk_bytes < before.disk_bytes && after.changes > before.changes,
+            "{after:?} {before:?}"
+        );
+        assert_eq!(index.check(&Unobserved).unwrap().found(), 0);
+        if texts == Texts::Kept {
+            index.damage_for_tests("d7");
+            let error = index.rewrite(&Unobserved).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Damaged { .. }), "{error}");
+            assert_eq!(Index::open(&path).unwrap().ids().unwrap().len(), 28);
+        }
+    }
+}

@@ -154,7 +154,10 @@ fn what_is_kept_in_place_of_a_text_has_to_be_of_one() {
         ),
     ] {
         let error = with(field, value);
-        assert!(error.starts_with("line 3 is no document of an index") && error.contains(says), "{error}");
+        assert!(
+            error.starts_with("line 3 is not a document of an exported archive") && error.contains(says),
+            "{error}"
+        );
     }
     assert_eq!(other.statistics().unwrap().documents, 0);
 }

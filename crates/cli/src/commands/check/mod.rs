@@ -121,7 +121,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut lines = SummaryLines::default();
     lines.line("checked", format!("{}: {} with matches", counted(checked, "document"), grouped(found)));
     lines.line("rejected", counted(rejects.count(), "record"));
-    lines.optional("skipped", summary::skipped(skipped_files, skipped));
+    lines.optional("skipped", summary::skipped(skipped_files, skipped, args.messages.verbose));
     lines.line("guarantee", guarantee(&options, index.settings(), recall));
     if let Some(path) = &args.report {
         lines.line("wrote", format!("the report to `{}`", visible(path)));
@@ -211,8 +211,8 @@ fn matched(index: &Index, answer: &Answer) -> Result<Vec<StoredDocument>, Failur
 /// What is a match, and what is no evidence; the texts of forms are read later.
 fn match_options(args: &MatchArgs, problems: &mut FlagProblems) -> CheckOptions {
     let mut options = CheckOptions::default()
-        .threshold(problems.number("--threshold", &args.threshold, "a number"))
-        .containment(problems.number("--containment", &args.containment, "a number"))
+        .threshold(problems.share_or(0.5, "--threshold", &args.threshold))
+        .containment(problems.share_or(0.3, "--containment", &args.containment))
         .passage(match args.passage.as_deref() {
             None => None,
             Some("off") => Some(CheckOptions::NO_PASSAGE),

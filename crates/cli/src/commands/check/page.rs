@@ -112,8 +112,8 @@ fn not_evidence(options: &CheckOptions) -> Vec<String> {
     let forms = options.ignore_text.len() as u64;
     let left_out = [
         (forms > 0).then(|| format!("the text of {} (`--ignore-text`)", counted(forms, "template"))),
-        options.max_df.map(|most| format!("what stands in more documents than `--max-df {most}` allows")),
-        options.ignore_quotations.then(|| "what stands in quotation marks".to_owned()),
+        options.max_df.map(|most| format!("text that more documents contain than `--max-df {most}` allows")),
+        options.ignore_quotations.then(|| "text in quotation marks".to_owned()),
         options.ignore_references.then(|| "lists of references".to_owned()),
     ];
     let mut passed_over: Vec<String> =
@@ -121,7 +121,7 @@ fn not_evidence(options: &CheckOptions) -> Vec<String> {
     if options.since.is_some() || options.until.is_some() {
         let by = match &options.date_field {
             Some(field) => format!("by `{field}`"),
-            None => "by when they were added".to_owned(),
+            None => "by the date on which they were added".to_owned(),
         };
         let end = |word: &str, date: &Option<String>| date.as_ref().map(|date| format!("{word} {date}"));
         let ends = [end("before", &options.since), end("after", &options.until)];
@@ -135,8 +135,7 @@ fn not_evidence(options: &CheckOptions) -> Vec<String> {
             .push(format!("Left out of both documents before they were compared: {}.", left_out.join("; ")));
     }
     if !passed_over.is_empty() {
-        sentences
-            .push(format!("Documents of the archive that were passed over: {}.", passed_over.join("; ")));
+        sentences.push(format!("Documents of the archive that were skipped: {}.", passed_over.join("; ")));
     }
     if let Some(weighting) = options.weight {
         sentences.push(format!("The weighted similarity is that with `--weight {weighting}`."));
@@ -263,7 +262,7 @@ fn one_match(
     }
     if found.further_passages > 0 {
         let further = counted(found.further_passages as u64, "further passage");
-        let _ = writeln!(out, "<p class=\"facts\">{further} of no greater length not shown.</p>");
+        let _ = writeln!(out, "<p class=\"facts\">{further} not shown; none is longer.</p>");
     }
     out.push_str("</article>\n");
 }
@@ -381,7 +380,7 @@ mod tests {
             |options: &CheckOptions| CheckPage::default().finish(&IndexSettings::default(), options, 1.0);
         let all = CheckOptions::default();
         assert!(shown(&all).contains("are exact, on shingles of"));
-        assert!(!shown(&all).contains("Left out") && !shown(&all).contains("passed over"));
+        assert!(!shown(&all).contains("Left out") && !shown(&all).contains("were skipped"));
         let window = |since: Option<&str>, until: Option<&str>, field: Option<&str>| {
             let mut options = CheckOptions::default();
             let texts = [&mut options.since, &mut options.until, &mut options.date_field];
@@ -394,18 +393,18 @@ mod tests {
             (all.clone().ignore_text([""]), "compared: the text of 1 template ("),
             (
                 all.clone().max_df(Some(MostDocuments::Share(0.5))),
-                "compared: what stands in more documents than `--max-df 0.5` allows.",
+                "compared: text that more documents contain than `--max-df 0.5` allows.",
             ),
-            (all.clone().ignore_quotations(true), "compared: what stands in quotation marks."),
+            (all.clone().ignore_quotations(true), "compared: text in quotation marks."),
             (all.clone().ignore_references(true), "compared: lists of references."),
-            (all.clone().exclude(["a<b"]), "over: those with the same `a&lt;b`."),
+            (all.clone().exclude(["a<b"]), "skipped: those with the same `a&lt;b`."),
             (
                 window(Some("2015"), Some("2020"), Some("filed")),
-                "over: those before 2015 or after 2020, by `filed`, or without a date.",
+                "skipped: those before 2015 or after 2020, by `filed`, or without a date.",
             ),
             (
                 window(Some("2015"), None, None),
-                "over: those before 2015, by when they were added, or without a date.",
+                "skipped: those before 2015, by the date on which they were added, or without a date.",
             ),
             (all.clone().weight(Some(Weighting::Count)), "`--weight count`"),
         ] {

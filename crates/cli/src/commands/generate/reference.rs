@@ -144,7 +144,7 @@ fn conflicts<'a>(command: &'a Command, arg: &'a Arg) -> impl Iterator<Item = &'a
         command.get_arg_conflicts_with(one).iter().any(|found| found.get_id() == other.get_id())
     };
     let others = command.get_arguments().filter(move |other| excludes(arg, other) || excludes(other, arg));
-    others.filter_map(Arg::get_long)
+    others.filter(|other| !other.is_hide_set()).filter_map(Arg::get_long)
 }
 
 /// A text with a small first letter, unless its first word is written in capitals.

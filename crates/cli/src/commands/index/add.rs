@@ -117,7 +117,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
         format!("{} added, {} replaced, {} unchanged", grouped(new), grouped(replaced), grouped(unchanged));
     lines.line("documents", added);
     lines.line("rejected", counted(rejects.count(), "record"));
-    lines.optional("skipped", summary::skipped(skipped_files, skipped));
+    lines.optional("skipped", summary::skipped(skipped_files, skipped, args.messages.verbose));
     let documents = counted(statistics.documents, "document");
     let [text, disk] = [statistics.text_bytes, statistics.disk_bytes].map(size);
     lines.line(

@@ -28,15 +28,13 @@ pub fn remove(args: &IndexRemoveArgs, printer: &Printer) -> Result<Exit, Failure
 pub fn compact(args: &IndexFolderArgs, printer: &Printer) -> Result<Exit, Failure> {
     let index = open(&args.folder)?;
     let before = index.statistics()?.disk_bytes;
-    if !index.is_worth_compacting()? {
-        printer.note(&format!(
-            "compacted   nothing: most of the {} are recent changes, which stay until there are 64 MB of them",
-            size(before)
-        ));
-        return Ok(Exit::Done);
+    if index.is_worth_compacting()? {
+        index.compact(&Interruptible)?;
+        drop(index);
+    } else {
+        // Compaction would write the journal of a small archive a second time.
+        index.rewrite(&Interruptible)?;
     }
-    index.compact(&Interruptible)?;
-    drop(index);
     // What was replaced leaves the disk when the index is closed.
     let after = open(&args.folder)?.statistics()?.disk_bytes;
     printer.note(&format!("compacted   {} before, {} now", size(before), size(after)));

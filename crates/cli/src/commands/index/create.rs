@@ -14,7 +14,7 @@ use crate::settings::{self, FlagProblems};
 pub fn run(args: &IndexCreateArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut problems = FlagProblems::default();
     let threshold = settings::threshold(&args.threshold, &mut problems);
-    let recall: f64 = problems.number("--recall", &args.recall, "a number");
+    let recall = problems.share_or(0.996, "--recall", &args.recall);
     problems.check("--recall", tune::check_recall(recall));
     let passage = problems.whole_or(IndexSettings::default().passage, 1, "--passage", &args.passage);
     let bits = match args.bits.as_str() {

@@ -87,8 +87,8 @@ pub fn stats(args: &IndexStatsArgs) -> Result<Exit, Failure> {
             format!("{object}\n")
         }
         ListFormat::Text => format!(
-            "documents   {}; {} removed or replaced since the last compaction\n\
-             text        {}, {} compressed\n\
+            "documents   {}; {} removed or replaced since the last `index compact`\n\
+             size        {} of text, {} compressed\n\
              shingles    {} in all documents\n\
              on disk     {}\n\
              changes     {}\n\
@@ -107,16 +107,18 @@ pub fn stats(args: &IndexStatsArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// What an index was made with, for people.
+/// What an archive was made with, for people.
 pub fn made_with(settings: &IndexSettings) -> String {
     let texts = match settings.texts {
-        Texts::Kept => "texts are kept",
-        _ => "texts are left out",
+        Texts::Kept => "stored",
+        _ => "not stored",
     };
     let bits = settings.bits.map_or("all bits".to_owned(), |bits| format!("{bits} bits"));
     format!(
         "spec        {}\n\
-         finds       documents by {} of {}, {bits} of each register kept; passages from {} on; {texts}",
+         bands       {} of {}; {bits} of each register are stored\n\
+         passages    every shared passage of {} or more is found\n\
+         texts       {texts}",
         settings.spec,
         counted(settings.bands as u64, "band"),
         counted(settings.rows as u64, "row"),

@@ -21,16 +21,20 @@ fn threads() -> usize {
 pub fn merge(args: &IndexMergeArgs, printer: &Printer) -> Result<Exit, Failure> {
     let indexes = args.folders.iter().map(|folder| open(folder)).collect::<Result<Vec<_>, _>>()?;
     // Settings that differ are told before anything is made.
-    for other in &indexes[1..] {
-        indexes[0].settings().compare(other.settings())?;
+    for (other, folder) in indexes.iter().zip(&args.folders).skip(1) {
+        indexes[0].settings().compare(other.settings()).map_err(|error| {
+            let (code, first) = (error.code(), &args.folders[0]);
+            let message = format!("`{first}` and `{folder}` cannot be merged: {error}");
+            Failure::Error { code, message, hint: None }
+        })?;
     }
     let all: Vec<&Index> = indexes.iter().collect();
     let merge = |new: &Index| new.merge(&all, threads(), &Interruptible);
     let (_, merged) = Index::create_with(Path::new(&args.output), indexes[0].settings(), merge)?;
     printer.note(&format!(
-        "merged      {} of {}; {} took the place of one with the same id",
+        "merged      {} of {}; {} replaced one with the same id",
         counted(merged.documents, "document"),
-        counted(indexes.len() as u64, "index"),
+        counted(indexes.len() as u64, "archive"),
         grouped(merged.replaced),
     ));
     Ok(Exit::Done)
@@ -48,7 +52,7 @@ pub fn export(args: &IndexExportArgs, printer: &Printer) -> Result<Exit, Failure
         }
     };
     if index.settings().texts == Texts::LeftOut {
-        printer.note("the index has no texts: only one with the same settings can take these lines");
+        printer.note("note: the archive has no texts, so that only an archive with the same settings can import these lines");
     }
     printer.note(&format!("exported    {}", counted(exported, "document")));
     Ok(Exit::Done)
@@ -75,7 +79,7 @@ pub fn import(args: &IndexImportArgs, printer: &Printer) -> Result<Exit, Failure
         Index::create_with(folder, &settings, |new| new.import(&mut lines, threads(), &Interruptible))?
     };
     printer.note(&format!(
-        "imported    {}; the index has {} now",
+        "imported    {}; the archive has {} now",
         counted(imported.documents, "document"),
         counted(index.statistics()?.documents, "document"),
     ));

@@ -89,15 +89,16 @@ impl FilterPlan {
 
     pub(super) fn text(&self) -> String {
         let Self { filter, threshold, error } = self;
-        let mut out = format!("\nfilter for an error of {error:e} at similarity {threshold}\n\n");
+        let mut out =
+            format!("\nfilter: at most {error:e} of the pairs at similarity {threshold} are lost\n\n");
         if filter.looks().is_empty() {
             let registers = subject(filter.registers() as u64, "register", ["is", "are"]);
-            return out + &format!("{registers} too few: every pair passes\n");
+            return out + &format!("{registers} too few for a filter: no pair is rejected\n");
         }
         out += &format!(
-            "all looks together reject {:.2e} of the pairs there, no look alone more than {:.2e}\n\
-             a pair is rejected at `m_lower` agreements or fewer; it could be accepted at `m_upper` or more\n\
-             the shares are of pairs with similarities spread evenly from 0 to 1\n\n",
+            "all looks together lose {:.2e} of these pairs, and no look loses more than {:.2e}\n\
+             a pair is rejected if at most `m_lower` of its registers agree; it could be accepted if at least `m_upper` agree\n\
+             `rejected` and `accepted` are shares of pairs whose similarities are spread evenly from 0 to 1\n\n",
             self.made_error(),
             filter.error_per_look(),
         );
@@ -113,7 +114,7 @@ impl FilterPlan {
         };
         let looks = filter.looks().iter().map(look_row).collect();
         out += &table(First::Numbers, ["registers", "m_lower", "m_upper", "rejected", "accepted"], looks);
-        out += "\nregisters that are compared on average; `dedup` and `pairs` only reject, and verify what is left\n\n";
+        out += "\nregisters that are compared on average; `dedup` and `pairs` reject pairs only, and compare all others exactly\n\n";
         let pair_row = |PairFates { similarity, rejected, compared, compared_deciding }| {
             [
                 similarity.to_string(),

@@ -56,7 +56,7 @@ impl MethodRanking {
         let RankedMethod { method, bytes, hashes } = *least;
         let hashes = if hashes == 1 { "1 hash".to_owned() } else { format!("{hashes} hashes") };
         let reason = format!(
-            "{bytes} bytes and {hashes} per shingle; of those that can be banded none takes fewer bytes, and with as many none fewer hashes"
+            "{bytes} bytes and {hashes} per shingle: the fewest bytes of all kinds that can be banded, and the fewest hashes for these bytes"
         );
         Some(Recommended { sketch: method, reason })
     }
@@ -64,7 +64,7 @@ impl MethodRanking {
     /// What takes the least room.
     fn storage(&self) -> Option<Recommended> {
         let least = self.ranked.first()?;
-        let reason = format!("{} bytes; none takes fewer", least.bytes);
+        let reason = format!("{} bytes, the fewest of all kinds", least.bytes);
         Some(Recommended { sketch: least.method, reason })
     }
 
@@ -108,12 +108,12 @@ impl MethodRanking {
         );
         let mut out = format!("\nsketches for {wanted}\n\n");
         if self.ranked.is_empty() {
-            out += "no kind has it at any size\n";
+            out += "no kind of sketch reaches it at any size\n";
         } else {
             out += &self.ranked_text();
         }
         if !self.out_of_reach.is_empty() {
-            out += "\nout of reach: the largest of each kind that can be made, and its standard error\n\n";
+            out += "\nkinds that do not reach it, each in its largest size with its standard error\n\n";
             out += &self.out_of_reach_text();
         }
         let uses = [

@@ -12,14 +12,15 @@ use crate::options::{Delimiter, ReadOptions};
 use crate::scratch::grown;
 use crate::source::SourceReader;
 
-/// Bytes between two places at which a source can be cut.
-pub(super) const CUT_BYTES: u64 = 1 << 20;
+/// Bytes between two places at which a source can be cut. The smallest chunk of a run has as many: larger pieces of tiny records
+/// would exceed a small memory, because what is remembered of a record of seven bytes takes a hundred times its bytes.
+pub(super) const CUT_BYTES: u64 = 64 << 10;
 
 /// Bytes looked at together.
 const BLOCK_BYTES: u64 = 256 << 10;
 
 /// The longest header that makes sense.
-const HEADER_BYTES: u64 = 1 << 20;
+pub(super) const HEADER_BYTES: u64 = 1 << 20;
 
 /// What is known about a source of delimited records.
 #[derive(Debug)]
@@ -30,8 +31,8 @@ pub(crate) struct Delimited {
     /// What the header calls the fields of a record.
     pub(crate) names: Vec<String>,
     pub(crate) columns: ColumnNumbers,
-    /// Where records begin, about a mebibyte apart; the first is 0 and the last is the end. A record that is larger
-    /// lies between two of them alone.
+    /// Where records begin, at most [`CUT_BYTES`] apart; the first is 0 and the last is the end. A record that is larger, or a
+    /// header, lies between two of them alone.
     pub(crate) cuts: Vec<u64>,
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use memchr::memchr_iter;
 
-use super::open::{CUT_BYTES, Delimited};
+use super::open::{CUT_BYTES, Delimited, HEADER_BYTES};
 use super::split::{Splitter, fields, unquoted, without_line_end};
 use crate::document::{Document, RecordPlace};
 use crate::error::Result;
@@ -31,8 +31,8 @@ pub(crate) fn scan(
     let limit = options.record_limit();
     let cuts = delimited.cuts.iter().copied();
     for (from, to) in cuts.clone().zip(cuts.skip(1)).skip(pieces.start).take(pieces.len()) {
-        // Between two cuts there are several records or one large one, which is loaded only if it may be.
-        if to - from > (2 * CUT_BYTES).max(limit.saturating_add(2)) {
+        // Between two cuts there are several records, a header, or one large record, which is loaded only if it may be.
+        if to - from > (HEADER_BYTES + CUT_BYTES).max(limit.saturating_add(2)) {
             let place =
                 RecordPlace { source, line, offset: from, len: u32::try_from(to - from).unwrap_or(u32::MAX) };
             visit(place, Err(Reject::new(RejectReason::TooLarge { bytes: to - from, limit })));

@@ -75,7 +75,9 @@ impl Manifest {
         let changed = |reason: String| Error::from(ErrorKind::Changed { setting: None, reason });
         let setting = |name: &str, reason: String| match name {
             // These follow from settings and inputs, and nobody gives them by these names.
-            "spec" | "format" | "version" => changed(format!("`{name}` {reason}")),
+            "spec" => changed(format!("the spec {reason}")),
+            "format" => changed(format!("the format of the inputs {reason}")),
+            "version" => changed(format!("the version of Minwise {reason}")),
             _ => ErrorKind::Changed { setting: Some(name.to_owned()), reason }.into(),
         };
         for (name, now) in &self.options {

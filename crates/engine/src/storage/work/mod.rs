@@ -33,8 +33,9 @@ pub use manifest::Manifest;
 const MADE_BY: &str = "dedup";
 const MANIFEST: FileKind =
     FileKind { magic: *b"MINWmani", version: 1, name: "manifest of a run", made_by: MADE_BY };
+/// Version 2, because a segment counts chunks, and CSV is cut into smaller ones than in version 1.
 const SEGMENT: FileKind =
-    FileKind { magic: *b"MINWsegm", version: 1, name: "segment of a run", made_by: MADE_BY };
+    FileKind { magic: *b"MINWsegm", version: 2, name: "segment of a run", made_by: MADE_BY };
 const GROUPS: FileKind =
     FileKind { magic: *b"MINWgrps", version: 1, name: "file of band groups", made_by: MADE_BY };
 const FINISHING: FileKind =

@@ -58,7 +58,7 @@ mod _minwise {
     use crate::sketches::PySketches;
     #[pymodule_export]
     use crate::spark::{
-        PySparkBatch, PySparkFile, PySparkRounds, PySparkTask, spark_ask, spark_frequent, spark_group,
+        PySparkBatch, PySparkBlocks, PySparkFile, PySparkRounds, PySparkTask, spark_ask, spark_frequent, spark_group,
         spark_name, spark_plan, spark_settle, spark_sort, spark_wait,
     };
 

@@ -1,6 +1,6 @@
 """Rounds: pairs are asked, screened by their sketches and compared exactly, until every document is decided.
 
-Who is asked about whom depends on shelves and similar pairs, and on no text or sketch. The driver works that out if it has room: some 170
+Who is asked about whom depends on shelves and similar pairs, and on no text or sketch. The driver works that out if it has room: 160 to 830
 bytes per document and shelf. Above that, tasks do. A task has whole shelves, which name pairs and count what each document waits for, or
 whole components of undecided documents that similar pairs connect, which it decides. Shelves connect nothing: what a document waits for
 is counted before, and a count that is out of date only delays a decision (`shelf.rs` of core).
@@ -20,8 +20,8 @@ from ._work import ANSWER_BYTES, Work, fetched, fetched_whole
 
 log = logging.getLogger("minwise.spark")
 
-#: Memberships of shelves that the driver takes: some 8.5 GB.
-DRIVER_MEMBERS = 50_000_000
+#: Memberships of shelves that the driver takes: 3.2 GB if shelves are small, and up to 17 GB if they have hundreds of dissimilar documents.
+DRIVER_MEMBERS = 20_000_000
 #: Bytes of a membership, of a copy and of a similar pair that an engine sends to the driver, beside rank keys.
 ROW_BYTES = 24
 #: Texts of the pairs of one bucket, in bytes, and pairs of one bucket.
@@ -43,6 +43,9 @@ HERE_PAIRS = 500_000
 STATE_BYTES = 180
 PART_BYTES = 128 << 20
 MOST_PARTS = 20_000
+#: Documents of the largest shelf from which on the texts have parity bits, which screen the pairs of blocks. To make them takes as long as a
+#: sketch.
+CROWD = 256
 #: Documents that a shelf takes, as in `block.rs`.
 SHELF = 131_072
 #: Values of `state`, and of `decided` if no round has decided.
@@ -65,13 +68,17 @@ class Asks:
 class Rounds:
     """The rounds of one job. Subclasses know who is asked about whom."""
 
-    def __init__(self, work: Work, job: Job) -> None:
+    def __init__(self, work: Work, job: Job, counts: dict[str, Any]) -> None:
         self.work = work
         self.job = job
+        self.key_bytes = counts["member_bytes"] // max(counts["members"], 1) + 1
+        self.has_crowds = counts["largest"] >= CROWD
         self.totals = {"rounds": 0, "asked": 0, "screened": 0, "similar": 0}
 
     #: Bytes of a rank key, on average.
     key_bytes: int = 0
+    #: Whether a shelf is so large that its pairs may be a block.
+    has_crowds: bool = False
 
     def can_compare(self, texts: int, limit: int | None) -> bool:
         """Whether the driver can compare all pairs itself. All texts of the input have `texts` bytes; `limit` is a limit of tests."""
@@ -172,7 +179,7 @@ class Rounds:
         if asks.placed is not None:
             return self._small_round(step, asks)
         work = self.work
-        sketches = work.table("texts", _tasks.TEXTS).where("rank is not null").select("rank", "sketch", "size")
+        sketches = work.table("texts", _tasks.TEXTS).where("rank is not null").select("rank", "sketch", "size", "parity")
         found = []
         if asks.pairs is not None:
             own = needed(sketches, asks.pairs) if asks.listed <= SMALL_PAIRS else sketches
@@ -211,13 +218,12 @@ class DriverRounds(Rounds):
     def __init__(self, work: Work, job: Job, clustering: str, limits: dict[str, int | None], counts: dict[str, Any]) -> None:
         from .._minwise import SparkRounds
 
-        super().__init__(work, job)
+        super().__init__(work, job, counts)
         #: All copies, if they are few.
         self.copies: Any = None
         shelves: Any
         self._members_bytes = counts["members"] * ROW_BYTES + counts["member_bytes"]
         self._copies_bytes = counts["copies"] * ROW_BYTES + counts["copy_bytes"]
-        self.key_bytes = counts["member_bytes"] // max(counts["members"], 1) + 1
         is_few = counts["copies"] <= SMALL_ROWS and self._copies_bytes <= ANSWER_BYTES
         if not counts["is_table"] or is_few and self._members_bytes + self._copies_bytes <= ANSWER_BYTES:
             # The driver has both, or one job fetches them.
@@ -309,7 +315,7 @@ class DriverRounds(Rounds):
         self.take_sizes(texts.select(["rank", "size"]))
         task = _tasks._task(self.job)
         # Sketches are made here, because they would take as long to send as to make.
-        texts = pa.Table.from_batches([pa.record_batch(task.fill(batch)) for batch in texts.to_batches(10_000)], texts.schema)
+        texts = pa.Table.from_batches([pa.record_batch(task.fill(batch, False)) for batch in texts.to_batches(10_000)], texts.schema)
         texts = texts.select(["rank", "text", "sketch"]).combine_chunks()
         at = {rank: row for row, rank in enumerate(texts["rank"].to_pylist())}
         while True:
@@ -378,13 +384,12 @@ class ClusterRounds(Rounds):
     and states of documents are a table in the folder."""
 
     def __init__(self, work: Work, job: Job, clustering: str, limits: dict[str, int | None], counts: dict[str, Any]) -> None:
-        super().__init__(work, job)
+        super().__init__(work, job, counts)
         self.clustering = clustering
         self.limits = limits
         self.largest: int = counts["largest"]
         self._members: int = counts["members"]
         self._copies: int = counts["copies"]
-        self.key_bytes = counts["member_bytes"] // max(counts["members"], 1) + 1
         self.documents: int = work.step("documents", self._begin)["documents"]
         self._undecided = 0
 

@@ -240,12 +240,12 @@ def refuse_equal_ranks(table: Any, order_by: tuple[str, ...]) -> None:
     )
 
 
-def again(df: Any, against: Any, columns: Columns, job: Job, needed: bytes | None, sketches: bool = True) -> Any:
+def again(df: Any, against: Any, columns: Columns, job: Job, needed: bytes | None, sketches: bool = True, parities: bool = False) -> Any:
     """Rows of the input, read another time."""
-    rows = selected(df, columns).drop("id").mapInArrow(_tasks.reader(job, False, needed, sketches), _tasks.TEXTS)
+    rows = selected(df, columns).drop("id").mapInArrow(_tasks.reader(job, False, needed, sketches, parities), _tasks.TEXTS)
     if against is not None:
         references = selected(against, for_references(columns)).drop("id")
-        rows = rows.unionByName(references.mapInArrow(_tasks.reader(job, True, needed, sketches), _tasks.TEXTS))
+        rows = rows.unionByName(references.mapInArrow(_tasks.reader(job, True, needed, sketches, parities), _tasks.TEXTS))
     return rows
 
 
@@ -269,7 +269,7 @@ def texts(work: Work, df: Any, against: Any, columns: Columns, job: Job, rounds:
     If a row of the first reading is missing, is new or has another text, the input is not deterministic, and the job ends.
     """
     ranks, number = rounds.ranks()
-    table = work.save(chosen_texts(df, against, columns, job, ranks, number), "texts")
+    table = work.save(chosen_texts(df, against, columns, job, ranks, number, rounds.has_crowds), "texts")
     if number <= SMALL_HASHES:
         # One job fetches the sums and the sizes.
         sizes = fetched_whole(table.select("rank", "size", "content"), number * (rounds.key_bytes + 24), "rank")
@@ -305,16 +305,16 @@ def refuse_another_reading(now: tuple[int, int], before: tuple[int, int]) -> Non
         )
 
 
-def chosen_texts(df: Any, against: Any, columns: Columns, job: Job, ranks: Any, number: int) -> Any:
-    """Texts and sketches of some documents, and the sums of the whole reading."""
+def chosen_texts(df: Any, against: Any, columns: Columns, job: Job, ranks: Any, number: int, parities: bool = False) -> Any:
+    """Texts and sketches of some documents, and the sums of the whole reading. Blocks need parity bits, too."""
     from pyspark.sql import functions as F
 
     if not hasattr(ranks, "sparkSession"):
-        return again(df, against, columns, job, bytes(SparkTask.hashes(ranks)))
+        return again(df, against, columns, job, bytes(SparkTask.hashes(ranks)), parities=parities)
     rows = again(df, against, columns, job, None, sketches=False)
     marked = ranks.withColumn("is_needed", F.lit(True))
     marked = F.broadcast(marked) if number <= SMALL_ROWS else marked
     # Rows without a rank key are sums, which stay.
     chosen = rows.join(marked, "rank", "left").where("rank is null or is_needed")
-    found = chosen.select("rank", "text", "size", "sketch", "content").mapInArrow(_tasks.filler(job), _tasks.TEXTS)
+    found = chosen.select("rank", "text", "size", "sketch", "content").mapInArrow(_tasks.filler(job, parities), _tasks.TEXTS)
     return found

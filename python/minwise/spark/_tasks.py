@@ -11,7 +11,7 @@ SKETCHES = (
     "rank binary, id string, given boolean, kind tinyint, equality binary, content bigint, size bigint, "
     "sketch binary, keys binary"
 )
-TEXTS = "rank binary, text string, size bigint, sketch binary, content bigint"
+TEXTS = "rank binary, text string, size bigint, sketch binary, content bigint, parity binary"
 PACKED = "part bigint, rows binary"
 GROUPS = "what bigint, band bigint, `key` bigint, rank binary, other binary, number bigint"
 PAIRS = "a binary, c binary"
@@ -189,7 +189,7 @@ def grouper(parts: int) -> Callable[[Any], Any]:
     return group
 
 
-def reader(job: Job, given: bool, needed: bytes | None, sketches: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def reader(job: Job, given: bool, needed: bytes | None, sketches: bool, parities: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """The second reading: texts of rows whose rank keys have one of the hashes, or of all rows, and the sum of all rows of a batch."""
 
     def read(batches: Iterator[Any]) -> Iterator[Any]:
@@ -198,20 +198,20 @@ def reader(job: Job, given: bool, needed: bytes | None, sketches: bool) -> Calla
         task = _task(job)
         for batch in batches:
             for part in cut(batch):
-                yield _batch(task.read_again(part, given, needed, sketches))
+                yield _batch(task.read_again(part, given, needed, sketches, parities))
 
     return read
 
 
-def filler(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Adds sketches to texts."""
+def filler(job: Job, parities: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Adds sketches to texts, and parity bits if they are asked for."""
 
     def fill(batches: Iterator[Any]) -> Iterator[Any]:
         from minwise.spark._tasks import _batch, _task, cut
 
         for batch in batches:
             for part in cut(batch):
-                yield _batch(_task(job).fill(part))
+                yield _batch(_task(job).fill(part, parities))
 
     return fill
 

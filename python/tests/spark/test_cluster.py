@@ -116,12 +116,13 @@ def asked(blocks: pa.Table) -> set[tuple[bytes, bytes]]:
     """The pairs of blocks, as tasks work them out. Sketches are random, so that no two documents share a band in them."""
     tasks: dict[int, list[dict[str, Any]]] = {}
     for row in blocks.to_pylist():
-        row |= {"sketch": random.Random(row["rank"]).randbytes(512), "size": 0}
+        row |= {"sketch": random.Random(row["rank"]).randbytes(512), "size": 0, "parity": None}
         for task in range(row["task"], row["end"] + 1, row["step"]):
             tasks.setdefault(task, []).append(row)
     pairs = set()
     for rows in tasks.values():
-        screening = TASK.blocks(pa.Table.from_pylist(rows))
+        table = pa.Table.from_pylist(rows)
+        screening = TASK.blocks(table.set_column(table.schema.get_field_index("parity"), "parity", pa.nulls(len(table), pa.binary())))
         # Few pairs at a time, so that a task has several portions.
         while (screened := screening.screen(10)) is not None:
             both = pa.table(pa.record_batch(screened[0]))

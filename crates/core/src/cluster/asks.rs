@@ -716,8 +716,7 @@ mod tests {
                 }
                 let (mut asks, mut shelves) = (Asks::default(), vec![]);
                 for shelf in 0..self.shelved.shelves() {
-                    let mut rows =
-                        StarShelf::new(world.most, self.round).rows(&self.members(shelf, world));
+                    let mut rows = StarShelf::new(world.most, self.round).rows(&self.members(shelf, world));
                     let asking = rows.iter().filter(|row| row.has(BlockRow::ASKING));
                     self.asked.extend(asking.map(|row| (shelf, row.document)));
                     BlockRow::retain_needed(&mut rows);

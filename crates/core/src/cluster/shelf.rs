@@ -415,7 +415,8 @@ mod tests {
 
     #[test]
     fn shelves_with_the_most_pairs_are_blocks_if_all_have_too_many() {
-        let shelves = [rows(4, 100), rows(5, 100), rows(20, 100), rows(20, 110), rows(30, 50), rows(100, 200)];
+        let shelves =
+            [rows(4, 100), rows(5, 100), rows(20, 100), rows(20, 110), rows(30, 50), rows(100, 200)];
         let blocks = |listed| {
             let limits = BlockLimits { asking: 16, pairs: 20_000, listed };
             limits.are_blocks(shelves.iter().map(Vec::as_slice))
@@ -430,13 +431,7 @@ mod tests {
 
     #[test]
     fn rows_without_pairs_are_left_out() {
-        let kinds = [
-            BlockRow::KEPT,
-            BlockRow::REMOVED,
-            BlockRow::FRONT,
-            BlockRow::FRONT | BlockRow::NEW,
-            0,
-        ];
+        let kinds = [BlockRow::KEPT, BlockRow::REMOVED, BlockRow::FRONT, BlockRow::FRONT | BlockRow::NEW, 0];
         let kept = |more: Option<u16>| {
             let all = kinds.into_iter().chain(more);
             let mut rows: Vec<BlockRow> = all.map(|kind| BlockRow { kind, ..rows(0, 1)[0] }).collect();

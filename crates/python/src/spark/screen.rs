@@ -1,7 +1,12 @@
-//! Blocks in a task: the pairs of their rows are screened by sketches.
+//! Blocks in a task: the pairs of their rows are screened by parity bits and by sketches.
+//!
+//! Sketches alone do not rule out fillings of one form: at a similarity of 0.66, they left 99.8 % of the pairs of 1,500 documents open. Parity
+//! bits rule out most of them, and never a similar pair.
 
 use arrow_array::RecordBatch;
 use minwise::cluster::BlockRow;
+use minwise::kernel::Kernel;
+use minwise::verify::parity::Bound;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -18,6 +23,8 @@ pub struct PySparkBlocks {
     rows: Vec<TaskRow>,
     sketches: Vec<u32>,
     keys: Vec<u64>,
+    parities: Vec<u32>,
+    kernel: Kernel,
     /// The row whose pairs come next.
     next: usize,
 }
@@ -36,12 +43,29 @@ struct TaskRow {
     size: i64,
     /// The number of the sketch in the task.
     sketch: usize,
+    /// The number of shingles, and the first and the number of the words of parity bits; no words if they are unknown.
+    shingles: usize,
+    parity: (usize, usize),
+}
+
+/// In how many bits two arrays of parity bits differ, of which the wider one is folded to the width of the other one.
+fn different(kernel: Kernel, a: &[u32], b: &[u32], folded: &mut Vec<u32>) -> usize {
+    let (narrow, wide) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    if narrow.len() == wide.len() {
+        return kernel.different_bits(narrow, wide);
+    }
+    folded.clear();
+    folded.resize(narrow.len(), 0);
+    for part in wide.chunks_exact(narrow.len()) {
+        folded.iter_mut().zip(part).for_each(|(word, more)| *word ^= more);
+    }
+    kernel.different_bits(narrow, folded)
 }
 
 impl PySparkBlocks {
     /// Rows come in any order.
     pub fn new(task: Py<PySparkTask>, all: Vec<RecordBatch>) -> PyResult<Self> {
-        let (mut rows, mut sketches, mut one) = (vec![], vec![], vec![]);
+        let (mut rows, mut sketches, mut one, mut parities) = (vec![], vec![], vec![], vec![]);
         let own = task.get();
         let words = own.preparation.words();
         for (number, batch) in all.iter().enumerate() {
@@ -49,7 +73,7 @@ impl PySparkBlocks {
                 ["side", "block", "band", "document", "last", "front", "decided", "kind", "joined", "mask"];
             let numbers = names.map(|name| column(batch, name));
             let (rank, sketch) = (column(batch, "rank")?, column(batch, "sketch")?);
-            let size = column(batch, "size")?;
+            let (size, parity) = (column(batch, "size")?, column(batch, "parity")?);
             for row in 0..batch.num_rows() {
                 let mut values = [0i64; 10];
                 for (value, array) in values.iter_mut().zip(&numbers) {
@@ -59,6 +83,13 @@ impl PySparkBlocks {
                 let [side, block, band, document, last, front, decided, kind, component, mask] = values;
                 let (Some(_), Some(sketch)) = (bytes_at(rank, row), bytes_at(sketch, row)) else { continue };
                 own.words(sketch, &mut one)?;
+                let (begin, mut shingles) = (parities.len(), 0);
+                if let Some((number, words)) =
+                    bytes_at(parity, row).unwrap_or_default().split_first_chunk::<4>()
+                {
+                    shingles = u32::from_le_bytes(*number) as usize;
+                    parities.extend(words.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)));
+                }
                 rows.push(TaskRow {
                     place: (block, side != 0, document as u32),
                     at: (number, row),
@@ -74,6 +105,8 @@ impl PySparkBlocks {
                     mask: mask.cast_unsigned(),
                     size: integer(size, row).unwrap_or(0),
                     sketch: sketches.len() / words,
+                    shingles,
+                    parity: (begin, parities.len() - begin),
                 });
                 sketches.extend_from_slice(&one);
             }
@@ -84,7 +117,7 @@ impl PySparkBlocks {
             own.banding.keys_into(row, keys);
         }
         rows.sort_unstable_by_key(|row| row.place);
-        Ok(Self { task, all, rows, sketches, keys, next: 0 })
+        Ok(Self { task, all, rows, sketches, keys, parities, kernel: Kernel::detect(), next: 0 })
     }
 
     /// Whether a pair shares a band before its own with a block, so that it is compared there.
@@ -112,7 +145,9 @@ impl PySparkBlocks {
         let rank = |row: &TaskRow| -> PyResult<&[u8]> {
             Ok(bytes_at(column(&self.all[row.at.0], "rank")?, row.at.1).unwrap_or_default())
         };
-        let (own, mut asked) = (sketch(first), 0);
+        let parity = |row: &TaskRow| &self.parities[row.parity.0..][..row.parity.1];
+        let (own, mut asked, mut folded) = (sketch(first), 0, vec![]);
+        let mut bound = Bound::new(first.shingles, task.threshold());
         for second in members {
             let is_later = second.row.document > first.row.document;
             // A pair of two that ask is screened by the earlier one.
@@ -124,6 +159,15 @@ impl PySparkBlocks {
                 continue;
             }
             asked += 1;
+            if first.parity.1 > 0
+                && second.parity.1 > 0
+                && !bound.leaves_open(
+                    second.shingles,
+                    different(self.kernel, parity(first), parity(second), &mut folded),
+                )
+            {
+                continue;
+            }
             if !task.rejects(own, sketch(second)) {
                 found.push(rank(earlier)?, rank(later)?, first.size + second.size);
             }

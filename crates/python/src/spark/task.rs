@@ -16,6 +16,7 @@ use minwise::candidate::Banding;
 use minwise::filter::{Filter, shuffle};
 use minwise::keep::{RankingInput, Ties};
 use minwise::shingle::Shingles;
+use minwise::verify::parity::{parity_into, words_for};
 use minwise::{Spec, WeightSpec};
 use minwise_engine::weigh::FrequencyTable;
 use minwise_engine::{DocumentSet, KeepPolicy, Measure, Preparation, Prepared, WeightTables};
@@ -127,7 +128,8 @@ impl PySparkTask {
     /// The second reading: `rank`, `text`, `size` and `sketch` of rows, and a last row without a rank key whose `size` is the number of all
     /// rows and whose `content` is the sum of their fingerprints. `needed` are the sorted hashes of the rank keys that are
     /// asked for, 8 bytes each; without it, all rows come. `sketches` is whether rows have sketches.
-    #[pyo3(signature = (batch, given, needed, sketches))]
+    /// `parities` is whether they have parity bits, too.
+    #[pyo3(signature = (batch, given, needed, sketches, parities))]
     fn read_again(
         &self,
         py: Python<'_>,
@@ -135,6 +137,7 @@ impl PySparkTask {
         given: bool,
         needed: Option<&[u8]>,
         sketches: bool,
+        parities: bool,
     ) -> PyResult<PySparkBatch> {
         let all = batches(batch)?;
         let needed = needed.map(|bytes| bytes.as_chunks::<8>().0);
@@ -150,7 +153,7 @@ impl PySparkTask {
                     let hash = xxh3_64(rank).to_be_bytes();
                     let is_needed = needed.is_none_or(|needed| needed.binary_search(&hash).is_ok());
                     if let Some(text) = text.filter(|_| is_needed) {
-                        out.push(self, rank, text, sketches);
+                        out.push(self, rank, text, sketches, parities);
                     }
                 }
             }
@@ -159,8 +162,8 @@ impl PySparkTask {
         })
     }
 
-    /// Adds the sketches to rows of the second reading. Rows without a rank key stay as they are.
-    fn fill(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
+    /// Adds sketches to rows of the second reading, and parity bits if they are asked for. Rows without a rank key stay as they are.
+    fn fill(&self, py: Python<'_>, batch: &Bound<'_, PyAny>, parities: bool) -> PyResult<PySparkBatch> {
         let all = batches(batch)?;
         py.detach(|| {
             let mut out = TextRows::default();
@@ -169,7 +172,7 @@ impl PySparkTask {
                 let (size, content) = (column(batch, "size")?, column(batch, "content")?);
                 for row in 0..batch.num_rows() {
                     match (bytes_at(rank, row), arrow_text(text, row)) {
-                        (Some(rank), Some(text)) => out.push(self, rank, text, true),
+                        (Some(rank), Some(text)) => out.push(self, rank, text, true, parities),
                         (Some(_), None) => {}
                         (None, _) => {
                             out.push_sum(integer(size, row).unwrap_or(0), integer(content, row).unwrap_or(0));
@@ -396,16 +399,19 @@ struct TextRows {
     sizes: Int64Builder,
     sketches: BinaryBuilder,
     contents: Int64Builder,
+    parities: BinaryBuilder,
     room: Prepared,
     words: Vec<u32>,
 }
 
 impl TextRows {
-    fn push(&mut self, task: &PySparkTask, rank: &[u8], text: &str, sketches: bool) {
+    fn push(&mut self, task: &PySparkTask, rank: &[u8], text: &str, sketches: bool, parities: bool) {
         self.ranks.append_value(rank);
         self.texts.append_value(text);
         self.sizes.append_value(text.len() as i64);
         self.contents.append_null();
+        let parity = if parities { task.parity(text, &mut self.room) } else { None };
+        self.parities.append_option(parity);
         if !sketches {
             self.sketches.append_null();
             return;
@@ -425,6 +431,7 @@ impl TextRows {
         self.texts.append_null();
         self.sizes.append_value(number);
         self.sketches.append_null();
+        self.parities.append_null();
         self.contents.append_value(sum);
     }
 
@@ -435,6 +442,7 @@ impl TextRows {
             ("size", Arc::new(self.sizes.finish())),
             ("sketch", Arc::new(self.sketches.finish())),
             ("content", Arc::new(self.contents.finish())),
+            ("parity", Arc::new(self.parities.finish())),
         ])
     }
 }
@@ -534,6 +542,20 @@ impl PySparkTask {
             ("sketch", Arc::new(sketches.finish())),
             ("keys", Arc::new(keys.finish())),
         ])
+    }
+
+    /// The number of shingles of a text, and its parity bits, which bound its similarity to others; none if shingles have weights.
+    fn parity(&self, text: &str, room: &mut Prepared) -> Option<Vec<u8>> {
+        let DocumentSet::Plain(set) = self.preparation.comparable_set(text, room) else { return None };
+        let mut words = vec![0; words_for(set.len())];
+        parity_into(&set, &mut words);
+        let mut bytes = little_endian(&[u32::try_from(set.len()).ok()?]);
+        bytes.extend(little_endian(&words));
+        Some(bytes)
+    }
+
+    pub(super) fn threshold(&self) -> f64 {
+        self.plan.threshold
     }
 
     /// The words of a sketch.

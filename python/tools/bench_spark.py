@@ -1,12 +1,17 @@
 """The Spark job beside the command, Spark ML's `MinHashLSH`, and the job that people write: band keys, self-join, components.
 
     python bench_spark.py MINWISE [DOCUMENTS] [--check]
-    python bench_spark.py --driver [DOCUMENTS]
+    python bench_spark.py --driver [DOCUMENTS [MEMBERS]]
+    python bench_spark.py --task [DOCUMENTS]
 
-Each engine runs in processes of its own on `local[2]`. CPU seconds are those of all its processes, shuffled bytes those of its event log.
+Each engine runs in processes of its own on `local[2]`, first with the default settings of Java, as people run it, then with those of a short job
+on one machine. `MinHashLSH` runs with default settings only, because long jobs need the second compiler. CPU seconds are those of all
+processes, jobs and shuffled bytes those of the event log.
+
 The truth is `minwise dedup --candidates sort-merge`, which misses nothing: recall is the share of its removed documents that an engine removes
-too, precision the share of an engine's removed documents that it removes. `--check` fails if the job takes more than a fifth of
-the CPU of either other job, or shuffles more than 1.5 times its formula. `--driver` prints the memory that the driver takes for shelves.
+too, precision the share of an engine's removed documents that it removes. `--check` fails if the job decides otherwise than the command, takes
+more than a fifth of the CPU of either other job with either settings, or shuffles more than 1.5 times its formula. `--driver` prints the memory
+that the driver takes for shelves of so many documents, and `--task` that of a task that has one shelf with every document.
 """
 
 from __future__ import annotations
@@ -42,7 +47,11 @@ def corpus(path: Path, documents: int) -> None:
             out.write(json.dumps({"id": f"d{number}", "row": number, "text": " ".join(parts)}) + "\n")
 
 
-def session(folder: Path) -> Any:
+#: Settings of Java by name. Short jobs end before code of the second compiler pays.
+JAVA = {"default": "", "short": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+
+
+def session(folder: Path, java: str) -> Any:
     from pyspark.sql import SparkSession
 
     (folder / "events").mkdir(parents=True, exist_ok=True)
@@ -54,8 +63,7 @@ def session(folder: Path) -> Any:
         "spark.eventLog.dir": (folder / "events").as_uri(),
         "spark.sql.shuffle.partitions": "8",
         "spark.driver.memory": "6g",
-        # Short jobs end before code of the second compiler pays: 50,000 documents took 35 to 36 CPU seconds with it, and 21 without.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.extraJavaOptions": JAVA[java],
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.local.dir": str(folder / "local"),
@@ -83,13 +91,18 @@ def components(pairs: list[tuple[int, int]]) -> set[int]:
     return {one for one in parent if find(one) != one}
 
 
-def by_minwise(spark: Any, source: str, folder: Path) -> set[int]:
+def by_minwise(spark: Any, source: str, folder: Path, **limits: int) -> set[int]:
     import minwise.spark
 
     df = spark.read.parquet(source)
-    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(folder / "work"), audit="off")
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(folder / "work"), audit="off", **limits)
     (folder / "counts.json").write_text(json.dumps(result.summary))
     return {int(row["id"][1:]) for row in result.decisions.collect()}
+
+
+def by_tasks(spark: Any, source: str, folder: Path) -> set[int]:
+    """The job as it runs on an input that is too large for the driver."""
+    return by_minwise(spark, source, folder, _here=0)
 
 
 def by_spark_ml(spark: Any, source: str, folder: Path) -> set[int]:
@@ -143,11 +156,13 @@ def by_nothing(spark: Any, source: str, folder: Path) -> set[int]:
     return set()
 
 
-ENGINES = {"start": by_nothing, "minwise.spark": by_minwise, "MinHashLSH": by_spark_ml, "by hand": by_hand}
+ENGINES = {"start": by_nothing, "minwise.spark": by_minwise, "by tasks": by_tasks, "by hand": by_hand, "MinHashLSH": by_spark_ml}
+#: Engines by settings of Java.
+RUNS = {"default": list(ENGINES), "short": ["start", "minwise.spark", "by tasks", "by hand"]}
 
 
-def worker(name: str, source: str, folder: Path) -> None:
-    spark = session(folder)
+def worker(name: str, source: str, folder: Path, java: str) -> None:
+    spark = session(folder, java)
     removed = ENGINES[name](spark, source, folder)
     spark.stop()
     (folder / "removed.json").write_text(json.dumps(sorted(removed)))
@@ -173,14 +188,20 @@ def measured(words: list[str]) -> tuple[float, float]:
     return time.monotonic() - began, sum(used.values()) / TICKS
 
 
-def shuffled(folder: Path) -> int:
-    total = 0
+def logged(folder: Path) -> tuple[int, int]:
+    """Jobs, and shuffled bytes."""
+    jobs = total = 0
     for path in (folder / "events").iterdir():
         for line in path.read_text(encoding="utf-8").splitlines():
             event = json.loads(line)
+            jobs += event["Event"] == "SparkListenerJobStart"
             if event["Event"] == "SparkListenerTaskEnd":
                 total += event.get("Task Metrics", {}).get("Shuffle Write Metrics", {}).get("Shuffle Bytes Written", 0)
-    return total
+    return jobs, total
+
+
+def size_of(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def main(minwise: str, documents: int, check: bool) -> int:
@@ -200,7 +221,7 @@ def main(minwise: str, documents: int, check: bool) -> int:
         output = lambda which: [str(folder / "in.jsonl"), "--output", str(folder / f"{which}.jsonl"), "--report", str(folder / which), "--audit", "off"]  # noqa: E731
         seconds, cpu = measured([minwise, "dedup", *output("command"), "--threads", "2"])
         print(f"{documents:,} documents, {size / 1e6:.0f} MB of text; local[2]")
-        print(f"{'':16}{'seconds':>9}{'CPU s':>9}{'shuffled MB':>13}{'recall':>9}{'precision':>11}")
+        print(f"{'':16}{'seconds':>9}{'CPU s':>9}{'jobs':>6}{'shuffled MB':>13}{'recall':>9}{'precision':>11}")
 
         def removed(which: str) -> set[int]:
             lines = (folder / which / "pairs.tsv").read_text().splitlines()
@@ -209,32 +230,37 @@ def main(minwise: str, documents: int, check: bool) -> int:
         subprocess.run([minwise, "dedup", *output("truth"), "--candidates", "sort-merge"], check=True, capture_output=True)
         truth = removed("truth")
 
-        def show(engine: str, seconds: float, cpu: float, moved: int | None, found: set[int]) -> None:
+        def show(engine: str, seconds: float, cpu: float, events: tuple[int, int] | None, found: set[int]) -> None:
             both = len(found & truth)
             recall, precision = both / max(len(truth), 1), both / max(len(found), 1)
-            bytes = "" if moved is None else f"{moved / 1e6:.1f}"
-            print(f"{engine:16}{seconds:9.1f}{cpu:9.1f}{bytes:>13}{recall:9.4f}{precision:11.4f}", flush=True)
+            jobs, bytes = ("", "") if events is None else (str(events[0]), f"{events[1] / 1e6:.1f}")
+            print(f"{engine:16}{seconds:9.1f}{cpu:9.1f}{jobs:>6}{bytes:>13}{recall:9.4f}{precision:11.4f}", flush=True)
 
         show("minwise dedup", seconds, cpu, None, removed("command"))
-        cpus, failed = {}, False
-        for engine in ENGINES:
-            own = folder / engine.replace(" ", "-")
-            own.mkdir()
-            seconds, cpu = measured([sys.executable, __file__, "--worker", engine, str(folder / "in"), str(own)])
-            cpus[engine] = cpu
-            found = set(json.loads((own / "removed.json").read_text()))
-            moved = shuffled(own)
-            show(engine, seconds, cpu, moved, found)
-            if engine == "minwise.spark":
-                counts = json.loads((own / "counts.json").read_text())
-                expected = formula(documents, counts)
-                print(f"{'':16}formula {expected / 1e6:.1f} MB, measured {moved / expected:.2f} times that; {counts['rounds']} rounds, {counts['asked']:,} pairs asked")
-                failed |= moved > 1.5 * expected or found != removed("command")
-        for engine in ("MinHashLSH", "by hand"):
-            ratio = cpus[engine] / cpus["minwise.spark"]
-            without = (cpus[engine] - cpus["start"]) / (cpus["minwise.spark"] - cpus["start"])
-            print(f"{engine} takes {ratio:.1f} times the CPU of the job, and {without:.1f} times without the start of the engine")
-            failed |= ratio < 5
+        failed = False
+        for java, engines in RUNS.items():
+            print(f"Java: {JAVA[java] or 'default settings'}")
+            cpus = {}
+            for engine in engines:
+                own = folder / f"{java}-{engine.replace(' ', '-')}"
+                own.mkdir()
+                seconds, cpu = measured([sys.executable, __file__, "--worker", engine, str(folder / "in"), str(own), java])
+                cpus[engine] = cpu
+                found, events = set(json.loads((own / "removed.json").read_text())), logged(own)
+                show(engine, seconds, cpu, events, found)
+                if engine in ("minwise.spark", "by tasks"):
+                    counts = json.loads((own / "counts.json").read_text())
+                    expected = formula(documents, counts)
+                    print(f"{'':16}{events[1] / expected:.2f} times the formula, {expected / 1e6:.1f} MB; {counts['rounds']} rounds, {counts['asked']:,} pairs asked; folder of {size_of(own / 'work') / 1e6:.0f} MB")
+                    failed |= events[1] > 1.5 * expected or found != removed("command")
+            for engine in ("by hand", "MinHashLSH"):
+                for ours in ("minwise.spark", "by tasks"):
+                    if engine in cpus:
+                        ratio, without = (
+                            (cpus[engine] - start) / (cpus[ours] - start) for start in (0.0, cpus["start"])
+                        )
+                        print(f"{engine} takes {ratio:.1f} times the CPU of {ours}, and {without:.1f} times without the start of the engine")
+                        failed |= ratio < 5 and ours == "minwise.spark"
     return int(check and failed)
 
 
@@ -245,8 +271,14 @@ def formula(documents: int, counts: dict[str, Any]) -> float:
     return documents * (32 + 2 * bands * 24) + 16 * counts["asked"] + 2 * row * counts["screened"] + counts["bytes"]
 
 
-def driver(documents: int) -> None:
-    """Random shelves, 8 memberships per document, and the peak memory of the driver before and after the first round."""
+def peak() -> str:
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return f"{int(line.split()[1]) / 1e6:.2f} GB"
+
+
+def driver(documents: int, members: int) -> None:
+    """Random shelves of `members` documents, 8 memberships per document, and the peak memory of the driver before and after the first rounds. No
+    two documents are similar, so that every pair is asked in the end."""
     import numpy
     import pyarrow as pa
     from minwise._minwise import SparkRounds
@@ -257,26 +289,53 @@ def driver(documents: int) -> None:
         for part in range(parts):
             numbers = generator.integers(0, documents, documents * 8 // parts, dtype=numpy.uint64)
             ranks = [b"\1\1" + one for one in numbers.astype(">u8").view("S8").tolist()]
-            keys = generator.integers(0, documents, len(ranks), dtype=numpy.int64) * parts + part
+            keys = generator.integers(0, max(documents * 8 // parts // members, 1), len(ranks), dtype=numpy.int64) * parts + part
             table = pa.table({"band": keys % 16, "key": keys, "rank": pa.array(ranks, pa.binary())})
             yield table.group_by(["band", "key", "rank"]).aggregate([]).select(["band", "key", "rank"])
-
-    def peak() -> str:
-        line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
-        return f"{int(line.split()[1]) / 1e6:.2f} GB"
 
     none = pa.array([], pa.binary())
     rounds = SparkRounds("star", tables(), [pa.table({"rank": none, "other": none})])
     print(f"{rounds.documents():,} documents, {8 * documents:,} memberships: {peak()}")
-    listed, _, _ = rounds.next_round(pa.table({"a": none, "c": none, "similarity": pa.array([], pa.float64())}))
-    print(f"{len(listed):,} pairs in the first round: {peak()}")
+    for number in range(1, 6):
+        listed, _, blocks = rounds.next_round(pa.table({"a": none, "c": none, "similarity": pa.array([], pa.float64())}))
+        print(f"round {number}: {len(listed):,} listed pairs, {len(blocks):,} rows of blocks: {peak()}", flush=True)
+
+
+def task(documents: int) -> None:
+    """The peak memory of tasks that have one shelf with every document: grouping, and a round without the driver."""
+    import numpy
+    import pyarrow as pa
+    from minwise._minwise import spark_ask, spark_group, spark_sort, spark_wait
+
+    numbers = numpy.arange(documents, dtype=numpy.uint64)
+    ranks = pa.array([b"\1\1" + one for one in numbers.astype(">u8").view("S8").tolist()], pa.binary())
+    print(f"{documents:,} documents on one shelf; before: {peak()}")
+    number, zero = pa.array(numbers.astype(numpy.int64)), pa.array(numpy.zeros(documents, numpy.int64))
+    equality = pa.array([one.tobytes() * 2 for one in numbers], pa.binary())
+    sketched = {"rank": ranks, "id": pa.nulls(documents, pa.string()), "given": pa.array([False] * documents), "kind": zero.cast(pa.int8())}
+    packed = pa.table(pa.record_batch(spark_sort(pa.table({**sketched, "equality": equality, "content": number, "keys": pa.array([bytes(8)] * documents, pa.binary())}), 1)))
+    shelf = packed.filter(pa.compute.equal(packed["part"], 0))
+    del sketched, equality
+    print(f"packed: {peak()}")
+    grouped = len(spark_group(0, 1, shelf.select(["rows"])))
+    print(f"grouped, {grouped:,} rows: {peak()}")
+    del packed, shelf
+    never = pa.array(numpy.full(documents, 65_535, numpy.int64))
+    states = {"band": zero, "key": zero, "rank": ranks, "last": pa.nulls(documents, pa.binary()), "state": zero, "front": zero, "decided": never}
+    rows = pa.table({**states, "what": zero})
+    print(f"{len(spark_wait(rows, 1)):,} documents wait: {peak()}")
+    listed, blocks, _ = spark_ask("star", rows, 1, documents)
+    print(f"{len(listed):,} pairs and {len(blocks):,} rows of blocks are asked: {peak()}")
 
 
 if __name__ == "__main__":
+    numbers = [word for word in sys.argv[2:] if word.isdigit()]
     if sys.argv[1] == "--driver":
-        driver(int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000)
+        documents, members = [*map(int, numbers), *(1_000_000, 1)[len(numbers) :]]
+        driver(documents, members)
+    elif sys.argv[1] == "--task":
+        task(int([*numbers, "1000000"][0]))
     elif sys.argv[1] == "--worker":
-        worker(sys.argv[2], sys.argv[3], Path(sys.argv[4]))
+        worker(sys.argv[2], sys.argv[3], Path(sys.argv[4]), sys.argv[5])
     else:
-        numbers = [word for word in sys.argv[2:] if word.isdigit()]
         sys.exit(main(sys.argv[1], int(numbers[0]) if numbers else 200_000, "--check" in sys.argv))

@@ -8,7 +8,7 @@ from . import _tasks
 from ._rounds import Rounds, compare
 from ._shelves import SMALL_HASHES, copies_of
 from ._tasks import Job
-from ._work import Work
+from ._work import Work, fetched_whole
 
 DECISIONS = "id string, duplicate_of string, similarity double, rank binary, content bigint, `of` binary, is_equal boolean"
 
@@ -108,22 +108,30 @@ def ids(work: Work, repeated: int, files: Any = None, is_last: bool = False) -> 
 COLUMNS = ["id", "duplicate_of", "similarity", "rank", "content", "of", "is_equal"]
 
 
-def with_names(work: Work, table: Any) -> Any:
-    """Decisions of the driver with ids: one job fetches the rows of all documents that decisions name, and the driver joins them."""
+def with_names(work: Work, table: Any, id_bytes: int) -> Any:
+    """Decisions of the driver with ids, which have `id_bytes` bytes on average. Unless the driver has all ids, one job fetches the rows of all
+    documents that decisions name, and the driver joins them."""
     import pyarrow as pa
     from pyspark.sql import functions as F
 
-    ends = pa.chunked_array([*table["rank"].chunks, *table["of"].chunks], pa.binary()).unique()
-    wanted = F.broadcast(work.frame(pa.table({"rank": ends}), "decided"))
-    rows = with_ids(work).join(wanted, "rank").toArrow().combine_chunks()
+    rows = work.memory.get("rows")
+    if rows is None or (work.counts("ids") or {}).get("renamed"):
+        ends = pa.chunked_array([*table["rank"].chunks, *table["of"].chunks], pa.binary()).unique()
+        wanted = F.broadcast(work.frame(pa.table({"rank": ends}), "decided"))
+        rows = fetched_whole(with_ids(work).join(wanted, "rank"), ends.nbytes + len(ends) * (id_bytes + 24), "rank").combine_chunks()
     at = {rank: row for row, rank in enumerate(rows["rank"].to_pylist())}
     own, keepers = (rows.take(pa.array([at[rank] for rank in table[name].to_pylist()], pa.int64())) for name in ("rank", "of"))
-    columns = {"id": own["id"], "duplicate_of": keepers["id"], "content": own["content"]}
+    # A row without an id has its rank key.
+    ids, names = (
+        pa.array([rank.hex() if id is None else id for id, rank in zip(some["id"].to_pylist(), some["rank"].to_pylist())], pa.string())
+        for some in (own, keepers)
+    )
+    columns = {"id": ids, "duplicate_of": names, "content": own["content"]}
     columns |= {name: table[name] for name in ("similarity", "rank", "of", "is_equal")}
     return pa.table({name: columns[name] for name in COLUMNS})
 
 
-def decisions(work: Work, job: Job, rounds: Rounds, cluster: str, max_cluster: int | None) -> dict[str, Any]:
+def decisions(work: Work, job: Job, rounds: Rounds, cluster: str, max_cluster: int | None, id_bytes: int) -> dict[str, Any]:
     """Step: joins near-duplicates and equal documents, leaves out large clusters, and adds ids."""
     from pyspark.sql import functions as F
 
@@ -134,7 +142,7 @@ def decisions(work: Work, job: Job, rounds: Rounds, cluster: str, max_cluster: i
             work.spark.createDataFrame([], DECISIONS).write.mode("overwrite").parquet(work.at("decisions"))
             return {**rounds.totals, "removed": 0, "clusters": 0, "equal": 0, "spared": 0, "large_clusters": 0}
         if max_cluster is None and len(all) <= SMALL_HASHES:
-            work.save(work.frame(with_names(work, all), "named-decisions"), "decisions")
+            work.save(work.frame(with_names(work, all, id_bytes), "named-decisions"), "decisions")
             equal = all["is_equal"].to_pylist().count(True)
             return {**rounds.totals, "removed": len(all), "clusters": len(all["of"].unique()), "equal": equal, "spared": 0, "large_clusters": 0}
         all = work.frame(all, "decided")

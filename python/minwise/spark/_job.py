@@ -13,7 +13,7 @@ from .._errors import SettingError
 from .._minwise import SparkTask
 from . import _audit, _decide, _settings, _shelves, _tasks
 from ._results import Result
-from ._rounds import HERE_BYTES, HERE_LARGEST, HERE_MEMBERS, Rounds, rounds_of
+from ._rounds import Rounds, rounds_of
 from ._rows import Columns, choose
 from ._tasks import Job
 from ._work import Work, describe, refuse_existing
@@ -105,9 +105,9 @@ def _texts(ignored: Any, column: str) -> list[str]:
 
 
 def _limits(given: dict[str, Any]) -> dict[str, int | None]:
-    """Limits that only tests change: documents of a shelf, the size of blocks, memberships that the driver takes, and bytes of texts whose pairs the
-    driver compares."""
-    return {name: given.pop(f"_{name}", None) for name in ("shelf", "asking", "pairs", "driver", "here")}
+    """Limits that only tests change: documents of a shelf, the size of blocks, listed pairs of a round, memberships that the driver takes, and bytes
+    of texts whose pairs the driver compares."""
+    return {name: given.pop(f"_{name}", None) for name in ("shelf", "asking", "pairs", "listed", "driver", "here")}
 
 
 @contextmanager
@@ -192,22 +192,11 @@ def is_last(keep: str) -> bool:
     return keep == "last" or keep.endswith(";last") and not keep.endswith("\\;last")
 
 
-def is_small(rounds: Rounds, limits: dict[str, int | None], counts: dict[str, Any], bytes: int) -> bool:
-    """Whether the driver compares pairs itself, because jobs would take longer to begin than to compare them. A job that has written texts goes on
-    with them."""
-    most = limits.get("here")
-    if not rounds.has_copies() or rounds.work.counts("texts") is not None:
-        return False
-    is_few = counts["members"] <= HERE_MEMBERS and counts["largest"] <= HERE_LARGEST
-    return is_few and bytes <= (HERE_BYTES if most is None else most)
-
-
 def compare_here(ready: _Ready, rounds: Rounds, before: tuple[int, int]) -> bool:
-    """Reads texts and makes all rounds on the driver. Returns False if that is too much for it."""
+    """Reads texts and makes all rounds on the driver, because jobs would take longer to begin than to compare the pairs of a small input. Returns
+    False if a round has too many pairs for that."""
     assert ready.work is not None
     ranks, number = rounds.ranks()
-    if number > _shelves.SMALL_HASHES:
-        return False
     describe(ready.work.spark, "minwise: texts")
     try:
         texts = _shelves.texts_here(ready.df, ready.against, ready.columns, ready.job, ranks, number, before)
@@ -224,23 +213,24 @@ def run(ready: _Ready, limits: dict[str, int | None], plan: dict[str, Any]) -> d
     is_known = folder.counts("sketches") is not None
     sketched = folder.step("sketches", lambda: _shelves.sketches(folder, df, against, columns, job))
     rows = sketched["rows"]
-    counts = dict(folder.step("groups", lambda: _shelves.groups(folder, rows, plan["bands"], null, columns.order_by)))
-    before = (rows, counts.pop("sum"))
+    grouped = folder.step("groups", lambda: _shelves.groups(folder, sketched, plan["bands"], null, columns.order_by, limits), defer=True)
+    counts = {name: value for name, value in grouped.items() if name not in ("sum", "member_bytes", "copy_bytes", "id_bytes", "is_table")}
+    before = (rows, grouped["sum"])
     # Files are known by their sizes and times.
     if is_known and not columns.is_ready:
         _shelves.check_input(folder, df, against, columns, job, before)
     if folder.counts("decisions") is None:
-        rounds = rounds_of(folder, job, plan["cluster"], limits, counts)
-        here = is_small(rounds, limits, counts, sketched["bytes"])
+        rounds = rounds_of(folder, job, plan["cluster"], limits, grouped)
+        here = rounds.can_compare(sketched["bytes"], limits.get("here"))
         if not here or not compare_here(ready, rounds, before):
             # Rounds that have too many pairs for the driver begin anew.
-            rounds = rounds_of(folder, job, plan["cluster"], limits, counts) if here else rounds
-            ranks, number = rounds.ranks()
-            folder.step("texts", lambda: _shelves.texts(folder, df, against, columns, job, ranks, number, before, rounds.take_sizes))
+            rounds = rounds_of(folder, job, plan["cluster"], limits, grouped) if here else rounds
+            folder.step("texts", lambda: _shelves.texts(folder, df, against, columns, job, rounds, before))
             # Rounds that are done are not computed again: the driver takes their similar pairs from the folder.
             rounds.run()
         _decide.ids(folder, counts["repeated_ids"], df if columns.is_ready else None, is_last(plan["keep"]))
-        folder.step("decisions", lambda: _decide.decisions(folder, job, rounds, plan["cluster"], plan["max_cluster"]))
+        id_bytes = grouped["id_bytes"] // max(rows, 1) + 1
+        folder.step("decisions", lambda: _decide.decisions(folder, job, rounds, plan["cluster"], plan["max_cluster"], id_bytes))
     counts |= folder.counts("decisions") or {}
     counts["repeated_ids"] = (folder.counts("ids") or {}).get("renamed", 0)
     counts["rejected"] = counts["too_short"] + counts["too_long"] + (counts["nulls"] if null == "reject" else 0)
@@ -278,17 +268,17 @@ def pairs(
     assert ready.work is not None
     folder = ready.work
     is_known = folder.counts("sketches") is not None
-    rows = folder.step("sketches", lambda: _shelves.sketches(folder, df, None, columns, job))["rows"]
+    sketched = folder.step("sketches", lambda: _shelves.sketches(folder, df, None, columns, job))
+    rows = sketched["rows"]
     bands, null = ready.plan["bands"], ready.plan["null"]
-    counts = folder.step("groups", lambda: _shelves.groups(folder, rows, bands, null, columns.order_by))
+    counts = folder.step("groups", lambda: _shelves.groups(folder, sketched, bands, null, columns.order_by, limits), defer=True)
     before = (rows, counts["sum"])
     if is_known:
         _shelves.check_input(folder, df, None, columns, job, before)
 
     def compared() -> dict[str, Any]:
         rounds = rounds_of(folder, job, "pairs", limits, counts)
-        ranks, number = rounds.ranks()
-        folder.step("texts", lambda: _shelves.texts(folder, df, None, columns, job, ranks, number, before, rounds.take_sizes))
+        folder.step("texts", lambda: _shelves.texts(folder, df, None, columns, job, rounds, before))
         return rounds.run()
 
     folder.step("rounds", compared)

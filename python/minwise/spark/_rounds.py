@@ -1,6 +1,6 @@
 """Rounds: pairs are asked, screened by their sketches and compared exactly, until every document is decided.
 
-Who is asked about whom depends on shelves and similar pairs, and on no text or sketch. The driver works that out if it has room: some 170
+Who is asked about whom depends on shelves and similar pairs, and on no text or sketch. The driver works that out if it has room: 160 to 830
 bytes per document and shelf. Above that, tasks do. A task has whole shelves, which name pairs and count what each document waits for, or
 whole components of undecided documents that similar pairs connect, which it decides. Shelves connect nothing: what a document waits for
 is counted before, and a count that is out of date only delays a decision (`shelf.rs` of core).
@@ -16,14 +16,14 @@ from typing import Any
 from . import _tasks
 from ._shelves import SMALL_HASHES, SMALL_ROWS, copies_of, members_of, shelves_and_copies
 from ._tasks import Job
-from ._work import ANSWER_BYTES, Work, fetched
+from ._work import ANSWER_BYTES, Work, fetched, fetched_whole
 
 log = logging.getLogger("minwise.spark")
 
-#: Memberships of shelves that the driver takes: some 8.5 GB.
-DRIVER_MEMBERS = 50_000_000
-#: Bytes of a membership or of a copy that an engine sends to the driver.
-ROW_BYTES = 40
+#: Memberships of shelves that the driver takes: 3.2 GB if shelves are small, and up to 17 GB if they have hundreds of dissimilar documents.
+DRIVER_MEMBERS = 20_000_000
+#: Bytes of a membership, of a copy and of a similar pair that an engine sends to the driver, beside rank keys.
+ROW_BYTES = 24
 #: Texts of the pairs of one bucket, in bytes, and pairs of one bucket.
 BUCKET_BYTES = 64 << 20
 BUCKET_PAIRS = 50_000
@@ -31,16 +31,21 @@ MOST_BUCKETS = 100_000
 #: Listed pairs of a round, and the texts of all their documents in bytes, that are screened and compared by one job.
 SMALL_PAIRS = 2_000_000
 SMALL_BYTES = 1 << 30
-#: Bytes of all texts of the input, memberships of shelves, documents of the largest shelf, and pairs of a round up to which the driver
-#: compares pairs itself: some ten seconds of one core. The jobs of a round take as long, whatever they compare.
+#: Bytes of the texts of documents on shelves, bytes of their sketches, memberships of shelves, documents of the largest shelf, and pairs of a
+#: round up to which the driver compares pairs itself: some ten seconds of one core. The jobs of a round take as long, whatever they compare.
 HERE_BYTES = 256 << 20
+HERE_SKETCHES = 256 << 20
 HERE_MEMBERS = 2_000_000
 HERE_LARGEST = 1_000
 HERE_PAIRS = 500_000
-#: Bytes of a membership with the state of its document, and bytes of one part of the shelves.
-STATE_BYTES = 100
-PART_BYTES = 64 << 20
+#: Bytes that a task takes for a membership with the state of its document, or for a similar pair, beside rank keys, and bytes of one part of the
+#: shelves or of the components.
+STATE_BYTES = 180
+PART_BYTES = 128 << 20
 MOST_PARTS = 20_000
+#: Documents of the largest shelf from which on the texts have parity bits, which screen the pairs of blocks. To make them takes as long as a
+#: sketch.
+CROWD = 256
 #: Documents that a shelf takes, as in `block.rs`.
 SHELF = 131_072
 #: Values of `state`, and of `decided` if no round has decided.
@@ -63,18 +68,25 @@ class Asks:
 class Rounds:
     """The rounds of one job. Subclasses know who is asked about whom."""
 
-    def __init__(self, work: Work, job: Job) -> None:
+    def __init__(self, work: Work, job: Job, counts: dict[str, Any]) -> None:
         self.work = work
         self.job = job
+        self.key_bytes = counts["member_bytes"] // max(counts["members"], 1) + 1
+        self.has_crowds = counts["largest"] >= CROWD
         self.totals = {"rounds": 0, "asked": 0, "screened": 0, "similar": 0}
 
-    def has_copies(self) -> bool:
-        """Whether the driver has all copies, and decides by stars."""
+    #: Bytes of a rank key, on average.
+    key_bytes: int = 0
+    #: Whether a shelf is so large that its pairs may be a block.
+    has_crowds: bool = False
+
+    def can_compare(self, texts: int, limit: int | None) -> bool:
+        """Whether the driver can compare all pairs itself. All texts of the input have `texts` bytes; `limit` is a limit of tests."""
         return False
 
     def run_here(self, texts: Any) -> bool:
-        """Makes all rounds on the driver, with the texts of documents on shelves (`rank`, `text`, `sketch`, `size`). Returns False if a round has too
-        many pairs for that; these rounds are then of no use."""
+        """Makes all rounds on the driver, with the texts of documents on shelves (`rank`, `text`, `size`). Returns False if a round has too many
+        pairs for that; these rounds are then of no use."""
         raise NotImplementedError
 
     def ranks(self) -> tuple[Any, int]:
@@ -95,8 +107,8 @@ class Rounds:
         """Pairs of a round; None if there is nothing to ask."""
         raise NotImplementedError
 
-    def answer(self, number: int, similar: Any) -> None:
-        """Takes note that the similar pairs of a round are in the folder."""
+    def answer(self, number: int, similar: Any, pairs: int) -> None:
+        """Takes note that the similar pairs of a round are in the folder, and how many there are."""
 
     def undecided(self) -> int:
         return 0
@@ -125,7 +137,7 @@ class Rounds:
                 return self.totals
             undecided = self.undecided()
             counts = self.work.step(step, lambda: self._round(step, number, asks))
-            self.answer(number, self._last)
+            self.answer(number, self._last, counts["similar"])
             self._last = None
             self._add(number, counts, undecided, began)
 
@@ -167,7 +179,7 @@ class Rounds:
         if asks.placed is not None:
             return self._small_round(step, asks)
         work = self.work
-        sketches = work.table("texts", _tasks.TEXTS).where("rank is not null").select("rank", "sketch", "size")
+        sketches = work.table("texts", _tasks.TEXTS).where("rank is not null").select("rank", "sketch", "size", "parity")
         found = []
         if asks.pairs is not None:
             own = needed(sketches, asks.pairs) if asks.listed <= SMALL_PAIRS else sketches
@@ -203,23 +215,27 @@ class Rounds:
 class DriverRounds(Rounds):
     """Rounds whose asks the driver works out."""
 
-    def __init__(self, work: Work, job: Job, clustering: str, limits: dict[str, int | None], members: int, copies: int) -> None:
+    def __init__(self, work: Work, job: Job, clustering: str, limits: dict[str, int | None], counts: dict[str, Any]) -> None:
         from .._minwise import SparkRounds
 
-        super().__init__(work, job)
+        super().__init__(work, job, counts)
         #: All copies, if they are few.
         self.copies: Any = None
         shelves: Any
-        if copies <= SMALL_ROWS and (members + copies) * ROW_BYTES <= ANSWER_BYTES:
-            # One job fetches both.
+        self._members_bytes = counts["members"] * ROW_BYTES + counts["member_bytes"]
+        self._copies_bytes = counts["copies"] * ROW_BYTES + counts["copy_bytes"]
+        is_few = counts["copies"] <= SMALL_ROWS and self._copies_bytes <= ANSWER_BYTES
+        if not counts["is_table"] or is_few and self._members_bytes + self._copies_bytes <= ANSWER_BYTES:
+            # The driver has both, or one job fetches them.
             shelves, self.copies = shelves_and_copies(work)
             parts, shelves = [self.copies], [shelves]
         else:
-            self.copies = copies_of(work).toArrow() if copies <= SMALL_ROWS else None
-            parts = fetched(copies_of(work), copies * ROW_BYTES, "other") if self.copies is None else [self.copies]
-            shelves = fetched(members_of(work), members * ROW_BYTES, "key")
+            self.copies = copies_of(work).toArrow() if is_few else None
+            parts = fetched(copies_of(work), self._copies_bytes, "other") if self.copies is None else [self.copies]
+            shelves = fetched(members_of(work), self._members_bytes, "key")
         self.driver = SparkRounds(clustering, shelves, parts, **limits)
         self.clustering = clustering
+        self._is_few = counts["members"] <= HERE_MEMBERS and counts["largest"] <= HERE_LARGEST
         self._similar: Any = _none("a", "c", similarity=True)
         self._has_sizes = False
 
@@ -243,7 +259,8 @@ class DriverRounds(Rounds):
             return
         if self.driver.documents() <= SMALL_HASHES:
             # The job goes on after the step that reads texts.
-            self.take_sizes(self.work.table("texts", _tasks.TEXTS).where("rank is not null").select("rank", "size").toArrow())
+            sizes = self.work.table("texts", _tasks.TEXTS).where("rank is not null").select("rank", "size")
+            self.take_sizes(fetched_whole(sizes, self.driver.documents() * (self.key_bytes + ROW_BYTES), "rank"))
         else:
             super().begin()
 
@@ -259,31 +276,48 @@ class DriverRounds(Rounds):
         if work.counts(name) is not None:
             return Asks(None, None, 0)
         placed, documents = pa.table(pa.record_batch(listed)), pa.table(pa.record_batch(wanted))
-        if self._has_sizes and not len(blocks) and len(listed) <= SMALL_PAIRS:
+        if self._has_sizes and not len(blocks) and len(listed) <= SMALL_PAIRS and placed.nbytes <= ANSWER_BYTES:
             if (pc.sum(documents["size"]).as_py() or 0) <= SMALL_BYTES:
                 return Asks(None, None, len(listed), (placed, documents.select(["bucket", "rank"])))
         pairs = work.frame(placed.select(["a", "c"]), f"{name}-asks") if len(listed) else None
         tasks = work.frame(pa.table(pa.record_batch(blocks)), f"{name}-blocks") if len(blocks) else None
         return Asks(pairs, tasks, len(listed))
 
-    def answer(self, number: int, similar: Any) -> None:
+    def answer(self, number: int, similar: Any, pairs: int) -> None:
         if similar is None:
-            similar = self.work.table(f"round-{number:03}-similar", _tasks.SIMILAR).where("a is not null").toArrow()
+            table = self.work.table(f"round-{number:03}-similar", _tasks.SIMILAR).where("a is not null")
+            similar = fetched_whole(table.select("a", "c", "similarity"), pairs * (2 * self.key_bytes + ROW_BYTES), "c")
         self._similar = similar.select(["a", "c", "similarity"])
 
     def undecided(self) -> int:
         return int(self.driver.undecided())
 
-    def has_copies(self) -> bool:
-        return self.copies is not None and self.clustering == "star"
+    def can_compare(self, texts: int, limit: int | None) -> bool:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        # A job that has written texts goes on with them.
+        if self.copies is None or self.clustering != "star" or not self._is_few or self.work.counts("texts") is not None:
+            return False
+        documents = self.driver.documents()
+        sketches = documents * int(_tasks._task(self.job).sketch_bytes())
+        rows = self.work.memory.get("rows")
+        if rows is not None:
+            # The driver knows the sizes of all texts, and fetches those of documents on shelves.
+            ranks = pa.record_batch(self.driver.ranks()).column(0)
+            texts = pc.sum(rows.filter(pc.is_in(rows["rank"], ranks))["size"]).as_py() or 0
+        fetched = texts + documents * (self.key_bytes + ROW_BYTES)
+        return documents <= SMALL_HASHES and sketches <= HERE_SKETCHES and fetched <= (HERE_BYTES if limit is None else limit)
 
     def run_here(self, texts: Any) -> bool:
         import pyarrow as pa
 
         self.take_sizes(texts.select(["rank", "size"]))
+        task = _tasks._task(self.job)
+        # Sketches are made here, because they would take as long to send as to make.
+        texts = pa.Table.from_batches([pa.record_batch(task.fill(batch, False)) for batch in texts.to_batches(10_000)], texts.schema)
         texts = texts.select(["rank", "text", "sketch"]).combine_chunks()
         at = {rank: row for row, rank in enumerate(texts["rank"].to_pylist())}
-        task = _tasks._task(self.job)
         while True:
             number, began, undecided = self.totals["rounds"] + 1, time.monotonic(), self.undecided()
             listed, wanted, blocks = self.driver.next_round(self._similar)
@@ -316,7 +350,7 @@ class DriverRounds(Rounds):
         if not len(removed):
             return None
         firsts = self.work.frame(removed.select(["rank"]).rename_columns(["other"]), "named-firsts")
-        visits = copies.join(firsts, "other", "left_semi").select("rank", "other").toArrow()
+        visits = fetched_whole(copies.join(firsts, "other", "left_semi").select("rank", "other"), self._copies_bytes, "other")
         return self.work.frame(pa.table(pa.record_batch(self.driver.named(visits, False))), "named-rows")
 
     def joined(self) -> Any:
@@ -350,11 +384,12 @@ class ClusterRounds(Rounds):
     and states of documents are a table in the folder."""
 
     def __init__(self, work: Work, job: Job, clustering: str, limits: dict[str, int | None], counts: dict[str, Any]) -> None:
-        super().__init__(work, job)
+        super().__init__(work, job, counts)
         self.clustering = clustering
         self.limits = limits
         self.largest: int = counts["largest"]
-        self.parts: int = min(max(counts["members"] * STATE_BYTES // PART_BYTES, 4), MOST_PARTS)
+        self._members: int = counts["members"]
+        self._copies: int = counts["copies"]
         self.documents: int = work.step("documents", self._begin)["documents"]
         self._undecided = 0
 
@@ -377,10 +412,16 @@ class ClusterRounds(Rounds):
         table = self.work.save(firsts.join(last, "rank", "left").select("rank", "last", *columns), "documents")
         return {"documents": table.count()}
 
-    def _part(self, *keys: Any) -> Any:
+    def _part(self, rows: int, *keys: Any) -> Any:
+        """The part of a row. All parts have `rows` memberships or similar pairs together."""
         from pyspark.sql import functions as F
 
-        return F.pmod(F.hash(*keys), F.lit(self.parts)).cast("bigint").alias("part")
+        parts = min(max(rows * (STATE_BYTES + 2 * self.key_bytes) // PART_BYTES, 4), MOST_PARTS)
+        return F.pmod(F.hash(*keys), F.lit(parts)).cast("bigint").alias("part")
+
+    def _links(self) -> int:
+        """Undecided documents and similar pairs, at most: the rows of all components."""
+        return self.documents + self.totals["similar"]
 
     def _shelves(self, states: Any, asked: list[str]) -> Any:
         """Memberships with the states or labels of their documents, and documents that asked on shelves that can be full, from the tables of
@@ -394,7 +435,7 @@ class ClusterRounds(Rounds):
                 asks = self.work.table(table, _tasks.ASKS).where("c is null and task is null")
                 missing = [F.lit(None).cast(rows.schema[name].dataType).alias(name) for name in states.columns if name != "rank"]
                 rows = rows.unionByName(asks.select("band", "key", "rank", *missing, F.lit(1).alias("what")))
-        return rows.select(self._part("band", "key"), "*")
+        return rows.select(self._part(self._members, "band", "key"), "*")
 
     def _similar(self, rounds: range) -> Any:
         """Similar pairs of some rounds, the earlier document first; None if there were no rounds."""
@@ -417,7 +458,7 @@ class ClusterRounds(Rounds):
         nothing = [F.lit(None).cast("binary").alias("other"), F.lit(None).cast("double").alias("similarity")]
         rows = rows.select("rank", *nothing, F.coalesce("unasked", F.lit(0)).cast("bigint").alias("unasked"))
         if similar is None:
-            return rows.select(self._part("rank"), "*").groupBy("part").applyInArrow(_tasks.settler(), _tasks.SETTLED)
+            return rows.select(self._part(self._links(), "rank"), "*").groupBy("part").applyInArrow(_tasks.settler(), _tasks.SETTLED)
         before = states.where(f"state <> {REMOVED}").select(F.col("rank").alias("a"), "state")
         edges = similar.join(undecided.withColumnRenamed("rank", "c"), "c").join(before, "a")
         edges = work.save(edges.select("a", "c", "similarity", "state"), "pass-edges")
@@ -426,7 +467,7 @@ class ClusterRounds(Rounds):
         pairs = edges.select(F.col("c").alias("rank"), F.col("a").alias("other"), "similarity", none.alias("unasked"))
         rows = rows.unionByName(pairs).join(labels, "rank", "left")
         # A document without similar undecided ones is a component of its own.
-        rows = rows.select(self._part(F.coalesce("label", "rank")), "rank", "other", "similarity", "unasked")
+        rows = rows.select(self._part(self._links(), F.coalesce("label", "rank")), "rank", "other", "similarity", "unasked")
         return rows.groupBy("part").applyInArrow(_tasks.settler(), _tasks.SETTLED)
 
     def _labels(self, pairs: Any) -> Any:
@@ -571,11 +612,13 @@ class ClusterRounds(Rounds):
         kept = states.where(f"state = {KEPT}").select(F.col("rank").alias("other"))
         both = similar.select(F.col("c").alias("rank"), F.col("a").alias("other"), "similarity")
         both = both.unionByName(similar.select(F.col("a").alias("rank"), F.col("c").alias("other"), "similarity"))
-        links = both.join(removed, "rank").join(kept, "other").select(self._part("rank"), "rank", "other", "similarity")
+        links = both.join(removed, "rank").join(kept, "other")
+        parts = self._links() + self._copies
+        links = links.select(self._part(parts, "rank"), "rank", "other", "similarity")
         visits = copies.join(removed.withColumnRenamed("rank", "other"), "other").select("rank", "other")
         visits = visits.unionByName(removed.select("rank", F.col("rank").alias("other")))
         none = F.lit(None).cast("double").alias("similarity")
-        rows = links.unionByName(visits.select(self._part("other"), "rank", "other", none))
+        rows = links.unionByName(visits.select(self._part(parts, "other"), "rank", "other", none))
         return rows.groupBy("part").applyInArrow(_tasks.namer(), NAMED)
 
     def joined(self) -> Any:
@@ -592,7 +635,7 @@ def rounds_of(work: Work, job: Job, clustering: str, limits: dict[str, Any], cou
     most = limits.pop("driver", None)
     most = DRIVER_MEMBERS if most is None else most
     if counts["members"] <= most:
-        return DriverRounds(work, job, clustering, limits, counts["members"], counts["copies"])
+        return DriverRounds(work, job, clustering, limits, counts)
     return ClusterRounds(work, job, clustering, limits, counts)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._errors import InputError, MinwiseError, SettingError
 from .._minwise import SparkTask
 from . import _tasks
 from ._rows import Columns, for_references, selected
 from ._tasks import Job
-from ._work import Work
+from ._work import ANSWER_BYTES, Work, fetched_whole
+
+if TYPE_CHECKING:
+    from ._rounds import Rounds
 
 log = logging.getLogger("minwise.spark")
 
@@ -19,7 +21,7 @@ log = logging.getLogger("minwise.spark")
 COUNT, COPY, MEMBER = range(3)
 #: Keys of counts in the table of groups, as in `group.rs`; keys below are those of kinds of texts.
 KINDS = 5
-SUM, RANKS, IDS, DISTINCT, COPIES, MEMBERS, SHELVES, LARGEST = range(100, 108)
+SUM, RANKS, IDS, DISTINCT, COPIES, MEMBERS, SHELVES, LARGEST, MEMBER_BYTES, COPY_BYTES, ID_BYTES = range(100, 111)
 
 #: Bytes of packed rows that one task groups.
 PART_BYTES = 64 << 20
@@ -29,6 +31,9 @@ MOST_PARTS = 20_000
 SMALL_ROWS = 2_000_000
 #: Hashes of rows that every task gets with its code: 8 bytes each.
 SMALL_HASHES = 1_000_000
+
+#: Band keys of all rows up to which the driver finds equal documents and shelves itself: some 500 MB.
+HERE_KEYS = 5_000_000
 
 #: Values of `kind` in the table of sketches.
 WITH_SHINGLES, WITHOUT_SHINGLES, NULL, TOO_SHORT, TOO_LONG = range(5)
@@ -98,15 +103,19 @@ def sketch_rows(df: Any, against: Any, columns: Columns, job: Job) -> Any:
 
 def sketches(work: Work, df: Any, against: Any, columns: Columns, job: Job) -> dict[str, Any]:
     """Step 1: writes the sketches."""
-    from pyspark.sql import functions as F
-
     table = work.save(sketch_rows(df, against, columns, job), "sketches")
-    counted = table.agg(F.count(F.lit(1)).alias("rows"), F.sum("size").alias("bytes")).collect()[0]
-    return {"rows": counted["rows"], "bytes": counted["bytes"] or 0}
+    # Sums of tasks need no shuffle, and so one job less.
+    counted = table.select("size", "rank", "id").mapInArrow(_tasks.summer(), _tasks.SUMS).collect()
+    return {name: sum(row[name] for row in counted) for name in ("rows", "bytes", "key_bytes")}
 
 
 def copies_of(work: Work) -> Any:
     """Documents with the same shingles as an earlier one: their rank keys (`rank`), and the one of the first document (`other`)."""
+    here = groups_here(work)
+    if here is not None:
+        copies = split_groups(here)[1]
+        # Engines do not take the schema of an Arrow table without rows.
+        return work.frame(copies, "copies") if len(copies) else work.spark.createDataFrame([], "rank binary, other binary")
     return work.table("groups", _tasks.GROUPS).where(f"what = {COPY}").select("rank", "other")
 
 
@@ -117,23 +126,66 @@ def members_of(work: Work) -> Any:
 
 def shelves_and_copies(work: Work) -> tuple[Any, Any]:
     """All memberships, and all copies, as tables of the driver."""
+    here = groups_here(work)
+    if here is not None:
+        return split_groups(here)
+    names = ("what", "band", "key", "rank", "other")
+    return split_groups(work.table("groups", _tasks.GROUPS).where(f"what in ({COPY}, {MEMBER})").select(*names).toArrow())
+
+
+def split_groups(table: Any) -> tuple[Any, Any]:
+    """Memberships and copies of a table of groups."""
     import pyarrow.compute as pc
 
-    table = work.table("groups", _tasks.GROUPS).where(f"what in ({COPY}, {MEMBER})").select("what", "band", "key", "rank", "other").toArrow()
     members, copies = (table.filter(pc.equal(table["what"], what)) for what in (MEMBER, COPY))
     return members.select(["band", "key", "rank"]), copies.select(["rank", "other"])
 
 
-def groups(work: Work, rows: int, bands: int, null: str, order_by: tuple[str, ...]) -> dict[str, Any]:
-    """Step 2: finds equal documents and shelves, counts, and refuses rows that cannot be told apart."""
-    table = work.table("sketches", _tasks.SKETCHES)
-    parts = min(max(rows * bands * 40 // PART_BYTES, 4), MOST_PARTS)
-    packed = table.drop("sketch", "size").mapInArrow(_tasks.sorter(parts), _tasks.PACKED)
-    grouped = work.save(packed.groupBy("part").applyInArrow(_tasks.grouper(parts), _tasks.GROUPS), "groups")
+def groups_here(work: Work) -> Any:
+    """The table of groups of a small input, which the driver has and the folder does not; None if the folder has it. A job that goes on makes it
+    again."""
+    if "groups" not in work.memory and (work.counts("groups") or {}).get("is_table") is False:
+        group_here(work)
+    return work.memory.get("groups")
+
+
+def group_here(work: Work) -> None:
+    """Finds equal documents and shelves on the driver. It keeps the ids of all rows, too, because decisions name them, and the sizes of their texts."""
+    import pyarrow as pa
+
+    from .._minwise import spark_group, spark_sort
+
+    rows = work.table("sketches", _tasks.SKETCHES).drop("sketch").toArrow()
+    packed = pa.table(pa.record_batch(spark_sort(rows, 1)))
+    parts = packed["part"].to_pylist()
+    found = [pa.record_batch(spark_group(part, 1, packed.slice(at, 1).select(["rows"]))) for at, part in enumerate(parts)]
+    work.memory["groups"] = pa.Table.from_batches(found)
+    work.memory["rows"] = rows.select(["rank", "content", "id", "size"]).combine_chunks()
+
+
+def groups(
+    work: Work, sketched: dict[str, Any], bands: int, null: str, order_by: tuple[str, ...], limits: dict[str, int | None]
+) -> dict[str, Any]:
+    """Step 2: finds equal documents and shelves, counts, and refuses rows that cannot be told apart. The driver does so for a small input, because
+    the jobs would take longer to begin."""
+    import pyarrow.compute as pc
+
+    table, rows = work.table("sketches", _tasks.SKETCHES), sketched["rows"]
+    is_small = rows <= SMALL_HASHES and rows * bands <= HERE_KEYS and rows * (8 * bands + 48) + sketched["key_bytes"] <= ANSWER_BYTES
+    # Limits of tests move work to tasks.
+    is_table = not is_small or limits.get("here") is not None or limits.get("driver") is not None
+    if is_table:
+        parts = min(max(rows * bands * 40 // PART_BYTES, 4), MOST_PARTS)
+        packed = table.drop("sketch", "size").mapInArrow(_tasks.sorter(parts), _tasks.PACKED)
+        grouped = work.save(packed.groupBy("part").applyInArrow(_tasks.grouper(parts), _tasks.GROUPS), "groups")
+        found = grouped.where(f"what = {COUNT}").select("key", "number").toArrow()
+    else:
+        group_here(work)
+        found = work.memory["groups"].filter(pc.equal(work.memory["groups"]["what"], COUNT))
     counts: dict[int, int] = {}
-    for row in grouped.where(f"what = {COUNT}").select("key", "number").collect():
-        before = counts.get(row["key"], 0)
-        counts[row["key"]] = max(before, row["number"]) if row["key"] == LARGEST else before + row["number"]
+    for key, number in zip(found["key"].to_pylist(), found["number"].to_pylist()):
+        before = counts.get(key, 0)
+        counts[key] = max(before, number) if key == LARGEST else before + number
 
     def count(given: bool, *of: int) -> int:
         return sum(counts.get(given * KINDS + kind, 0) for kind in of or range(KINDS))
@@ -157,6 +209,10 @@ def groups(work: Work, rows: int, bands: int, null: str, order_by: tuple[str, ..
         "largest": counts.get(LARGEST, 0),
         "repeated_ids": counts.get(IDS, 0),
         "sum": wrapped(counts.get(SUM, 0)),
+        "member_bytes": counts.get(MEMBER_BYTES, 0),
+        "copy_bytes": counts.get(COPY_BYTES, 0),
+        "id_bytes": counts.get(ID_BYTES, 0),
+        "is_table": is_table,
     }
 
 
@@ -184,12 +240,12 @@ def refuse_equal_ranks(table: Any, order_by: tuple[str, ...]) -> None:
     )
 
 
-def again(df: Any, against: Any, columns: Columns, job: Job, needed: bytes | None) -> Any:
+def again(df: Any, against: Any, columns: Columns, job: Job, needed: bytes | None, sketches: bool = True, parities: bool = False) -> Any:
     """Rows of the input, read another time."""
-    rows = selected(df, columns).drop("id").mapInArrow(_tasks.reader(job, False, needed), _tasks.TEXTS)
+    rows = selected(df, columns).drop("id").mapInArrow(_tasks.reader(job, False, needed, sketches, parities), _tasks.TEXTS)
     if against is not None:
         references = selected(against, for_references(columns)).drop("id")
-        rows = rows.unionByName(references.mapInArrow(_tasks.reader(job, True, needed), _tasks.TEXTS))
+        rows = rows.unionByName(references.mapInArrow(_tasks.reader(job, True, needed, sketches, parities), _tasks.TEXTS))
     return rows
 
 
@@ -207,35 +263,26 @@ def check_input(work: Work, df: Any, against: Any, columns: Columns, job: Job, b
         work.refuse("input", *shown)
 
 
-def texts(
-    work: Work,
-    df: Any,
-    against: Any,
-    columns: Columns,
-    job: Job,
-    ranks: Any,
-    number: int,
-    before: tuple[int, int],
-    take_sizes: Callable[[Any], None],
-) -> dict[str, Any]:
+def texts(work: Work, df: Any, against: Any, columns: Columns, job: Job, rounds: Rounds, before: tuple[int, int]) -> dict[str, Any]:
     """Step 3: reads the input a second time and keeps the texts of documents on shelves, with their sketches.
 
-    `ranks` are the rank keys of `number` documents: a table of the driver, or a DataFrame. If a row of the first reading is missing, is new or
-    has another text, the input is not deterministic, and the job ends.
+    If a row of the first reading is missing, is new or has another text, the input is not deterministic, and the job ends.
     """
-    table = work.save(chosen_texts(df, against, columns, job, ranks, number), "texts")
+    ranks, number = rounds.ranks()
+    table = work.save(chosen_texts(df, against, columns, job, ranks, number, rounds.has_crowds), "texts")
     if number <= SMALL_HASHES:
         # One job fetches the sums and the sizes.
-        take_sizes(without_sums(table.select("rank", "size", "content").toArrow(), before))
+        sizes = fetched_whole(table.select("rank", "size", "content"), number * (rounds.key_bytes + 24), "rank")
+        rounds.take_sizes(without_sums(sizes, before))
     else:
         refuse_another_reading(input_of(table), before)
     return {"texts": number}
 
 
 def texts_here(df: Any, against: Any, columns: Columns, job: Job, ranks: Any, number: int, before: tuple[int, int]) -> Any:
-    """The second reading of a small input: texts and sketches of documents on shelves as a table of the driver, which no table in the folder
-    has."""
-    table = without_sums(chosen_texts(df, against, columns, job, ranks, number).toArrow(), before)
+    """The second reading of a small input: texts of documents on shelves as a table of the driver, which no table in the folder has."""
+    rows = again(df, against, columns, job, bytes(SparkTask.hashes(ranks)), sketches=False)
+    table = without_sums(rows.toArrow(), before)
     log.info("texts: texts %s", f"{number:,}")
     return table
 
@@ -258,16 +305,16 @@ def refuse_another_reading(now: tuple[int, int], before: tuple[int, int]) -> Non
         )
 
 
-def chosen_texts(df: Any, against: Any, columns: Columns, job: Job, ranks: Any, number: int) -> Any:
-    """Texts and sketches of some documents, and the sums of the whole reading."""
+def chosen_texts(df: Any, against: Any, columns: Columns, job: Job, ranks: Any, number: int, parities: bool = False) -> Any:
+    """Texts and sketches of some documents, and the sums of the whole reading. Blocks need parity bits, too."""
     from pyspark.sql import functions as F
 
     if not hasattr(ranks, "sparkSession"):
-        return again(df, against, columns, job, bytes(SparkTask.hashes(ranks)))
-    rows = again(df, against, columns, job, None)
+        return again(df, against, columns, job, bytes(SparkTask.hashes(ranks)), parities=parities)
+    rows = again(df, against, columns, job, None, sketches=False)
     marked = ranks.withColumn("is_needed", F.lit(True))
     marked = F.broadcast(marked) if number <= SMALL_ROWS else marked
     # Rows without a rank key are sums, which stay.
     chosen = rows.join(marked, "rank", "left").where("rank is null or is_needed")
-    found = chosen.select("rank", "text", "size", "sketch", "content").mapInArrow(_tasks.filler(job), _tasks.TEXTS)
+    found = chosen.select("rank", "text", "size", "sketch", "content").mapInArrow(_tasks.filler(job, parities), _tasks.TEXTS)
     return found

@@ -11,7 +11,7 @@ SKETCHES = (
     "rank binary, id string, given boolean, kind tinyint, equality binary, content bigint, size bigint, "
     "sketch binary, keys binary"
 )
-TEXTS = "rank binary, text string, size bigint, sketch binary, content bigint"
+TEXTS = "rank binary, text string, size bigint, sketch binary, content bigint, parity binary"
 PACKED = "part bigint, rows binary"
 GROUPS = "what bigint, band bigint, `key` bigint, rank binary, other binary, number bigint"
 PAIRS = "a binary, c binary"
@@ -21,9 +21,10 @@ SIMILAR = "a binary, c binary, similarity double, compared bigint"
 MET = "a binary, c binary, met tinyint"
 COUNTED = "shingle bigint, documents bigint"
 SIZES = "documents bigint"
+SUMS = "rows bigint, bytes bigint, key_bytes bigint"
 #: Numbers of the table of asks. A listed pair has none of them, and a row of a block has no `key`. A document that asked on a shelf that can be
 #: full has `band` and `key` only.
-ASK_NUMBERS = ("task", "step", "end", "side", "band", "key", "document", "last", "front", "decided", "kind", "joined", "mask")
+ASK_NUMBERS = ("task", "step", "end", "side", "block", "band", "key", "document", "last", "front", "decided", "kind", "joined", "mask")
 ASKS = "part bigint, rank binary, c binary, " + ", ".join(f"`{name}` bigint" for name in ASK_NUMBERS)
 STATES = "rank binary, last binary, state bigint, front bigint, decided bigint"
 WAITS = "rank binary, unasked bigint, behind bigint"
@@ -35,6 +36,8 @@ EXECUTOR = "version string, fingerprint string, kernel string, python string, ma
 
 #: Bytes of a batch that a task returns, at most, unless one row has more.
 BATCH_BYTES = 64 << 20
+#: Pairs of blocks that a task screens before it returns those that sketches do not rule out.
+PORTION = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,22 @@ def sketcher(job: Job, given: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
     return sketch
 
 
+def summer() -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """The number of rows of a task, the bytes of their texts (`size`), and the bytes of their rank keys and ids."""
+
+    def sum_up(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        sums = [0, 0, 0]
+        for batch in batches:
+            keys = batch.column(1).nbytes + batch.column(2).nbytes
+            sums = [before + more for before, more in zip(sums, (len(batch), pc.sum(batch.column(0)).as_py() or 0, keys))]
+        yield pa.RecordBatch.from_arrays([pa.array([one], pa.int64()) for one in sums], names=["rows", "bytes", "key_bytes"])
+
+    return sum_up
+
+
 def lister() -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Band keys as lists of numbers."""
 
@@ -170,7 +189,7 @@ def grouper(parts: int) -> Callable[[Any], Any]:
     return group
 
 
-def reader(job: Job, given: bool, needed: bytes | None) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def reader(job: Job, given: bool, needed: bytes | None, sketches: bool, parities: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """The second reading: texts of rows whose rank keys have one of the hashes, or of all rows, and the sum of all rows of a batch."""
 
     def read(batches: Iterator[Any]) -> Iterator[Any]:
@@ -179,20 +198,20 @@ def reader(job: Job, given: bool, needed: bytes | None) -> Callable[[Iterator[An
         task = _task(job)
         for batch in batches:
             for part in cut(batch):
-                yield _batch(task.read_again(part, given, needed))
+                yield _batch(task.read_again(part, given, needed, sketches, parities))
 
     return read
 
 
-def filler(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Adds sketches to texts."""
+def filler(job: Job, parities: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Adds sketches to texts, and parity bits if they are asked for."""
 
     def fill(batches: Iterator[Any]) -> Iterator[Any]:
         from minwise.spark._tasks import _batch, _task, cut
 
         for batch in batches:
             for part in cut(batch):
-                yield _batch(_task(job).fill(part))
+                yield _batch(_task(job).fill(part, parities))
 
     return fill
 
@@ -367,23 +386,27 @@ def screener(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
     return screen
 
 
-def block_screener(job: Job) -> Callable[[Any], Any]:
-    """Pairs of one task of a block that may be similar by their sketches, and a row with the number of pairs asked."""
+def block_screener(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Pairs of one task of blocks that may be similar by their sketches, and rows with the numbers of pairs asked."""
+    import pyarrow as pa
 
-    def screen(table: Any) -> Any:
+    def screen(batches: Any) -> Any:
         import pyarrow as pa
 
-        from minwise.spark._tasks import _batch, _task
+        from minwise.spark._tasks import PORTION, _batch, _task, cut
 
-        pairs, asked = _task(job).screen_block(table)
-        pairs = _batch(pairs)
-        none = pa.nulls(1, pa.binary())
-        first = pa.concat_arrays([pairs.column(0), none])
-        second = pa.concat_arrays([pairs.column(1), none])
-        bytes = pa.concat_arrays([pairs.column(2), pa.nulls(1, pa.int64())])
-        counts = pa.concat_arrays([pa.nulls(len(pairs), pa.int64()), pa.array([asked], pa.int64())])
-        return pa.table({"a": first, "c": second, "bytes": bytes, "asked": counts})
+        blocks = _task(job).blocks(pa.Table.from_batches(list(batches)))
+        while (screened := blocks.screen(PORTION)) is not None:
+            pairs, asked = _batch(screened[0]), screened[1]
+            none = pa.nulls(1, pa.binary())
+            first = pa.concat_arrays([pairs.column(0), none])
+            second = pa.concat_arrays([pairs.column(1), none])
+            bytes = pa.concat_arrays([pairs.column(2), pa.nulls(1, pa.int64())])
+            counts = pa.concat_arrays([pa.nulls(len(pairs), pa.int64()), pa.array([asked], pa.int64())])
+            yield from cut(pa.RecordBatch.from_arrays([first, second, bytes, counts], names=["a", "c", "bytes", "asked"]))
 
+    # Engines take a function of tables for one of batches if its annotations name batches.
+    screen.__annotations__ = {"batches": Iterator[pa.RecordBatch], "return": Iterator[pa.RecordBatch]}
     return screen
 
 

@@ -26,7 +26,7 @@ MESSAGE_BYTES = 8 << 20
 #: Bytes of a table that come from the engine in one answer. Classic Spark refuses more than `spark.driver.maxResultSize`: 1 GiB.
 ANSWER_BYTES = 256 << 20
 #: The version of the tables in a folder.
-FORMAT = 3
+FORMAT = 4
 
 
 def is_missing(error: Exception) -> bool:
@@ -66,6 +66,10 @@ class Work:
         self.path: str = str(path).rstrip("/")
         #: Steps that this process has made.
         self.computed: int = 0
+        #: Tables of the driver that the folder does not have.
+        self.memory: dict[str, Any] = {}
+        # Rows of the manifest that are written together with the next one.
+        self._deferred: list[dict[str, Any]] = []
         # Steps that are known to be done, with their counts.
         self._done: dict[str, dict[str, Any]] = {}
         self._fields: dict[str, Any] | None = json.loads(json.dumps({"format": FORMAT, **fields}))
@@ -128,25 +132,30 @@ class Work:
         import pyarrow as pa
 
         fields = None if self._fields is None else json.dumps(self._fields)
-        row = {"token": self.token, "step": step, "fields": fields, "counts": json.dumps(counts)}
+        rows = [*self._deferred, {"token": self.token, "step": step, "fields": fields, "counts": json.dumps(counts)}]
         # Classic Spark makes rows of Python by a job, and takes Arrow tables as they are.
-        table = pa.table({name: pa.array([value], pa.string()) for name, value in row.items()})
+        table = pa.table({name: pa.array([row[name] for row in rows], pa.string()) for name in rows[0]})
         self.spark.createDataFrame(table).write.mode(mode).parquet(self.at("manifest"))
         self._fields = None
+        self._deferred = []
 
     def counts(self, step: str) -> dict[str, Any] | None:
         """The counts of a step that is done."""
         return self._done.get(step)
 
-    def step(self, step: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """Makes a step unless it is done, and returns its counts."""
+    def step(self, step: str, make: Callable[[], dict[str, Any]], defer: bool = False) -> dict[str, Any]:
+        """Makes a step unless it is done, and returns its counts. With `defer`, the manifest names a step that leaves no table together with the
+        next step, and a job that is killed before makes it again."""
         done = self.counts(step)
         if done is not None:
             return done
         describe(self.spark, f"minwise: {step}")
         try:
             counts = make()
-            self._write(step, counts)
+            if defer and counts.get("is_table") is False and self._fields is None:
+                self._deferred.append({"token": self.token, "step": step, "fields": None, "counts": json.dumps(counts)})
+            else:
+                self._write(step, counts)
         finally:
             describe(self.spark, None)
         self._done[step] = counts
@@ -201,6 +210,13 @@ def fetched(frame: Any, bytes: int, key: str) -> Any:
         return
     for part in range(parts):
         yield frame.where(F.pmod(F.hash(key), F.lit(parts)) == part).toArrow()
+
+
+def fetched_whole(frame: Any, bytes: int, key: str) -> Any:
+    """The rows of a DataFrame on the driver as one table, which is fetched in several answers if it is large."""
+    import pyarrow as pa
+
+    return pa.concat_tables(fetched(frame, bytes, key))
 
 
 def describe(spark: Any, text: str | None) -> None:

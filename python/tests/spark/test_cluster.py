@@ -116,20 +116,30 @@ def asked(blocks: pa.Table) -> set[tuple[bytes, bytes]]:
     """The pairs of blocks, as tasks work them out. Sketches are random, so that no two documents share a band in them."""
     tasks: dict[int, list[dict[str, Any]]] = {}
     for row in blocks.to_pylist():
-        row |= {"sketch": random.Random(row["rank"]).randbytes(512), "size": 0}
+        row |= {"sketch": random.Random(row["rank"]).randbytes(512), "size": 0, "parity": None}
         for task in range(row["task"], row["end"] + 1, row["step"]):
             tasks.setdefault(task, []).append(row)
     pairs = set()
     for rows in tasks.values():
-        found, _ = TASK.screen_block(pa.Table.from_pylist(rows))
-        both = pa.table(pa.record_batch(found))
-        pairs |= set(zip(both["a"].to_pylist(), both["c"].to_pylist()))
+        table = pa.Table.from_pylist(rows)
+        screening = TASK.blocks(table.set_column(table.schema.get_field_index("parity"), "parity", pa.nulls(len(table), pa.binary())))
+        # Few pairs at a time, so that a task has several portions.
+        while (screened := screening.screen(10)) is not None:
+            both = pa.table(pa.record_batch(screened[0]))
+            portion = set(zip(both["a"].to_pylist(), both["c"].to_pylist()))
+            # A pair of two blocks is asked twice, because random sketches share no band.
+            assert len(portion) <= screened[1]
+            pairs |= portion
     return pairs
 
 
-def decide(shelves: pa.Table, copies: pa.Table, similar: Any, most: int, asking: int) -> set[tuple[Any, ...]]:
+#: Limits of blocks, for `asking`, `pairs` and `listed`.
+Limits = tuple[int, int, int | None]
+
+
+def decide(shelves: pa.Table, copies: pa.Table, similar: Any, most: int, limits: Limits) -> set[tuple[Any, ...]]:
     """Decisions about the documents of some shelves."""
-    rounds = SparkRounds("star", [shelves], [copies], shelf=most, asking=asking, pairs=asking)
+    rounds = SparkRounds("star", [shelves], [copies], most, *limits)
     found: list[tuple[bytes, bytes]] = []
     known: set[tuple[bytes, bytes]] = set()
     while True:
@@ -153,10 +163,10 @@ def table(rows: list[dict[str, Any]], **kinds: pa.DataType) -> pa.Table:
 class Parts:
     """The rounds of stars by tasks that have some shelves, or some components, each at random, and nothing else."""
 
-    def __init__(self, seed: int, shelves: pa.Table, copies: pa.Table, most: int, asking: int) -> None:
+    def __init__(self, seed: int, shelves: pa.Table, copies: pa.Table, most: int, limits: Limits) -> None:
         self.source = random.Random(seed)
         self.members, self.copies = shelves.to_pylist(), copies.to_pylist()
-        self.most, self.asking, self.round = most, asking, 0
+        self.most, self.limits, self.round = most, limits, 0
         self.states: dict[bytes, dict[str, Any]] = {}
         for rank in {row["rank"] for row in self.members}:
             given = rank[0] == 0
@@ -229,7 +239,7 @@ class Parts:
                     state["front"] = self.round
             pairs = set()
             for part in self.shelves():
-                made = spark_ask("star", part, self.round, 0, self.most, self.asking, self.asking)
+                made = spark_ask("star", part, self.round, 0, self.most, *self.limits)
                 listed, blocks, now = (pa.table(pa.record_batch(one)) for one in made)
                 pairs |= set(zip(listed["a"].to_pylist(), listed["c"].to_pylist())) | asked(blocks)
                 self.asked += now.to_pylist()
@@ -250,16 +260,16 @@ class Parts:
         return found
 
 
-@pytest.mark.parametrize("asking", [1, 1000], ids=["blocks", "listed"])
-def test_parts_decide_as_the_whole(asking: int) -> None:
+@pytest.mark.parametrize("limits", [(1, 1, None), (1000, 1000, None), (1000, 1000, 30)], ids=["blocks", "listed", "few-listed"])
+def test_parts_decide_as_the_whole(limits: Limits) -> None:
     """Tasks that have single shelves or components of similar pairs come to the decisions of the driver, with crowded shelves, references
     and late copies, and none of them has all documents that shelves connect."""
     crowded = smaller = 0
     for seed in range(80):
         shelves, copies, similar, most = world(seed)
-        whole = decide(shelves, copies, similar, most, asking)
-        crowded += most < 1000 and whole != decide(shelves, copies, similar, 1000, asking)
-        parts = Parts(seed, shelves, copies, most, asking)
+        whole = decide(shelves, copies, similar, most, limits)
+        crowded += most < 1000 and whole != decide(shelves, copies, similar, 1000, limits)
+        parts = Parts(seed, shelves, copies, most, limits)
         known: set[tuple[bytes, bytes]] = set()
         while pairs := parts.next_round():
             assert parts.round < 70
@@ -272,10 +282,10 @@ def test_parts_decide_as_the_whole(asking: int) -> None:
 
 def test_rows_of_blocks_are_made_once() -> None:
     """Each pair is in one task, and the driver has each row once per side."""
-    ranks = [bytes([1]) + number.to_bytes(3, "big") for number in range(5_000)]
+    ranks = [bytes([1]) + number.to_bytes(3, "big") for number in range(20_000)]
     shelf = pa.table({"band": [0] * len(ranks), "key": [7] * len(ranks), "rank": pa.array(ranks, pa.binary())})
     none = pa.table({"rank": pa.array([], pa.binary()), "other": pa.array([], pa.binary())})
-    rounds = SparkRounds("pairs", [shelf.slice(0, 2_000), shelf.slice(2_000)], [none])
+    rounds = SparkRounds("pairs", [shelf.slice(0, 8_000), shelf.slice(8_000)], [none])
     _, _, blocks = rounds.next_round(pa.table({"a": none["rank"], "c": none["rank"], "similarity": pa.array([], pa.float64())}))
     rows = pa.table(pa.record_batch(blocks))
     assert len(rows) == 2 * len(ranks)
@@ -283,7 +293,39 @@ def test_rows_of_blocks_are_made_once() -> None:
     for row in rows.select(["task", "end", "step", "side"]).to_pylist():
         for task in range(row["task"], row["end"] + 1, row["step"]):
             tasks.setdefault(task, [0, 0])[row["side"]] += 1
-    assert len(tasks) == 3 and sum(first * second for first, second in tasks.values()) == len(ranks) ** 2
+    assert len(tasks) == 6 and sum(first * second for first, second in tasks.values()) == len(ranks) ** 2
+
+
+@pytest.mark.parametrize("clustering", ["star", "pairs"])
+def test_pairs_of_many_shelves_are_not_listed_without_bound(clustering: str) -> None:
+    """Each shelf has too few pairs for a block, and all of them together have too many to be listed. Small blocks share tasks."""
+    shelves, members, most = 40, 100, 20_000
+    ranks = [bytes([1]) + number.to_bytes(3, "big") for number in range(shelves * members)]
+    keys = [number // members for number in range(len(ranks))]
+    table = pa.table({"band": [0] * len(ranks), "key": keys, "rank": pa.array(ranks, pa.binary())})
+    none = pa.table({"rank": pa.array([], pa.binary()), "other": pa.array([], pa.binary())})
+    similar = pa.table({"a": none["rank"], "c": none["rank"], "similarity": pa.array([], pa.float64())})
+    rounds = SparkRounds(clustering, [table], [none], listed=most)
+    pairs: set[tuple[bytes, bytes]] = set()
+    has_both = False
+    for _ in range(20):
+        listed, _, blocks = rounds.next_round(similar)
+        if not len(listed) and not len(blocks):
+            break
+        assert len(listed) <= most
+        has_both |= bool(len(listed)) and bool(len(blocks))
+        if len(blocks):
+            rows = pa.table(pa.record_batch(blocks))
+            assert len(set(rows["task"].to_pylist())) < len(set(rows["block"].to_pylist())) <= shelves
+            pairs |= asked(rows)
+        pairs |= set(zip(*(pa.table(pa.record_batch(listed))[name].to_pylist() for name in ("a", "c"))))
+    assert has_both and len(pairs) == shelves * members * (members - 1) // 2
+    # The same shelves in one task.
+    states = {"last": pa.nulls(len(ranks), pa.binary()), "state": [0] * len(ranks), "front": [1] * len(ranks), "decided": [65_535] * len(ranks)}
+    rows = pa.table({**{name: table[name] for name in table.column_names}, **states, "what": [0] * len(ranks)})
+    listed, blocks, _ = (pa.table(pa.record_batch(one)) for one in spark_ask(clustering, rows, 1, members, listed=most))
+    assert 0 < len(listed) <= most
+    assert len(asked(blocks)) + len(listed) == shelves * members * (members - 1) // 2
 
 
 def test_buckets_are_cut_by_the_bytes_of_texts() -> None:

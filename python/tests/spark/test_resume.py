@@ -14,7 +14,7 @@ import minwise.spark
 import pytest
 from corpora import assert_same, decided_by, family, generated, rows_of
 from minwise._minwise import SparkTask
-from minwise.spark import _rounds, _work
+from minwise.spark import _rounds, _shelves, _work
 from minwise.spark._sail import SailServer
 
 
@@ -40,7 +40,10 @@ def test_a_job_that_was_killed_goes_on(
     # A job that compares pairs on the driver has sketches, groups, decisions and the audit.
     assert steps == 4 if cluster == "star" and not limits else steps >= 6
     write = _work.Work._write
-    for stop in range(steps):
+    # The step `groups` of a small input leaves no table, and the manifest names it together with the next step.
+    is_deferred = not (tmp_path / "whole/groups").exists()
+    assert is_deferred == (not limits)
+    for stop in range(steps - is_deferred):
         written = [0]
 
         def kill(self: Any, step: str, counts: Any, mode: str = "append", written: Any = written, stop: int = stop) -> None:
@@ -74,8 +77,8 @@ def test_a_process_that_is_killed_leaves_a_folder_to_go_on_from(sail: Any, tmp_p
     words = ["--sail", "--input", str(source), "--output", str(tmp_path / "out"), "--work", str(work)]
     run = [sys.executable, "-m", "minwise.spark", *words, "--text-field", "text", "--order-by", "row"]
     process = subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    # The table of the first step is there as soon as the second one is written.
-    while not (work / "groups").exists() and process.poll() is None:
+    # The manifest names the first step before the table of decisions is written.
+    while not (work / "decisions").exists() and process.poll() is None:
         time.sleep(0.005)
     process.kill()
     process.wait()
@@ -199,16 +202,29 @@ def test_two_jobs_in_one_folder_are_refused(sail: Any, tmp_path: Path) -> None:
 
 
 def test_tables_come_to_the_driver_in_parts(sail: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Classic Spark refuses answers above `spark.driver.maxResultSize`."""
-    df = sail.createDataFrame(rows())
-    settings: dict[str, Any] = {"text": "text", "order_by": "row", "audit": "off"}
-    expected = decided_by(minwise.spark.dedup(df, work=str(tmp_path / "whole"), **settings))
-    monkeypatch.setattr(_work, "ANSWER_BYTES", 4_000)
-    monkeypatch.setattr(_rounds, "SMALL_ROWS", 0)
-    monkeypatch.setattr(_rounds, "SMALL_HASHES", 0)
+    """Classic Spark refuses answers above `spark.driver.maxResultSize`. Rank keys may be long: here, they have 200 bytes."""
+    df = sail.createDataFrame(rows()).selectExpr("id", "text", "concat(repeat('x', 190), lpad(cast(row as string), 8, '0')) as `order`")
+    settings: dict[str, Any] = {"text": "text", "order_by": "order", "audit": "off"}
+    whole = minwise.spark.dedup(df, work=str(tmp_path / "whole"), **settings)
+    answers: list[int] = []
+    fetch = type(df).toArrow
+
+    def measured(self: Any) -> Any:
+        table = fetch(self)
+        answers.append(table.nbytes)
+        return table
+
+    most = 20_000
+    monkeypatch.setattr(type(df), "toArrow", measured)
+    for module in (_work, _rounds):
+        monkeypatch.setattr(module, "ANSWER_BYTES", most)
+    monkeypatch.setattr(_shelves, "HERE_KEYS", 0)
+    monkeypatch.setattr(_rounds, "HERE_BYTES", 0)
     result = minwise.spark.dedup(df, work=str(tmp_path / "parts"), **settings)
-    assert result.summary["members"] * _rounds.ROW_BYTES > 4 * 4_000
-    assert_same(decided_by(result), expected)
+    assert_same(decided_by(result), decided_by(whole))
+    # Shelves alone take several answers. Parts by hashes have no equal sizes.
+    assert result.summary["members"] * 200 > 4 * most
+    assert len(answers) > 8 and max(answers) < 2 * most
 
 
 def test_executors_with_different_kernels_agree(

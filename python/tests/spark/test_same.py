@@ -8,6 +8,7 @@ from typing import Any
 import minwise.spark
 import pytest
 from corpora import CORPORA, Command, assert_same, decided_by, rows_of
+from minwise.spark import _rounds
 
 
 @pytest.mark.parametrize("limits", [{}, {"_here": 0}], ids=["driver", "tasks"])
@@ -22,3 +23,15 @@ def test_default_settings(sail: Any, command: Command, tmp_path: Path, name: str
     assert_same(decided_by(result), expected)
     assert result.summary["removed"] == len(expected)
     assert result.kept.count() == len(rows) - len(expected)
+
+
+@pytest.mark.parametrize("name, limit", [("HERE_SKETCHES", 512), ("HERE_BYTES", 4_000), ("HERE_MEMBERS", 3), ("HERE_LARGEST", 1)])
+def test_an_input_that_is_too_large_for_the_driver_goes_to_tasks(
+    sail: Any, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, limit: int
+) -> None:
+    """Sketches count as well as texts: a million short texts have few bytes of text, and many bytes of sketches."""
+    rows = rows_of(CORPORA["articles"]())
+    monkeypatch.setattr(_rounds, name, limit)
+    result = minwise.spark.dedup(sail.createDataFrame(rows), text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
+    assert (tmp_path / "work/texts").exists()
+    assert_same(decided_by(result), command.dedup(rows)[0])

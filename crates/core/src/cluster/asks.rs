@@ -347,11 +347,12 @@ impl StarAsks {
                 shelves.push((shelf, rows));
             }
         }
-        for (shelf, rows) in &shelves {
+        for (shelf, rows) in &mut shelves {
             let begin = self.shelved.begins[*shelf];
             for (at, row) in rows.iter().enumerate() {
                 self.asked[begin + at] |= row.has(BlockRow::ASKING);
             }
+            BlockRow::retain_needed(rows);
         }
         // Unless a shelf can be full, a pair that is compared on one shelf is compared on each that both documents have.
         let once = self.shelved.largest() <= self.most;
@@ -369,12 +370,13 @@ fn listed(
     once: bool,
 ) -> Asks {
     let mut asks = Asks::default();
-    let (blocks, lists): (Vec<_>, Vec<_>) = shelves.into_iter().partition(|(_, rows)| limits.is_block(rows));
-    let once = once && blocks.is_empty();
-    for (shelf, rows) in blocks {
-        asks.blocks.push(Block { shelf, is_whole: shelved.shelf(shelf).len() <= most, rows });
-    }
-    for (shelf, rows) in lists {
+    let are_blocks = limits.are_blocks(shelves.iter().map(|(_, rows)| rows.as_slice()));
+    let once = once && !are_blocks.contains(&true);
+    for ((shelf, rows), is_block) in shelves.into_iter().zip(are_blocks) {
+        if is_block {
+            asks.blocks.push(Block { shelf, is_whole: shelved.shelf(shelf).len() <= most, rows });
+            continue;
+        }
         BlockRow::each_pair(&rows, |earlier, later| {
             // Near-duplicates share several shelves, so that their pairs would be listed several times.
             let (a, b) = (earlier.document, later.document);
@@ -581,7 +583,11 @@ mod tests {
     }
 
     fn limits(seed: u64) -> BlockLimits {
-        if seed.is_multiple_of(2) { BlockLimits::default() } else { BlockLimits { asking: 2, pairs: 6 } }
+        match seed % 3 {
+            0 => BlockLimits::default(),
+            1 => BlockLimits { asking: 2, pairs: 6, ..BlockLimits::default() },
+            _ => BlockLimits { listed: 60, ..BlockLimits::default() },
+        }
     }
 
     /// Documents whose shelves and components are on machines that know nothing of one another.
@@ -708,14 +714,19 @@ mod tests {
                         self.front[document] = self.round;
                     }
                 }
-                let mut asks = Asks::default();
+                let (mut asks, mut shelves) = (Asks::default(), vec![]);
                 for shelf in 0..self.shelved.shelves() {
-                    let members = self.members(shelf, world);
-                    let rows = StarShelf::new(world.most, self.round).rows(&members);
+                    let mut rows = StarShelf::new(world.most, self.round).rows(&self.members(shelf, world));
                     let asking = rows.iter().filter(|row| row.has(BlockRow::ASKING));
                     self.asked.extend(asking.map(|row| (shelf, row.document)));
-                    if limits.is_block(&rows) {
-                        asks.blocks.push(Block { shelf, is_whole: members.len() <= world.most, rows });
+                    BlockRow::retain_needed(&mut rows);
+                    shelves.push(rows);
+                }
+                let are_blocks = limits.are_blocks(shelves.iter().map(Vec::as_slice));
+                for (shelf, (rows, is_block)) in shelves.into_iter().zip(are_blocks).enumerate() {
+                    if is_block {
+                        let is_whole = self.shelved.shelf(shelf).len() <= world.most;
+                        asks.blocks.push(Block { shelf, is_whole, rows });
                     } else {
                         BlockRow::each_pair(&rows, |a, b| asks.pairs.push((a.document, b.document)));
                     }

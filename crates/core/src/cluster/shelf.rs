@@ -10,10 +10,16 @@
 //!   such a shelf depends on kept documents that are not similar to it.
 //! - **Cost.** Two passes over the members of a shelf per round.
 
+use std::cmp::Reverse;
+
 /// Documents of a shelf that the first round compares with one another.
 const FIRST_FRONT: usize = 4;
 /// The front grows by this factor per round.
 const GROWTH: usize = 4;
+
+/// The fewest documents that ask on a shelf whose pairs are not listed because all shelves together have too many. A row of a block
+/// takes as many bytes as about four listed pairs.
+const LEAST_ASKING: usize = 5;
 
 /// When the pairs of a shelf are a [`Block`](super::Block) and not listed one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,21 +29,51 @@ pub struct BlockLimits {
     pub asking: usize,
     /// The fewest pairs: documents that ask × members.
     pub pairs: usize,
+    /// The most pairs that are listed of all shelves of a round together, counted as documents that ask × members. Shelves on which
+    /// four documents or fewer ask are listed even above that.
+    pub listed: usize,
 }
 
 impl Default for BlockLimits {
     fn default() -> Self {
-        // A listed pair brings two sketches to a machine, and a block brings each sketch once per 2,048 documents that ask.
-        Self { asking: 16, pairs: 1 << 20 }
+        // A listed pair brings two sketches to a machine, and a block brings each sketch once per 8,192 documents that ask. Lists of
+        // eight million pairs take some 500 MB.
+        Self { asking: 16, pairs: 1 << 20, listed: 8_000_000 }
     }
 }
 
 impl BlockLimits {
-    /// Whether the pairs of these rows are not listed one by one.
+    /// For the rows of each shelf of a round, whether its pairs are not listed one by one.
+    ///
+    /// Shelves with very many pairs are blocks. If the others have more than `listed` pairs together, those on which the most documents
+    /// ask become blocks too, because a block saves the most there.
     #[must_use]
-    pub fn is_block(self, rows: &[BlockRow]) -> bool {
-        let asking = rows.iter().filter(|row| row.is_asking()).count();
-        asking >= self.asking && asking * rows.len() >= self.pairs
+    pub fn are_blocks<'a>(self, shelves: impl Iterator<Item = &'a [BlockRow]>) -> Vec<bool> {
+        let (mut blocks, mut others, mut listed) = (vec![], vec![], 0);
+        for (at, rows) in shelves.enumerate() {
+            let asking = rows.iter().filter(|row| row.is_asking()).count();
+            let pairs = asking * rows.len();
+            let is_block = asking >= self.asking && pairs >= self.pairs;
+            blocks.push(is_block);
+            if !is_block {
+                listed += pairs;
+                if asking >= LEAST_ASKING {
+                    others.push((asking, pairs, at));
+                }
+            }
+        }
+        if listed > self.listed {
+            // Shelves with as many documents that ask are taken in their order, so that every run makes the same blocks.
+            others.sort_unstable_by_key(|&(asking, pairs, at)| (Reverse((asking, pairs)), at));
+            for (_, pairs, at) in others {
+                if listed <= self.listed {
+                    break;
+                }
+                blocks[at] = true;
+                listed -= pairs;
+            }
+        }
+        blocks
     }
 }
 
@@ -106,6 +142,16 @@ impl BlockRow {
         let is_wanted = earlier.has(Self::ASKING) && !later.has(Self::KEPT)
             || later.has(Self::ASKING) && earlier.has(Self::REMOVED) && earlier.last > later.document;
         is_wanted && !Self::were_compared(earlier, later)
+    }
+
+    /// Leaves out the rows of a shelf that no row is compared with in this round.
+    pub fn retain_needed(rows: &mut Vec<Self>) {
+        if rows.iter().any(|row| row.has(Self::JOINS)) {
+            return;
+        }
+        // Kept documents ask all others that are not kept. Without them, only documents of the front are compared.
+        let has_kept = rows.iter().any(|row| row.has(Self::ASKING));
+        rows.retain(|row| row.has(Self::FRONT | Self::ASKING) || has_kept && !row.has(Self::KEPT));
     }
 
     /// Calls `each` with every pair of rows that is to be compared, the earlier one first.
@@ -353,5 +399,55 @@ impl JoinShelf {
             BlockRow { document, last: document, front: 0, decided: u16::MAX, kind, component }
         };
         members.iter().enumerate().map(row).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rows of a shelf of which the first documents ask.
+    fn rows(asking: usize, members: usize) -> Vec<BlockRow> {
+        let row = |at: usize| BlockRow {
+            document: at as u32,
+            last: at as u32,
+            front: 1,
+            decided: u16::MAX,
+            kind: if at < asking { BlockRow::FRONT | BlockRow::NEW } else { BlockRow::FRONT },
+            component: 0,
+        };
+        (0..members).map(row).collect()
+    }
+
+    #[test]
+    fn shelves_with_the_most_pairs_are_blocks_if_all_have_too_many() {
+        let shelves =
+            [rows(4, 100), rows(5, 100), rows(20, 100), rows(20, 110), rows(30, 50), rows(100, 200)];
+        let blocks = |listed| {
+            let limits = BlockLimits { asking: 16, pairs: 20_000, listed };
+            limits.are_blocks(shelves.iter().map(Vec::as_slice))
+        };
+        assert_eq!(blocks(6_600), [false, false, false, false, false, true]);
+        assert_eq!(blocks(6_599), [false, false, false, false, true, true]);
+        assert_eq!(blocks(5_099), [false, false, false, true, true, true]);
+        assert_eq!(blocks(2_899), [false, false, true, true, true, true]);
+        // Lists of shelves on which few documents ask take less room than blocks.
+        assert_eq!(blocks(0), [false, true, true, true, true, true]);
+    }
+
+    #[test]
+    fn rows_without_pairs_are_left_out() {
+        let kinds = [BlockRow::KEPT, BlockRow::REMOVED, BlockRow::FRONT, BlockRow::FRONT | BlockRow::NEW, 0];
+        let kept = |more: Option<u16>| {
+            let all = kinds.into_iter().chain(more);
+            let mut rows: Vec<BlockRow> = all.map(|kind| BlockRow { kind, ..rows(0, 1)[0] }).collect();
+            BlockRow::retain_needed(&mut rows);
+            rows.iter().map(|row| row.kind).collect::<Vec<u16>>()
+        };
+        assert_eq!(kept(None), [BlockRow::FRONT, BlockRow::FRONT | BlockRow::NEW]);
+        let asking = BlockRow::KEPT | BlockRow::ASKING;
+        assert_eq!(kept(Some(asking)), [kinds[1], kinds[2], kinds[3], kinds[4], asking]);
+        let joins: Vec<u16> = kept(Some(BlockRow::JOINS));
+        assert_eq!(joins.len(), kinds.len() + 1);
     }
 }

@@ -10,7 +10,7 @@
 //! | equals | equality key, rank key | copies, each with the first document |
 //! | ranks | hash of the rank key, 8 bytes | number of rank keys that may be there twice |
 //! | ids | hash of the id, 8 bytes | number of ids that may be there twice |
-//! | counts | counts of a batch, and the sum of fingerprints | their sums |
+//! | counts | counts of a batch, the sum of fingerprints, and bytes of ids | their sums |
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -40,6 +40,9 @@ const COPIES: i64 = 104;
 const MEMBERS: i64 = 105;
 const SHELVES: i64 = 106;
 const LARGEST: i64 = 107;
+const MEMBER_BYTES: i64 = 108;
+const COPY_BYTES: i64 = 109;
+const ID_BYTES: i64 = 110;
 
 const EQUALITY: usize = 16;
 /// The part of counts.
@@ -99,12 +102,13 @@ pub fn spark_sort(py: Python<'_>, batch: &Bound<'_, PyAny>, parts: u64) -> PyRes
     py.detach(|| {
         let parts = Parts::new(parts);
         let mut packed: BTreeMap<i64, Vec<u8>> = BTreeMap::new();
-        let (mut counts, mut sum) = ([0u64; 2 * KINDS], 0i64);
+        let mut counts = BatchCounts::default();
         for batch in &all {
-            sort_batch(batch, parts, &mut packed, &mut counts, &mut sum)?;
+            sort_batch(batch, parts, &mut packed, &mut counts)?;
         }
-        let mut summary = sum.to_le_bytes().to_vec();
-        summary.extend(counts.iter().flat_map(|count| count.to_le_bytes()));
+        let mut summary = counts.sum.to_le_bytes().to_vec();
+        summary.extend(counts.kinds.iter().flat_map(|count| count.to_le_bytes()));
+        summary.extend(counts.id_bytes.to_le_bytes());
         packed.insert(COUNTS, summary);
         let (mut numbers, mut rows) = (Int64Builder::new(), BinaryBuilder::new());
         for (part, bytes) in packed {
@@ -115,12 +119,19 @@ pub fn spark_sort(py: Python<'_>, batch: &Bound<'_, PyAny>, parts: u64) -> PyRes
     })
 }
 
+/// Counts of a batch: rows by references and kinds of texts, the sum of fingerprints, and bytes of ids.
+#[derive(Default)]
+struct BatchCounts {
+    kinds: [u64; 2 * KINDS],
+    sum: i64,
+    id_bytes: u64,
+}
+
 fn sort_batch(
     batch: &RecordBatch,
     parts: Parts,
     packed: &mut BTreeMap<i64, Vec<u8>>,
-    counts: &mut [u64; 2 * KINDS],
-    sum: &mut i64,
+    counts: &mut BatchCounts,
 ) -> PyResult<()> {
     let names = ["rank", "id", "given", "kind", "equality", "content", "keys"];
     let [rank, id, given, kind, equality, content, keys] = names.map(|name| column(batch, name));
@@ -141,11 +152,12 @@ fn sort_batch(
         let rank = bytes_at(rank, row).ok_or_else(damaged)?;
         let kind =
             integer(kind, row).and_then(|kind| usize::try_from(kind).ok()).filter(|kind| *kind < KINDS);
-        counts[usize::from(given.value(row)) * KINDS + kind.ok_or_else(damaged)?] += 1;
-        *sum = sum.wrapping_add(integer(content, row).unwrap_or(0));
+        counts.kinds[usize::from(given.value(row)) * KINDS + kind.ok_or_else(damaged)?] += 1;
+        counts.sum = counts.sum.wrapping_add(integer(content, row).unwrap_or(0));
         let hash = xxh3_64(rank);
         packed.entry(parts.of_other(1, hash)).or_default().extend_from_slice(&hash.to_le_bytes());
         if let Some(id) = arrow_text(id, row) {
+            counts.id_bytes += id.len() as u64;
             let hash = xxh3_64(id.as_bytes());
             packed.entry(parts.of_other(2, hash)).or_default().extend_from_slice(&hash.to_le_bytes());
         }
@@ -257,15 +269,17 @@ pub fn spark_group(py: Python<'_>, part: i64, parts: u64, rows: &Bound<'_, PyAny
 }
 
 fn group_counts(packed: &[&[u8]], out: &mut Out) -> PyResult<()> {
-    let (mut counts, mut sum) = ([0i64; 2 * KINDS], 0i64);
+    let (mut counts, mut sum, mut id_bytes) = ([0i64; 2 * KINDS], 0i64, 0);
     for bytes in packed {
         let mut entries = Entries(bytes);
         sum = sum.wrapping_add(i64::from_le_bytes(entries.array()?));
         for count in &mut counts {
             *count += i64::from_le_bytes(entries.array()?);
         }
+        id_bytes += i64::from_le_bytes(entries.array()?);
     }
     out.count(SUM, sum);
+    out.count(ID_BYTES, id_bytes);
     (0..).zip(counts).for_each(|(key, count)| out.count(key, count));
     Ok(())
 }
@@ -279,16 +293,18 @@ fn group_equals(packed: &[&[u8]], out: &mut Out) -> PyResult<()> {
         }
     }
     all.sort_unstable();
-    let (mut distinct, mut copies) = (0, 0);
+    let (mut distinct, mut copies, mut bytes) = (0, 0, 0);
     for equal in all.chunk_by(|a, b| a.0 == b.0) {
         distinct += 1;
         copies += equal.len() as i64 - 1;
         for (_, rank) in &equal[1..] {
+            bytes += (rank.len() + equal[0].1.len()) as i64;
             out.push(COPY, None, [Some(rank), Some(equal[0].1)], None);
         }
     }
     out.count(DISTINCT, distinct);
     out.count(COPIES, copies);
+    out.count(COPY_BYTES, bytes);
     Ok(())
 }
 
@@ -302,7 +318,7 @@ fn group_shelves(packed: &[&[u8]], out: &mut Out) -> PyResult<()> {
         }
     }
     all.sort_unstable();
-    let (mut members, mut shelves, mut largest) = (0, 0, 0);
+    let (mut members, mut shelves, mut largest, mut bytes) = (0, 0, 0, 0);
     for shelf in all.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
         // Equal documents stand on the same shelves, and the first of them stands for all.
         let firsts: Vec<&[u8]> = shelf.chunk_by(|a, b| a.2 == b.2).map(|equal| equal[0].3).collect();
@@ -311,11 +327,13 @@ fn group_shelves(packed: &[&[u8]], out: &mut Out) -> PyResult<()> {
             members += firsts.len() as i64;
             largest = largest.max(firsts.len() as i64);
             for rank in firsts {
+                bytes += rank.len() as i64;
                 out.push(MEMBER, Some((shelf[0].0, shelf[0].1)), [Some(rank), None], None);
             }
         }
     }
     out.count(MEMBERS, members);
+    out.count(MEMBER_BYTES, bytes);
     out.count(SHELVES, shelves);
     out.count(LARGEST, largest);
     Ok(())

@@ -9,6 +9,7 @@
 //! | `group` | brings equal documents and documents of one shelf together, on executors |
 //! | `file` | reads and copies files of records, on executors |
 //! | `block` | makes tasks of shelves whose pairs are not listed |
+//! | `screen` | screens the pairs of such shelves, on executors |
 //! | `rounds` | works out which pairs are compared next, on the driver |
 //! | `shelves` | works out the same for a part of the shelves or of the components, on executors |
 //!
@@ -21,6 +22,7 @@ mod group;
 mod plan;
 mod rank;
 mod rounds;
+mod screen;
 mod shelves;
 mod task;
 
@@ -29,5 +31,6 @@ pub use file::PySparkFile;
 pub use group::{spark_group, spark_sort};
 pub use plan::{spark_frequent, spark_plan};
 pub use rounds::PySparkRounds;
+pub use screen::PySparkBlocks;
 pub use shelves::{spark_ask, spark_name, spark_settle, spark_wait};
 pub use task::PySparkTask;

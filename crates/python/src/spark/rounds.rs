@@ -43,7 +43,8 @@ impl PySparkRounds {
     /// Tables of `shelves` have the columns `band`, `key` and `rank`; tables of `copies` have the rank keys `rank` of copies and `other` of
     /// the documents that stand for them.
     #[new]
-    #[pyo3(signature = (clustering, shelves, copies, shelf = None, asking = None, pairs = None))]
+    #[pyo3(signature = (clustering, shelves, copies, shelf = None, asking = None, pairs = None, listed = None))]
+    #[allow(clippy::too_many_arguments, reason = "each is an argument of Python")]
     fn new(
         py: Python<'_>,
         clustering: &str,
@@ -52,6 +53,7 @@ impl PySparkRounds {
         shelf: Option<usize>,
         asking: Option<usize>,
         pairs: Option<usize>,
+        listed: Option<usize>,
     ) -> PyResult<Self> {
         // Documents get numbers as they come. Tables are dropped one by one, because all of them would take several times the memory.
         let mut found: HashMap<Box<[u8]>, u32> = HashMap::new();
@@ -110,8 +112,11 @@ impl PySparkRounds {
         let shelved = ShelvedDocuments::new(ranks.len(), given, last, members.iter().map(Vec::as_slice))
             .or_raise(py)?;
         let defaults = BlockLimits::default();
-        let limits =
-            BlockLimits { asking: asking.unwrap_or(defaults.asking), pairs: pairs.unwrap_or(defaults.pairs) };
+        let limits = BlockLimits {
+            asking: asking.unwrap_or(defaults.asking),
+            pairs: pairs.unwrap_or(defaults.pairs),
+            listed: listed.unwrap_or(defaults.listed),
+        };
         let most = shelf.unwrap_or(SHELF);
         let rounds = match clustering {
             "star" => Rounds::Star(StarAsks::new(shelved, most).with_limits(limits)),

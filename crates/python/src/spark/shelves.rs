@@ -20,6 +20,9 @@ use super::batch::{PySparkBatch, batches, binary, bytes_at, column, integer, mad
 use super::block::{BlockTasks, SHELF, bit};
 use crate::error::OrRaise;
 
+/// Pairs that a task lists, about: each is a row of many columns, 150 bytes in all.
+const PART_LISTED: usize = 1_000_000;
+
 /// Values of the column `state`; 0 is undecided.
 const KEPT: i64 = 1;
 const REMOVED: i64 = 2;
@@ -150,7 +153,8 @@ pub fn spark_wait(rows: &Bound<'_, PyAny>, round: u16, shelf: Option<usize>) -> 
 /// Rows are those of [`spark_wait`] for stars. For components, they have the rank key `label` of the component so far instead of states.
 /// `mask` of the rows of blocks has the own band only.
 #[pyfunction]
-#[pyo3(signature = (clustering, rows, round, largest, shelf = None, asking = None, pairs = None))]
+#[pyo3(signature = (clustering, rows, round, largest, shelf = None, asking = None, pairs = None, listed = None))]
+#[allow(clippy::too_many_arguments, reason = "each is an argument of Python")]
 pub fn spark_ask(
     clustering: &str,
     rows: &Bound<'_, PyAny>,
@@ -159,24 +163,30 @@ pub fn spark_ask(
     shelf: Option<usize>,
     asking: Option<usize>,
     pairs: Option<usize>,
+    listed: Option<usize>,
 ) -> PyResult<(PySparkBatch, PySparkBatch, PySparkBatch)> {
     let (all, most, defaults) = (batches(rows)?, shelf.unwrap_or(SHELF), BlockLimits::default());
-    let limits =
-        BlockLimits { asking: asking.unwrap_or(defaults.asking), pairs: pairs.unwrap_or(defaults.pairs) };
+    let limits = BlockLimits {
+        asking: asking.unwrap_or(defaults.asking),
+        pairs: pairs.unwrap_or(defaults.pairs),
+        listed: listed.unwrap_or(PART_LISTED),
+    };
     let ranks = keys(&all, &["rank"])?;
     let (members, asked) = memberships(&all, &ranks)?;
     let star = StarShelf::new(most, round);
     let join = JoinShelf::new(clustering == "components", most, round, largest);
     let labels = if clustering == "components" { keys(&all, &["label"])? } else { vec![] };
-    let (mut listed, mut tasks, mut asks_now) = (BTreeSet::new(), BlockTasks::default(), vec![]);
+    // Rows of each shelf with its band, and whether a pair of them is compared on any other block that both documents are in.
+    let (mut shelves, mut asks_now) = (vec![], vec![]);
     for shelf in members.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
         let (band, key) = (shelf[0].0, shelf[0].1);
         let rows = if clustering == "star" {
-            let rows = star.rows(&star_members(&all, &ranks, shelf, &asked, star, most)?);
+            let mut rows = star.rows(&star_members(&all, &ranks, shelf, &asked, star, most)?);
             if shelf.len() > most {
                 let asking = rows.iter().filter(|row| row.has(BlockRow::ASKING));
                 asks_now.extend(asking.map(|row| (band, key, row.document)));
             }
+            BlockRow::retain_needed(&mut rows);
             rows
         } else {
             let mut joined = Vec::with_capacity(shelf.len());
@@ -193,17 +203,24 @@ pub fn spark_ask(
             }
             join.rows(&joined)
         };
-        if limits.is_block(&rows) {
+        if rows.iter().any(|row| row.is_asking()) {
             // Fronts of components differ from shelf to shelf, so that a pair of one block may be missing in another.
             let is_whole = shelf.len() <= most && (clustering == "star" || rows.len() == shelf.len());
+            shelves.push((band, is_whole, rows));
+        }
+    }
+    let (mut listed, mut tasks) = (vec![], BlockTasks::default());
+    let are_blocks = limits.are_blocks(shelves.iter().map(|(_, _, rows)| rows.as_slice()));
+    for ((band, is_whole, rows), is_block) in shelves.into_iter().zip(are_blocks) {
+        if is_block {
             let own = if is_whole { bit(band) } else { 0 };
             tasks.push(band, &rows, |row| if row.is_asking() { own } else { 0 });
         } else {
-            BlockRow::each_pair(&rows, |a, c| {
-                listed.insert((a.document, c.document));
-            });
+            BlockRow::each_pair(&rows, |a, c| listed.push((a.document, c.document)));
         }
     }
+    listed.sort_unstable();
+    listed.dedup();
     let rank = |document: u32| ranks[document as usize];
     let listed = made(vec![
         ("a", binary(listed.iter().map(|&(a, _)| rank(a)))),

@@ -13,10 +13,10 @@ use arrow_array::types::{Date32Type, TimestampMicrosecondType, TimestampNanoseco
 use arrow_array::{Array, ArrayRef, BinaryArray, Float64Array, Int64Array, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
 use minwise::candidate::Banding;
-use minwise::cluster::BlockRow;
 use minwise::filter::{Filter, shuffle};
 use minwise::keep::{RankingInput, Ties};
 use minwise::shingle::Shingles;
+use minwise::verify::parity::{parity_into, words_for};
 use minwise::{Spec, WeightSpec};
 use minwise_engine::weigh::FrequencyTable;
 use minwise_engine::{DocumentSet, KeepPolicy, Measure, Preparation, Prepared, WeightTables};
@@ -28,6 +28,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use super::batch::{PySparkBatch, batches, bytes_at, column, integer, made, numbered};
 use super::plan::JobPlan;
 use super::rank::push_order;
+use super::screen::PySparkBlocks;
 use crate::error::OrRaise;
 use crate::texts::arrow_text;
 
@@ -36,8 +37,8 @@ use crate::texts::arrow_text;
 pub struct PySparkTask {
     plan: JobPlan,
     keep: KeepPolicy,
-    preparation: Preparation,
-    banding: Banding,
+    pub(super) preparation: Preparation,
+    pub(super) banding: Banding,
     filter: Option<Filter>,
     shuffle: Option<Vec<usize>>,
 }
@@ -85,6 +86,11 @@ impl PySparkTask {
         self.preparation.spec().fingerprint()
     }
 
+    /// Bytes of a sketch.
+    fn sketch_bytes(&self) -> usize {
+        size_of::<u32>() * self.preparation.words()
+    }
+
     /// The name of the kernel that this machine takes.
     #[staticmethod]
     fn kernel() -> &'static str {
@@ -121,14 +127,17 @@ impl PySparkTask {
 
     /// The second reading: `rank`, `text`, `size` and `sketch` of rows, and a last row without a rank key whose `size` is the number of all
     /// rows and whose `content` is the sum of their fingerprints. `needed` are the sorted hashes of the rank keys that are
-    /// asked for, 8 bytes each; without it, all rows come, and without sketches.
-    #[pyo3(signature = (batch, given, needed = None))]
+    /// asked for, 8 bytes each; without it, all rows come. `sketches` is whether rows have sketches.
+    /// `parities` is whether they have parity bits, too.
+    #[pyo3(signature = (batch, given, needed, sketches, parities))]
     fn read_again(
         &self,
         py: Python<'_>,
         batch: &Bound<'_, PyAny>,
         given: bool,
         needed: Option<&[u8]>,
+        sketches: bool,
+        parities: bool,
     ) -> PyResult<PySparkBatch> {
         let all = batches(batch)?;
         let needed = needed.map(|bytes| bytes.as_chunks::<8>().0);
@@ -144,7 +153,7 @@ impl PySparkTask {
                     let hash = xxh3_64(rank).to_be_bytes();
                     let is_needed = needed.is_none_or(|needed| needed.binary_search(&hash).is_ok());
                     if let Some(text) = text.filter(|_| is_needed) {
-                        out.push(self, rank, text, needed.is_some());
+                        out.push(self, rank, text, sketches, parities);
                     }
                 }
             }
@@ -153,8 +162,8 @@ impl PySparkTask {
         })
     }
 
-    /// Adds the sketches to rows of the second reading. Rows without a rank key stay as they are.
-    fn fill(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
+    /// Adds sketches to rows of the second reading, and parity bits if they are asked for. Rows without a rank key stay as they are.
+    fn fill(&self, py: Python<'_>, batch: &Bound<'_, PyAny>, parities: bool) -> PyResult<PySparkBatch> {
         let all = batches(batch)?;
         py.detach(|| {
             let mut out = TextRows::default();
@@ -163,7 +172,7 @@ impl PySparkTask {
                 let (size, content) = (column(batch, "size")?, column(batch, "content")?);
                 for row in 0..batch.num_rows() {
                     match (bytes_at(rank, row), arrow_text(text, row)) {
-                        (Some(rank), Some(text)) => out.push(self, rank, text, true),
+                        (Some(rank), Some(text)) => out.push(self, rank, text, true, parities),
                         (Some(_), None) => {}
                         (None, _) => {
                             out.push_sum(integer(size, row).unwrap_or(0), integer(content, row).unwrap_or(0));
@@ -238,33 +247,28 @@ impl PySparkTask {
     fn screen(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
         let all = batches(batch)?;
         py.detach(|| {
-            let (mut firsts, mut seconds) = (BinaryBuilder::new(), BinaryBuilder::new());
-            let mut sizes = Int64Builder::new();
-            let mut rows = [vec![], vec![]];
+            let (mut found, mut rows) = (Found::default(), [vec![], vec![]]);
             for batch in &all {
                 let [a, c, sa, sc] =
                     [column(batch, "a")?, column(batch, "c")?, column(batch, "sa")?, column(batch, "sc")?];
                 let (na, nc) = (column(batch, "na")?, column(batch, "nc")?);
                 for row in 0..batch.num_rows() {
                     let (Some(left), Some(right)) = (bytes_at(sa, row), bytes_at(sc, row)) else { continue };
+                    let (Some(a), Some(c)) = (bytes_at(a, row), bytes_at(c, row)) else { continue };
                     self.words(left, &mut rows[0])?;
                     self.words(right, &mut rows[1])?;
                     if !self.rejects(&rows[0], &rows[1]) {
-                        firsts.append_option(bytes_at(a, row));
-                        seconds.append_option(bytes_at(c, row));
-                        sizes.append_value(integer(na, row).unwrap_or(0) + integer(nc, row).unwrap_or(0));
+                        found.push(a, c, integer(na, row).unwrap_or(0) + integer(nc, row).unwrap_or(0));
                     }
                 }
             }
-            let sizes: ArrayRef = Arc::new(sizes.finish());
-            made(vec![("a", Arc::new(firsts.finish())), ("c", Arc::new(seconds.finish())), ("bytes", sizes)])
+            found.finish()
         })
     }
 
-    /// Of the rows of one task of a block, the pairs that are to be compared and may be similar, and how many were asked about.
-    fn screen_block(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<(PySparkBatch, u64)> {
-        let all = batches(batch)?;
-        py.detach(|| self.screen_rows(&all))
+    /// The rows of blocks that one task has, to be screened.
+    fn blocks(slf: &Bound<'_, Self>, rows: &Bound<'_, PyAny>) -> PyResult<PySparkBlocks> {
+        PySparkBlocks::new(slf.clone().unbind(), batches(rows)?)
     }
 
     /// Of rows with sketches, those that may be similar to one of `sample`, which has the columns `rank` and `sketch` too.
@@ -363,8 +367,29 @@ fn value_text(array: &dyn Array, row: usize) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A row of a block: rank key, row, bands of blocks in which it asks, and bytes of its text.
-type PairSide<'a> = (&'a [u8], BlockRow, u64, i64);
+/// Pairs that sketches do not rule out, with the bytes of both texts.
+#[derive(Default)]
+pub(super) struct Found {
+    firsts: BinaryBuilder,
+    seconds: BinaryBuilder,
+    bytes: Int64Builder,
+}
+
+impl Found {
+    pub(super) fn push(&mut self, first: &[u8], second: &[u8], bytes: i64) {
+        self.firsts.append_value(first);
+        self.seconds.append_value(second);
+        self.bytes.append_value(bytes);
+    }
+
+    pub(super) fn finish(mut self) -> PyResult<PySparkBatch> {
+        made(vec![
+            ("a", Arc::new(self.firsts.finish())),
+            ("c", Arc::new(self.seconds.finish())),
+            ("bytes", Arc::new(self.bytes.finish())),
+        ])
+    }
+}
 
 /// Rows of the second reading.
 #[derive(Default)]
@@ -374,16 +399,19 @@ struct TextRows {
     sizes: Int64Builder,
     sketches: BinaryBuilder,
     contents: Int64Builder,
+    parities: BinaryBuilder,
     room: Prepared,
     words: Vec<u32>,
 }
 
 impl TextRows {
-    fn push(&mut self, task: &PySparkTask, rank: &[u8], text: &str, sketches: bool) {
+    fn push(&mut self, task: &PySparkTask, rank: &[u8], text: &str, sketches: bool, parities: bool) {
         self.ranks.append_value(rank);
         self.texts.append_value(text);
         self.sizes.append_value(text.len() as i64);
         self.contents.append_null();
+        let parity = if parities { task.parity(text, &mut self.room) } else { None };
+        self.parities.append_option(parity);
         if !sketches {
             self.sketches.append_null();
             return;
@@ -403,6 +431,7 @@ impl TextRows {
         self.texts.append_null();
         self.sizes.append_value(number);
         self.sketches.append_null();
+        self.parities.append_null();
         self.contents.append_value(sum);
     }
 
@@ -413,6 +442,7 @@ impl TextRows {
             ("size", Arc::new(self.sizes.finish())),
             ("sketch", Arc::new(self.sketches.finish())),
             ("content", Arc::new(self.contents.finish())),
+            ("parity", Arc::new(self.parities.finish())),
         ])
     }
 }
@@ -514,8 +544,22 @@ impl PySparkTask {
         ])
     }
 
+    /// The number of shingles of a text, and its parity bits, which bound its similarity to others; none if shingles have weights.
+    fn parity(&self, text: &str, room: &mut Prepared) -> Option<Vec<u8>> {
+        let DocumentSet::Plain(set) = self.preparation.comparable_set(text, room) else { return None };
+        let mut words = vec![0; words_for(set.len())];
+        parity_into(&set, &mut words);
+        let mut bytes = little_endian(&[u32::try_from(set.len()).ok()?]);
+        bytes.extend(little_endian(&words));
+        Some(bytes)
+    }
+
+    pub(super) fn threshold(&self) -> f64 {
+        self.plan.threshold
+    }
+
     /// The words of a sketch.
-    fn words(&self, bytes: &[u8], out: &mut Vec<u32>) -> PyResult<()> {
+    pub(super) fn words(&self, bytes: &[u8], out: &mut Vec<u32>) -> PyResult<()> {
         let (quads, rest) = bytes.as_chunks::<4>();
         if quads.len() != self.preparation.words() || !rest.is_empty() {
             return Err(PyValueError::new_err("a sketch in `work` is damaged"));
@@ -525,7 +569,7 @@ impl PySparkTask {
         Ok(())
     }
 
-    fn rejects(&self, a: &[u32], b: &[u32]) -> bool {
+    pub(super) fn rejects(&self, a: &[u32], b: &[u32]) -> bool {
         let Some(filter) = &self.filter else { return false };
         match &self.shuffle {
             None => filter.screen(a, b).rejected,
@@ -533,94 +577,6 @@ impl PySparkTask {
                 filter.screen_by(|range| order[range].iter().filter(|&&at| a[at] == b[at]).count()).rejected
             }
         }
-    }
-
-    fn screen_rows(&self, batches: &[RecordBatch]) -> PyResult<(PySparkBatch, u64)> {
-        let words = self.preparation.words();
-        // Rows that ask, and members.
-        let mut sides: [Vec<PairSide<'_>>; 2] = [vec![], vec![]];
-        let mut sketches: [Vec<u32>; 2] = [vec![], vec![]];
-        let (mut band, mut one) = (0, vec![]);
-        for batch in batches {
-            let names = ["side", "band", "document", "last", "front", "decided", "kind", "joined", "mask"];
-            let numbers = names.map(|name| column(batch, name));
-            let (rank, sketch) = (column(batch, "rank")?, column(batch, "sketch")?);
-            let size = column(batch, "size")?;
-            for row in 0..batch.num_rows() {
-                let mut values = [0i64; 9];
-                for (value, array) in values.iter_mut().zip(&numbers) {
-                    let array = array.as_ref().map_err(|error| PyValueError::new_err(error.to_string()))?;
-                    *value = integer(*array, row).unwrap_or(0);
-                }
-                let [side, of_band, document, last, front, decided, kind, component, mask] = values;
-                let (Some(rank), Some(sketch)) = (bytes_at(rank, row), bytes_at(sketch, row)) else {
-                    continue;
-                };
-                band = of_band as usize;
-                self.words(sketch, &mut one)?;
-                let side = usize::from(side != 0);
-                sketches[side].extend_from_slice(&one);
-                let block_row = BlockRow {
-                    document: document as u32,
-                    last: last as u32,
-                    front: front as u16,
-                    decided: decided as u16,
-                    kind: kind as u16,
-                    component: component as u32,
-                };
-                let size = integer(size, row).unwrap_or(0);
-                sides[side].push((rank, block_row, mask.cast_unsigned(), size));
-            }
-        }
-        let keys: Vec<Vec<u64>> = sketches
-            .iter()
-            .map(|rows| {
-                let mut keys = vec![0; rows.len() / words * self.banding.bands()];
-                for (row, keys) in rows.chunks_exact(words).zip(keys.chunks_exact_mut(self.banding.bands())) {
-                    self.banding.keys_into(row, keys);
-                }
-                keys
-            })
-            .collect();
-        let (bands, mut asked) = (self.banding.bands(), 0);
-        let (mut firsts, mut seconds) = (BinaryBuilder::new(), BinaryBuilder::new());
-        let mut bytes = Int64Builder::new();
-        for (p, &(rank, asking, mask, size)) in sides[0].iter().enumerate() {
-            let own = &sketches[0][p * words..][..words];
-            let own_keys = &keys[0][p * bands..][..bands];
-            for (m, &(other_rank, member, other_mask, other_size)) in sides[1].iter().enumerate() {
-                let is_later = member.document > asking.document;
-                if member.document == asking.document || !is_later && member.is_asking() {
-                    continue;
-                }
-                let (earlier, later) = if is_later { (asking, member) } else { (member, asking) };
-                if !BlockRow::asks(earlier, later) {
-                    continue;
-                }
-                let other_keys = &keys[1][m * bands..][..bands];
-                // A pair that shares an earlier band with a block is compared there.
-                let is_elsewhere = (0..band.min(64)).any(|earlier| {
-                    (mask | other_mask) >> earlier & 1 == 1 && own_keys[earlier] == other_keys[earlier]
-                });
-                if is_elsewhere {
-                    continue;
-                }
-                asked += 1;
-                if !self.rejects(own, &sketches[1][m * words..][..words]) {
-                    let (a, c) = if is_later { (rank, other_rank) } else { (other_rank, rank) };
-                    firsts.append_value(a);
-                    seconds.append_value(c);
-                    bytes.append_value(size + other_size);
-                }
-            }
-        }
-        let bytes: ArrayRef = Arc::new(bytes.finish());
-        let pairs = made(vec![
-            ("a", Arc::new(firsts.finish())),
-            ("c", Arc::new(seconds.finish())),
-            ("bytes", bytes),
-        ])?;
-        Ok((pairs, asked))
     }
 
     fn similar(

@@ -35,17 +35,20 @@ pub(super) mod most_documents {
     const WHOLE: f64 = 9_007_199_254_740_992.0;
 }
 
-/// The length of a passage as a number, or `off` for [`CheckOptions::NO_PASSAGE`](super::CheckOptions::NO_PASSAGE).
+/// The length of a passage with which a passage alone makes no match.
+pub(super) const NO_PASSAGE: usize = usize::MAX;
+
+/// The length of a passage as a number, or `off` for [`NO_PASSAGE`].
 pub(super) mod passage {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use serde_json::Value;
 
-    use crate::query::CheckOptions;
+    use super::NO_PASSAGE;
 
     pub(crate) fn serialize<S: Serializer>(passage: &Option<usize>, to: S) -> Result<S::Ok, S::Error> {
         match passage {
-            Some(CheckOptions::NO_PASSAGE) => "off".serialize(to),
+            Some(NO_PASSAGE) => "off".serialize(to),
             tokens => tokens.serialize(to),
         }
     }
@@ -56,7 +59,7 @@ pub(super) mod passage {
         };
         match Value::deserialize(from)? {
             Value::Null => Ok(None),
-            Value::String(word) if word == "off" => Ok(Some(CheckOptions::NO_PASSAGE)),
+            Value::String(word) if word == "off" => Ok(Some(NO_PASSAGE)),
             value => {
                 let tokens = value.as_u64().and_then(|tokens| usize::try_from(tokens).ok());
                 tokens.map(Some).ok_or_else(|| wrong(&value))

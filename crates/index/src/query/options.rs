@@ -137,7 +137,7 @@ impl Default for CheckOptions {
 
 impl CheckOptions {
     /// The [`passage`](Self::passage) with which a passage alone makes no match.
-    pub const NO_PASSAGE: usize = usize::MAX;
+    pub const NO_PASSAGE: usize = form::NO_PASSAGE;
 
     /// The weighting, if matches have a weighted similarity.
     pub(crate) fn weighting(&self) -> Option<Weighting> {

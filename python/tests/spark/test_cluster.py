@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import minwise
 import minwise.spark
 import pyarrow as pa
 import pytest
@@ -294,6 +295,36 @@ def test_rows_of_blocks_are_made_once() -> None:
         for task in range(row["task"], row["end"] + 1, row["step"]):
             tasks.setdefault(task, [0, 0])[row["side"]] += 1
     assert len(tasks) == 6 and sum(first * second for first, second in tasks.values()) == len(ranks) ** 2
+
+
+def test_parity_bits_rule_out_no_similar_pair() -> None:
+    """Sets have 60 to 400 shingles, so that their parity bits have three widths, and pairs are similar across widths."""
+    source, texts = random.Random(31), []
+    for _ in range(12):
+        base = [f"p{source.randrange(10**6)}" for _ in range(source.choice([70, 125, 135, 255, 265, 380]))]
+        for _ in range(8):
+            cut = base[: len(base) - source.randrange(20)]
+            for _ in range(source.randrange(7)):
+                cut[source.randrange(len(cut))] = f"q{source.randrange(10**6)}"
+            texts.append(" ".join(cut))
+    ranks = [bytes([1]) + at.to_bytes(3, "big") for at in range(len(texts))]
+    read = {"rank": pa.array(ranks, pa.binary()), "text": texts, "size": [len(text) for text in texts], "content": pa.nulls(len(texts), pa.int64())}
+    filled = pa.table(pa.record_batch(TASK.fill(pa.table(read), True)))
+    assert len({len(parity) for parity in filled["parity"].to_pylist()}) == 3
+    numbers = list(range(len(texts)))
+    zeros = {name: [0] * len(texts) for name in ("block", "band", "front", "decided", "mask")}
+    # All rows are new ones of components, and have places.
+    kinds = {**zeros, "document": numbers, "last": numbers, "joined": numbers, "kind": [128 | 16 | 32] * len(texts)}
+    sides = [filled.append_column("side", pa.array([side] * len(texts))) for side in (0, 1)]
+    table = pa.concat_tables(sides)
+    for name, values in kinds.items():
+        table = table.append_column(name, pa.array(values * 2, pa.int64()))
+    found, count = TASK.blocks(table).screen(10**9)  # type: ignore[misc]
+    open_pairs = {(row["a"], row["c"]) for row in pa.table(pa.record_batch(found)).to_pylist()}
+    sets = [set(minwise.Spec().shingles(text).tolist()) for text in texts]
+    similar = {(ranks[a], ranks[c]) for c in numbers for a in range(c) if 10 * len(sets[a] & sets[c]) >= 8 * len(sets[a] | sets[c])}
+    assert count == len(texts) * (len(texts) - 1) // 2
+    assert similar <= open_pairs and len(similar) > 100 and len(open_pairs) < 2 * len(similar)
 
 
 @pytest.mark.parametrize("clustering", ["star", "pairs"])

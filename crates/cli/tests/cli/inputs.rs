@@ -53,7 +53,7 @@ fn an_id_field_that_no_record_has_is_refused() {
     let some =
         records(&[("a", &prose(1, 9))]) + &records(&[("b", &prose(1, 9))]).replace("\"id\"", "\"name\"");
     desk.write("some.jsonl", some);
-    assert_eq!(desk.run("pairs some.jsonl --id-field name").exit(0).text(), "b\tsome.jsonl:1\t1.000000\n");
+    assert_eq!(desk.run("pairs some.jsonl --id-field name").exit(0).text(), "some.jsonl:1\tb\t1.000000\n");
 }
 
 #[test]

@@ -577,7 +577,9 @@ mod tests {
         let b = sketch("minhash:32", "a b c");
         for error in [a.estimate(&b).unwrap_err(), a.merge(&b).unwrap_err()] {
             assert!(
-                error.to_string().contains("sketch is `minhash:64` here and `minhash:32` there"),
+                error
+                    .to_string()
+                    .contains("sketch is `minhash:64` in the first and `minhash:32` in the second"),
                 "{error}"
             );
         }

@@ -264,7 +264,7 @@ impl Spec {
     /// assert_eq!(once, twice);
     ///
     /// let error = spec.weighing_sketcher(Weigher::new(Weighting::Count)?, None).unwrap_err();
-    /// assert!(error.to_string().contains("weight is `tf` here and `count` there"));
+    /// assert!(error.to_string().contains("weight is `tf` in the first and `count` in the second"));
     /// # Ok::<(), minwise::Error>(())
     /// ```
     ///

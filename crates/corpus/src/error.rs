@@ -404,8 +404,8 @@ impl Error {
             ErrorKind::WrongOutputKind { found, .. } if found.starts_with("a link") => {
                 "remove the link, or name another folder".into()
             }
-            ErrorKind::WrongOutputKind { .. } => return None,
             ErrorKind::BadRecord { .. }
+            | ErrorKind::WrongOutputKind { .. }
             | ErrorKind::NoSuchPlace { .. }
             | ErrorKind::BadOption { .. }
             | ErrorKind::TooManyInputs
@@ -474,12 +474,11 @@ impl ErrorKind {
             Self::Cancelled => "cancelled",
             Self::OutputExists { .. } => "output_exists",
             Self::NoParent { .. } => "no_parent",
-            Self::EmptyOutputName => "bad_output_name",
             Self::WrongOutputKind { .. } => "wrong_output_kind",
             Self::Overlap { .. } => "overlap",
             Self::SharedOutput { .. } => "shared_output",
             Self::OutputInsideInput { .. } => "output_inside_input",
-            Self::BadOutputName { .. } => "bad_output_name",
+            Self::EmptyOutputName | Self::BadOutputName { .. } => "bad_output_name",
             Self::NotAnObject { .. } => "not_an_object",
         }
     }

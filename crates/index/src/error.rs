@@ -350,7 +350,7 @@ impl fmt::Display for Error {
                 path.display()
             )?,
             ErrorKind::Import { line, why } => {
-                write!(f, "line {line} is not a document of an exported archive: {why}")?
+                write!(f, "line {line} is not a document of an exported archive: {why}")?;
             }
             ErrorKind::Interrupted => f.write_str("interrupted")?,
         }

@@ -221,13 +221,13 @@ fn columns_hold_numbers_of_any_size() {
 #[test]
 fn the_filter_of_a_plan() {
     let run = Desk::new().run("plan --threshold 0.85 --filter --filter-error 1e-4 --registers 96").exit(0);
-    let (_, filter) = run.text().split_once("filter for").unwrap();
+    let (_, filter) = run.text().split_once("filter:").unwrap();
     insta::assert_snapshot!(filter, @"
-     an error of 1e-4 at similarity 0.85
+     at most 1e-4 of the pairs at similarity 0.85 are lost
 
-    all looks together reject 8.89e-5 of the pairs there, no look alone more than 2.98e-5
-    a pair is rejected at `m_lower` agreements or fewer; it could be accepted at `m_upper` or more
-    the shares are of pairs with similarities spread evenly from 0 to 1
+    all looks together lose 8.89e-5 of these pairs, and no look loses more than 2.98e-5
+    a pair is rejected if at most `m_lower` of its registers agree; it could be accepted if at least `m_upper` agree
+    `rejected` and `accepted` are shares of pairs whose similarities are spread evenly from 0 to 1
 
     registers  m_lower  m_upper  rejected  accepted
            16        6        -    0.4118    0.0000
@@ -237,7 +237,7 @@ fn the_filter_of_a_plan() {
            80       53       79    0.6667    0.0247
            96       65       94    0.6804    0.0309
 
-    registers that are compared on average; `dedup` and `pairs` only reject, and verify what is left
+    registers that are compared on average; `dedup` and `pairs` reject pairs only, and compare all others exactly
 
     similarity  rejected  rejecting only  accepting too
            0.1  1.000000            16.0           16.0
@@ -316,5 +316,5 @@ fn filters_that_cannot_be_made() {
     hint: `--help` lists all options
     ");
     let run = desk.run("plan --filter --threshold 0.2 --registers 4 --bands 4 --rows 1").exit(0);
-    assert!(run.text().ends_with("4 registers are too few: every pair passes\n"), "{run}");
+    assert!(run.text().ends_with("4 registers are too few for a filter: no pair is rejected\n"), "{run}");
 }

@@ -279,9 +279,9 @@ fn merging_is_inserting() {
     assert!(found(&left, &text(1)).iter().any(|one| one.0 == 1000));
     let error = |other: Lsh<u64>| left.clone().merge(other).unwrap_err().to_string();
     let other = Lsh::with_bands("none / words:1 / minhash:32 / seed:1".parse().unwrap(), 0.5, 8, 4).unwrap();
-    assert!(error(other).contains("normalize is `nfkc+casefold` here and `none` there"));
+    assert!(error(other).contains("normalize is `nfkc+casefold` in the first and `none` in the second"));
     let other = Lsh::builder(spec()).bands(8, 4).keep_shingles().build().unwrap();
-    assert!(error(other).contains("keep-shingles is `false` here and `true` there"));
+    assert!(error(other).contains("keep-shingles is `false` in the first and `true` in the second"));
 }
 
 #[test]

@@ -142,7 +142,10 @@ fn wrong_tables_are_refused() {
     let [a, b] = ["none / words:1 / minhash:8 / seed:1", "none / words:2 / minhash:8 / seed:1"]
         .map(|form| Preparation::new(&spec(form), &WeightTables::default()).unwrap().document("a b c"));
     let error = a.measure(&b, Measure::Jaccard).unwrap_err();
-    assert!(error.to_string().contains("shingle is `words:1` here and `words:2` there"), "{error}");
+    assert!(
+        error.to_string().contains("shingle is `words:1` in the first and `words:2` in the second"),
+        "{error}"
+    );
 }
 
 #[test]

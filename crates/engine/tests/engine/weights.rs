@@ -190,7 +190,7 @@ fn a_saved_table_is_the_same_whatever_the_threads_and_knows_its_spec() {
     assert!(table.check(&spec).is_ok());
     let other: Spec = "nfkc+casefold / words:3 / minhash:8 / seed:1".parse().unwrap();
     let message = table.check(&other).unwrap_err().to_string();
-    assert!(message.contains("shingle is `words:3` here and `words:2` there"), "{message}");
+    assert!(message.contains("shingle is `words:3` in the first and `words:2` in the second"), "{message}");
     assert!(table.shingles().is_sorted_by(|a, b| a < b));
     assert_eq!(table.shingles().len(), table.frequencies().len());
 }

@@ -26,7 +26,7 @@ const OWNERS: [(&str, &[&str]); 11] = [
     ("zstd", &["arrow", "parquet", "zstd"]),
 ];
 
-/// Crates that nobody maintains, with their advisories of RustSec. Cargo.lock has none of them.
+/// Crates that nobody maintains, with their security advisories. Cargo.lock has none of them.
 const UNMAINTAINED: [(&str, &str); 1] = [("ttf-parser", "RUSTSEC-2026-0192")];
 
 /// Checks the dependencies of each feature, and that the crates compile without any feature.

@@ -188,7 +188,7 @@ fn an_index_that_is_rewritten_has_the_same_documents_and_nothing_else() {
             after.disk_bytes < before.disk_bytes && after.changes > before.changes,
             "{after:?} {before:?}"
         );
-        assert_eq!(index.check(&Unobserved).unwrap().found(), 0);
+        assert_eq!(index.check_integrity(&Unobserved).unwrap().found(), 0);
         if texts == Texts::Kept {
             index.damage_for_tests("d7");
             let error = index.rewrite(&Unobserved).unwrap_err();

@@ -5,7 +5,7 @@
 use hayro_font::kurbo::{Point, Vec2};
 
 /// A gap of this many em is a space. Fonts have spaces of 0.25 to 0.33 em, and lines that are set tightly shrink them to a third.
-/// Of the words of `pdftotext`, 99.42 % were found with 0.17, 99.52 % with 0.12 and 99.75 % with 0.10 in 580 files of Debian.
+/// Of the words of `pdftotext`, 99.4 % were found with 0.17, 99.5 % with 0.12 and 99.8 % with 0.10 in 580 files of Debian.
 const SPACE_EMS: f64 = 0.1;
 
 /// A step aside of this many em is a new line. Superscripts rise by up to 0.45 em.

@@ -365,7 +365,7 @@ test('a file that is too large is not sent, and a server that hangs up on one ge
   });
 });
 
-test('the overview counts the pairs above any threshold', async () => {
+test('the overview counts the documents above any threshold', async () => {
   const { similarities } = await api('stats');
   await visit({ ...WIDE }, async (page) => {
     await page.goto('/overview');
@@ -376,7 +376,7 @@ test('the overview counts the pairs above any threshold', async () => {
       assert.ok(
         plain(await page.textContent('.reading'))
           .replaceAll(' ', '')
-          .startsWith(`${reach}pair`),
+          .startsWith(`${reach}document`),
         `from ${from}`,
       );
       // The line is above the thumb.

@@ -393,9 +393,10 @@ def block_screener(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def screen(batches: Any) -> Any:
         import pyarrow as pa
 
+        from minwise._minwise import SparkBlocks
         from minwise.spark._tasks import PORTION, _batch, _task, cut
 
-        blocks = _task(job).blocks(pa.Table.from_batches(list(batches)))
+        blocks = SparkBlocks(_task(job), pa.Table.from_batches(list(batches)))
         while (screened := blocks.screen(PORTION)) is not None:
             pairs, asked = _batch(screened[0]), screened[1]
             none = pa.nulls(1, pa.binary())

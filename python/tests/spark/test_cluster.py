@@ -13,7 +13,7 @@ import minwise.spark
 import pyarrow as pa
 import pytest
 from corpora import CORPORA, Command, assert_same, decided_by, rows_of
-from minwise._minwise import SparkRounds, SparkTask, spark_ask, spark_name, spark_settle, spark_wait
+from minwise._minwise import SparkBlocks, SparkRounds, SparkTask, spark_ask, spark_name, spark_settle, spark_wait
 from minwise.spark import _settings
 from minwise.spark._rounds import ClusterRounds
 
@@ -123,7 +123,7 @@ def asked(blocks: pa.Table) -> set[tuple[bytes, bytes]]:
     pairs = set()
     for rows in tasks.values():
         table = pa.Table.from_pylist(rows)
-        screening = TASK.blocks(table.set_column(table.schema.get_field_index("parity"), "parity", pa.nulls(len(table), pa.binary())))
+        screening = SparkBlocks(TASK, table.set_column(table.schema.get_field_index("parity"), "parity", pa.nulls(len(table), pa.binary())))
         # Few pairs at a time, so that a task has several portions.
         while (screened := screening.screen(10)) is not None:
             both = pa.table(pa.record_batch(screened[0]))
@@ -319,7 +319,7 @@ def test_parity_bits_rule_out_no_similar_pair() -> None:
     table = pa.concat_tables(sides)
     for name, values in kinds.items():
         table = table.append_column(name, pa.array(values * 2, pa.int64()))
-    found, count = TASK.blocks(table).screen(10**9)  # type: ignore[misc]
+    found, count = SparkBlocks(TASK, table).screen(10**9)  # type: ignore[misc]
     open_pairs = {(row["a"], row["c"]) for row in pa.table(pa.record_batch(found)).to_pylist()}
     sets = [set(minwise.Spec().shingles(text).tolist()) for text in texts]
     similar = {(ranks[a], ranks[c]) for c in numbers for a in range(c) if 10 * len(sets[a] & sets[c]) >= 8 * len(sets[a] | sets[c])}

@@ -116,7 +116,7 @@ def test_the_summary_in_words() -> None:
         "cluster": "star", "bands": 16, "rows": 6,
     }  # fmt: skip
     assert show(counts, 2.0, {"output": "out", "clusters": "c"}, is_annotated=True).splitlines() == [
-        "read        8 documents; 1 with a null text; 2 without shingles",
+        "read        8 records; 1 with a null text; 2 without shingles",
         "reference   1 document",
         "marked      1 document (12.5 %) in 1 cluster; 1 of them equal after normalisation",
         "unmarked    6 documents (75.0 %)",

@@ -164,7 +164,9 @@ impl Walk<'_> {
                 numbers.iter().map(decide).collect::<Result<Vec<_>, Error>>()
             };
             parallel::in_order(tasks.len(), plan.threads, seat, work, |decided| {
-                decided.into_iter().for_each(|(number, decided)| delivery.put(number, decided));
+                for (number, decided) in decided {
+                    delivery.put(number, decided);
+                }
                 Ok::<(), Error>(())
             })?;
             receive.batch_done(&verified)?;

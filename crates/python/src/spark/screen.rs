@@ -10,7 +10,7 @@ use minwise::verify::parity::Bound;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::batch::{PySparkBatch, bytes_at, column, integer};
+use super::batch::{PySparkBatch, batches, bytes_at, column, integer};
 use super::task::{Found, PySparkTask};
 
 /// Rows of blocks, and how far their pairs are screened. Pairs come in portions, because a task of 8,192 × 16,384 documents of which sketches
@@ -63,8 +63,7 @@ fn different(kernel: Kernel, a: &[u32], b: &[u32], folded: &mut Vec<u32>) -> usi
 }
 
 impl PySparkBlocks {
-    /// Rows come in any order.
-    pub fn new(task: Py<PySparkTask>, all: Vec<RecordBatch>) -> PyResult<Self> {
+    fn of(task: Py<PySparkTask>, all: Vec<RecordBatch>) -> PyResult<Self> {
         let (mut rows, mut sketches, mut one, mut parities) = (vec![], vec![], vec![], vec![]);
         let own = task.get();
         let words = own.preparation.words();
@@ -178,6 +177,12 @@ impl PySparkBlocks {
 
 #[pymethods]
 impl PySparkBlocks {
+    /// The rows of blocks that one task has, in any order.
+    #[new]
+    fn new(task: Py<PySparkTask>, rows: &pyo3::Bound<'_, PyAny>) -> PyResult<Self> {
+        Self::of(task, batches(rows)?)
+    }
+
     /// Screens the next rows, with about as many pairs as `most`. Returns the pairs that may be similar and how many were asked about, or
     /// None after the last row.
     fn screen(&mut self, py: Python<'_>, most: usize) -> PyResult<Option<(PySparkBatch, u64)>> {

@@ -28,7 +28,6 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use super::batch::{PySparkBatch, batches, bytes_at, column, integer, made, numbered};
 use super::plan::JobPlan;
 use super::rank::push_order;
-use super::screen::PySparkBlocks;
 use crate::error::OrRaise;
 use crate::texts::arrow_text;
 
@@ -264,11 +263,6 @@ impl PySparkTask {
             }
             found.finish()
         })
-    }
-
-    /// The rows of blocks that one task has, to be screened.
-    fn blocks(slf: &Bound<'_, Self>, rows: &Bound<'_, PyAny>) -> PyResult<PySparkBlocks> {
-        PySparkBlocks::new(slf.clone().unbind(), batches(rows)?)
     }
 
     /// Of rows with sketches, those that may be similar to one of `sample`, which has the columns `rank` and `sketch` too.

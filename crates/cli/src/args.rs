@@ -780,7 +780,7 @@ pub struct OutputOptions {
     pub log: LogFormat,
 }
 
-/// The same options for commands that read no files of documents, so that there is nothing to list. `-v` is taken all the same.
+/// Output options of commands that read no files of documents. `-v` is accepted and hidden, because there are no files to list.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct QuietOptions {
     /// Print errors and warnings only: no progress and no summary.

@@ -99,7 +99,7 @@ struct BlockSeam {
     before: u64,
     /// Bytes of this block that belong to a character of the block before.
     bytes: u32,
-    /// Those of them that belong to a run.
+    /// Mask of the bytes counted by `bytes` that belong to a run.
     run: u64,
     /// The end of that character, if it stands alone.
     alone_ends: u64,

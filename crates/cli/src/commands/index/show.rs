@@ -107,7 +107,7 @@ pub fn stats(args: &IndexStatsArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// What an archive was made with, for people.
+/// Settings of an archive, in words for people.
 pub fn made_with(settings: &IndexSettings) -> String {
     let texts = match settings.texts {
         Texts::Kept => "stored",

@@ -39,7 +39,7 @@ pub(super) fn check(bytes: &[u8], limits: &ExtractLimits, deadline: &Deadline) -
     Ok(())
 }
 
-/// The same for the streams of a loaded file whose filters are not Flate alone, and for all streams of an encrypted one.
+/// Refuses a loaded file whose streams decompress too far: those whose filters are not Flate alone, and all of an encrypted file.
 pub(super) fn check_loaded(pdf: &Pdf, limits: &ExtractLimits, deadline: &Deadline) -> Result<(), Refusal> {
     let bytes: &[u8] = pdf.data().as_ref();
     let is_encrypted = memchr::memmem::find(bytes, b"/Encrypt").is_some();
@@ -100,7 +100,7 @@ fn filtered_bytes(data: &[u8], filters: &[Filter], limit: u64) -> Option<u64> {
     Some(bytes.saturating_add(filtered_bytes(&unfolded, rest, limit - bytes)?))
 }
 
-/// What run lengths stand for, up to one run more than `limit`.
+/// Decodes run lengths, up to one run more than `limit`.
 fn run_length(data: &[u8], limit: u64) -> Vec<u8> {
     let mut out = vec![];
     let mut rest = data;
@@ -124,7 +124,7 @@ fn run_length(data: &[u8], limit: u64) -> Vec<u8> {
     out
 }
 
-/// What pairs of hexadecimal digits stand for.
+/// Decodes pairs of hexadecimal digits.
 fn ascii_hex(data: &[u8]) -> Vec<u8> {
     let digits =
         data.iter().take_while(|byte| **byte != b'>').filter_map(|byte| char::from(*byte).to_digit(16));

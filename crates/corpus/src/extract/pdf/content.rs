@@ -25,7 +25,7 @@ const MOST_STATES: usize = 10_000;
 /// Flags of an annotation that is not shown.
 const HIDDEN: u32 = 1 << 1 | 1 << 5;
 
-/// What was found on a page.
+/// Text and drawings found on one page.
 #[derive(Debug, Default)]
 pub(super) struct PageContent {
     /// Its text.

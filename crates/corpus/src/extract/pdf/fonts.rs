@@ -153,7 +153,7 @@ impl<'p> ShownFont<'p> {
     }
 
     fn look_up(&self, code: u32, length: usize) -> Option<Rc<str>> {
-        // What a code stands for does not depend on its glyph.
+        // The character of a code does not depend on its glyph.
         let stated = match self.font.glyph(GlyphId::NOTDEF, code) {
             FontGlyph::Outline(glyph) => glyph.as_unicode(),
             FontGlyph::Type3(glyph) => glyph.as_unicode(),

@@ -17,10 +17,10 @@ use crate::run::{cargo, output, root, target};
 
 /// Stages, and the functions in which they begin. A stage that runs inside of another comes before it.
 const STAGES: [(&str, &[&str]); 7] = [
-    ("audit", &["minwise_engine::audit::Run::audit"]),
+    ("audit", &["minwise_engine::audit::AuditedRun::audit"]),
     ("report", &["minwise_engine::output::report::Report::write"]),
     ("read", &["minwise_engine::read::read"]),
-    ("candidate", &["minwise_engine::candidate::equal::Equals::find", "minwise_engine::candidate::find"]),
+    ("candidate", &["minwise_engine::candidate::gather::Equals::find", "minwise_engine::candidate::find"]),
     ("verify", &["minwise_engine::verify::walk::Walk::run"]),
     ("decide", &["minwise_engine::decide::dedup::dedup"]),
     ("output", &["minwise_engine::output::write_kept_as_decided"]),
@@ -32,8 +32,8 @@ const LEFT_OUT: [&str; 4] =
     ["minwise_engine::run::stopwatch::", "minwise::observe::", "std::sync::mpmc::", "::lock_contended"];
 /// The files of settings.
 const SETTINGS: &str = "engine/src/settings/";
-/// The most files that a record may pass through.
-const MOST: usize = 40;
+/// The most files that a record may pass through. The rule for crowded shelves added one file to the 40 of before.
+const MOST: usize = 41;
 /// The part of ARCHITECTURE.md that lists them.
 const SECTION: &str = "## The way of one record\n";
 /// Pairs of documents in the smaller corpus.

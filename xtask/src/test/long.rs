@@ -9,7 +9,7 @@ use super::Tests;
 use super::ignored::Choice;
 use super::part::{self, Part, PartOutcome, RunnerReport};
 use crate::run::{self, has_nextest, package_name, packages, root, target};
-use crate::{dist, features};
+use crate::{dist, features, trace};
 
 /// The package of the statistics.
 const CORE: &str = "minwise";
@@ -51,6 +51,7 @@ pub fn test(words: &[&str]) -> Result<bool> {
         Part::task("install", "`cargo install` into an empty folder, then the examples", install),
         Part::new("dist", "the archive with a static binary, tried in an empty root", dist::run),
         wheels_part(),
+        Part::new("trace", "the files that a record passes through are those of ARCHITECTURE.md", follow),
         Part::new("Spark", "the Spark job on a million copies and a hundred thousand filled forms", || {
             super::spark(&[("MINWISE_LONG", "1")])
         }),
@@ -98,6 +99,15 @@ fn oldest() -> Result<PartOutcome> {
     Ok(PartOutcome::Skipped(format!(
         "Rust {version} is not installed: `rustup toolchain install {version}.0`"
     )))
+}
+
+/// Follows a record, if `valgrind` is there.
+fn follow() -> Result<PartOutcome> {
+    if Command::new("valgrind").arg("--version").output().is_ok_and(|valgrind| valgrind.status.success()) {
+        trace::run()?;
+        return Ok(PartOutcome::Ran(RunnerReport::of_one()));
+    }
+    Ok(PartOutcome::Skipped("valgrind is not installed: `apt install valgrind`".to_owned()))
 }
 
 /// Packages the crates that are published and builds each from its package.

@@ -71,7 +71,9 @@ pub enum Command {
     #[command(after_help = "Examples:\n  \
         minwise pairs articles.jsonl\n  \
         minwise pairs letters/ --threshold 0.5 --output pairs.tsv\n  \
-        minwise pairs articles.jsonl --of article-17 --format jsonl")]
+        minwise pairs articles.jsonl --of article-17 --format jsonl\n  \
+        minwise pairs letters/ --threshold 0 --candidates all\n  \
+        minwise pairs letters/ --candidates-only --bands 20 --rows 5")]
     Pairs(Box<PairsArgs>),
     /// Compare two documents: similarity, containment and shared passages. The exit code is 1 if the similarity is below the
     /// threshold.
@@ -115,6 +117,12 @@ pub enum Command {
         minwise estimate articles.sketches\n  \
         minwise estimate old.sketches new.sketches --threshold 0.5 --output pairs.tsv")]
     Estimate(EstimateArgs),
+    /// Compare estimated with exact similarities on the pairs of a corpus: errors, confidence intervals and times of any sketch.
+    #[command(after_help = "Examples:\n  \
+        minwise accuracy letters/ --pairs all\n  \
+        minwise accuracy articles.jsonl --sketch minhash:128 b-bit:2/minhash:256 super-minhash:128 --plot errors.svg\n  \
+        minwise accuracy articles.jsonl --sketch all --error 0.02 --format json")]
+    Accuracy(Box<AccuracyArgs>),
     /// Count in how many documents each shingle occurs, for weighted similarities.
     #[command(after_help = "Examples:\n  \
         minwise weights articles.jsonl --output articles.weights\n  \
@@ -135,6 +143,7 @@ impl Command {
             Self::Pairs(args) => args.messages,
             Self::Compare(args) => args.messages,
             Self::Sketch(args) => args.messages,
+            Self::Accuracy(args) => args.messages,
             Self::Weights(args) => args.messages,
             Self::Estimate(args) => args.messages.into(),
             Self::Index(args) => args.what.output_options(),
@@ -285,6 +294,12 @@ pub struct PairsArgs {
 
     #[command(flatten)]
     pub reading: ReadingArgs,
+
+    /// List the pairs that share a band, with the numbers of these bands, and compare nothing. Pairs that share no band are
+    /// not listed, and pairs that share one may be unlike.
+    #[arg(long, help_heading = "Recall and candidates", conflicts_with_all = ["order", "filter_error", "looks", "error_per_look"])]
+    pub candidates_only: bool,
+
     #[command(flatten)]
     pub sketch: SketchArgs,
     #[command(flatten)]
@@ -350,6 +365,67 @@ pub struct SketchFileArgs {
     pub reading: ReadingArgs,
     #[command(flatten)]
     pub spec: SpecArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub messages: OutputOptions,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct AccuracyArgs {
+    #[command(flatten)]
+    pub inputs: InputArgs,
+
+    /// Compare these sketches, such as `minhash:128`, `super-minhash`, or `b-bit:2/minhash:256`. `all` stands for every kind.
+    /// `--registers` sets the size of those that are named without one [default: minhash, and dart with `--weight`].
+    #[arg(long, value_name = "SKETCH", num_args = 1..)]
+    pub sketch: Vec<String>,
+
+    /// The number of registers per sketch [default: 128].
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    pub registers: Option<String>,
+
+    /// Count the pairs whose estimate is off by more than E.
+    #[arg(long, value_name = "E", default_value = "0.05", allow_hyphen_values = true)]
+    pub error: String,
+
+    /// Compare this many pairs of documents, drawn at random, or `all` pairs. Documents without shingles are in no pair.
+    #[arg(long, value_name = "N", default_value = "100000", allow_hyphen_values = true)]
+    pub pairs: String,
+
+    /// Also print the errors by tenths of the exact similarity. JSON always has them.
+    #[arg(long)]
+    pub details: bool,
+
+    /// Print the result in this format.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: AccuracyFormat,
+
+    /// Also draw the errors to FILE, as an SVG picture with one panel per sketch.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<String>,
+
+    /// Replace a picture that exists.
+    #[arg(long)]
+    pub force: bool,
+
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+    #[command(flatten)]
+    pub text: TextArgs,
+
+    /// The seed of the hash functions and of the sample, a whole number.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1",
+        help_heading = "Text and sketches",
+        allow_hyphen_values = true
+    )]
+    pub seed: String,
+
+    #[command(flatten)]
+    pub weights: WeightArgs,
     #[command(flatten)]
     pub run: RunArgs,
     #[command(flatten)]
@@ -846,6 +922,14 @@ pub enum CompareFormat {
     Text,
     /// One JSON object per line.
     Jsonl,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AccuracyFormat {
+    /// For people.
+    Text,
+    /// One JSON object.
+    Json,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -72,6 +72,7 @@ fn run(command: &Command, printer: &Printer) -> Result<Exit, Failure> {
         Command::Pairs(args) => commands::pairs::run(args, printer),
         Command::Compare(args) => commands::compare::run(args, printer),
         Command::Sketch(args) => commands::sketch::run(args, printer),
+        Command::Accuracy(args) => commands::accuracy::run(args, printer),
         Command::Weights(args) => commands::weights::run(args, printer),
         Command::Estimate(args) => commands::estimate::run(args, printer),
         Command::Index(args) => commands::index::run(args, printer),

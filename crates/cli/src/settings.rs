@@ -10,14 +10,16 @@ use minwise::Spec;
 use minwise::candidate::{Banding, tune};
 use minwise::filter::{ErrorBudget, Filter, default_looks};
 use minwise::sketch::Method;
+use minwise::sketch::weighted::WeightedMethod;
+use minwise::weight::Weighting;
 use minwise_corpus::{FieldPath, Input, ReadOptions};
 use minwise_engine::{
     Arguments, Bands, Inputs, MemoryLimit, RunSettings, SETTING_ORDER, SpecOptions, share, wrong_number,
 };
 
 use crate::args::{
-    BandArgs, InputArgs, NearArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs, TextArgs, ThreadArgs,
-    WeightArgs,
+    AccuracyArgs, BandArgs, InputArgs, NearArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs, TextArgs,
+    ThreadArgs, WeightArgs,
 };
 use crate::printer::{Failure, FlagProblem};
 use crate::spell::spelled;
@@ -190,6 +192,39 @@ pub fn spec(args: &SpecArgs, problems: &mut FlagProblems) -> Spec {
 /// A spec for sets, or for weighted sets if weights are asked for. The fingerprints of tables are not in it yet.
 pub fn weighted_spec(args: &SpecArgs, weights: &WeightArgs, problems: &mut FlagProblems) -> Spec {
     made_of(arguments(weight_texts(weights).into_iter().chain(spec_texts(args))), problems)
+}
+
+/// A spec for the texts of a comparison of sketches, and the sketches: those that are named, or every kind.
+pub fn sketches(args: &AccuracyArgs, problems: &mut FlagProblems) -> (Spec, Vec<Method>) {
+    let spec = |sketch: Option<&str>, problems: &mut FlagProblems| {
+        let own = [("registers", args.registers.as_deref()), ("seed", Some(&*args.seed)), ("sketch", sketch)];
+        let texts = weight_texts(&args.weights).into_iter().chain(text_texts(&args.text)).chain(own);
+        made_of(arguments(texts), problems)
+    };
+    let mut methods = vec![];
+    let mut named: Vec<Option<&str>> = args.sketch.iter().map(|name| Some(name.as_str())).collect();
+    if named.is_empty() {
+        named.push(None);
+    }
+    for name in named {
+        let mut own = FlagProblems::default();
+        match name {
+            Some("all") => {
+                let spec = spec(None, &mut own);
+                let size = spec.method.registers();
+                match spec.weights.weighting {
+                    Weighting::None => methods.extend(Method::all(size)),
+                    _ => methods.extend(WeightedMethod::all(size).into_iter().map(Method::Weighted)),
+                }
+            }
+            name => methods.push(spec(name, &mut own).method),
+        }
+        // A setting that is wrong for all sketches is reported once.
+        let is_new = |problem: &FlagProblem| problems.0.iter().all(|known| known.message != problem.message);
+        let new: Vec<FlagProblem> = own.0.into_iter().filter(is_new).collect();
+        problems.0.extend(new);
+    }
+    (spec(None, &mut FlagProblems::default()), methods)
 }
 
 fn made_of(mut arguments: Arguments, problems: &mut FlagProblems) -> Spec {

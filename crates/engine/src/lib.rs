@@ -75,12 +75,13 @@
 //! | shingles and sketches as a run makes them | [`Preparation`] |
 //! | sketches in a file, and estimates from them | [`SketchRun`], [`EstimateRun`] |
 //! | document frequencies in a file | [`WeightsRun`] |
+//! | the errors of sketches on one's own documents | [`AccuracyRun`] |
 //! | options as people type them, by name and text | [`Arguments`] |
 //! | the stages of a run one by one | [`stages`] |
 //!
 //! # How a run works
 //!
-//! The builders above fill in the options of a run: [`DedupRun`], [`PairsRun`], [`SketchRun`], [`WeightsRun`] or [`EstimateRun`].
+//! The builders above fill in the options of a run: [`DedupRun`], [`PairsRun`], [`SketchRun`], [`WeightsRun`], [`EstimateRun`] or [`AccuracyRun`].
 //! A run that finds near-duplicates has these stages:
 //!
 //! 1. **Plan.** [`RunSettings::plan`] checks the settings and makes a [`Plan`] of them, which every stage takes.
@@ -119,6 +120,7 @@ mod verify;
 pub mod audit;
 mod decide;
 pub mod estimate;
+pub mod accuracy;
 pub mod output;
 mod run;
 mod arguments;
@@ -151,9 +153,10 @@ pub use read::ranks::UnrankedCount;
 pub use read::rejected::RejectedRecords;
 pub use read::rejects::{Rejected, Rejects, RunRejects};
 pub use run::{
-    DecisionColumns, DedupOptions, DedupOutcome, DedupRun, Destination, EstimateOptions, EstimateOutcome,
-    EstimateRun, Inputs, Outputs, PairFormat, PairsOptions, PairsOutcome, PairsRun, SketchOptions,
-    SketchOutcome, SketchRun, WeightsOptions, WeightsOutcome, WeightsRun, WorkOptions,
+    AccuracyOptions, AccuracyOutcome, AccuracyRun, CandidatesOutcome, DecisionColumns, DedupOptions,
+    DedupOutcome, DedupRun, Destination, EstimateOptions, EstimateOutcome, EstimateRun, Inputs, Outputs,
+    PairFormat, PairsOptions, PairsOutcome, PairsRun, SketchOptions, SketchOutcome, SketchRun,
+    WeightsOptions, WeightsOutcome, WeightsRun, WorkOptions,
 };
 pub use settings::{
     AuditSize, Bands, FILTER_ERROR, Plan, RECALL, ReadPlan, RunSettings, Search, SpecOptions,

@@ -158,6 +158,11 @@ impl WorkingMemory {
         self.bytes / 4
     }
 
+    /// For documents that are held whole, where nothing else is.
+    pub(crate) fn loaded(self) -> u64 {
+        self.bytes / 2
+    }
+
     /// Parts of the range of mixed keys, so that what takes `bytes` in all fits if it is taken part by part.
     pub(crate) fn parts(self, bytes: u64) -> Parts {
         let parts = bytes.div_ceil((self.bytes / 3).max(1)).next_power_of_two();

@@ -1,5 +1,6 @@
 //! One file or folder a subcommand.
 
+pub mod accuracy;
 pub mod check;
 pub mod compare;
 pub mod dedup;
@@ -96,7 +97,9 @@ pub fn after_interruption(command: &Command) -> (&'static str, Option<&'static s
             _ => ("the archive is as it was, or the change is complete", None),
         },
         Command::Serve(_) => ("the server was stopped before it listened", None),
-        Command::Check(_) | Command::Compare(_) => ("not all documents were compared", None),
+        Command::Accuracy(_) | Command::Check(_) | Command::Compare(_) => {
+            ("not all documents were compared", None)
+        }
         _ => ("no output was written", None),
     }
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use minwise::figure::{counted, size};
 use minwise_corpus::visible;
-use minwise_engine::{Destination, PairsOptions, PairsOutcome, PairsRun};
+use minwise_engine::{CandidatesOutcome, Destination, PairsOptions, PairsOutcome, PairsRun};
 use serde_json::json;
 
 use super::{REPORTED_BY_DEDUP, pair_format, rejects};
@@ -28,11 +28,66 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
     let run = problems.built(PairsRun::new(options))?;
 
     let progress = ProgressPrinter::new(printer);
+    if args.candidates_only {
+        let outcome = run.list_candidates(&progress)?;
+        progress.clear();
+        candidates_summary(args, &outcome, started, &progress, printer);
+        printer.skipped(outcome.corpus().skipped());
+        return Ok(rejects(&outcome.rejected_records(), REPORTED_BY_DEDUP, &args.run, printer));
+    }
     let outcome = run.execute(&progress)?;
     progress.clear();
     summary(args, &outcome, started, &progress, printer);
     printer.skipped(outcome.corpus().skipped());
     Ok(rejects(&outcome.rejected_records(), REPORTED_BY_DEDUP, &args.run, printer))
+}
+
+/// Where pairs are written.
+fn place(args: &PairsArgs) -> String {
+    match args.output.as_deref() {
+        None | Some("-") => "standard output".to_owned(),
+        Some(path) => format!("`{}`", visible(path)),
+    }
+}
+
+fn candidates_summary(
+    args: &PairsArgs,
+    outcome: &CandidatesOutcome,
+    started: Instant,
+    progress: &ProgressPrinter,
+    printer: &Printer,
+) {
+    let elapsed = started.elapsed();
+    let (plan, rejected) = (outcome.plan(), outcome.rejected_records().count);
+    let (skipped_files, skipped_records) =
+        (outcome.corpus().skipped().len() as u64, outcome.skipped_records());
+    printer.event(&json!({
+        "event": "summary",
+        "spec": plan.spec().to_string(),
+        "bands": plan.banding().bands(),
+        "rows": plan.banding().rows(),
+        "read": outcome.read(),
+        "rejected": rejected,
+        "nulls": outcome.nulls(),
+        "skipped_files": skipped_files,
+        "skipped_records": skipped_records,
+        "candidates": outcome.written(),
+        "elapsed_ms": elapsed.as_millis() as u64,
+    }));
+    let bytes = outcome.corpus().size_bytes();
+    let mut lines = SummaryLines::default();
+    let read = summary::records(outcome.read(), rejected);
+    lines.line("read", format!("{read}, {}{}", size(bytes), summary::with_nulls(outcome.nulls())));
+    lines.line("rejected", counted(rejected, "record"));
+    lines.optional("skipped", summary::skipped(skipped_files, skipped_records, args.messages.verbose));
+    let candidates = counted(outcome.written(), "candidate pair");
+    lines.line("wrote", format!("{candidates} to {}, none of them compared", place(args)));
+    lines.line("time", summary::time(elapsed, outcome.read(), bytes));
+    lines.detail("spec", plan.spec().to_string());
+    let (search, banding) = (plan.search().to_string(), plan.banding());
+    lines.detail("candidates", summary::found_by(&search, banding.bands(), banding.rows()));
+    lines.stages(&progress.stages());
+    printer.note(&lines.to_string());
 }
 
 fn summary(
@@ -45,9 +100,11 @@ fn summary(
     let elapsed = started.elapsed();
     let (plan, verification) = (outcome.plan(), outcome.verification());
     let screened = verification.screened;
-    let has_documents = outcome.read() > 0;
-    let expected = verification.known_recall().filter(|_| has_documents);
-    let low = verification.expected_recall_low().filter(|_| has_documents);
+    // Of pairs that share nothing, bands find none: at a threshold of 0 there is no recall to speak of.
+    let lists_any = plan.threshold() == 0.0;
+    let has_recall = outcome.read() > 0 && !lists_any;
+    let expected = verification.known_recall().filter(|_| has_recall);
+    let low = verification.expected_recall_low().filter(|_| has_recall);
     let rejected = outcome.rejected_records().count;
     let (skipped_files, skipped_records) =
         (outcome.corpus().skipped().len() as u64, outcome.skipped_records());
@@ -99,13 +156,12 @@ fn summary(
         order: plan.order(),
     };
     lines.line("compared", compared.to_string());
-    let at_threshold = summary::at_threshold(outcome.read(), plan.threshold(), &plan.curve());
-    lines.line("recall", summary::recall(expected, low, at_threshold, None));
-    let place = match args.output.as_deref() {
-        None | Some("-") => "standard output".to_owned(),
-        Some(path) => format!("`{}`", visible(path)),
-    };
-    lines.line("wrote", format!("{} to {place}", counted(outcome.written(), "near-duplicate pair")));
+    if !lists_any {
+        let at_threshold = summary::at_threshold(outcome.read(), plan.threshold(), &plan.curve());
+        lines.line("recall", summary::recall(expected, low, at_threshold, None));
+    }
+    let noun = if lists_any { "pair" } else { "near-duplicate pair" };
+    lines.line("wrote", format!("{} to {}", counted(outcome.written(), noun), place(args)));
     lines.line("time", summary::time(elapsed, outcome.read(), bytes));
     lines.detail("spec", plan.spec().to_string());
     let (search, banding) = (plan.search().to_string(), plan.banding());

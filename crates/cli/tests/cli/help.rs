@@ -23,6 +23,8 @@ fn the_command() {
       plan      Choose bands and rows for a threshold and a recall
       sketch    Write the sketches of a corpus to a file, to estimate similarities later
       estimate  Estimate the similarities of sketched documents without reading them again
+      accuracy  Compare estimated with exact similarities on the pairs of a corpus: errors, confidence
+                intervals and times of any sketch
       weights   Count in how many documents each shingle occurs, for weighted similarities
       generate  Write shell completions, manual pages and the reference of all commands
       help      Print this message or the help of the given subcommand(s)
@@ -498,6 +500,10 @@ fn pairs() {
               exit code is 2 if there are any
 
     Recall and candidates:
+          --candidates-only
+              List the pairs that share a band, with the numbers of these bands, and compare nothing.
+              Pairs that share no band are not listed, and pairs that share one may be unlike
+
           --recall <P>
               Find a pair whose similarity is exactly the threshold with this probability. Minwise
               chooses bands and rows for it
@@ -644,6 +650,8 @@ fn pairs() {
       minwise pairs articles.jsonl
       minwise pairs letters/ --threshold 0.5 --output pairs.tsv
       minwise pairs articles.jsonl --of article-17 --format jsonl
+      minwise pairs letters/ --threshold 0 --candidates all
+      minwise pairs letters/ --candidates-only --bands 20 --rows 5
     ");
 }
 
@@ -1425,13 +1433,6 @@ fn estimate() {
       -q, --quiet
               Print errors and warnings only: no progress and no summary
 
-          --color <WHEN>
-              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
-              is set
-
-              [default: auto]
-              [possible values: auto, always, never]
-
           --log <FORMAT>
               Write messages to standard error in this format
 
@@ -1440,6 +1441,13 @@ fn estimate() {
               - json: One JSON object per line
 
               [default: text]
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
 
     Examples:
       minwise estimate articles.sketches

@@ -86,7 +86,7 @@ pub(crate) fn find(
 }
 
 /// The groups of documents that agree in each band.
-fn by_bands(
+pub(crate) fn by_bands(
     documents: &Documents,
     wanted: impl Fn(u32) -> bool + Sync,
     order: &KeeperOrder,

@@ -1,5 +1,6 @@
 //! The fourth stage: what follows for each document, or which pairs there are.
 
+pub(crate) mod candidates;
 mod checkpoint;
 pub mod dedup;
 mod edges;

@@ -1,6 +1,6 @@
 //! The run that lists similar pairs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use minwise::cluster::{Neighbourhood, SimilarDocuments};
@@ -64,15 +64,7 @@ pub fn pairs(
     observer: &dyn Observer,
 ) -> Result<SimilarPairs, Error> {
     reading.key.check(plan)?;
-    let wanted =
-        of.map(|ids| reading.documents.find(ids, corpus)).transpose()?.transpose().map_err(|id| {
-            ErrorKind::NoSuchId {
-                id: id.to_owned(),
-                hint: Sentence::from("ids are read from ")
-                    .setting("id-field")
-                    .text("; without one, a document's id is `file:line`"),
-            }
-        })?;
+    let wanted = of.map(|ids| with_ids(ids, corpus, reading)).transpose()?;
     let documents = reading.documents.len();
     let order = KeeperOrder::of_input(documents);
     let room = plan.memory.room(plan.threads, documents);
@@ -112,6 +104,18 @@ pub fn pairs(
     let edges = listing.edges.into_inner().unwrap_or_else(PoisonError::into_inner);
     let neighbours = edges.finish()?;
     Ok(SimilarPairs { documents: documents as u32, equals, neighbours, wanted, verification })
+}
+
+/// The documents with these ids.
+pub(super) fn with_ids(ids: &[String], corpus: &Corpus, reading: &Reading) -> Result<BTreeSet<u32>, Error> {
+    let found = reading.documents.find(ids, corpus)?;
+    let unknown = |id: &str| ErrorKind::NoSuchId {
+        id: id.to_owned(),
+        hint: Sentence::from("ids are read from ")
+            .setting("id-field")
+            .text("; without one, a document's id is `file:line`"),
+    };
+    Ok(found.map_err(unknown)?)
 }
 
 /// Lists the similar pairs of a neighbourhood.

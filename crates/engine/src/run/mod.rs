@@ -7,10 +7,12 @@
 //! | [`SketchRun`] | the sketches of a corpus, as a file |
 //! | [`WeightsRun`] | the document frequencies of a corpus, as a file |
 //! | [`EstimateRun`] | similarities estimated from files of sketches |
+//! | [`AccuracyRun`] | the errors of sketches on the pairs of a corpus |
 //!
 //! Each has options with public fields, `new`, which checks all of them at once, and `execute`, which does the work.
 //! A run that is refused has written nothing.
 
+mod accuracy;
 mod dedup;
 mod estimate;
 mod inputs;
@@ -26,11 +28,12 @@ use std::path::{Path, PathBuf};
 
 use minwise_corpus::{Output, Overwrite};
 
+pub use accuracy::{AccuracyOptions, AccuracyOutcome, AccuracyRun};
 pub use dedup::{DecisionColumns, DedupOptions, DedupOutcome, DedupRun, WorkOptions};
 pub use estimate::{EstimateOptions, EstimateOutcome, EstimateRun};
 pub use inputs::Inputs;
 pub use outputs::Outputs;
-pub use pairs::{PairsOptions, PairsOutcome, PairsRun};
+pub use pairs::{CandidatesOutcome, PairsOptions, PairsOutcome, PairsRun};
 pub use sketch::{SketchOptions, SketchOutcome, SketchRun};
 pub use weights::{WeightsOptions, WeightsOutcome, WeightsRun};
 

@@ -1,19 +1,20 @@
 //! The run that lists the near-duplicate pairs of a corpus.
 
 use minwise::keep::KeepPolicy;
-use minwise::{Observer, Stage, escape_field, visible_json};
-use minwise_corpus::{Corpus, refuse_overlap};
+use minwise::{Observer, Sentence, Stage, escape_field, visible_json};
+use minwise_corpus::{Corpus, Output, refuse_overlap};
 use serde_json::json;
 
 use super::inputs::Inputs;
 use super::{Destination, PairFormat, overwrite};
+use crate::decide::candidates::for_each_candidate;
 use crate::decide::pairs::{SimilarPair, SimilarPairs, pairs};
 use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::read::rejected::RejectedRecords;
 use crate::read::rejects::Rejects;
 use crate::read::{Reading, read};
 use crate::setters::setters;
-use crate::settings::{Plan, RunSettings};
+use crate::settings::{Plan, RunSettings, Search};
 use crate::verify::Verification;
 
 /// The options of a [`PairsRun`].
@@ -79,7 +80,7 @@ impl PairsRun {
         if let Some(keep) = options.settings.keep.replace(KeepPolicy::default()) {
             problems.push(SettingProblem::new("keep", keep, "a list of pairs removes nothing"));
         }
-        match options.settings.outline(&mut problems) {
+        match options.settings.outline_of_pairs(&mut problems) {
             Some(plan) if problems.is_empty() => Ok(Self { options, plan }),
             _ => Err(ErrorKind::Settings(problems).into()),
         }
@@ -92,17 +93,7 @@ impl PairsRun {
     /// [`ErrorKind::NoSuchId`] if no document has an id of [`of`](PairsOptions::of), where [`read`](fn@crate::stages::read)
     /// does because of the documents, and with [`ErrorKind::Cancelled`] if the observer cancels.
     pub fn execute(self, observer: &dyn Observer) -> Result<PairsOutcome, Error> {
-        let Self { options, mut plan } = self;
-        let PairsOptions { inputs, settings: _, of, output, format, overwrite: replace } = options;
-        let spool_dir = plan.temporary.take().or_else(|| inputs.options.spool_dir.clone());
-        plan.temporary.clone_from(&spool_dir);
-        let corpus = inputs.open(vec![], spool_dir.as_deref(), observer)?;
-        if let Some(Destination::Path(path)) = &output {
-            refuse_overlap(&corpus, path)?;
-        }
-        let out = output.map(|output| output.open(overwrite(replace))).transpose()?;
-        plan.weighing = inputs.weigh(&mut plan.spec, Some(&corpus), plan.threads, observer)?;
-        let reading = read(&corpus, &plan.reading(), observer)?;
+        let OpenedPairs { corpus, reading, plan, of, out, format } = self.open(observer)?;
         let found = pairs(&corpus, &reading, of.as_deref(), &plan, observer)?;
         let mut outcome = PairsOutcome { corpus, reading, found, plan, written: 0 };
         // Lines may go to a terminal that shows how far the run has come.
@@ -118,6 +109,132 @@ impl PairsRun {
             outcome.written = written;
         }
         Ok(outcome)
+    }
+}
+
+impl PairsRun {
+    /// Reads and writes the pairs that share a band, without comparing them. A pair is written once, with the numbers of all
+    /// its bands from 1 on, in the order of the first band.
+    ///
+    /// # Errors
+    /// Fails where [`execute`](Self::execute) does, and with [`ErrorKind::Settings`] if the plan has no bands.
+    pub fn list_candidates(self, observer: &dyn Observer) -> Result<CandidatesOutcome, Error> {
+        if self.plan.search != Search::Banding {
+            let reason = Sentence::from("only bands give pairs without comparing them; leave ")
+                .setting("candidates")
+                .text(" away");
+            return Err(SettingProblem::new("candidates-only", self.plan.search, reason).into());
+        }
+        let OpenedPairs { corpus, reading, plan, of, mut out, format } = self.open(observer)?;
+        let documents = &reading.documents;
+        let mut written = 0;
+        for_each_candidate(&corpus, &reading, of.as_deref(), &plan, observer, |pair, bands| {
+            if let Some(out) = &mut out {
+                let [first, second] = [documents.id(pair[0], &corpus)?, documents.id(pair[1], &corpus)?];
+                out.write_bytes(candidate_line(format, &first, &second, bands).as_bytes())?;
+                written += 1;
+            }
+            Ok(())
+        })?;
+        if let Some(out) = out {
+            out.finish()?;
+        }
+        Ok(CandidatesOutcome { corpus, reading, plan, written })
+    }
+
+    /// Opens inputs and output, and reads.
+    fn open(self, observer: &dyn Observer) -> Result<OpenedPairs, Error> {
+        let Self { options, mut plan } = self;
+        let PairsOptions { inputs, settings: _, of, output, format, overwrite: replace } = options;
+        let spool_dir = plan.temporary.take().or_else(|| inputs.options.spool_dir.clone());
+        plan.temporary.clone_from(&spool_dir);
+        let corpus = inputs.open(vec![], spool_dir.as_deref(), observer)?;
+        if let Some(Destination::Path(path)) = &output {
+            refuse_overlap(&corpus, path)?;
+        }
+        let out = output.map(|output| output.open(overwrite(replace))).transpose()?;
+        plan.weighing = inputs.weigh(&mut plan.spec, Some(&corpus), plan.threads, observer)?;
+        let reading = read(&corpus, &plan.reading(), observer)?;
+        Ok(OpenedPairs { corpus, reading, plan, of, out, format })
+    }
+}
+
+/// A run whose documents are read.
+struct OpenedPairs {
+    corpus: Corpus,
+    reading: Reading,
+    plan: Plan,
+    of: Option<Vec<String>>,
+    out: Option<Output>,
+    format: PairFormat,
+}
+
+/// A candidate pair as it is written.
+fn candidate_line(format: PairFormat, first: &str, second: &str, bands: &[usize]) -> String {
+    match format {
+        PairFormat::Tsv => {
+            let bands: Vec<String> = bands.iter().map(ToString::to_string).collect();
+            format!("{}\t{}\t{}\n", escape_field(first), escape_field(second), bands.join(","))
+        }
+        PairFormat::Jsonl => {
+            let pair = json!({"first": first, "second": second, "bands": bands}).to_string();
+            format!("{}\n", visible_json(&pair))
+        }
+    }
+}
+
+/// The result of a run that lists candidate pairs.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct CandidatesOutcome {
+    corpus: Corpus,
+    reading: Reading,
+    plan: Plan,
+    written: u64,
+}
+
+impl CandidatesOutcome {
+    /// How many pairs were written.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// How many records were read, rejected ones among them.
+    #[must_use]
+    pub fn read(&self) -> u64 {
+        let documents = self.reading.documents.len() as u64 - self.skipped_records();
+        documents + self.reading.rejected.len()
+    }
+
+    /// The plan that the run followed.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Documents whose text is null, which are in no pair.
+    #[must_use]
+    pub fn nulls(&self) -> u64 {
+        self.reading.documents.nulls(0)
+    }
+
+    /// Records that were skipped because they are no documents.
+    #[must_use]
+    pub fn skipped_records(&self) -> u64 {
+        self.reading.documents.skipped(0)
+    }
+
+    /// The records that were rejected, for people.
+    #[must_use]
+    pub fn rejected_records(&self) -> RejectedRecords {
+        RejectedRecords::new(&self.reading.documents, &self.reading.rejected, &self.corpus)
+    }
+
+    /// The corpus that was read.
+    #[must_use]
+    pub fn corpus(&self) -> &Corpus {
+        &self.corpus
     }
 }
 

@@ -310,6 +310,34 @@ impl RunSettings {
         })
     }
 
+    /// The outline of a run that lists pairs, which may have a threshold of 0: then pairs are listed whatever they share.
+    pub(crate) fn outline_of_pairs(&self, problems: &mut Vec<SettingProblem>) -> Option<Plan> {
+        if self.threshold != 0.0 {
+            return self.outline(problems);
+        }
+        let finds_any = match self.search {
+            Some(Search::All) => true,
+            None | Some(Search::Banding) => matches!(self.bands, Bands::Given { .. }),
+            Some(_) => false,
+        };
+        if !finds_any {
+            let reason = "no choice of bands finds pairs that share nothing";
+            let hint = Sentence::new()
+                .setting_to("candidates", "all")
+                .text(" lists all pairs; ")
+                .setting("bands")
+                .text(" and ")
+                .setting("rows")
+                .text(" list the pairs that share a band");
+            problems.push(SettingProblem::new("threshold", 0, reason).hint(hint));
+            return None;
+        }
+        // Nothing else depends on the threshold if bands are not chosen by it, so that another one stands in.
+        let mut plan = Self { threshold: 1.0, ..self.clone() }.outline(problems)?;
+        plan.threshold = 0.0;
+        Some(plan)
+    }
+
     fn check_similarity(&self, problems: &mut Vec<SettingProblem>) {
         if let Err(error) = tune::check_threshold(self.threshold) {
             problems.push(SettingProblem::of("threshold", self.threshold, &error));

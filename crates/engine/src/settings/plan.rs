@@ -192,9 +192,11 @@ impl Plan {
 
     /// How large an error of the filter is allowed, if sketches are asked.
     pub(crate) fn budget(&self) -> Option<ErrorBudget> {
-        // At a threshold of 1 only equal documents are left, and those are never put aside.
-        let asked =
-            self.search != Search::SortMerge && self.measure == Measure::Jaccard && self.threshold < 1.0;
+        // At a threshold of 1 only equal documents are left, and those are never put aside. At 0 no pair is put aside.
+        let asked = self.search != Search::SortMerge
+            && self.measure == Measure::Jaccard
+            && self.threshold > 0.0
+            && self.threshold < 1.0;
         let budget = if self.error_per_look.is_some() { ErrorBudget::PerLook } else { ErrorBudget::Exact };
         self.filter.filter(|_| asked).map(budget)
     }

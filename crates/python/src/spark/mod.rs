@@ -9,6 +9,7 @@
 //! | `group` | brings equal documents and documents of one shelf together, on executors |
 //! | `file` | reads and copies files of records, on executors |
 //! | `block` | makes tasks of shelves whose pairs are not listed |
+//! | `scan` | compares parity bits of such shelves |
 //! | `screen` | screens the pairs of such shelves, on executors |
 //! | `rounds` | works out which pairs are compared next, on the driver |
 //! | `shelves` | works out the same for a part of the shelves or of the components, on executors |
@@ -22,6 +23,7 @@ mod group;
 mod plan;
 mod rank;
 mod rounds;
+mod scan;
 mod screen;
 mod shelves;
 mod task;

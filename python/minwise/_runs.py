@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from typing import Any, TypeVar
 
 from . import _adapters, _minwise
@@ -44,7 +45,9 @@ def option_text(name: str, value: Any) -> str:
         return str(value)
     if isinstance(value, float):
         # Floats of NumPy are floats, and show themselves otherwise.
-        return repr(float(value))
+        text = repr(float(value))
+        # A share has a point: 0.00005 and not 5e-05.
+        return format(Decimal(text), "f") if name == "max_df" and "e" in text else text
     if name == "keep" and isinstance(value, Sequence):
         return ";".join(map(str, value))
     if name == "looks" and isinstance(value, Sequence):

@@ -15,6 +15,7 @@ from . import _audit, _decide, _settings, _shelves, _tasks
 from ._results import Result
 from ._rounds import Rounds, rounds_of
 from ._rows import Columns, choose
+from ._rows import column as column_of
 from ._tasks import Job
 from ._work import Work, describe, refuse_existing
 
@@ -50,6 +51,14 @@ class _Ready:
         plain = Job(json.dumps(self.plan), b"", weights)
         texts = _texts(chosen.get("ignore_text"), self.columns.text)
         ignored = bytes(SparkTask(plain.plan, b"", weights).ignored(texts)) if texts else b""
+        if len(ignored) > _settings.MOST_LEFT_OUT:
+            raise SettingError(
+                f"`ignore_text`: the texts have {len(ignored) // 8:,} shingles; every task loads them, and {_settings.MOST_LEFT_OUT // 8:,} at most",
+                hint="pass texts that many documents share, such as headers and licences, and no corpus",
+                settings=["ignore_text"],
+            )
+        # Shingles that `max_df` may leave out as well.
+        self._room = (_settings.MOST_LEFT_OUT - len(ignored)) // 8
         self.executor = _shelves.check_executors(spark, plain, __version__, SparkTask(plain.plan, b"", weights).fingerprint())
         self.work: Work | None = None
         if work is not None:
@@ -70,13 +79,15 @@ class _Ready:
             claim(self.work, outputs or {})
         frequent = self._frequent(plain) if self.plan["max_df"] is not None else b""
         # Whole sketches are kept for an audit only.
-        self.job = Job(plain.plan, ignored + frequent, weights, kind == "sketch" or kind != "pairs" and self.audit != "off")
+        has_sketches, left_out = kind == "sketch" or kind != "pairs" and self.audit != "off", ignored + frequent
+        driver = (__version__, SparkTask(plain.plan, left_out, weights).fingerprint())
+        self.job = Job(plain.plan, left_out, weights, has_sketches, driver)
 
     def _frequent(self, job: Job) -> bytes:
         """Shingles of too many documents. They are counted once, and a job that is resumed reads them."""
 
         def make() -> bytes:
-            return _shelves.frequent_shingles(self.df, self.against, self.columns, job, self.plan["max_df"])
+            return _shelves.frequent_shingles(self.df, self.against, self.columns, job, self.plan["max_df"], self._room)
 
         if self.work is None:
             return make()
@@ -99,8 +110,17 @@ def _texts(ignored: Any, column: str) -> list[str]:
     if isinstance(ignored, str):
         return [ignored]
     if hasattr(ignored, "sparkSession"):
-        rows = ignored.select(column).collect()
-        return [row[0] for row in rows if row[0] is not None]
+        from pyspark.sql import functions as F
+
+        texts = ignored.select(column_of(ignored, column).cast("string").alias("text")).where("text is not null")
+        size = texts.agg(F.sum(F.octet_length("text")).alias("bytes")).collect()[0]["bytes"] or 0
+        if size > _settings.MOST_IGNORED:
+            raise SettingError(
+                f"`ignore_text`: the texts have {size >> 20:,} MiB; the driver reads them, and {_settings.MOST_IGNORED >> 20} MiB at most",
+                hint="pass texts that many documents share, such as headers and licences, and no corpus",
+                settings=["ignore_text"],
+            )
+        return [row["text"] for row in texts.collect()]
     return [str(text) for text in ignored]
 
 
@@ -235,10 +255,17 @@ def run(ready: _Ready, limits: dict[str, int | None], plan: dict[str, Any]) -> d
     counts["repeated_ids"] = (folder.counts("ids") or {}).get("renamed", 0)
     counts["rejected"] = counts["too_short"] + counts["too_long"] + (counts["nulls"] if null == "reject" else 0)
     counts["kept"] = counts["read"] - counts["removed"] - counts["rejected"]
-    drawn = _audit.size(ready.audit, counts["distinct"])
-    if drawn:
-        counts["audit"] = folder.step("audit", lambda: _audit.audit(folder, df, against, columns, job, drawn))
-    counts |= {name: plan[name] for name in ("spec", "threshold", "bands", "rows", "keep", "cluster", "max_cluster")}
+    documents = counts["read"] - counts["rejected"]
+    drawn = _audit.size(ready.audit, documents, counts["distinct"])
+    # Some sketches rule out no pair, so that an audit would compare all texts.
+    if drawn and plan["sieve"] is not None:
+        # By components, all documents stand on their shelves. Stars remove documents of large clusters, too, before those are spared.
+        removed = None if plan["cluster"] == "components" else "all-decided" if counts["spared"] else "decisions"
+        kinds = [_shelves.WITH_SHINGLES, _shelves.WITHOUT_SHINGLES, *([_shelves.NULL] if null == "keep" else [])]
+        sizes = (drawn, documents, kinds, counts["largest"], limits.get("shelf"))
+        counts["audit"] = folder.step("audit", lambda: _audit.audit(folder, df, against, columns, job, *sizes, removed))
+    names = ("spec", "threshold", "bands", "rows", "keep", "cluster", "max_cluster", "found_at_threshold")
+    counts |= {name: plan[name] for name in names}
     counts["steps_computed"] = folder.computed
     return counts
 

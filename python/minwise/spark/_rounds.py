@@ -191,7 +191,9 @@ class Rounds:
         if asks.blocks is not None:
             # A row is in many tasks.
             tasks = F.explode(F.sequence(F.col("task"), F.col("end"), F.col("step")))
-            rows = asks.blocks.join(sketches, "rank").withColumn("task", tasks).drop("step", "end")
+            # Rows with parity bits need no sketches, which are four times as large.
+            own = sketches.withColumn("sketch", F.when(F.col("parity").isNull(), F.col("sketch")))
+            rows = asks.blocks.join(own, "rank").withColumn("task", tasks).drop("step", "end")
             keys = ["part", "task"] if "part" in rows.columns else ["task"]
             found.append(rows.groupBy(*keys).applyInArrow(_tasks.block_screener(self.job), _tasks.ASKED))
         both = found[0] if len(found) == 1 else found[0].unionByName(found[1])
@@ -208,7 +210,7 @@ class Rounds:
             earlier = work.table(f"round-{before:03}-screened", _tasks.ASKED).where(F.col("a").isNotNull())
             pairs = pairs.join(earlier.select("a", "c"), ["a", "c"], "left_anti")
         pairs = work.save(pairs, f"{step}-pairs")
-        counts = compare(work, self.job, pairs, f"{step}-similar", all=False, bytes=counted["bytes"] or 0)
+        counts = compare(work, self.job, pairs, f"{step}-similar", all=False, screens=is_table, bytes=counted["bytes"] or 0)
         return {"asked": asks.listed + int(counted["asked"] or 0), **counts, "is_table": is_table}
 
 
@@ -648,9 +650,10 @@ def needed(table: Any, pairs: Any) -> Any:
 
 
 def compare(
-    work: Work, job: Job, pairs: Any, name: str, all: bool, texts: str = "texts", bytes: int | None = None
+    work: Work, job: Job, pairs: Any, name: str, all: bool, screens: bool = False, texts: str = "texts", bytes: int | None = None
 ) -> dict[str, Any]:
-    """Compares pairs exactly and writes those that are similar, or all of them. `bytes` are those of both texts of all pairs.
+    """Compares pairs exactly and writes those that are similar, or all of them. If `screens`, pairs that sketches rule out are not compared.
+    `bytes` are those of both texts of all pairs.
 
     Pairs go to buckets by their later document, so that one document with very many others does not make one large task.
     Each text is sent once per bucket that needs it.
@@ -673,9 +676,10 @@ def compare(
     placed = pairs.withColumn("bucket", F.pmod(F.hash("c"), F.lit(int(buckets))).cast("bigint"))
     firsts = placed.select("bucket", F.col("a").alias("rank"))
     wanted = firsts.unionByName(placed.select("bucket", F.col("c").alias("rank"))).distinct()
-    with_texts = wanted.join(known.select("rank", "text"), "rank")
     none = F.lit(None)
-    rows = with_texts.select("bucket", F.col("rank").alias("a"), none.cast("binary").alias("c"), "text", none.cast("binary").alias("sketch"))
+    with_texts = wanted.join(known.select("rank", "text", "sketch" if screens else none.cast("binary").alias("sketch")), "rank")
+    rows = with_texts.select("bucket", F.col("rank").alias("a"), none.cast("binary").alias("c"), "text", "sketch")
     rows = rows.unionByName(placed.select("bucket", "a", "c", none.cast("string").alias("text"), none.cast("binary").alias("sketch")))
-    similar = work.save(rows.groupBy("bucket").applyInArrow(_tasks.verifier(job, all, False), _tasks.SIMILAR), name)
-    return {"screened": number, "similar": similar.where("a is not null").count()}
+    table = work.save(rows.groupBy("bucket").applyInArrow(_tasks.verifier(job, all, screens), _tasks.SIMILAR), name)
+    counted = table.agg(F.sum("compared").alias("compared"), F.count("a").alias("similar")).collect()[0]
+    return {"screened": counted["compared"] or 0, "similar": counted["similar"]}

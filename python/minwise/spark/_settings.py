@@ -55,7 +55,11 @@ REFUSED = {
 }
 #: Bytes of a frequency table, and of shingles that are left out, that every task can load.
 MOST_TABLE = 1 << 30
-MOST_LEFT_OUT = 64 << 20
+MOST_LEFT_OUT = 32 << 20
+#: Bytes of the texts of a DataFrame of `ignore_text`, which the driver reads.
+MOST_IGNORED = 256 << 20
+#: Documents that an audit draws: their sketches go to every task.
+MOST_DRAWN = 100_000
 
 
 def require() -> None:
@@ -80,6 +84,12 @@ def check(given: dict[str, Any]) -> dict[str, Any]:
     audit = given.get("audit")
     if audit not in (None, "auto", "off") and (isinstance(audit, bool) or not str(audit).isdigit()):
         raise SettingError(f"`audit`: {audit!r} is no number of documents, `auto` or `off`", settings=["audit"])
+    if audit not in (None, "auto", "off") and int(audit) > MOST_DRAWN:
+        raise SettingError(
+            f"`audit`: the Spark job draws {MOST_DRAWN:,} documents at most, because every task gets their sketches",
+            hint=f"`audit={MOST_DRAWN}`",
+            settings=["audit"],
+        )
     chosen = {name: value for name, value in given.items() if value is not None and name not in REFUSED}
     weights = chosen.get("weights")
     if weights is not None and os.path.getsize(weights) >= MOST_TABLE:

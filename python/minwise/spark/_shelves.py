@@ -62,34 +62,47 @@ def check_executors(spark: Any, job: Job, version: str, fingerprint: int) -> dic
     return found
 
 
-def frequent_shingles(df: Any, against: Any, columns: Columns, job: Job, max_df: str) -> bytes:
-    """The shingles that stand in more documents than `max_df` allows, as 8 bytes each."""
+def frequent_shingles(df: Any, against: Any, columns: Columns, job: Job, max_df: str, most: int) -> bytes:
+    """The shingles that stand in more documents than `max_df` allows, as 8 bytes each. The cluster counts and chooses them, so that the driver
+    gets no others. More than `most` of them are refused, because every task loads them."""
     from pyspark.sql import functions as F
 
-    from .._minwise import spark_frequent
-    from ._settings import MOST_LEFT_OUT
+    from .._minwise import spark_allowed
 
     rows = selected(df, columns).select("text")
     if against is not None:
         rows = rows.unionByName(selected(against, for_references(columns)).select("text"))
-    counted = rows.mapInArrow(_tasks.counter(job), _tasks.COUNTED)
-    counted = counted.groupBy("shingle").agg(F.sum("documents").alias("documents"))
     documents = 0
     if "." in max_df:
         sketched = rows.mapInArrow(_tasks.sizer(job), _tasks.SIZES).agg(F.sum("documents").alias("n")).collect()
         documents = int(sketched[0]["n"] or 0)
-        least = float(max_df) * documents
-    else:
-        least = float(max_df)
-    # Rust decides by the same comparison as the command; this only leaves out what is certain.
-    left_out = spark_frequent(counted.where(F.col("documents") >= F.lit(int(least))).toArrow(), max_df, documents)
-    if len(left_out) > MOST_LEFT_OUT:
-        raise SettingError(
-            f"`max_df`: {len(left_out) // 8:,} shingles are left out, more than every task can load",
-            hint="a larger `max_df` leaves out fewer",
-            settings=["max_df"],
-        )
-    return bytes(left_out)
+    allowed = spark_allowed(max_df, documents)
+    counted = rows.mapInArrow(_tasks.counter(job), _tasks.COUNTED)
+    counted = counted.groupBy("shingle").agg(F.sum("documents").alias("documents")).where(F.col("documents") > allowed)
+    left_out = counted.select("shingle").limit(most + 1).toArrow()["shingle"]
+    if len(left_out) > most:
+        refuse_left_out(counted, most, max_df)
+    # The bytes of the numbers, because a list of Python's numbers would take ten times the memory.
+    return b"".join(memoryview(chunk.buffers()[1])[8 * chunk.offset :][: 8 * len(chunk)] for chunk in left_out.chunks if len(chunk))
+
+
+def refuse_left_out(counted: Any, most: int, max_df: str) -> None:
+    """Raises because `max_df` leaves out more shingles than `most`. The hint has the least number of documents that leaves out few enough, which
+    takes one more reading."""
+    from pyspark.sql import functions as F
+
+    numbers = counted.groupBy("documents").agg(F.count(F.lit(1)).alias("shingles")).collect()
+    total, enough = sum(row["shingles"] for row in numbers), 0
+    kept = total
+    for row in sorted(numbers, key=lambda row: int(row["documents"])):
+        if kept <= most:
+            break
+        enough, kept = row["documents"], kept - row["shingles"]
+    raise SettingError(
+        f"`max_df`: {total:,} shingles stand in more documents than `{max_df}` allows; every task loads the shingles that are left out, and {most:,} at most",
+        hint=f"`max_df={enough}` leaves out {kept:,}, those of more than {enough:,} documents",
+        settings=["max_df"],
+    )
 
 
 def sketch_rows(df: Any, against: Any, columns: Columns, job: Job) -> Any:

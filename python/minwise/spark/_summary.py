@@ -54,16 +54,31 @@ def compared(counts: dict[str, Any]) -> str:
     return f"{counted(pairs, 'candidate pair')}: {', '.join(parts)}"
 
 
-def measured(audit: dict[str, Any] | None) -> str:
-    """The recall that an audit measured."""
-    if audit is None:
-        return "not measured (`--audit N` measures it)"
-    sample = f"{counted(audit['documents'], 'document')} of a sample"
-    if audit["pairs"] == 0:
-        return f"not measured, because {sample} {'has' if audit['documents'] == 1 else 'have'} no near-duplicates (`--audit N` compares more)"
-    more = " (`--audit N` compares more)" if audit["high"] - audit["low"] > WIDE else ""
+def measured(audit: dict[str, Any]) -> str:
+    """What an audit measured, in the words of the command."""
+    documents, pairs = counted(audit["documents"], "document"), audit["pairs"]
+    more = " (`--audit N` compares more)"
+    if pairs == 0:
+        if not audit["is_complete"]:
+            return f"not measured, because no document of a sample of {audit['documents']:,} has a near-duplicate{more}"
+        none = "the only document has no near-duplicate" if audit["documents"] == 1 else f"none of the {documents} has a near-duplicate"
+        return f"not measured, because {none}"
+    share, near = probability(audit["recall"]), counted(pairs, "near-duplicate")
+    if audit["is_complete"]:
+        # A pair counts for both of its documents, and documents of equal shingles as one.
+        return f"{share} measured: {audit['found']:,} of {near} found, summed over all {documents}"
     interval = f"{probability(audit['low'])} to {probability(audit['high'])} with 95 % confidence"
-    return f"{probability(audit['recall'])} measured ({interval}) on the {counted(audit['pairs'], 'near-duplicate pair')} of {sample}{more}"
+    more = more if audit["high"] - audit["low"] > WIDE else ""
+    return f"{share} measured ({interval}) on {near} of a sample of {documents}{more}"
+
+
+def recall(counts: dict[str, Any]) -> str:
+    """The recall that was measured. If none was, the line has the probability of finding a pair at the threshold."""
+    audit = counts.get("audit")
+    if audit is not None and audit["pairs"]:
+        return measured(audit)
+    what = "not measured (`--audit N` measures it)" if audit is None else measured(audit)
+    return f"{what}; a pair at {counts['threshold']:g} is found with a probability of {probability(counts['found_at_threshold'])}"
 
 
 def show(counts: dict[str, Any], seconds: float, outputs: dict[str, str], is_annotated: bool = False) -> str:
@@ -85,7 +100,7 @@ def show(counts: dict[str, Any], seconds: float, outputs: dict[str, str], is_ann
     if counts["spared"]:
         large, most = counted(counts["large_clusters"], "cluster"), counted(counts["max_cluster"], "document")
         lines.append(("spared", f"{counted(counts['spared'], 'document')} in {large} of more than {most} (`--max-cluster`)"))
-    lines += [("rejected", counted(counts["rejected"], "record")), ("compared", compared(counts)), ("recall", measured(counts.get("audit")))]
+    lines += [("rejected", counted(counts["rejected"], "record")), ("compared", compared(counts)), ("recall", recall(counts))]
     nouns = {"output": counted(counts["kept"], "kept document"), "removed": counted(counts["removed"], "removed document")}
     if is_annotated:
         nouns["output"] = counted(counts["kept"] + counts["removed"], "annotated document")

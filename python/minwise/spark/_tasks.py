@@ -18,7 +18,7 @@ PAIRS = "a binary, c binary"
 SCREENED = "a binary, c binary, bytes bigint"
 ASKED = "a binary, c binary, bytes bigint, asked bigint"
 SIMILAR = "a binary, c binary, similarity double, compared bigint"
-MET = "a binary, c binary, met tinyint"
+NEAR = "a binary, c binary, `key` bigint, near bigint, bands binary"
 COUNTED = "shingle bigint, documents bigint"
 SIZES = "documents bigint"
 SUMS = "rows bigint, bytes bigint, key_bytes bigint"
@@ -42,13 +42,14 @@ PORTION = 1_000_000
 
 @dataclass(frozen=True)
 class Job:
-    """The settings that every task gets: the plan as JSON, shingles that are left out, a file of frequencies, and whether the table of
-    sketches has whole sketches, which only audits need."""
+    """The settings that every task gets: the plan as JSON, shingles that are left out, a file of frequencies, whether the table of
+    sketches has whole sketches, which only audits need, and the version and the fingerprint of the spec that the driver has."""
 
     plan: str
     ignored: bytes = b""
     weights: str | None = None
     sketches: bool = False
+    driver: tuple[str, int] | None = None
 
 
 #: Tasks of this process by their settings; a process has few.
@@ -56,10 +57,17 @@ _TASKS: dict[Job, Any] = {}
 
 
 def _task(job: Job) -> Any:
+    from .. import __version__
     from .._minwise import SparkTask
 
     if job not in _TASKS:
-        _TASKS[job] = SparkTask(job.plan, job.ignored, job.weights)
+        made = SparkTask(job.plan, job.ignored, job.weights)
+        # The check before the job sees one executor, and others may join later.
+        if job.driver is not None and job.driver != (__version__, made.fingerprint()):
+            raise RuntimeError(
+                f"an executor has minwise {__version__}, and the driver has minwise {job.driver[0]}: install the same version everywhere"
+            )
+        _TASKS[job] = made
     return _TASKS[job]
 
 
@@ -411,17 +419,19 @@ def block_screener(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
     return screen
 
 
-def sampler(job: Job, sample: bytes) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Pairs of a row and a document of the sample that may be similar, and whether they share a band."""
+def sampler(job: Job, sample: bytes, most: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """How many documents of a task may be similar to each document of the sample, and some of them with the bands that both share."""
 
     def screen(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
+        from minwise._minwise import SparkSample
         from minwise.spark._tasks import _batch, _task
 
-        drawn = pa.ipc.open_stream(sample).read_all()
+        near = SparkSample(_task(job), pa.ipc.open_stream(sample).read_all(), most)
         for batch in batches:
-            yield _batch(_task(job).screen_sample(batch, drawn))
+            near.add(batch)
+        yield _batch(near.finish())
 
     return screen
 

@@ -26,7 +26,7 @@ MESSAGE_BYTES = 8 << 20
 #: Bytes of a table that come from the engine in one answer. Classic Spark refuses more than `spark.driver.maxResultSize`: 1 GiB.
 ANSWER_BYTES = 256 << 20
 #: The version of the tables in a folder.
-FORMAT = 4
+FORMAT = 5
 
 
 def is_missing(error: Exception) -> bool:

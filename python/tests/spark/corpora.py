@@ -41,8 +41,21 @@ def chains(count: int, length: int) -> list[str]:
     return texts
 
 
+def copies(count: int) -> list[str]:
+    """Copies of one text: a quarter is equal to it, and of the others all but one in a thousand differ in one word and are near-duplicates of it."""
+    source = random.Random(37)
+    base = [f"b{number}" for number in range(80)]
+    texts = []
+    for number in range(count):
+        parts = list(base)
+        for _ in range(0 if number % 4 == 3 else 8 if source.randrange(1_000) == 0 else 1):
+            parts[source.randrange(len(parts))] = f"y{source.randrange(10**6)}"
+        texts.append(" ".join(parts))
+    return texts
+
+
 def family(count: int) -> list[str]:
-    """Many near-copies of one text, some of which are not similar to the first."""
+    """Many variants of one text, half of which are not similar to the first."""
     source = random.Random(11)
     base = [f"b{number}" for number in range(80)]
     texts = []
@@ -65,6 +78,17 @@ def forms(count: int, shared: int = 60, own: int = 30) -> list[str]:
         else:
             texts.append(form + " " + " ".join(f"v{source.randrange(50_000)}" for _ in range(own)))
     return texts
+
+
+def one_shelf(count: int) -> list[str]:
+    """Documents that share one half, so that they share shelves, and of which none are similar."""
+    source = random.Random(19)
+    half = " ".join(f"h{number}" for number in range(100))
+    return [half + " " + " ".join(f"o{source.randrange(10**6)}" for _ in range(25)) for _ in range(count)]
+
+
+#: Crowds of the sizes that the job is made for, with the least number of documents of their largest shelf.
+LARGE = {"copies": (copies, 1_000_000, 300_000), "forms": (forms, 100_000, 1_000), "one_shelf": (one_shelf, 100_000, 20_000), "family": (family, 100_000, 20_000)}
 
 
 def odd() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import minwise.spark
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from corpora import CORPORA, Command, assert_same, decided_by, rows_of
+from corpora import CORPORA, LARGE, Command, assert_same, decided_by, rows_of
 from minwise.spark import _work
 
 
@@ -108,13 +109,48 @@ def test_the_wrong_executors_are_one_clear_error(classic: Any, tmp_path: Path, m
         minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name, count", [("family", 1_000_000), ("forms", 100_000), ("one_shelf", 100_000)])
-def test_tasks_stay_below_one_gib(classic: Any, tmp_path: Path, name: str, count: int) -> None:
-    """Executors have a heap of 1 GiB, and workers in Python are measured."""
-    import test_skew
+def test_every_task_checks_its_version(tmp_path: Path) -> None:
+    """An executor that joins later may have another version than the one that was checked first."""
+    from minwise.spark import _settings, _tasks
 
-    make = {"family": test_skew.family, "forms": test_skew.forms, "one_shelf": test_skew.one_shelf}[name]
+    plan = json.dumps(_settings.plan({}))
+    fingerprint = _tasks._task(_tasks.Job(plan)).fingerprint()
+    assert _tasks._task(_tasks.Job(plan, driver=(minwise.__version__, fingerprint)))
+    for driver in (("99.0", fingerprint), (minwise.__version__, fingerprint + 1)):
+        with pytest.raises(RuntimeError, match=f"an executor has minwise {minwise.__version__}, and the driver has minwise {driver[0]}"):
+            _tasks._task(_tasks.Job(plan, driver=driver))
+
+
+#: A job on a Spark Connect server, which the session starts. Sessions of other kinds in the same process would leave their marks.
+CONNECT = """
+import json, sys
+import minwise.spark
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "4").getOrCreate()
+df = spark.read.parquet(sys.argv[1])
+result = minwise.spark.dedup(df, text="text", order_by="row", work=sys.argv[2], **json.loads(sys.argv[3]))
+print(json.dumps([tuple(row) for row in result.decisions.collect()]))
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("limits", [{}, {"_here": 0}, {"_driver": 0}], ids=["here", "tasks", "cluster"])
+def test_spark_connect(command: Command, tmp_path: Path, limits: dict[str, int]) -> None:
+    rows = rows_of(CORPORA["articles"]())
+    expected, _ = command.dedup(rows)
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
+    words = [sys.executable, "-c", CONNECT, str(tmp_path / "in.parquet"), str(tmp_path / "work"), json.dumps(limits)]
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    done = subprocess.run(words, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert_same({id: (of, similarity) for id, of, similarity in json.loads(done.stdout.splitlines()[-1])}, expected)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", LARGE)
+def test_tasks_stay_below_one_gib(classic: Any, tmp_path: Path, name: str) -> None:
+    """The heap of each executor has 1 GiB, and the peak resident memory (VmHWM) of every worker in Python stays below 1 GiB, too."""
+    make, count, _ = LARGE[name]
     rows = rows_of(make(count))
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet", row_group_size=10_000)
     del rows

@@ -283,7 +283,7 @@ def test_parts_decide_as_the_whole(limits: Limits) -> None:
 
 def test_rows_of_blocks_are_made_once() -> None:
     """Each pair is in one task, and the driver has each row once per side."""
-    ranks = [bytes([1]) + number.to_bytes(3, "big") for number in range(20_000)]
+    ranks = [bytes([1]) + number.to_bytes(3, "big") for number in range(80_000)]
     shelf = pa.table({"band": [0] * len(ranks), "key": [7] * len(ranks), "rank": pa.array(ranks, pa.binary())})
     none = pa.table({"rank": pa.array([], pa.binary()), "other": pa.array([], pa.binary())})
     rounds = SparkRounds("pairs", [shelf.slice(0, 8_000), shelf.slice(8_000)], [none])

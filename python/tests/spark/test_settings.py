@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import minwise
 import minwise.spark
 import pytest
 from corpora import Command, assert_same, chains, decided_by, family, forms, generated, rows_of
+from minwise.spark import _settings
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +58,8 @@ SETTINGS: list[tuple[dict[str, Any], list[str]]] = [
     ({"weight": "tf"}, ["--weight", "tf"]),
     ({"max_df": 20}, ["--max-df", "20"]),
     ({"max_df": 0.1}, ["--max-df", "0.1"]),
+    ({"max_df": 1}, ["--max-df", "1"]),
+    ({"max_df": 0.00005}, ["--max-df", "0.00005"]),
     ({"max_df": 20, "weight": "tf"}, ["--max-df", "20", "--weight", "tf"]),
     ({"shingle": "chars:9"}, ["--shingle", "chars:9"]),
     ({"shingle": "words:3", "normalize": "none"}, ["--shingle", "words:3", "--normalize", "none"]),
@@ -74,6 +78,56 @@ def test_setting(sail: Any, command: Command, tmp_path: Path, mixed: Any, given:
     result = minwise.spark.dedup(frame(sail, mixed), text="text", order_by="row", work=str(tmp_path / "work"), **given)
     assert expected
     assert_same(decided_by(result), expected)
+
+
+def marked() -> list[dict[str, Any]]:
+    """Texts with tags, with runs of white space, and some that are very long."""
+    source, texts = random.Random(23), []
+    for at, text in enumerate(generated(120)):
+        words = text.split()
+        if at % 3 == 1:
+            words = [f"<b>{word}</b>" if source.random() < 0.3 else word for word in words]
+        texts.append("".join(word + source.choice([" ", "  ", "\n"] if at % 3 == 2 else [" "]) for word in words))
+        if at % 20 == 7:
+            texts.append(" ".join(f"l{source.randrange(10**6)}" for _ in range(2_000)))
+    return rows_of(texts + texts[:30])
+
+
+OF_TEXTS: list[tuple[dict[str, Any], list[str]]] = [
+    ({"strip_markup": True}, ["--strip-markup"]),
+    ({"whitespace": "keep", "shingle": "chars:9"}, ["--whitespace", "keep", "--shingle", "chars:9"]),
+    ({"whitespace": "remove", "shingle": "chars:9"}, ["--whitespace", "remove", "--shingle", "chars:9"]),
+    ({"max_record": "8KiB"}, ["--max-record", "8KiB"]),
+    ({"spec": "none / chars:7 / minhash:64 / seed:5"}, ["--normalize", "none", "--shingle", "chars:7", "--registers", "64", "--seed", "5"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given, words", OF_TEXTS, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+def test_setting_of_texts(sail: Any, command: Command, tmp_path: Path, given: Any, words: Any) -> None:
+    rows = marked()
+    expected, _ = command.dedup(rows, *words)
+    assert expected != command.dedup(rows)[0]
+    result = minwise.spark.dedup(sail.createDataFrame(rows), text="text", order_by="row", work=str(tmp_path / "work"), **given)
+    assert_same(decided_by(result), expected)
+
+
+def test_every_supported_setting_is_compared_with_the_command() -> None:
+    compared = {name for given, _ in SETTINGS + OF_TEXTS for name in given}
+    # These have tests of their own below; bands of Jaccard similarity are the only `measure` and `candidates`.
+    compared |= {"ignore_text", "weights", "null", "short", "audit", "measure", "candidates"}
+    assert set(_settings.SUPPORTED) == compared
+
+
+def test_annotated_rows_are_those_of_the_command(sail: Any, command: Command, tmp_path: Path, mixed: Any) -> None:
+    command("dedup", command.write(mixed), "--annotate", "--output", tmp_path / "out.jsonl")
+    lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    expected = {row["id"]: (row["minwise"]["duplicate_of"], row["minwise"]["similarity"]) for row in map(json.loads, lines)}
+    result = minwise.spark.dedup(frame(sail, mixed), text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
+    found = {row["id"]: (row["duplicate_of"], row["similarity"]) for row in result.annotated.collect()}
+    assert set(found) == set(expected) == {row["id"] for row in mixed}
+    assert any(of for of, _ in expected.values()) and {id: of for id, (of, _) in found.items()} == {id: of for id, (of, _) in expected.items()}
+    for id, (_, similarity) in expected.items():
+        assert found[id][1] is None if similarity is None else abs(found[id][1] - similarity) < 1e-6, id
 
 
 @pytest.mark.parametrize("cluster", ["star", "components"])
@@ -110,6 +164,35 @@ def test_ignore_text(sail: Any, command: Command, tmp_path: Path) -> None:
     df = sail.createDataFrame(rows)
     result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), ignore_text=[form])
     assert_same(decided_by(result), expected)
+
+
+def test_what_tasks_load_is_bounded(
+    sail: Any, command: Command, tmp_path: Path, mixed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A limit on frequencies that leaves out too many shingles is refused, and the one of the hint is taken."""
+    monkeypatch.setattr(_settings, "MOST_LEFT_OUT", 8 * 300)
+    df = frame(sail, mixed)
+    settings: dict[str, Any] = {"text": "text", "order_by": "row", "audit": "off"}
+    for tiny in (1, 0.001):
+        with pytest.raises(minwise.SettingError, match="`max_df`.*shingles.*300 at most") as raised:
+            minwise.spark.dedup(df, work=str(tmp_path / "a"), max_df=tiny, **settings)
+    hinted = re.match(r"`max_df=(\d+)` leaves out (\d+)", raised.value.hint or "")
+    assert hinted and 0 < int(hinted[2]) <= 300
+    most = int(hinted[1])
+    result = minwise.spark.dedup(df, work=str(tmp_path / "b"), max_df=most, **settings)
+    assert_same(decided_by(result), command.dedup(mixed, "--max-df", most)[0])
+    with pytest.raises(minwise.SettingError, match="`max_df`"):
+        minwise.spark.dedup(df, work=str(tmp_path / "c"), max_df=most - 1, **settings)
+    # Shingles of both settings go to tasks together.
+    with pytest.raises(minwise.SettingError, match="`max_df`"):
+        minwise.spark.dedup(df, work=str(tmp_path / "d"), max_df=most, ignore_text=" ".join(f"i{at}" for at in range(299)), **settings)
+    long = " ".join(f"i{at}" for at in range(400))
+    for given in (long, [long], sail.createDataFrame([(long,)], "text string")):
+        with pytest.raises(minwise.SettingError, match="`ignore_text`.*396 shingles.*300 at most"):
+            minwise.spark.dedup(df, work=str(tmp_path / "e"), ignore_text=given, **settings)
+    monkeypatch.setattr(_settings, "MOST_IGNORED", 100)
+    with pytest.raises(minwise.SettingError, match="`ignore_text`.*MiB"):
+        minwise.spark.dedup(df, work=str(tmp_path / "f"), ignore_text=sail.createDataFrame([(long,)], "text string"), **settings)
 
 
 def test_tf_idf_with_a_table(sail: Any, command: Command, tmp_path: Path, mixed: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +9,9 @@ import minwise.spark
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from corpora import Command, assert_same, decided_by, family, forms, rows_of
+from corpora import LARGE, Command, assert_same, decided_by, family, forms, one_shelf, rows_of
 
 BLOCKS = {"_asking": 4, "_pairs": 2_000}
-
-
-def one_shelf(count: int) -> list[str]:
-    """Documents that share one half, so that they share shelves, and of which none are similar."""
-    source = random.Random(19)
-    half = " ".join(f"h{number}" for number in range(100))
-    return [half + " " + " ".join(f"o{source.randrange(10**6)}" for _ in range(25)) for _ in range(count)]
 
 
 def check(spark: Any, command: Command, work: Path, texts: list[str], **given: Any) -> dict[str, Any]:
@@ -57,7 +49,7 @@ def test_one_shelf_with_every_document(sail: Any, command: Command, tmp_path: Pa
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name, count, least", [("family", 1_000_000, 100_000), ("forms", 100_000, 1_000), ("one_shelf", 100_000, 20_000)])
-def test_stated_sizes(sail: Any, command: Command, tmp_path: Path, name: str, count: int, least: int) -> None:
-    texts = {"family": family, "forms": forms, "one_shelf": one_shelf}[name](count)
-    assert check(sail, command, tmp_path / "work", texts)["largest"] > least
+@pytest.mark.parametrize("name", LARGE)
+def test_stated_sizes(sail: Any, command: Command, tmp_path: Path, name: str) -> None:
+    make, count, least = LARGE[name]
+    assert check(sail, command, tmp_path / "work", make(count))["largest"] > least

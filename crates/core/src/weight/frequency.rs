@@ -137,8 +137,9 @@ impl MostDocuments {
 impl fmt::Display for MostDocuments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // Debug keeps the point of 1.0.
-            Self::Share(share) => write!(f, "{share:?}"),
+            // Display leaves out the point of 1.0, and Debug writes 5e-5, which is no text form.
+            Self::Share(1.0) => f.write_str("1.0"),
+            Self::Share(share) => write!(f, "{share}"),
             Self::Number(number) => write!(f, "{number}"),
         }
     }
@@ -195,6 +196,7 @@ mod tests {
         for (form, limit) in [
             ("0.25", MostDocuments::Share(0.25)),
             ("1.0", MostDocuments::Share(1.0)),
+            ("0.00005", MostDocuments::Share(0.00005)),
             ("1", MostDocuments::Number(1)),
             ("500", MostDocuments::Number(500)),
         ] {

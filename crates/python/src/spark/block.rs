@@ -9,10 +9,10 @@ use super::batch::binary;
 
 /// Documents that a shelf takes, as in the command.
 pub const SHELF: usize = 131_072;
-/// Documents that ask in one task, and others: their sketches take 13 MB, and their pairs some seconds. With 2,048 documents that ask, the
-/// sketches of a shelf of 24,000 were sent 14 times instead of five times.
-const ASKING: usize = 8192;
-const MEMBERS: usize = 16384;
+/// Documents that ask in one task, and others: their parity bits take 13 MB, and up to 100 MB if documents are long, or their sketches 50 MB,
+/// and their pairs some seconds. With a quarter of both, four times as many bytes were sent.
+const ASKING: usize = 32_768;
+const MEMBERS: usize = 65_536;
 /// Columns of numbers.
 const NAMES: [&str; 13] = [
     "task", "step", "end", "side", "block", "band", "document", "last", "front", "decided", "kind", "joined",

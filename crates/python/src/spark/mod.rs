@@ -9,6 +9,8 @@
 //! | `group` | brings equal documents and documents of one shelf together, on executors |
 //! | `file` | reads and copies files of records, on executors |
 //! | `block` | makes tasks of shelves whose pairs are not listed |
+//! | `sample` | finds the documents near those that an audit has drawn, on executors |
+//! | `scan` | compares parity bits of such shelves |
 //! | `screen` | screens the pairs of such shelves, on executors |
 //! | `rounds` | works out which pairs are compared next, on the driver |
 //! | `shelves` | works out the same for a part of the shelves or of the components, on executors |
@@ -22,6 +24,8 @@ mod group;
 mod plan;
 mod rank;
 mod rounds;
+mod sample;
+mod scan;
 mod screen;
 mod shelves;
 mod task;
@@ -29,8 +33,9 @@ mod task;
 pub use batch::PySparkBatch;
 pub use file::PySparkFile;
 pub use group::{spark_group, spark_sort};
-pub use plan::{spark_frequent, spark_plan};
+pub use plan::{spark_allowed, spark_plan};
 pub use rounds::PySparkRounds;
+pub use sample::{PySparkSample, spark_share};
 pub use screen::PySparkBlocks;
 pub use shelves::{spark_ask, spark_name, spark_settle, spark_wait};
 pub use task::PySparkTask;

@@ -5,13 +5,11 @@ use std::path::PathBuf;
 use minwise::filter::{ErrorBudget, Filter, default_looks};
 use minwise::weight::MostDocuments;
 use minwise_engine::weigh::FrequencyTable;
-use minwise_engine::{Arguments, Measure, Search, WeightTables};
+use minwise_engine::{Arguments, FILTER_ERROR, Measure, Search, WeightTables};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 use serde::{Deserialize, Serialize};
 
-use super::batch::{batches, column, integer};
 use crate::error::{OrRaise, setting_error};
 use crate::shared::PySpec;
 
@@ -24,6 +22,10 @@ pub struct JobPlan {
     pub bands: usize,
     pub rows: usize,
     pub filter: Option<String>,
+    /// The filter of audits; none for sketches that rule out no pair.
+    pub sieve: Option<String>,
+    /// The probability of finding a pair at the threshold.
+    pub found_at_threshold: f64,
     pub keep: String,
     pub cluster: String,
     pub max_cluster: Option<u64>,
@@ -94,6 +96,13 @@ pub fn spark_plan(
         }
         None => None,
     };
+    // Only equal documents are similar at a threshold of 1, so that nothing can be missed.
+    let sieve = if plan.threshold() < 1.0 {
+        let (looks, budget) = (default_looks(method.registers()), ErrorBudget::Exact(FILTER_ERROR));
+        Filter::of(method, plan.threshold(), 1, &looks, budget).or_raise(py)?
+    } else {
+        None
+    };
     let option =
         |name: &str| options.iter().find(|(setting, _)| setting == name).map(|(_, text)| text.as_str());
     let recall = option("bands")
@@ -105,6 +114,8 @@ pub fn spark_plan(
         bands: plan.banding().bands(),
         rows: plan.banding().rows(),
         filter: filter.map(|filter| filter.to_string()),
+        sieve: sieve.map(|filter| filter.to_string()),
+        found_at_threshold: plan.curve().probability(plan.threshold()),
         keep: plan.keep().to_string(),
         cluster: option("cluster").unwrap_or("star").to_owned(),
         max_cluster: option("max-cluster").and_then(|text| text.parse().ok()),
@@ -116,24 +127,15 @@ pub fn spark_plan(
     serde_json::to_string(&plan).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// The shingles, of those with their frequencies, that stand in too many of so many documents; as bytes for tasks.
+/// The most documents that a shingle may stand in, of so many documents, by a limit such as `0.1` or `500`.
 #[pyfunction]
-pub fn spark_frequent<'py>(
-    py: Python<'py>,
-    counted: &Bound<'py, PyAny>,
-    max_df: &str,
-    documents: u64,
-) -> PyResult<Bound<'py, PyBytes>> {
+pub fn spark_allowed(py: Python<'_>, max_df: &str, documents: u64) -> PyResult<u64> {
     let most: MostDocuments = max_df.parse().or_raise(py)?;
-    let mut bytes = vec![];
-    for batch in batches(counted)? {
-        let (shingles, frequencies) = (column(&batch, "shingle")?, column(&batch, "documents")?);
-        for row in 0..batch.num_rows() {
-            let frequency = integer(frequencies, row).unwrap_or(0).cast_unsigned();
-            if !most.allows(frequency, documents) {
-                bytes.extend_from_slice(&integer(shingles, row).unwrap_or(0).to_le_bytes());
-            }
-        }
+    // The comparison of the command is what decides, however it rounds a share.
+    let (mut allowed, mut refused) = (0, i64::MAX.cast_unsigned());
+    while allowed + 1 < refused {
+        let middle = allowed.midpoint(refused);
+        if most.allows(middle, documents) { allowed = middle } else { refused = middle }
     }
-    Ok(PyBytes::new(py, &bytes))
+    Ok(allowed)
 }

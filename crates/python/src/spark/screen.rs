@@ -1,16 +1,17 @@
-//! Blocks in a task: the pairs of their rows are screened by parity bits and by sketches.
+//! Blocks in a task: the pairs of their rows are screened by parity bits, or by sketches if shingles have weights.
 //!
 //! Sketches alone do not rule out fillings of one form: at a similarity of 0.66, they left 99.8 % of the pairs of 1,500 documents open. Parity
-//! bits rule out most of them, and never a similar pair.
+//! bits rule out most of them, and never a similar pair. So rows with parity bits come without sketches, and the sketches of the few pairs
+//! that are left are compared before their texts are.
 
 use arrow_array::RecordBatch;
 use minwise::cluster::BlockRow;
 use minwise::kernel::Kernel;
-use minwise::verify::parity::Bound;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::batch::{PySparkBatch, batches, bytes_at, column, integer};
+use super::scan::{BlockScan, ScanRows};
 use super::task::{Found, PySparkTask};
 
 /// Rows of blocks, and how far their pairs are screened. Pairs come in portions, because a task of 8,192 × 16,384 documents of which sketches
@@ -24,18 +25,22 @@ pub struct PySparkBlocks {
     sketches: Vec<u32>,
     keys: Vec<u64>,
     parities: Vec<u32>,
+    /// Whether all rows have parity bits.
+    has_parities: bool,
     kernel: Kernel,
-    /// The row whose pairs come next.
+    /// The row whose pairs come next; with parity bits, the first row of the next block.
     next: usize,
+    /// The block that is scanned by parity bits.
+    scan: Option<BlockScan>,
 }
 
 /// A row of a block, as a task gets it.
-struct TaskRow {
+pub(super) struct TaskRow {
     /// The block, whether the row is there as one that others ask, and the document.
     place: (i64, bool, u32),
     /// The batch and the row that has the rank key.
     at: (usize, usize),
-    row: BlockRow,
+    pub(super) row: BlockRow,
     band: u32,
     /// Bands of blocks in which the document asks.
     mask: u64,
@@ -44,22 +49,8 @@ struct TaskRow {
     /// The number of the sketch in the task.
     sketch: usize,
     /// The number of shingles, and the first and the number of the words of parity bits; no words if they are unknown.
-    shingles: usize,
-    parity: (usize, usize),
-}
-
-/// In how many bits two arrays of parity bits differ, of which the wider one is folded to the width of the other one.
-fn different(kernel: Kernel, a: &[u32], b: &[u32], folded: &mut Vec<u32>) -> usize {
-    let (narrow, wide) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    if narrow.len() == wide.len() {
-        return kernel.different_bits(narrow, wide);
-    }
-    folded.clear();
-    folded.resize(narrow.len(), 0);
-    for part in wide.chunks_exact(narrow.len()) {
-        folded.iter_mut().zip(part).for_each(|(word, more)| *word ^= more);
-    }
-    kernel.different_bits(narrow, folded)
+    pub(super) shingles: usize,
+    pub(super) parity: (usize, usize),
 }
 
 impl PySparkBlocks {
@@ -67,6 +58,7 @@ impl PySparkBlocks {
         let (mut rows, mut sketches, mut one, mut parities) = (vec![], vec![], vec![], vec![]);
         let own = task.get();
         let words = own.preparation.words();
+        let mut lacks_sketches = false;
         for (number, batch) in all.iter().enumerate() {
             let names =
                 ["side", "block", "band", "document", "last", "front", "decided", "kind", "joined", "mask"];
@@ -80,8 +72,17 @@ impl PySparkBlocks {
                     *value = integer(*array, row).unwrap_or(0);
                 }
                 let [side, block, band, document, last, front, decided, kind, component, mask] = values;
-                let (Some(_), Some(sketch)) = (bytes_at(rank, row), bytes_at(sketch, row)) else { continue };
-                own.words(sketch, &mut one)?;
+                if bytes_at(rank, row).is_none() {
+                    continue;
+                }
+                // Rows with parity bits have no sketches.
+                if let Some(sketch) = bytes_at(sketch, row) {
+                    own.words(sketch, &mut one)?;
+                } else {
+                    one.clear();
+                    one.resize(words, 0);
+                    lacks_sketches = true;
+                }
                 let (begin, mut shingles) = (parities.len(), 0);
                 if let Some((number, words)) =
                     bytes_at(parity, row).unwrap_or_default().split_first_chunk::<4>()
@@ -110,13 +111,20 @@ impl PySparkBlocks {
                 sketches.extend_from_slice(&one);
             }
         }
+        let has_parities = rows.iter().all(|row: &TaskRow| row.parity.1 > 0);
+        if has_parities {
+            sketches.clear();
+        } else if lacks_sketches {
+            return Err(PyValueError::new_err("a row of a block has neither a sketch nor parity bits"));
+        }
         let bands = own.banding.bands();
-        let mut keys = vec![0; rows.len() * bands];
+        let mut keys = vec![0; sketches.len() / words * bands];
         for (row, keys) in sketches.chunks_exact(words).zip(keys.chunks_exact_mut(bands)) {
             own.banding.keys_into(row, keys);
         }
         rows.sort_unstable_by_key(|row| row.place);
-        Ok(Self { task, all, rows, sketches, keys, parities, kernel: Kernel::detect(), next: 0 })
+        let kernel = Kernel::detect();
+        Ok(Self { task, all, rows, sketches, keys, parities, has_parities, kernel, next: 0, scan: None })
     }
 
     /// Whether a pair shares a band before its own with a block, so that it is compared there.
@@ -141,12 +149,7 @@ impl PySparkBlocks {
         let task = self.task.get();
         let words = task.preparation.words();
         let sketch = |row: &TaskRow| &self.sketches[row.sketch * words..][..words];
-        let rank = |row: &TaskRow| -> PyResult<&[u8]> {
-            Ok(bytes_at(column(&self.all[row.at.0], "rank")?, row.at.1).unwrap_or_default())
-        };
-        let parity = |row: &TaskRow| &self.parities[row.parity.0..][..row.parity.1];
-        let (own, mut asked, mut folded) = (sketch(first), 0, vec![]);
-        let mut bound = Bound::new(first.shingles, task.threshold());
+        let (own, mut asked) = (sketch(first), 0);
         for second in members {
             let is_later = second.row.document > first.row.document;
             // A pair of two that ask is screened by the earlier one.
@@ -158,20 +161,51 @@ impl PySparkBlocks {
                 continue;
             }
             asked += 1;
-            if first.parity.1 > 0
-                && second.parity.1 > 0
-                && !bound.leaves_open(
-                    second.shingles,
-                    different(self.kernel, parity(first), parity(second), &mut folded),
-                )
-            {
-                continue;
-            }
             if !task.rejects(own, sketch(second)) {
-                found.push(rank(earlier)?, rank(later)?, first.size + second.size);
+                found.push(self.rank(earlier)?, self.rank(later)?, first.size + second.size);
             }
         }
         Ok(asked)
+    }
+}
+
+impl PySparkBlocks {
+    /// Scans the next rows by their parity bits.
+    fn scan(&mut self, most: usize) -> PyResult<Option<(PySparkBatch, u64)>> {
+        let threshold = self.task.get().threshold();
+        let rows = ScanRows { rows: &self.rows, parities: &self.parities, threshold, kernel: self.kernel };
+        let (mut pairs, mut asked, mut is_any) = (vec![], 0, false);
+        while pairs.len() < most {
+            let Some(scan) = &mut self.scan else {
+                let Some(first) = self.rows.get(self.next) else { break };
+                let (begin, block) = (self.next, first.place.0);
+                let end = self.rows.partition_point(|row| row.place.0 <= block);
+                let members = self.rows.partition_point(|row| row.place < (block, true, 0));
+                self.next = end;
+                if members > begin {
+                    self.scan = Some(rows.block(begin..members, members..end));
+                }
+                continue;
+            };
+            match scan.scan(&rows, |earlier, later| pairs.push((earlier, later))) {
+                Some(more) => asked += more,
+                None => self.scan = None,
+            }
+            is_any = true;
+        }
+        if !is_any {
+            return Ok(None);
+        }
+        let mut found = Found::default();
+        for (earlier, later) in pairs {
+            let [earlier, later] = [earlier, later].map(|row| &self.rows[row]);
+            found.push(self.rank(earlier)?, self.rank(later)?, earlier.size + later.size);
+        }
+        Ok(Some((found.finish()?, asked)))
+    }
+
+    fn rank(&self, row: &TaskRow) -> PyResult<&[u8]> {
+        Ok(bytes_at(column(&self.all[row.at.0], "rank")?, row.at.1).unwrap_or_default())
     }
 }
 
@@ -179,13 +213,16 @@ impl PySparkBlocks {
 impl PySparkBlocks {
     /// The rows of blocks that one task has, in any order.
     #[new]
-    fn new(task: Py<PySparkTask>, rows: &pyo3::Bound<'_, PyAny>) -> PyResult<Self> {
+    fn new(task: Py<PySparkTask>, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
         Self::of(task, batches(rows)?)
     }
 
-    /// Screens the next rows, with about as many pairs as `most`. Returns the pairs that may be similar and how many were asked about, or
-    /// None after the last row.
+    /// Screens the next rows: by sketches, with about as many pairs as `most`, or by parity bits, until about `most` pairs may be similar.
+    /// Returns these pairs and how many were asked about, or None after the last row.
     fn screen(&mut self, py: Python<'_>, most: usize) -> PyResult<Option<(PySparkBatch, u64)>> {
+        if self.has_parities {
+            return py.detach(|| self.scan(most));
+        }
         py.detach(|| {
             let (mut found, mut asked, mut pairs, mut is_any) = (Found::default(), 0, 0, false);
             while pairs < most

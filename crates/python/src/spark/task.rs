@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow_array::builder::{BinaryBuilder, Int8Builder, Int64Builder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, TimestampMicrosecondType, TimestampNanosecondType};
-use arrow_array::{Array, ArrayRef, BinaryArray, Float64Array, Int64Array, RecordBatch};
+use arrow_array::{Array, BinaryArray, Float64Array, Int64Array, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
 use minwise::candidate::Banding;
 use minwise::filter::{Filter, shuffle};
@@ -262,52 +262,6 @@ impl PySparkTask {
                 }
             }
             found.finish()
-        })
-    }
-
-    /// Of rows with sketches, those that may be similar to one of `sample`, which has the columns `rank` and `sketch` too.
-    fn screen_sample(
-        &self,
-        py: Python<'_>,
-        batch: &Bound<'_, PyAny>,
-        sample: &Bound<'_, PyAny>,
-    ) -> PyResult<PySparkBatch> {
-        let (all, sample) = (batches(batch)?, batches(sample)?);
-        py.detach(|| {
-            let mut drawn: Vec<(&[u8], Vec<u32>)> = vec![];
-            for batch in &sample {
-                let (rank, sketch) = (column(batch, "rank")?, column(batch, "sketch")?);
-                for row in 0..batch.num_rows() {
-                    if let (Some(rank), Some(sketch)) = (bytes_at(rank, row), bytes_at(sketch, row)) {
-                        let mut words = vec![];
-                        self.words(sketch, &mut words)?;
-                        drawn.push((rank, words));
-                    }
-                }
-            }
-            let (mut firsts, mut seconds, mut met) =
-                (BinaryBuilder::new(), BinaryBuilder::new(), Int8Builder::new());
-            let mut words = vec![];
-            for batch in &all {
-                let (rank, sketch) = (column(batch, "rank")?, column(batch, "sketch")?);
-                for row in 0..batch.num_rows() {
-                    let (Some(rank), Some(sketch)) = (bytes_at(rank, row), bytes_at(sketch, row)) else {
-                        continue;
-                    };
-                    self.words(sketch, &mut words)?;
-                    for (other, sampled) in &drawn {
-                        if *other != rank && !self.rejects(sampled, &words) {
-                            firsts.append_value(other);
-                            seconds.append_value(rank);
-                            let band =
-                                |band| self.banding.key(band, sampled) == self.banding.key(band, &words);
-                            met.append_value(i8::from((0..self.banding.bands()).any(band)));
-                        }
-                    }
-                }
-            }
-            let met: ArrayRef = Arc::new(met.finish());
-            made(vec![("a", Arc::new(firsts.finish())), ("c", Arc::new(seconds.finish())), ("met", met)])
         })
     }
 
@@ -563,8 +517,16 @@ impl PySparkTask {
         Ok(())
     }
 
+    /// The filter of audits; none for sketches that rule out no pair.
+    pub(super) fn sieve(&self) -> Option<&str> {
+        self.plan.sieve.as_deref()
+    }
+
     pub(super) fn rejects(&self, a: &[u32], b: &[u32]) -> bool {
-        let Some(filter) = &self.filter else { return false };
+        self.filter.as_ref().is_some_and(|filter| self.rejects_by(filter, a, b))
+    }
+
+    pub(super) fn rejects_by(&self, filter: &Filter, a: &[u32], b: &[u32]) -> bool {
         match &self.shuffle {
             None => filter.screen(a, b).rejected,
             Some(order) => {

@@ -372,7 +372,7 @@ test('the overview counts the documents above any threshold', async () => {
     await settled(page);
     for (const [at, { from }] of similarities.buckets.entries()) {
       await slide(page, 'input[type=range]', String(from));
-      const reach = similarities.buckets.slice(at).reduce((sum, { pairs }) => sum + pairs, 0);
+      const reach = similarities.buckets.slice(at).reduce((sum, { documents }) => sum + documents, 0);
       assert.ok(
         plain(await page.textContent('.reading'))
           .replaceAll(' ', '')

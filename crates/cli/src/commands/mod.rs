@@ -93,7 +93,7 @@ pub fn after_interruption(command: &Command) -> (&'static str, Option<&'static s
             IndexCommand::Add(_) => {
                 ("the documents added so far are in the archive", Some("the same command adds the others"))
             }
-            _ => ("the archive is as it was, or the change is complete", None),
+            _ => ("the archive is unchanged, or the change is complete", None),
         },
         Command::Serve(_) => ("the server was stopped before it listened", None),
         Command::Check(_) | Command::Compare(_) => ("not all documents were compared", None),

@@ -137,7 +137,7 @@ fn samples_of_everything_are_shown() {
         .into();
     assert!(order.is_sorted());
     for part in [
-        "<bdi>d63</bdi></th><td data-name=\"why\">without shingles</td>",
+        "<bdi>d63</bdi></th><td data-name=\"why\">no words to compare</td>",
         "<bdi>d64</bdi></th><td data-name=\"why\">among the shortest</td>",
         "<bdi>d65</bdi></th><td data-name=\"why\">97.91 % of its 48 shingles are repeats</td>",
         "nfkc+casefold / words:3 / minhash:96 / seed:1",
@@ -158,7 +158,7 @@ fn what_the_caller_knows_is_shown_too() {
     let with = page(&documents, &settings, &extras);
     for part in [
         "<dt>measured recall</dt><dd>98.76 %</dd>",
-        "its interval from 95.00 % to 99.90 %",
+        "its 95 % confidence interval from 95.00 % to 99.90 %",
         "<circle class=\"measured\"",
         "minwise dedup &#39;&lt;in&gt;.jsonl&#39;",
         "<th scope=\"row\">read</th><td class=\"number\" data-name=\"seconds\">1.50</td>",
@@ -175,13 +175,13 @@ fn what_the_caller_knows_is_shown_too() {
 fn it_says_why_precision_is_one() {
     let documents = families();
     for (cluster, why) in [
-        (Clustering::Star, "Every removed document was compared exactly with the one that was kept for it"),
+        (Clustering::Star, "Every near-duplicate was compared exactly with its kept document"),
         (Clustering::Components, "Every pair that joins documents into a cluster was compared exactly"),
     ] {
         let settings = settings("words:3", 0.8, 16, 6).cluster(cluster);
         let page = page(&documents, &settings, &Extras::default());
         assert!(page.contains("<dt>precision</dt><dd>100 %</dd>"), "{page}");
-        assert!(page.contains(&format!("{why}, so precision is 100 %.")), "{page}");
+        assert!(page.contains(&format!("{why}, so the precision is 100 %.")), "{page}");
     }
 }
 

@@ -103,15 +103,15 @@ class Reject(NamedTuple):
 
     >>> import minwise
     >>> reject = minwise.dedup(["a rose", None], null="reject").rejects[0]
-    >>> reject.position, reject.code
+    >>> reject.position, reject.reason
     (1, 'null')
     """
 
     #: The position of the record; None if it is of `against`.
     position: int | None
     id: str | None
-    #: A stable name of the reason.
-    code: str
+    #: The code of the reason, such as `missing_field`; it is stable.
+    reason: str
     #: The reason in words.
     message: str
 

@@ -227,7 +227,7 @@ def test_nulls() -> None:
     assert minwise.dedup(texts).kept == texts
     rejecting = minwise.dedup(texts, null="reject")
     assert rejecting.kept == ["a", "b"] and rejecting.removed == []
-    assert [(r.position, r.code) for r in rejecting.rejects] == [(1, "null")]
+    assert [(r.position, r.reason) for r in rejecting.rejects] == [(1, "null")]
     with pytest.raises(minwise.RejectedRecords):
         minwise.dedup(texts, null="error")
     with pytest.raises(minwise.SettingError, match="`null`"):
@@ -247,7 +247,7 @@ def test_rejects_do_not_raise() -> None:
     result = minwise.dedup(data, text="text")
     assert result.kept == [data[0], data[2]]
     [reject] = result.rejects
-    assert reject.position == 1 and reject.code and "text" in reject.message
+    assert reject.position == 1 and reject.reason and "text" in reject.message
     with pytest.raises(minwise.RejectedRecords):
         minwise.dedup(data, text="text", max_rejects=0)
 
@@ -385,7 +385,7 @@ def test_weights_and_ignored_texts(tmp_path: Path) -> None:
 def test_nan_in_records_is_null() -> None:
     rows = [{"text": "a b c", "rank": float("nan")}, {"text": "A b c", "rank": 2.0}, {"text": float("nan"), "rank": 1.0}]
     for data in (rows, iter(rows)):
-        with pytest.warns(minwise.MinwiseWarning, match="comes last by `max:rank`"):
+        with pytest.warns(minwise.MinwiseWarning, match="ranks last by `max:rank`"):
             result = minwise.dedup(data, text="text", shingle="words:1", keep="max:rank")
         with result:
             assert [row["rank"] for row in result.kept] == [2.0, 1.0]

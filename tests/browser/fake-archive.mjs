@@ -137,13 +137,12 @@ export class FakeArchive {
   stats() {
     const documents = [...this.#documents.values()];
     const bytes = documents.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-    const buckets = Array.from({ length: 20 }, (_, at) => ({ from: at / 20, to: (at + 1) / 20, pairs: 0 }));
-    documents.forEach((left, at) => {
-      for (const right of documents.slice(at + 1)) {
-        const { similarity } = measures(left, right);
-        if (similarity > 0) buckets[Math.min(19, Math.floor(similarity * 20))].pairs += 1;
-      }
-    });
+    const buckets = Array.from({ length: 20 }, (_, at) => ({ from: at / 20, to: (at + 1) / 20, documents: 0 }));
+    for (const left of documents) {
+      const others = documents.filter((right) => right !== left);
+      const nearest = Math.max(0, ...others.map((right) => measures(left, right).similarity));
+      if (nearest > 0) buckets[Math.min(19, Math.floor(nearest * 20))].documents += 1;
+    }
     const months = new Map();
     for (const { added } of documents) months.set(added.slice(0, 7), (months.get(added.slice(0, 7)) ?? 0) + 1);
     return {

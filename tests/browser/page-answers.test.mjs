@@ -68,6 +68,7 @@ test('what is not all that was found is said not to be', async () => {
     await change(page, '**/api/v1/check', (answer) => ({
       ...answer,
       further: 300,
+      not_compared: 1,
       passed_over: 7,
       recall_at_threshold: 0.99999,
       matches: answer.matches.map((match) => ({ ...match, further_passages: 100 })),
@@ -77,7 +78,8 @@ test('what is not all that was found is said not to be', async () => {
     const plain = (text) => text.replaceAll(/[\u00a0\u202f]/g, ' ');
     assert.equal(plain(await page.textContent('#status')), `${shown} of ${shown + 300} matches`);
     assert.ok(plain(await page.textContent('main')).includes(`the best ${shown} of ${shown + 300} matches`));
-    assert.match(plain(await page.textContent('.facts')), /99\.9 % or more.*Passages not looked up, because very many documents contain them7/);
+    assert.ok(plain(await page.textContent('.facts')).includes('1 document with less in common was not compared'));
+    assert.match(plain(await page.textContent('.facts')), /99\.9 % or more.*Pieces of text not looked up, because very many documents contain them7/);
     assert.match(plain(await page.textContent('tbody tr')), /10\d passages, \d+ words in all/);
     // Passages that could not be loaded are said to be missing.
     await page.route('**/api/v1/pair', (route) => route.fulfill({ status: 503, body: 'busy' }));
@@ -272,7 +274,7 @@ test('an archive of which nothing was sampled has no histogram', async () => {
     await page.goto('/overview');
     await settled(page);
     assert.equal(await page.locator('.histogram, .months').count(), 0);
-    assert.ok((await page.textContent('.empty')).includes('no pairs of documents'));
+    assert.ok((await page.textContent('.empty')).includes('no two documents'));
   });
 });
 

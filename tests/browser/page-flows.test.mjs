@@ -159,12 +159,12 @@ test('a check can be changed and made again', async () => {
     await page.click('text=Back to the check');
     await page.waitForSelector('#text');
     assert.equal(await page.inputValue('#text'), submission());
-    assert.equal(await page.getByLabel('Similarity of at least').inputValue(), '5');
+    assert.equal(await page.getByLabel('Minimum similarity').inputValue(), '5');
     await page.setInputFiles('input[type=file]', { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') });
     await page.click('text=Clear');
     assert.equal(await page.inputValue('#text'), '');
     assert.equal(await page.locator('.files li').count(), 0);
-    assert.equal(await page.getByLabel('Similarity of at least').inputValue(), '50');
+    assert.equal(await page.getByLabel('Minimum similarity').inputValue(), '50');
   });
 });
 
@@ -372,7 +372,7 @@ test('the overview counts the documents above any threshold', async () => {
     await settled(page);
     for (const [at, { from }] of similarities.buckets.entries()) {
       await slide(page, 'input[type=range]', String(from));
-      const reach = similarities.buckets.slice(at).reduce((sum, { pairs }) => sum + pairs, 0);
+      const reach = similarities.buckets.slice(at).reduce((sum, { documents }) => sum + documents, 0);
       assert.ok(
         plain(await page.textContent('.reading'))
           .replaceAll(' ', '')

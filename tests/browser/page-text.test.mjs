@@ -130,6 +130,10 @@ test('lengths are counted in words, or in characters where a script has no space
     module.unitOf('nfkc+casefold / words:5 / minhash:128', '高原湖泊'),
     module.unitOf('nfkc+casefold / chars:9 / minhash:128', 'Tidal marshes'),
     module.unitOf('nfkc+casefold / words:5 / minhash:128', null),
+    module.unitOf('nfkc+casefold / words:5 / minhash:128', 'The ferry to 上海 leaves at noon.'),
+    module.unitOf('nfkc+casefold / words:5 / minhash:128', '去上海的渡轮中午离开。 Ferry'),
+    module.unitOf('nfkc+casefold / words:5 / minhash:128', 'เรือออกเที่ยง'),
+    module.unitOf('nfkc+casefold / terms / minhash:128', 'Tidal marshes'),
   ]);
-  assert.deepEqual(units, ['word', 'character', 'character', 'word']);
+  assert.deepEqual(units, ['word', 'character', 'character', 'word', 'word', 'character', 'character', 'term']);
 });

@@ -218,7 +218,7 @@ test('beginnings of documents end at words', async () => {
   const input = join(folder, 'words.jsonl');
   writeFileSync(input, `${JSON.stringify({ id: 'a', text })}\n`);
   await open(report(input, 'words'), SCREENS[0], async (page) => {
-    const begins = await page.locator('#strange [data-name=begins]').first().textContent();
+    const begins = await page.locator('#strange [data-name="first words"]').first().textContent();
     assert.match(begins, /^Gewässergüte0 .*Gewässergüte10 …$/);
   });
 });

@@ -184,14 +184,14 @@ pub struct DedupArgs {
     pub annotate: bool,
 
     /// Also remove documents that repeat a document of REF, which is a file, a folder or a glob. REF may have another format
-    /// than INPUT, but its text must be in a field of the same name. Documents of REF are compared and not written.
+    /// than INPUT, but its text must be in a field of the same name. Documents of REF are only read.
     #[arg(long, value_name = "REF", num_args = 1..)]
     pub against: Vec<OsString>,
 
     /// Choose the document that is kept of each cluster: `first` (the default; `longest` with `--measure containment`), `last`,
     /// `longest`, `shortest`, `newest:FIELD`, `oldest:FIELD`, `max:FIELD`, `min:FIELD` or `priority:FIELD=A,B,C`. If the option
-    /// is given several times, each policy decides the ties that the one before it leaves. The order of the inputs decides the
-    /// last ties. Documents without the field come last.
+    /// is given several times, each policy decides among the documents that the policies before it rank equally. If all policies
+    /// rank documents equally, the first document of the inputs is kept. Documents without the field rank last.
     #[arg(long, value_name = "POLICY")]
     pub keep: Vec<String>,
 
@@ -204,8 +204,8 @@ pub struct DedupArgs {
     #[arg(long)]
     pub force: bool,
 
-    /// Form clusters in this way: `star` removes documents that are similar to the kept one; `components` also removes
-    /// documents that a chain of similar pairs connects with the kept one.
+    /// Form clusters in this way: `star` removes documents that are similar to the kept document; `components` also removes
+    /// documents that are connected to the kept document by a chain of similar pairs.
     #[arg(long, value_name = "CLUSTERING", default_value = "star", help_heading = "Near-duplicates")]
     pub cluster: String,
 
@@ -232,8 +232,8 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub sketch: SketchArgs,
 
-    /// Measure the recall on a sample of N documents, which are compared with all other documents. `auto` takes up to 1,000
-    /// documents, as many as 5 % of the run time allow; it takes none if there are very many short documents. `off` takes none.
+    /// Measure the recall: compare a sample of N documents with all other documents. `auto` takes up to 1,000 documents, but
+    /// fewer or none if that would take more than 5 % of the run time. `off` measures nothing.
     #[arg(
         long,
         value_name = "N",
@@ -258,7 +258,7 @@ pub struct WorkArgs {
     #[arg(long = "work", id = "work", value_name = "DIR", help_heading = "Resources")]
     pub folder: Option<String>,
 
-    /// Continue the run in `--work`. If there is none, start one.
+    /// Continue the run that was saved in `--work`. If there is none, start one.
     #[arg(long, requires = "work", help_heading = "Resources")]
     pub resume: bool,
 
@@ -283,8 +283,8 @@ pub struct PairsArgs {
     #[arg(long, value_name = "ID", num_args = 1..)]
     pub of: Option<Vec<String>>,
 
-    /// Write pairs in this format, each with its exact similarity. Without the option, a name that ends in `.jsonl` gets JSONL, and
-    /// all else gets TSV.
+    /// Write pairs in this format, each with its exact similarity. Without the option, pairs are written as JSONL if the name of the
+    /// output ends in `.jsonl`, and as TSV otherwise.
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<PairFormatArg>,
 
@@ -330,7 +330,8 @@ pub struct CompareArgs {
     #[arg(long, value_name = "N", default_value = "10", allow_hyphen_values = true)]
     pub passages: String,
 
-    /// Also print the estimate of every kind of sketch beside the exact value. Each sketch has 1,024 registers or bits.
+    /// Also estimate the similarity by every kind of sketch, and print each estimate beside the exact value. Each sketch has
+    /// 1,024 registers or bits.
     #[arg(long)]
     pub all: bool,
 
@@ -478,8 +479,8 @@ pub struct EstimateArgs {
     #[arg(long, value_name = "ID", num_args = 1..)]
     pub of: Option<Vec<String>>,
 
-    /// Write pairs in this format, each with its estimate and the standard error of the estimate. Without the option, a name that
-    /// ends in `.jsonl` gets JSONL, and all else gets TSV.
+    /// Write pairs in this format, each with its estimate and the standard error of the estimate. Without the option, pairs are
+    /// written as JSONL if the name of the output ends in `.jsonl`, and as TSV otherwise.
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<PairFormatArg>,
 
@@ -487,9 +488,9 @@ pub struct EstimateArgs {
     #[arg(long)]
     pub force: bool,
 
-    /// Allow the filter to lose this share of the pairs at the threshold, or switch it `off`. The filter rejects a pair as soon
-    /// as the registers compared so far show that it stays below the threshold. Sketches of bits, such as
-    /// `b-bit:1/minhash:512`, are compared without it.
+    /// Let the filter lose at most the share E of the pairs at the threshold, or switch it `off`. The filter leaves out a pair as
+    /// soon as the registers compared so far show that the pair stays below the threshold. Sketches of bits, such as
+    /// `b-bit:1/minhash:512`, are compared without the filter.
     #[arg(
         long,
         value_name = "E",
@@ -499,13 +500,13 @@ pub struct EstimateArgs {
     )]
     pub filter_error: String,
 
-    /// Apply the filter after these numbers of compared registers, in ascending order, such as 16,32,64,128. Each of them is a
-    /// look. Without the option, the filter looks after every 16 registers at first, and less often later.
+    /// Let the filter look at a pair after it has compared these numbers of registers, in ascending order, such as 16,32,64,128.
+    /// Without the option, the first looks are 16 registers apart, and later ones further.
     #[arg(long, value_name = "K,K…", help_heading = "Filter", allow_hyphen_values = true)]
     pub looks: Option<String>,
 
-    /// Allow each look of the filter to lose this share of the pairs at the threshold, instead of `--filter-error` for all looks
-    /// together. With n looks, up to n times this share can be lost; the summary states the total.
+    /// Let each look of the filter (`--looks`) lose at most the share E of the pairs at the threshold. `--filter-error` limits the
+    /// share for all looks together. With n looks, up to n times E can be lost; the summary states the total.
     #[arg(
         long,
         value_name = "E",
@@ -534,17 +535,18 @@ pub struct PlanArgs {
     #[arg(long, value_name = "K", default_value = "128", allow_hyphen_values = true)]
     pub registers: String,
 
-    /// Also show the S-curve (the probability that a pair is found, by its similarity), the memory per document, and the
-    /// sketches that reach the standard error of `--error`.
+    /// Also show the S-curve (for each similarity, the probability that a pair is found), the memory per document, and the
+    /// sketches whose standard error is at most `--error`.
     #[arg(long)]
     pub details: bool,
 
-    /// The standard error that an estimate at the threshold should have. `--details` lists the sketches that reach it, the
-    /// smallest first.
+    /// The largest standard error that an estimate at the threshold may have. `--details` lists the sketches that keep to it,
+    /// the smallest first.
     #[arg(long, value_name = "E", default_value = "0.02", allow_hyphen_values = true)]
     pub error: String,
 
-    /// Also show the filter: after how many registers it rules pairs out, and how many registers it compares on average.
+    /// Also show the filter: the numbers of registers after which it looks at a pair, and how many registers it compares on
+    /// average.
     #[arg(long)]
     pub filter: bool,
 
@@ -620,17 +622,17 @@ pub struct ReadingArgs {
     pub input_format: String,
 
     /// Read text files in this encoding: `utf-8` (files that are not UTF-8 are rejected), `latin-1`, or `auto` (UTF-8 if the
-    /// file is UTF-8, otherwise a guess by its content).
+    /// file is UTF-8, otherwise a guess by its content). Files of records, such as JSONL and CSV, are always read as UTF-8.
     #[arg(long, value_name = "ENCODING", default_value = "utf-8", help_heading = "Reading")]
     pub encoding: String,
 
     /// Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise tries a comma, a semicolon and
-    /// a tab, and takes the first with which the header has the text field.
+    /// a tab, and uses the first one that separates the name of the text field from the other names of the header.
     #[arg(long, value_name = "CHAR", help_heading = "Reading")]
     pub delimiter: Option<String>,
 
     /// Treat a record whose text is null by this rule: `keep` keeps it and compares it with nothing, `reject` rejects it, and
-    /// `error` ends the run. An archive leaves such records out, and `check` always rejects them. A record without the field is
+    /// `error` ends the run. `index add` leaves such records out, and `check` always rejects them. A record without the field is
     /// always rejected.
     #[arg(long, value_name = "RULE", default_value = "keep", help_heading = "Reading")]
     pub null: String,
@@ -729,7 +731,8 @@ pub struct WeightArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct BandArgs {
-    /// Find a pair whose similarity is exactly the threshold with this probability. Minwise chooses bands and rows for it.
+    /// The probability of finding a pair whose similarity is exactly the threshold. More similar pairs are found more often.
+    /// Minwise chooses bands and rows for it.
     #[arg(
         long,
         value_name = "P",
@@ -740,11 +743,11 @@ pub struct BandArgs {
     )]
     pub recall: String,
 
-    /// Cut sketches into B bands instead of the number that `--recall` leads to. The option needs `--rows`.
+    /// Cut each sketch into B bands. Give `--rows`, too; both replace `--recall`.
     #[arg(long, value_name = "B", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub bands: Option<String>,
 
-    /// Give each band R rows instead of the number that `--recall` leads to. A row is one register. The option needs `--bands`.
+    /// Give each band R rows. A row is one register. Give `--bands`, too; both replace `--recall`.
     #[arg(long, value_name = "R", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub rows: Option<String>,
 }
@@ -762,8 +765,8 @@ pub struct NearArgs {
     #[arg(long, value_name = "MEASURE", default_value = "jaccard", help_heading = "Near-duplicates")]
     pub measure: String,
 
-    /// Require that at least the share Q of the common shingles stands in about the same places of both documents. Similar
-    /// documents below it count as reordered, not as near-duplicates.
+    /// Also compare the order of the text: similar documents are near-duplicates only if at least the share Q of their common
+    /// shingles stands in about the same places of both. Other similar documents count as reordered.
     #[arg(long, value_name = "Q", help_heading = "Near-duplicates", allow_hyphen_values = true)]
     pub order: Option<String>,
 }
@@ -773,18 +776,21 @@ pub struct SketchArgs {
     #[command(flatten)]
     pub bands: BandArgs,
 
-    /// Find candidate pairs in this way: `banding` (the default), `sort-merge` (counts shared shingles and misses nothing; the
-    /// default with `--measure containment`), `sort-merge,sketch` (counts shared registers), or `all` (compares all pairs).
+    /// Find candidate pairs in this way: `banding` (pairs that share a band; the default), `sort-merge` (counts shared shingles
+    /// and misses nothing; the default with `--measure containment`), `sort-merge,sketch` (counts shared registers), or `all`
+    /// (all pairs are candidates).
     #[arg(long, value_name = "WAY", help_heading = "Recall and candidates")]
     pub candidates: Option<String>,
 
-    /// Keep only this many bits of each register in memory: a number from 1 to 16, such as 2 or 1.5, or one of 0.5, 0.25 and
-    /// 0.125. Bands are made before that, so that the recall stays the same. Without the option, all bits are kept.
+    /// Save memory by keeping only this many bits of each register: a number from 1 to 16, such as 2 or 1.5, or one of 0.5,
+    /// 0.25 and 0.125. The recall stays the same, because bands are made of whole registers. Without the option, all bits are
+    /// kept.
     #[arg(long, value_name = "BITS", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub bits: Option<String>,
 
-    /// Allow the filter to lose this share of the pairs at the threshold, or switch it `off`. The filter rules out candidate
-    /// pairs by their sketches, so that fewer are compared exactly. The share also applies to `--order`.
+    /// Let the filter lose at most the share E of the pairs at the threshold, or switch it `off`. The filter rules out candidate
+    /// pairs by their sketches, so that fewer pairs are compared exactly. With `--order`, E also limits the pairs that sketches
+    /// wrongly count as reordered.
     #[arg(
         long,
         value_name = "E",
@@ -794,13 +800,13 @@ pub struct SketchArgs {
     )]
     pub filter_error: String,
 
-    /// Apply the filter after these numbers of compared registers, in ascending order, such as 16,32,64,128. Each of them is a
-    /// look. Without the option, the filter looks after every 16 registers at first (64 with `--bits`), and less often later.
+    /// Let the filter look at a pair after it has compared these numbers of registers, in ascending order, such as 16,32,64,128.
+    /// Without the option, the first looks are 16 registers apart (64 with `--bits`), and later ones further.
     #[arg(long, value_name = "K,K…", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub looks: Option<String>,
 
-    /// Allow each look of the filter to lose this share of the pairs at the threshold, instead of `--filter-error` for all looks
-    /// together. With n looks, up to n times this share can be lost; the summary states the total.
+    /// Let each look of the filter (`--looks`) lose at most the share E of the pairs at the threshold. `--filter-error` limits the
+    /// share for all looks together. With n looks, up to n times E can be lost; the summary states the total.
     #[arg(
         long,
         value_name = "E",

@@ -8,13 +8,14 @@ use std::thread::available_parallelism;
 
 use minwise::Spec;
 use minwise::candidate::{Banding, tune};
+use minwise::figure::read_share;
 use minwise::filter::{ErrorBudget, Filter, default_looks};
 use minwise::sketch::Method;
 use minwise::sketch::weighted::WeightedMethod;
 use minwise::weight::Weighting;
 use minwise_corpus::{FieldPath, Input, ReadOptions};
 use minwise_engine::{
-    Arguments, Bands, Inputs, MemoryLimit, RunSettings, SETTING_ORDER, SpecOptions, share, wrong_number,
+    Arguments, Bands, Inputs, MemoryLimit, RunSettings, SETTING_ORDER, SpecOptions, wrong_number,
 };
 
 use crate::args::{
@@ -57,7 +58,7 @@ impl FlagProblems {
 
     /// The share, as a number or in percent, or `default` with the problem noted.
     pub fn share_or(&mut self, default: f64, option: &str, text: &str) -> f64 {
-        share(text).unwrap_or_else(|| {
+        read_share(text).unwrap_or_else(|| {
             self.add(format!("`{option}`: {}", wrong_number(text, NUMBER, 0)), None);
             default
         })

@@ -119,11 +119,14 @@ pub fn recall(
             format!("{} expected, at least {}", probability(recall), probability(low))
         }
         (Some(recall), ..) => format!("{} expected", probability(recall)),
-        (None, _, Some((threshold, found))) => format!(
-            "not known, because no pair was found; a pair at {threshold} would be found with a probability of {}",
-            probability(found)
-        ),
-        (None, ..) => "not known, because nothing was compared".to_owned(),
+        (None, _, Some((threshold, found))) => match audit.filter(|audit| audit.pairs == 0) {
+            Some(audit) if audit.is_complete() => return confirmed(audit.documents),
+            _ => format!(
+                "unknown, because no pair was found; a pair of similarity {threshold} is found with a probability of {}",
+                probability(found)
+            ),
+        },
+        (None, ..) => "unknown, because nothing was compared".to_owned(),
     };
     audit.map_or_else(|| expected.clone(), |audit| format!("{expected}; {}", measured(audit)))
 }
@@ -133,32 +136,49 @@ pub fn at_threshold(read: u64, threshold: f64, curve: &Curve) -> Option<(f64, f6
     (read > 0).then(|| (threshold, curve.probability(threshold)))
 }
 
+/// What is known if no pair was found and all documents were compared with one another.
+fn confirmed(documents: u64) -> String {
+    match documents {
+        1 => "nothing to measure, because there is only one document".to_owned(),
+        2 => "nothing to measure: the two documents were compared, and are not near-duplicates".to_owned(),
+        _ => format!(
+            "nothing to measure: all {} were compared with one another, and none has a near-duplicate",
+            counted(documents, "document")
+        ),
+    }
+}
+
 /// What an audit measured.
 fn measured(audit: &Audit) -> String {
-    let Audit { documents, pairs, found, recall, low, high, .. } = *audit;
+    let Audit { documents, pairs, recall, low, high, .. } = *audit;
     if documents == 0 {
         return "not measured, because with so many short documents it would take more than 5 % of the run time \
-                (`--audit N` measures it)"
+                (`--audit N` measures it anyway)"
             .to_owned();
     }
-    let more = if audit.says_little() { " (`--audit N` compares more)" } else { "" };
+    let more = if audit.says_little() { " (`--audit N` takes a larger sample)" } else { "" };
     let compared = counted(documents, "document");
     if pairs == 0 {
         let none = match (audit.is_complete(), documents) {
-            (true, 1) => "the only document has no near-duplicate".to_owned(),
+            (_, 1) => "the sampled document has no near-duplicate".to_owned(),
             (true, _) => format!("none of the {compared} has a near-duplicate"),
             (false, _) => format!("no document of a sample of {} has a near-duplicate", grouped(documents)),
         };
         return format!("not measured, because {none}{more}");
     }
-    let (share, near) = (probability(recall), counted(pairs, "near-duplicate"));
+    let share = probability(recall);
+    // The number of near-duplicates would mislead: a pair counts for both of its documents, and equal documents count as one.
     if audit.is_complete() {
-        // The audit counts per document: a pair counts for both of its documents, and documents of equal shingles as one.
-        let found = grouped(found);
-        return format!("{share} measured: {found} of {near} found, summed over all {compared}");
+        let drawn = match documents {
+            1 => "the only document".to_owned(),
+            _ => format!("each of the {compared}"),
+        };
+        return format!("{share} measured by comparing {drawn} with all others");
     }
     let interval = format!("{} to {}", probability(low), probability(high));
-    format!("{share} measured ({interval} with 95 % confidence) on {near} of a sample of {compared}{more}")
+    format!(
+        "{share} measured ({interval} with 95 % confidence) by comparing a sample of {compared} with all others{more}"
+    )
 }
 
 /// Documents that are kept, removed or marked, with their share of all that were read.
@@ -238,42 +258,52 @@ mod tests {
 
     #[test]
     fn an_audit_that_says_little_says_how_it_says_more() {
-        let audited = |[documents, pairs, found]: [u64; 3], [recall, low, high]: [f64; 3]| {
-            let mut audit = Audit::default();
-            (audit.documents, audit.pairs, audit.found) = (documents, pairs, found);
-            (audit.recall, audit.low, audit.high) = (recall, low, high);
-            audit
-        };
         let audit = audited([9, 2, 2], [1.0, 0.34, 1.0]);
-        let by = "to 100 % with 95 % confidence) on 2 near-duplicates of a sample of 9 documents";
-        let more = " (`--audit N` compares more)";
+        let by = "to 100 % with 95 % confidence) by comparing a sample of 9 documents with all others";
+        let more = " (`--audit N` takes a larger sample)";
         assert_eq!(measured(&audit), format!("100 % measured (34.00 % {by}{more}"));
         assert_eq!(measured(&audited([9, 2, 2], [1.0, 0.91, 1.0])), format!("100 % measured (91.00 % {by}"));
         let nothing = audited([0, 0, 0], [1.0, 0.0, 1.0]);
         assert!(measured(&nothing).starts_with("not measured, because with so many short"));
         let none = audited([9, 0, 0], [1.0, 0.0, 1.0]);
-        let unlike = "no document of a sample of 9 has a near-duplicate (`--audit N` compares more)";
-        assert_eq!(measured(&none), format!("not measured, because {unlike}"));
+        let unlike = "no document of a sample of 9 has a near-duplicate";
+        assert_eq!(measured(&none), format!("not measured, because {unlike}{more}"));
         // All documents were compared.
         let complete = audited([9, 0, 0], [1.0, 1.0, 1.0]);
         assert_eq!(measured(&complete), "not measured, because none of the 9 documents has a near-duplicate");
         let all = audited([9, 2, 1], [0.5, 0.5, 0.5]);
-        assert_eq!(
-            measured(&all),
-            "50.00 % measured: 1 of 2 near-duplicates found, summed over all 9 documents"
-        );
+        assert_eq!(measured(&all), "50.00 % measured by comparing each of the 9 documents with all others");
+        let one = audited([1, 2, 1], [0.5, 0.5, 0.5]);
+        assert_eq!(measured(&one), "50.00 % measured by comparing the only document with all others");
+    }
+
+    fn audited([documents, pairs, found]: [u64; 3], [recall, low, high]: [f64; 3]) -> Audit {
+        let mut audit = Audit::default();
+        (audit.documents, audit.pairs, audit.found) = (documents, pairs, found);
+        (audit.recall, audit.low, audit.high) = (recall, low, high);
+        audit
     }
 
     #[test]
     fn a_recall_that_is_not_known_is_not_stated() {
         assert_eq!(recall(Some(0.9999), Some(0.98), None, None), "99.99 % expected, at least 98.00 %");
         assert_eq!(recall(Some(1.0), Some(1.0), None, None), "100 % expected");
-        let unknown = recall(None, None, Some((0.8, 0.9923)), None);
-        assert_eq!(
-            unknown,
-            "not known, because no pair was found; a pair at 0.8 would be found with a probability of 99.23 %"
-        );
-        assert_eq!(recall(None, None, None, None), "not known, because nothing was compared");
+        let at = Some((0.8, 0.9923));
+        let unknown = "unknown, because no pair was found; a pair of similarity 0.8 is found with a probability of 99.23 %";
+        assert_eq!(recall(None, None, at, None), unknown);
+        assert_eq!(recall(None, None, None, None), "unknown, because nothing was compared");
+        let sampled = audited([9, 0, 0], [1.0, 0.0, 1.0]);
+        assert!(recall(None, None, at, Some(&sampled)).starts_with(&format!("{unknown}; not measured, ")));
+        for (documents, says) in [
+            (1, "nothing to measure, because there is only one document"),
+            (2, "nothing to measure: the two documents were compared, and are not near-duplicates"),
+            (
+                9,
+                "nothing to measure: all 9 documents were compared with one another, and none has a near-duplicate",
+            ),
+        ] {
+            assert_eq!(recall(None, None, at, Some(&audited([documents, 0, 0], [1.0; 3]))), says);
+        }
     }
 
     #[test]

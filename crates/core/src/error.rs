@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use crate::figure::share_of_percent;
 use crate::sentence::Sentence;
 
 /// A setting that cannot be used, or two that do not fit together.
@@ -163,9 +164,7 @@ impl Error {
 /// A hint for somebody who gave a percentage where a share is expected.
 fn share_for_percent(setting: &str, given: &str) -> Option<Sentence> {
     let setting = ["threshold", "recall"].into_iter().find(|name| setting.ends_with(name))?;
-    given.parse().ok().filter(|percent: &f64| (10.0..=100.0).contains(percent))?;
-    // Dividing by 100 would write 99.9 as 0.9990000000000001.
-    let share: f64 = format!("{given}e-2").parse().ok()?;
+    let share = share_of_percent(given).filter(|share| (0.1..=1.0).contains(share))?;
     Some(Sentence::new().setting_to(setting, share.to_string()).text(format!(" is {given} %")))
 }
 

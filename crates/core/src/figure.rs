@@ -1,5 +1,5 @@
-//! Numbers as people read them: one thousands separator, one unit for sizes and one form of percentages for every
-//! message, progress bar, summary and report.
+//! Numbers as people read and write them: one thousands separator, one unit for sizes and one form of percentages for every
+//! message, progress bar, summary and report, and one way to read the shares that people type.
 
 /// A number with a comma between groups of three digits.
 ///
@@ -116,6 +116,27 @@ pub fn share(share: f64) -> String {
         ..0.1 => "below 0.1 %".to_owned(),
         percent => format!("{percent:.1} %"),
     }
+}
+
+/// Reads a share: a number, or a percentage such as `80%`.
+///
+/// ```
+/// use minwise::figure::read_share;
+/// assert_eq!(["0.8", "80%", "99.9 %", "1e-6"].map(read_share), [0.8, 0.8, 0.999, 1e-6].map(Some));
+/// assert_eq!(["0,8", "%", "80 percent"].map(read_share), [None; 3]);
+/// ```
+#[must_use]
+pub fn read_share(text: &str) -> Option<f64> {
+    match text.strip_suffix('%') {
+        Some(percent) => share_of_percent(percent.trim_end()),
+        None => text.parse().ok(),
+    }
+}
+
+/// The share that a number stands for which was typed in percent.
+pub(crate) fn share_of_percent(percent: &str) -> Option<f64> {
+    // Dividing by 100 would make 0.9990000000000001 of 99.9.
+    format!("{percent}e-2").parse().ok()
 }
 
 /// A similarity with this many decimals. A similarity below 1 is never rounded up to 1.

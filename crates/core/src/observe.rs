@@ -6,7 +6,7 @@
 use std::fmt;
 
 use crate::escape::escape_control;
-use crate::figure::{counted, grouped};
+use crate::figure::{counted, grouped, subject};
 use crate::sentence::Sentence;
 
 /// A part of long work that takes time.
@@ -211,17 +211,11 @@ impl Warning {
             ))
             .followed_by(hint),
             Self::FullShelves { shelves, documents, most, hint } => Sentence::from(format!(
-                "{} takes {} documents, and {} not compared there: ",
-                if *shelves == 1 {
-                    "1 shelf is full: it".to_owned()
-                } else {
-                    format!("{} shelves are full: each", grouped(*shelves))
-                },
+                "{} more than {} documents, and {} not compared by {}: ",
+                subject(*shelves, "band value", ["is shared by", "are each shared by"]),
                 grouped(*most),
-                match documents {
-                    1 => "1 more that shares their band keys is".to_owned(),
-                    _ => format!("{} more that share their band keys are", grouped(*documents)),
-                },
+                subject(*documents, "document", ["was", "were"]),
+                if *shelves == 1 { "it" } else { "them" },
             ))
             .followed_by(hint),
             _ => Sentence::from(self.to_string()),
@@ -234,22 +228,26 @@ impl fmt::Display for Warning {
         match self {
             Self::RepeatedIds { documents, example, places: [first, second] } => write!(
                 f,
-                "{} share their id with another (`{}` is at `{}` and at `{}`); \
-                 they are told apart by file and line",
+                "{} share their id with another document (`{}` is the id of `{}` and of `{}`); \
+                 outputs name them by file and line",
                 counted(*documents, "document"),
                 escape_control(example),
                 escape_control(first),
                 escape_control(second),
             ),
             Self::Repaired { documents } => {
-                write!(f, "lone surrogates were read as U+FFFD in {}", counted(*documents, "document"))
+                write!(
+                    f,
+                    "lone surrogates (halves of characters) were replaced by U+FFFD in {}",
+                    counted(*documents, "document")
+                )
             }
             Self::Unranked { ranking, documents, place, reason } => write!(
                 f,
-                "{} {} last by `{}`: `{}` {}",
-                counted(*documents, "document"),
-                if *documents == 1 { "comes" } else { "come" },
+                "{} last by `{}`, because {} no usable value: `{}` {}",
+                subject(*documents, "document", ["ranks", "rank"]),
                 escape_control(ranking),
+                if *documents == 1 { "it has" } else { "they have" },
                 escape_control(place),
                 escape_control(reason),
             ),

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use minwise::Spec;
+use minwise::figure::read_share;
 use minwise::shingle::{Shingling, Short};
 use minwise::text::{Folding, Markup, Normalization, WhiteSpace};
 use minwise_corpus::{FieldPath, Format, ReadOptions, TableCompression};
@@ -335,7 +336,7 @@ impl Arguments {
 
     /// The share, or `default` with the problem noted.
     fn share_or(&mut self, default: f64, setting: &'static str, text: &str, kind: &str) -> f64 {
-        share(text).unwrap_or_else(|| {
+        read_share(text).unwrap_or_else(|| {
             self.note(setting, text, wrong_number(text, kind, 0));
             default
         })
@@ -420,25 +421,6 @@ fn place(setting: &str) -> usize {
     SETTING_ORDER.iter().position(|name| *name == setting).unwrap_or(SETTING_ORDER.len())
 }
 
-/// Reads a share, as a number or in percent.
-///
-/// ```
-/// use minwise_engine::share;
-/// assert_eq!(share("0.8"), Some(0.8));
-/// assert_eq!(share("80%"), Some(0.8));
-/// assert_eq!(share("99.9 %"), Some(0.999));
-/// assert_eq!(share("1e-6"), Some(1e-6));
-/// assert_eq!(share("0,8"), None);
-/// ```
-#[must_use]
-pub fn share(text: &str) -> Option<f64> {
-    match text.strip_suffix('%') {
-        // Dividing by 100 would make 0.9990000000000001 of 99.9 %.
-        Some(percent) => format!("{}e-2", percent.trim_end()).parse().ok(),
-        None => text.parse().ok(),
-    }
-}
-
 /// Why a text cannot be read as a number of a kind, such as `a whole number`, that is at least `least`.
 ///
 /// ```
@@ -455,7 +437,7 @@ pub fn wrong_number(text: &str, kind: &str, least: u64) -> String {
     match (kind.starts_with(WHOLE) && is_whole, digits.trim_start_matches('0')) {
         (true, "") if least == 0 => format!("`{text}` has a minus sign; write `0`"),
         (true, _) => format!("`{text}` is too small: it must be at least {least}"),
-        (false, _) if kind.starts_with(NUMBER) && share(&text.replacen(',', ".", 1)).is_some() => {
+        (false, _) if kind.starts_with(NUMBER) && read_share(&text.replacen(',', ".", 1)).is_some() => {
             format!("`{text}` is not {kind}; with a decimal point, it is `{}`", text.replacen(',', ".", 1))
         }
         (false, _) => format!("`{text}` is not {kind}"),

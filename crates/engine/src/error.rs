@@ -232,9 +232,9 @@ impl Error {
             }
             ErrorKind::Spec(error) => error.to_string().into(),
             ErrorKind::Corpus(error) => error.message(),
-            ErrorKind::TooManyRejects { allowed: 0, last } => {
-                format!("a record was rejected, and none is allowed to be: {last}").into()
-            }
+            ErrorKind::TooManyRejects { allowed: 0, last } => Sentence::from("a record was rejected, but ")
+                .setting_to("max-rejects", "0")
+                .text(format!(" permits none: {last}")),
             ErrorKind::TooManyRejects { allowed, last } => {
                 let rejected = subject(*allowed, "record", ["was", "were"]);
                 format!("more than {rejected} rejected; the last one: {last}").into()
@@ -277,7 +277,7 @@ impl Error {
             )
             .into(),
             ErrorKind::TooLittleMemory { allowed, needed, reason, .. } => {
-                format!("{reason}; with an eighth in reserve, that is {needed}, and {allowed} are allowed")
+                format!("{reason}; with a reserve of an eighth, the run needs {needed}, but only {allowed} are allowed")
                     .into()
             }
             ErrorKind::Cancelled => "stopped".into(),
@@ -426,7 +426,7 @@ mod tests {
         for (kind, message) in [
             (
                 ErrorKind::TooManyRejects { allowed: 0, last: last() },
-                "a record was rejected, and none is allowed to be: in.jsonl:7: not JSON",
+                "a record was rejected, but `max_rejects = 0` permits none: in.jsonl:7: not JSON",
             ),
             (
                 ErrorKind::TooManyRejects { allowed: 1, last: last() },

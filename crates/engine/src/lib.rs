@@ -126,7 +126,7 @@ mod run;
 mod arguments;
 mod builder;
 
-pub use arguments::{Arguments, SETTING_ORDER, share, size_bytes, wrong_number};
+pub use arguments::{Arguments, SETTING_ORDER, size_bytes, wrong_number};
 pub use builder::{
     Dedup, Deduplicated, Duplicate, DuplicateCluster, FoundPair, FoundPairs, Pairs, dedup, pairs,
 };

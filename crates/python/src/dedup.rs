@@ -355,7 +355,7 @@ impl PyDeduplicated {
         )
     }
 
-    /// The rejected records: position (`None` in a reference), id, code and message.
+    /// The rejected records: position (`None` in a reference), id, reason and message.
     fn rejects(&self, py: Python<'_>) -> PyResult<Vec<RejectRow>> {
         let outcome = self.result.outcome();
         rejects(py, outcome.rejects(), self.result.rejected().collect(), outcome.corpus())
@@ -473,7 +473,7 @@ impl PyFoundPairs {
         )
     }
 
-    /// The rejected records: position, id, code and message.
+    /// The rejected records: position, id, reason and message.
     fn rejects(&self, py: Python<'_>) -> PyResult<Vec<RejectRow>> {
         let outcome = self.result.outcome();
         rejects(py, outcome.rejects(), self.result.rejected().collect(), outcome.corpus())

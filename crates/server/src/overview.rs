@@ -41,8 +41,8 @@ pub(crate) struct Bucket {
     /// Upper end of the bucket, exclusive; 1 is in the last bucket.
     #[schema(minimum = 0, maximum = 1)]
     to: f64,
-    /// Number of pairs with a similarity in the bucket.
-    pairs: u64,
+    /// Number of sampled documents whose similarity to their nearest document is in the bucket.
+    documents: u64,
 }
 
 /// Histogram of the similarities between sampled documents and their nearest documents.
@@ -155,7 +155,7 @@ fn similarities(
     let options = CheckOptions::default().threshold(0.0).containment(0.0).top(usize::MAX).passages(1);
     let edge = |at: usize| at as f64 / BUCKETS as f64;
     let mut buckets: Vec<Bucket> =
-        (0..BUCKETS).map(|at| Bucket { from: edge(at), to: edge(at + 1), pairs: 0 }).collect();
+        (0..BUCKETS).map(|at| Bucket { from: edge(at), to: edge(at + 1), documents: 0 }).collect();
     for id in drawn {
         if until.cancelled() {
             return Err(ProblemKind::Stopping.into());
@@ -167,10 +167,10 @@ fn similarities(
             answer => state.told(answer)?,
         };
         let nearest = answer.matches.iter().map(|found| found.similarity).max_by(f64::total_cmp);
-        // Nothing in common is not a pair.
+        // A document that shares nothing with any other has no nearest one.
         if let Some(nearest) = nearest.filter(|similarity| *similarity > 0.0) {
             let above = buckets.partition_point(|bucket| bucket.from <= nearest);
-            buckets[above - 1].pairs += 1;
+            buckets[above - 1].documents += 1;
         }
     }
     Ok(SimilarityHistogram { buckets, documents_sampled: drawn.len() })

@@ -54,11 +54,11 @@ export function checkOptions() {
         'fieldset',
         {},
         h('legend', {}, 'What counts as a match'),
-        field('Similarity of at least, in percent', threshold),
+        field('Minimum similarity, in percent', threshold),
         field(
-          'Share of one text found in the other of at least, in percent',
+          'Minimum share of one text that is found in the other, in percent',
           containment,
-          'Either of the two is enough. A document that shares a long passage is a match, too.',
+          'A document is a match if it reaches one of the two minima, or if it shares a long passage.',
         ),
         field('Matches shown, at most', top),
       ),
@@ -68,7 +68,7 @@ export function checkOptions() {
         h('legend', {}, 'Text to ignore'),
         field('Quotations', quotations),
         field('Lists of references', references),
-        field('Text found in more documents than', frequency, 'Standard phrases, for example. Empty: no limit.'),
+        field('Text found in more documents than', frequency, 'Standard phrases, for example. An empty field sets no limit.'),
         field('This text', template, 'The questions of a form, for example.'),
       ),
       h(

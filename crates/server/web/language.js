@@ -16,14 +16,24 @@ export function language(text) {
   return '';
 }
 
+/** Characters of scripts that are written without spaces: each is a token. */
+const ALONE =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu;
+const RUNS = /[\p{Alphabetic}\p{M}\p{N}_]+/gu;
+
 /**
- * The unit in which the length of a text and of its passages is counted.
+ * The unit in which the length of a text and of its passages is counted, as `ShingleUnit::noun_in` of `minwise` has it: words of a
+ * text that has more characters of scripts without spaces than words are called characters.
  *
  * @param {string} spec of the archive
  * @param {string | null} text
- * @returns {'word' | 'character'}
+ * @returns {'word' | 'character' | 'term'}
  */
 export function unitOf(spec, text) {
-  const isWithoutSpaces = ['ja', 'zh'].includes(language(text ?? ''));
-  return spec.includes('chars:') || isWithoutSpaces ? 'character' : 'word';
+  if (spec.includes('chars:')) return 'character';
+  if (spec.includes('terms')) return 'term';
+  const sample = (text ?? '').slice(0, SAMPLE);
+  const alone = sample.match(ALONE)?.length ?? 0;
+  const runs = sample.replaceAll(ALONE, ' ').match(RUNS)?.length ?? 0;
+  return alone > runs ? 'character' : 'word';
 }

@@ -30,7 +30,7 @@ export function matchesView(answer, { self, other }, thresholds, pairHref) {
   const measures = measuresOf(matches, self, other, thresholds);
   const rows = matches.map((match) => row(match, measures, unit, pairHref(match)));
   const list = table(`Documents that share text with ${self}`, [{ title: 'Document' }, ...measures, LONGEST], rows);
-  const none = h('p', { class: 'empty' }, 'No match reaches this. Move the slider to the left to see more.');
+  const none = h('p', { class: 'empty' }, 'No match reaches this value. Move the slider to the left to see more.');
   return [
     thresholdPanel(matches, measures, rows, (isEmpty) => {
       list.toggleAttribute('hidden', isEmpty);
@@ -174,7 +174,7 @@ function details({ query, compared, not_compared, passed_over, recall_at_thresho
       h(
         'p',
         { class: 'notice' },
-        `${counted(not_compared, 'document')} with less in common were not compared, because there are too many.`,
+        `${counted(not_compared, 'document')} with less in common ${not_compared === 1 ? 'was' : 'were'} not compared, because one check compares only the most promising documents.`,
       ),
     h(
       'details',
@@ -185,15 +185,15 @@ function details({ query, compared, not_compared, passed_over, recall_at_thresho
         { class: 'terms' },
         fact('Documents compared', count(compared)),
         fact('Time', `${count(Math.round(elapsed_ms))}\u00a0ms`),
-        fact('Chance of finding a document at the minimum similarity', `${percent(recall_at_threshold)} or more`),
-        passed_over > 0 && fact('Passages not looked up, because very many documents contain them', count(passed_over)),
+        fact('Probability of finding a document that has just the minimum similarity', `${percent(recall_at_threshold)} or more`),
+        passed_over > 0 && fact('Pieces of text not looked up, because very many documents contain them', count(passed_over)),
         fact('Shingles of the text', count(query.shingles)),
         fact('Settings of the archive', spec),
       ),
       h(
         'p',
         { class: 'soft' },
-        'The similarity is the text that both share, divided by all the text of both. A text that is a small part of a long document has a low similarity to it, even if all of it was copied.',
+        'The similarity is the text that both documents share, divided by all the text of both. A text that is a small part of a long document has a low similarity to it, even if all of the text was copied.',
       ),
     ),
   );

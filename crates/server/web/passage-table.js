@@ -24,7 +24,7 @@ export function passageTable(passages) {
   const longest = all.toSorted((a, b) => passages.get(b).tokens - passages.get(a).tokens).slice(0, LISTED);
   const { left, right } = passages.views;
   const hasPlaces = all.some((passage) => left.place(passage) !== null || right.place(passage) !== null);
-  const length = { title: passages.unit === 'word' ? 'Words' : 'Characters', isNumber: true };
+  const length = { title: { word: 'Words', character: 'Characters', term: 'Terms' }[passages.unit], isNumber: true };
   const columns = [NUMBER, BEGINNING, length, ...(hasPlaces ? Object.values(PLACES) : [])];
   const listOf = (/** @type {number[]} */ some) =>
     table('Shared passages', columns, some.map((passage) => row(passages, passage, length, hasPlaces)));

@@ -36,7 +36,7 @@ export class Passages extends EventTarget {
    * @param {Side & { text: string }} left
    * @param {Side & { text: string }} right
    * @param {Passage[]} passages
-   * @param {'word' | 'character'} unit in which their length is counted
+   * @param {'word' | 'character' | 'term'} unit in which their length is counted
    */
   constructor(left, right, passages, unit) {
     super();

@@ -76,7 +76,7 @@
  * @property {string} spec
  */
 
-/** @typedef {{ from: number, to: number, pairs: number }} Bucket */
+/** @typedef {{ from: number, to: number, documents: number }} Bucket */
 /**
  * @typedef {object} Stats
  * @property {number} documents

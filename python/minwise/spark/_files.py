@@ -18,7 +18,7 @@ log = logging.getLogger("minwise.spark")
 Path = str | os.PathLike[str]
 
 COPIED = "file bigint, records bigint"
-REJECTED = "id string, code string, reason string"
+REJECTED = "id string, reason string, message string"
 #: Options of the command that say how files are read.
 READING = ("text-field", "id-field", "delimiter", "header", "encoding", "null", "max-record", "input-format")
 
@@ -125,7 +125,7 @@ def scanner(options: list[tuple[str, str]], fields: list[str], rejects: bool) ->
                     is_bad = pc.is_valid(rows.column(4))
                     if rejects:
                         out = [id, rows.column(4).cast(pa.string()), rows.column(5).cast(pa.string())]
-                        yield pa.RecordBatch.from_arrays(out, names=["id", "code", "reason"]).filter(is_bad)
+                        yield pa.RecordBatch.from_arrays(out, names=["id", "reason", "message"]).filter(is_bad)
                         continue
                     out = [id, pa.array(places, pa.string()), rows.column(3).cast(pa.string())]
                     out += [rows.column(6 + at).cast(pa.string()) for at in range(len(fields))]
@@ -166,7 +166,7 @@ class FilesResult:
         self._work = work
         #: The counts of the job by name.
         self.summary = summary
-        #: One row per rejected record: `id`, `code` and `reason`.
+        #: One row per rejected record: `id`, the code of the `reason`, and a `message` in words.
         self.rejects = rejects
 
     @property

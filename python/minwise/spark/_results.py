@@ -67,14 +67,15 @@ class Result:
 
     @property
     def rejects(self) -> Any:
-        """One row per rejected row: `id` and `reason`."""
+        """One row per rejected row: `id`, the code of the `reason`, and a `message` in words."""
         from pyspark.sql import functions as F
 
-        reason = F.lit("")
-        for kind, text in REASONS.items():
-            reason = F.when(F.col("kind") == kind, F.lit(text)).otherwise(reason)
-        rejected = self._rejected().select("rank", reason.alias("reason"))
-        return rejected.join(with_ids(self._work), "rank").select("id", "reason")
+        reason, message = F.lit(""), F.lit("")
+        for kind, (code, words) in REASONS.items():
+            reason = F.when(F.col("kind") == kind, F.lit(code)).otherwise(reason)
+            message = F.when(F.col("kind") == kind, F.lit(words)).otherwise(message)
+        rejected = self._rejected().select("rank", reason.alias("reason"), message.alias("message"))
+        return rejected.join(with_ids(self._work), "rank").select("id", "reason", "message")
 
     @cached_property
     def _tagged(self) -> Any:

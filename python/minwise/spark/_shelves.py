@@ -37,7 +37,12 @@ HERE_KEYS = 5_000_000
 
 #: Values of `kind` in the table of sketches.
 WITH_SHINGLES, WITHOUT_SHINGLES, NULL, TOO_SHORT, TOO_LONG = range(5)
-REASONS = {NULL: "the text is null", TOO_SHORT: "the text is shorter than a shingle", TOO_LONG: "the text is too long"}
+#: Why a row is rejected: the code, as every list of rejects has it, and the reason in words.
+REASONS = {
+    NULL: ("null", "the text is null"),
+    TOO_SHORT: ("too_short", "the text is shorter than a shingle"),
+    TOO_LONG: ("too_large", "the text is longer than `max_record`"),
+}
 
 
 def check_executors(spark: Any, job: Job, version: str, fingerprint: int) -> dict[str, Any]:

@@ -62,7 +62,8 @@ def test_files(sail: Any, command: Command, tmp_path: Path, keep: str) -> None:
     assert {name: result.summary[name] for name in ("read", "kept", "removed", "rejected", "nulls")} == {
         name: summary[name] for name in ("read", "kept", "removed", "rejected", "nulls")
     }
-    assert [row["code"] for row in result.rejects.collect()] == ["invalid_json"]
+    rejects = result.rejects.collect()
+    assert [(row["reason"], "JSON" in row["message"]) for row in rejects] == [("invalid_json", True)]
     written = sorted(path.relative_to(theirs) for path in theirs.rglob("*") if path.is_file())
     assert written == sorted(path.relative_to(ours) for path in ours.rglob("*") if path.is_file())
     assert len(written) == 5

@@ -3,6 +3,7 @@
 mod errata;
 mod evidence;
 mod links;
+mod readme;
 
 use std::path::{Path, PathBuf};
 
@@ -96,12 +97,13 @@ fn check_pages() -> Result<()> {
             wrong.extend(problem.map(|problem| format!("{}:{}: {problem}", relative(page), link.line)));
         }
     }
+    wrong.extend(readme::problems(&fs_err::read_to_string(root().join("README.md"))?));
     wrong.extend(errata::problems(&fs_err::read_to_string(root().join("docs/concepts/errata.md"))?));
     if wrong.is_empty() {
         println!("docs: {links} links of {} pages lead somewhere", pages.len());
         Ok(())
     } else {
-        bail!("pages point to what is not there:\n  {}", wrong.join("\n  "))
+        bail!("pages point to what is not there, or lack what they must have:\n  {}", wrong.join("\n  "))
     }
 }
 

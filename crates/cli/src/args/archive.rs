@@ -47,12 +47,12 @@ pub enum IndexCommand {
         after_help = "Examples:\n  minwise index check archive\n  minwise index check archive --repair"
     )]
     Check(IndexCheckArgs),
-    /// Make an archive smaller and faster after many changes. Removed documents leave the disk. In an archive over 64 MB, the
-    /// newest 64 MB of changes stay as they are.
+    /// Make an archive smaller and faster after many changes. Removed documents are deleted from disk. In an archive over 64 MB,
+    /// the newest 64 MB of changes stay as they are.
     #[command(after_help = "Examples:\n  minwise index compact archive")]
     Compact(IndexFolderArgs),
-    /// Merge archives with the same settings into a new one. If several archives have a document with the same id, the new one
-    /// gets that of the last.
+    /// Merge archives with the same settings into a new archive. If several archives have a document with the same id, the new
+    /// archive gets the document of the archive that is named last.
     #[command(after_help = "Examples:\n  minwise index merge archive-2024 archive-2025 --output archive")]
     Merge(IndexMergeArgs),
     /// Write all documents of an archive as JSON lines, for a backup or another version of Minwise.
@@ -91,12 +91,12 @@ pub struct IndexCreateArgs {
     #[arg(long, value_name = "T", default_value = "0.5", allow_hyphen_values = true)]
     pub threshold: String,
 
-    /// Find a document whose similarity is exactly the threshold with this probability.
+    /// The probability of finding a document whose similarity is exactly the threshold.
     #[arg(long, value_name = "R", default_value = "0.996", allow_hyphen_values = true)]
     pub recall: String,
 
-    /// Find every shared passage of at least N tokens, however small its share of the documents is. A token is a word, or a
-    /// character in scripts without spaces.
+    /// Find every shared passage of at least N words, however small its share of the documents is. In scripts without spaces,
+    /// and with `--shingle chars:…`, N counts characters.
     #[arg(long, value_name = "N", default_value = "25", allow_hyphen_values = true)]
     pub passage: String,
 
@@ -244,7 +244,7 @@ pub struct IndexCheckArgs {
     #[arg(value_name = "DIR")]
     pub folder: String,
 
-    /// Remove damaged documents, and rebuild everything that is derived from the others.
+    /// Remove damaged documents, and rebuild everything that the archive computes from the other documents.
     #[arg(long)]
     pub repair: bool,
 
@@ -358,8 +358,8 @@ pub struct MatchArgs {
     #[arg(long, value_name = "C", default_value = "0.3", allow_hyphen_values = true)]
     pub containment: String,
 
-    /// Report a document that shares a passage of at least N tokens. Without the option, N is the `--passage` that the archive
-    /// was created with. With `off`, a shared passage alone is no match.
+    /// Report a document that shares a passage of at least N words (characters in scripts without spaces). Without the option,
+    /// N is the `--passage` that the archive was created with. With `off`, a shared passage alone is no match.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub passage: Option<String>,
 
@@ -367,13 +367,14 @@ pub struct MatchArgs {
     #[arg(long, value_name = "N", default_value = "10", allow_hyphen_values = true)]
     pub top: String,
 
-    /// Compare at most N candidates per document, the most promising first. The answer states how many were not compared.
+    /// Compare at most N candidates per document, the most promising first. The output states how many were not compared.
     #[arg(long, value_name = "N", default_value = "1000", allow_hyphen_values = true)]
     pub candidates: String,
 
-    /// Show at most N shared passages per match, the longest, in the order of the checked text.
-    #[arg(long, value_name = "N", default_value = "50", allow_hyphen_values = true)]
-    pub passages: String,
+    /// Show at most N shared passages per match, the longest. Without the option, the terminal shows three, and `--report` and
+    /// `--format jsonl` have all.
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub passages: Option<String>,
 
     /// Leave out the text of these files, such as a form.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Text and documents to leave out")]

@@ -22,8 +22,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "SIZE", default_value = "64MiB", help_heading = "Limits")]
     pub max_body: String,
 
-    /// Use at most this much memory for requests and jobs. Half of it is for requests and answers, which wait until there is room; half is
-    /// for running and waiting jobs, which are refused if there is no room.
+    /// Use at most this much memory for requests and jobs. One half is for requests and answers; if it is full, further requests
+    /// wait. The other half is for running and waiting jobs; if it is full, further jobs are refused.
     #[arg(long, value_name = "SIZE", default_value = "256MiB", help_heading = "Limits")]
     pub body_memory: String,
 
@@ -37,7 +37,7 @@ pub struct ServeArgs {
     )]
     pub timeout: String,
 
-    /// Answer at most N requests at a time. Further ones are refused with status 503.
+    /// Answer at most N requests at a time. Further requests are refused with status 503.
     #[arg(
         long,
         value_name = "N",
@@ -47,7 +47,7 @@ pub struct ServeArgs {
     )]
     pub max_requests: String,
 
-    /// Accept at most N connections at a time. Further ones wait.
+    /// Accept at most N connections at a time. Further connections wait.
     #[arg(
         long,
         value_name = "N",
@@ -57,7 +57,7 @@ pub struct ServeArgs {
     )]
     pub max_connections: String,
 
-    /// Allow N requests per second and token, or per second and address without tokens. `off` sets no limit.
+    /// Allow N requests per second from each token, or from each address if there are no tokens. `off` sets no limit.
     #[arg(
         long,
         value_name = "N",
@@ -67,7 +67,8 @@ pub struct ServeArgs {
     )]
     pub rate: String,
 
-    /// Take at most N jobs that add documents, running and waiting ones together. At most two jobs find clusters.
+    /// Accept at most N jobs that add documents, counting both running and waiting jobs. Jobs that find clusters have a limit of
+    /// their own, which is two.
     #[arg(long, value_name = "N", default_value = "16", allow_hyphen_values = true, help_heading = "Limits")]
     pub max_jobs: String,
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use minwise::Spec;
 use minwise::estimate::Estimate;
-use minwise::figure::{share, similarity};
+use minwise::figure::{counted, share, similarity};
 use minwise::sketch::Method;
 use minwise::verify::Measure;
 use minwise::weight::Weighting;
@@ -82,6 +82,19 @@ fn whole(name: &str, options: &ReadOptions, progress: &ProgressPrinter) -> Resul
     if Path::new(name).is_dir() {
         let message = format!("`{name}` is a folder, but a comparison takes one document");
         let hint = format!("`minwise pairs {name}` compares all documents of a folder");
+        return Err(CommandError::BadSetting.with(message, Some(&hint)));
+    }
+    let is_records = |format: Format| format.layout() == Layout::Records;
+    let records = match options.format {
+        InputFormat::Only(format) => is_records(format),
+        _ => Format::of_name(name).is_some_and(is_records),
+    };
+    if records && Path::new(name).is_file() {
+        // As one text, the file would be compared with all its records and their names of fields.
+        let message = format!("`{name}` has records, but a comparison takes one document");
+        let hint = format!(
+            "`{name}#ID` is a record by its id or line; `--input-format text` compares the whole file as one text"
+        );
         return Err(CommandError::BadSetting.with(message, Some(&hint)));
     }
     let format = whole_files(options.format);
@@ -173,11 +186,11 @@ fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &s
     if !comparison.passages.is_empty() {
         out += "\nshared passages, longest first\n";
     }
-    let units = spec.shingling.unit().plural();
+    let unit = spec.shingling.unit().noun_in(left);
     for passage in &comparison.passages {
         let [a, b] =
             places(passage, left, right).map(|(line, column)| format!("line {line}, column {column}"));
-        out += &format!("\n{} {units}; A: {a}; B: {b}\n", passage.tokens);
+        out += &format!("\n{}; A: {a}; B: {b}\n", counted(passage.tokens as u64, unit));
         out += &format!("    {}\n", excerpt(&left[passage.left.clone()]));
     }
     out

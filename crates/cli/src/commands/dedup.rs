@@ -97,7 +97,8 @@ fn lines(args: &DedupArgs, outcome: &DedupOutcome, elapsed: Duration) -> Summary
     let mut read = format!("{}, {}", summary::records(summary.read, summary.rejected), size(input_bytes));
     read += &summary::with_nulls(summary.nulls);
     if summary.without_shingles > 0 {
-        read += &format!("; {} without shingles", grouped(summary.without_shingles));
+        let unit = outcome.plan().spec().shingling.unit().noun();
+        read += &format!("; {} without {unit}s", grouped(summary.without_shingles));
     }
     lines.line("read", read);
     if summary.reference + summary.reference_rejected > 0 {

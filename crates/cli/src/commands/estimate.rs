@@ -61,7 +61,7 @@ pub fn run(args: &EstimateArgs, printer: &Printer) -> Result<Exit, Failure> {
     lines.line("time", summary::time(elapsed, 0, 0));
     lines.detail("spec", outcome.spec.to_string());
     let share = percent(compared.words, compared.of_words);
-    lines.detail("sketches", format!("{share} of the words of the compared sketches were read"));
+    lines.detail("sketches", format!("{share} of the data of the compared sketches was read"));
     if args.error_per_look.is_some() {
         lines.detail("filter", summary::total_error(compared.filter_error));
     }

@@ -94,7 +94,7 @@ pub fn after_interruption(command: &Command) -> (&'static str, Option<&'static s
             IndexCommand::Add(_) => {
                 ("the documents added so far are in the archive", Some("the same command adds the others"))
             }
-            _ => ("the archive is as it was, or the change is complete", None),
+            _ => ("the archive is unchanged, or the change is complete", None),
         },
         Command::Serve(_) => ("the server was stopped before it listened", None),
         Command::Accuracy(_) | Command::Check(_) | Command::Compare(_) => {

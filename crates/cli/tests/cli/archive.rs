@@ -70,12 +70,12 @@ fn a_check_says_what_is_repeated_and_ends_with_1() {
     new.txt: 1 match
 
       2021-01.txt: contained, shared passage
-        37.5 % of this document appears in it; 31.0 % of it appears in this document; similarity 0.2045; longest shared passage 40 tokens
-        40 tokens: w6x0 w6x1 w6x2 w6x3 w6x4 w6x5 w6x6 w6x7 w6x8 w6x9 w6x10 w6x11 w6x12 w6x13 w6x14 w6x15 w6x16 w6x17 w6x18 w6x19 w6x20 w6x21 w6x22 w6x23 w6x24 w6x25 w6x26 w6x27 w6x28 w6x29 w6x30 w6x31 w6x32 w6x33 w6x34 w6x35 w6x36 w6x37 w6x38 w6x39
+        37.5 % of this document appears in it; 31.0 % of it appears in this document; similarity 0.2045; longest shared passage 40 words
+        40 words: w6x0 w6x1 w6x2 w6x3 w6x4 w6x5 w6x6 w6x7 w6x8 w6x9 w6x10 w6x11 w6x12 w6x13 w6x14 w6x15 w6x16 w6x17 w6x18 w6x19 w6x20 w6x21 w6x22 w6x23 w6x24 w6x25 w6x26 w6x27 w6x28 w6x29 w6x30 w6x31 w6x32 w6x33 w6x34 w6x35 w6x36 w6x37 w6x38 w6x39
     --- stderr
     checked     1 document: 1 with matches
     rejected    0 records
-    guarantee   A document of similarity 0.5 is found with a probability of at least 99.63 %. A document that shares a passage of 25 tokens is always found. At most 1,000 candidates are compared per document.
+    guarantee   A document of similarity 0.5 is found with a probability of at least 99.63 %. A document that shares a passage of 25 words or more is always found. At most 1,000 candidates are compared per document.
     time        [time]
     ");
     desk.write("own.txt", prose(77, 100));
@@ -86,7 +86,7 @@ fn a_check_says_what_is_repeated_and_ends_with_1() {
     --- stderr
     checked     1 document: 0 with matches
     rejected    0 records
-    guarantee   A document of similarity 0.5 is found with a probability of at least 99.63 %. A document that shares a passage of 25 tokens is always found. At most 1,000 candidates are compared per document.
+    guarantee   A document of similarity 0.5 is found with a probability of at least 99.63 %. A document that shares a passage of 25 words or more is always found. At most 1,000 candidates are compared per document.
     time        [time]
     ");
     let from_stdin = desk.run_with(&["check", "-", "--index", "archive"], prose(4, 120).as_bytes()).exit(1);
@@ -155,9 +155,9 @@ fn what_is_no_evidence_is_left_out() {
     insta::assert_snapshot!(piped("Ada", &["-q"]), @"
     exit 2
     --- stderr
-    error: `--exclude` cannot tell in advance that standard input has records
+    error: `--exclude` needs to know the format of standard input
 
-    hint: `--input-format` says what they are, such as `--input-format jsonl`
+    hint: name it, such as `--input-format jsonl`
     ");
     let listed = desk.run("index list archive --search ada --format jsonl").exit(0);
     let listed: Value = serde_json::from_str(listed.lines()[0]).unwrap();
@@ -228,9 +228,9 @@ fn each_option_of_a_check_changes_what_is_found() {
     assert!(by_rarity.as_f64().unwrap() < by_count.as_f64().unwrap(), "{by_rarity} and {by_count}");
 }
 
-/// What a page does not show it says.
+/// A committee sees everything that was copied. What a page does not show it says.
 #[test]
-fn a_report_says_what_it_leaves_out() {
+fn a_report_shows_all_passages_unless_fewer_are_asked_for() {
     let desk = Desk::new();
     let passages: Vec<String> = (0..60).map(|n| prose(100 + n, 12)).collect();
     let between = |from: u64| {
@@ -246,13 +246,57 @@ fn a_report_says_what_it_leaves_out() {
     let run = desk.run(&check).exit(1);
     assert!(run.text().contains("    57 further passages not shown"), "{run}");
     let page = desk.text("page.html");
-    assert_eq!(page.matches("<mark>").count(), 100);
-    assert!(page.contains("10 further passages not shown; none is longer."), "{page}");
+    assert_eq!(page.matches("<mark>").count(), 2 * 60);
+    assert_eq!(page.matches(">12 words</p>").count(), 60, "{page}");
+    assert!(!page.contains("not shown") && !page.contains("token"), "{page}");
     assert!(page.contains(" %, weighted similarity ") && page.contains("`--weight count`"), "{page}");
     assert!(page.contains("before they were compared: text in quotation marks."), "{page}");
     let line = desk.run("check new.txt --index archive --threshold 0.1 --format jsonl -q").exit(1);
     let line: Value = serde_json::from_str(line.text()).unwrap();
+    assert_eq!(line["matches"][0]["passages"].as_array().unwrap().len(), 60);
+    assert_eq!(line["matches"][0]["further_passages"], 0);
+
+    let run = desk.run(&format!("{check} --force --passages 50")).exit(1);
+    assert_eq!(run.text().matches("    12 words: ").count(), 50, "{run}");
+    assert!(run.text().contains("    10 further passages not shown"), "{run}");
+    let page = desk.text("page.html");
+    assert_eq!(page.matches("<mark>").count(), 2 * 50);
+    assert!(page.contains("10 further passages not shown; none is longer."), "{page}");
+    let line =
+        desk.run("check new.txt --index archive --threshold 0.1 --format jsonl --passages 50 -q").exit(1);
+    let line: Value = serde_json::from_str(line.text()).unwrap();
     assert_eq!(line["matches"][0]["further_passages"], 10);
+}
+
+/// People read words; in scripts without spaces, and in archives that compare characters, they read characters.
+#[test]
+fn lengths_are_words_or_characters_and_never_tokens() {
+    let desk = Desk::new();
+    let chinese = "渡轮每天中午从上海的码头出发，傍晚到达对岸的小镇，旅客可以在船上买到热茶和点心。船长说今年的风浪比往年大得多。";
+    desk.write("in/english.txt", prose(1, 60));
+    desk.write("in/chinese.txt", chinese);
+    for (create, english) in [("", "60 words"), ("--shingle chars:9", "characters")] {
+        let archive = if create.is_empty() { "words" } else { "chars" };
+        let unit = if create.is_empty() { "words" } else { "characters" };
+        let made = desk.run(&format!("index create {archive} {create}")).exit(0);
+        assert!(made.err.contains(&format!("every shared passage of 25 {unit} or more is found")), "{made}");
+        desk.run(&format!("index add {archive} in -q")).exit(0);
+        let run = desk.run(&format!("check in --index {archive} --report {archive}.html")).exit(1);
+        let page = desk.text(&format!("{archive}.html"));
+        assert!(run.text().contains(english) && page.contains(english), "{run}\n{page}");
+        assert!(run.text().contains("characters: 渡轮每天"), "{run}");
+        assert!(
+            run.summary("guarantee").contains(&format!("a passage of 25 {unit} or more is always found"))
+        );
+        for text in [run.text(), &run.err, &page] {
+            assert!(!text.contains("token"), "{text}");
+        }
+    }
+    let run = desk.run("compare in/chinese.txt in/chinese.txt").exit(0);
+    assert!(
+        run.text().contains(" characters; A: line 1, column 1;") && !run.text().contains("token"),
+        "{run}"
+    );
 }
 
 #[test]
@@ -261,15 +305,22 @@ fn what_is_found_for_certain_depends_on_the_options() {
     desk.write("new.txt", prose(77, 60));
     let says = |options: &str| desk.run(&format!("check new.txt --index archive {options}")).exit(0).err;
     assert!(
-        says("").contains("a passage of 25 tokens is always found. At most 1,000 candidates are compared")
+        says("")
+            .contains("a passage of 25 words or more is always found. At most 1,000 candidates are compared")
     );
-    assert!(says("--passage 100").contains("a passage of 100 tokens is always found."));
+    assert!(says("--passage 100").contains("a passage of 100 words or more is always found."));
     assert!(!says("--passage off").contains("always"));
     for option in ["--max-df 0.5", "--ignore-quotations"] {
-        assert!(says(option).contains("This holds for text of which nothing is left out."), "{option}");
+        assert!(
+            says(option).contains("For documents of which text was left out, this is not guaranteed."),
+            "{option}"
+        );
     }
     assert!(says("--candidates 7").contains("At most 7 candidates are compared"));
-    assert!(says("--ignore-references").contains("This holds for text of which nothing is left out."));
+    assert!(
+        says("--ignore-references")
+            .contains("For documents of which text was left out, this is not guaranteed.")
+    );
 }
 
 /// Names that two folders have would get longer ids, and with them all others.

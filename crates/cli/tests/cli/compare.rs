@@ -37,10 +37,10 @@ fn two_texts_for_people() {
 
     shared passages, longest first
 
-    12 tokens; A: line 2, column 18; B: line 3, column 9
+    12 words; A: line 2, column 18; B: line 3, column 9
         The bridge at the mill was closed to lorries until further notice
 
-    10 tokens; A: line 1, column 1; B: line 4, column 1
+    10 words; A: line 1, column 1; B: line 4, column 1
         The river rose in the night and the lower meadow
     ");
 }
@@ -175,6 +175,27 @@ fn a_folder_is_not_a_document() {
 
     hint: `minwise pairs letters` compares all documents of a folder
     ");
+}
+
+/// As one text, a file of records would be compared with the names of its fields and all its records.
+#[test]
+fn a_file_of_records_is_not_a_document() {
+    let desk = Desk::with("in.jsonl", record("a", "one two three four five six"));
+    desk.write("in.csv", "id,text\na,one two three four five six\n");
+    desk.write("a.txt", "one two three four five six");
+    insta::assert_snapshot!(desk.run("compare in.jsonl a.txt"), @"
+    exit 2
+    --- stderr
+    error: `in.jsonl` has records, but a comparison takes one document
+
+    hint: `in.jsonl#ID` is a record by its id or line; `--input-format text` compares the whole file as one text
+    ");
+    for arguments in ["a.txt in.csv", "a.txt a.txt --input-format jsonl"] {
+        let run = desk.run(&format!("compare {arguments}")).exit(2);
+        assert!(run.err.contains("has records, but a comparison takes one document"), "{run}");
+    }
+    desk.run("compare in.jsonl#a a.txt").exit(0);
+    desk.run("compare in.jsonl in.csv --input-format text").exit(1);
 }
 
 #[test]

@@ -317,7 +317,8 @@ fn lone_surrogates_that_a_conversion_replaces_are_counted() {
     for (name, count) in [("out.parquet", 4), ("out.csv", 4), ("out.jsonl", 1)] {
         let run = desk.run(&format!("dedup in.jsonl -o {name} --report {name}.report")).exit(0);
         let documents = if count == 1 { "1 document".to_owned() } else { format!("{count} documents") };
-        let warning = format!("lone surrogates were read as U+FFFD in {documents}\n");
+        let warning =
+            format!("lone surrogates (halves of characters) were replaced by U+FFFD in {documents}\n");
         assert!(run.err.contains(&warning), "{name}: {run}");
         assert_eq!(desk.json(&format!("{name}.report/summary.json"))["repaired"], count, "{name}");
     }

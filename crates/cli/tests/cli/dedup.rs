@@ -227,7 +227,7 @@ fn short_and_empty_documents_follow_the_stated_rule() {
         "two again\ttwo\t1.000000\nnothing again\tnothing\t1.000000\nspaces\tnothing\t1.000000\n\
          dots again\tdots\t1.000000\n"
     );
-    assert!(run.summary("read").ends_with("; 6 without shingles"), "{run}");
+    assert!(run.summary("read").ends_with("; 6 without words"), "{run}");
 }
 
 #[test]

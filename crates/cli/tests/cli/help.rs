@@ -91,14 +91,15 @@ fn dedup() {
           --against <REF>...
               Also remove documents that repeat a document of REF, which is a file, a folder or a glob.
               REF may have another format than INPUT, but its text must be in a field of the same name.
-              Documents of REF are compared and not written
+              Documents of REF are only read
 
           --keep <POLICY>
               Choose the document that is kept of each cluster: `first` (the default; `longest` with
               `--measure containment`), `last`, `longest`, `shortest`, `newest:FIELD`, `oldest:FIELD`,
               `max:FIELD`, `min:FIELD` or `priority:FIELD=A,B,C`. If the option is given several times,
-              each policy decides the ties that the one before it leaves. The order of the inputs
-              decides the last ties. Documents without the field come last
+              each policy decides among the documents that the policies before it rank equally. If all
+              policies rank documents equally, the first document of the inputs is kept. Documents
+              without the field rank last
 
           --dry-run
               Write no documents. The summary is printed, and the report of `--report` is written
@@ -122,13 +123,14 @@ fn dedup() {
               [default: jaccard]
 
           --order <Q>
-              Require that at least the share Q of the common shingles stands in about the same places
-              of both documents. Similar documents below it count as reordered, not as near-duplicates
+              Also compare the order of the text: similar documents are near-duplicates only if at least
+              the share Q of their common shingles stands in about the same places of both. Other
+              similar documents count as reordered
 
           --cluster <CLUSTERING>
-              Form clusters in this way: `star` removes documents that are similar to the kept one;
-              `components` also removes documents that a chain of similar pairs connects with the kept
-              one
+              Form clusters in this way: `star` removes documents that are similar to the kept document;
+              `components` also removes documents that are connected to the kept document by a chain of
+              similar pairs
 
               [default: star]
 
@@ -174,18 +176,19 @@ fn dedup() {
 
           --encoding <ENCODING>
               Read text files in this encoding: `utf-8` (files that are not UTF-8 are rejected),
-              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content)
+              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content). Files
+              of records, such as JSONL and CSV, are always read as UTF-8
 
               [default: utf-8]
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              tries a comma, a semicolon and a tab, and takes the first with which the header has the
-              text field
+              tries a comma, a semicolon and a tab, and uses the first one that separates the name of
+              the text field from the other names of the header
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
-              nothing, `reject` rejects it, and `error` ends the run. An archive leaves such records
+              nothing, `reject` rejects it, and `error` ends the run. `index add` leaves such records
               out, and `check` always rejects them. A record without the field is always rejected
 
               [default: keep]
@@ -213,50 +216,49 @@ fn dedup() {
 
     Recall and candidates:
           --recall <P>
-              Find a pair whose similarity is exactly the threshold with this probability. Minwise
-              chooses bands and rows for it
+              The probability of finding a pair whose similarity is exactly the threshold. More similar
+              pairs are found more often. Minwise chooses bands and rows for it
 
               [default: 0.99]
 
           --bands <B>
-              Cut sketches into B bands instead of the number that `--recall` leads to. The option needs
-              `--rows`
+              Cut each sketch into B bands. Give `--rows`, too; both replace `--recall`
 
           --rows <R>
-              Give each band R rows instead of the number that `--recall` leads to. A row is one
-              register. The option needs `--bands`
+              Give each band R rows. A row is one register. Give `--bands`, too; both replace `--recall`
 
           --candidates <WAY>
-              Find candidate pairs in this way: `banding` (the default), `sort-merge` (counts shared
-              shingles and misses nothing; the default with `--measure containment`),
-              `sort-merge,sketch` (counts shared registers), or `all` (compares all pairs)
+              Find candidate pairs in this way: `banding` (pairs that share a band; the default),
+              `sort-merge` (counts shared shingles and misses nothing; the default with `--measure
+              containment`), `sort-merge,sketch` (counts shared registers), or `all` (all pairs are
+              candidates)
 
           --bits <BITS>
-              Keep only this many bits of each register in memory: a number from 1 to 16, such as 2 or
-              1.5, or one of 0.5, 0.25 and 0.125. Bands are made before that, so that the recall stays
-              the same. Without the option, all bits are kept
+              Save memory by keeping only this many bits of each register: a number from 1 to 16, such
+              as 2 or 1.5, or one of 0.5, 0.25 and 0.125. The recall stays the same, because bands are
+              made of whole registers. Without the option, all bits are kept
 
           --filter-error <E>
-              Allow the filter to lose this share of the pairs at the threshold, or switch it `off`. The
-              filter rules out candidate pairs by their sketches, so that fewer are compared exactly.
-              The share also applies to `--order`
+              Let the filter lose at most the share E of the pairs at the threshold, or switch it `off`.
+              The filter rules out candidate pairs by their sketches, so that fewer pairs are compared
+              exactly. With `--order`, E also limits the pairs that sketches wrongly count as reordered
 
               [default: 1e-6]
 
           --looks <K,K…>
-              Apply the filter after these numbers of compared registers, in ascending order, such as
-              16,32,64,128. Each of them is a look. Without the option, the filter looks after every 16
-              registers at first (64 with `--bits`), and less often later
+              Let the filter look at a pair after it has compared these numbers of registers, in
+              ascending order, such as 16,32,64,128. Without the option, the first looks are 16
+              registers apart (64 with `--bits`), and later ones further
 
           --error-per-look <E>
-              Allow each look of the filter to lose this share of the pairs at the threshold, instead of
-              `--filter-error` for all looks together. With n looks, up to n times this share can be
-              lost; the summary states the total
+              Let each look of the filter (`--looks`) lose at most the share E of the pairs at the
+              threshold. `--filter-error` limits the share for all looks together. With n looks, up to n
+              times E can be lost; the summary states the total
 
           --audit <N>
-              Measure the recall on a sample of N documents, which are compared with all other
-              documents. `auto` takes up to 1,000 documents, as many as 5 % of the run time allow; it
-              takes none if there are very many short documents. `off` takes none
+              Measure the recall: compare a sample of N documents with all other documents. `auto` takes
+              up to 1,000 documents, but fewer or none if that would take more than 5 % of the run time.
+              `off` measures nothing
 
               [default: auto]
 
@@ -341,7 +343,7 @@ fn dedup() {
               The folder is removed at the end
 
           --resume
-              Continue the run in `--work`. If there is none, start one
+              Continue the run that was saved in `--work`. If there is none, start one
 
           --keep-work
               Do not remove the folder of `--work` at the end
@@ -410,8 +412,8 @@ fn pairs() {
               List only the near-duplicates of the documents with these ids
 
           --format <FORMAT>
-              Write pairs in this format, each with its exact similarity. Without the option, a name
-              that ends in `.jsonl` gets JSONL, and all else gets TSV
+              Write pairs in this format, each with its exact similarity. Without the option, pairs are
+              written as JSONL if the name of the output ends in `.jsonl`, and as TSV otherwise
 
               Possible values:
               - tsv:   The two ids and the numbers of a pair, separated by tabs
@@ -435,8 +437,9 @@ fn pairs() {
               [default: jaccard]
 
           --order <Q>
-              Require that at least the share Q of the common shingles stands in about the same places
-              of both documents. Similar documents below it count as reordered, not as near-duplicates
+              Also compare the order of the text: similar documents are near-duplicates only if at least
+              the share Q of their common shingles stands in about the same places of both. Other
+              similar documents count as reordered
 
     Reading:
           --text-field <FIELD>
@@ -462,18 +465,19 @@ fn pairs() {
 
           --encoding <ENCODING>
               Read text files in this encoding: `utf-8` (files that are not UTF-8 are rejected),
-              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content)
+              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content). Files
+              of records, such as JSONL and CSV, are always read as UTF-8
 
               [default: utf-8]
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              tries a comma, a semicolon and a tab, and takes the first with which the header has the
-              text field
+              tries a comma, a semicolon and a tab, and uses the first one that separates the name of
+              the text field from the other names of the header
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
-              nothing, `reject` rejects it, and `error` ends the run. An archive leaves such records
+              nothing, `reject` rejects it, and `error` ends the run. `index add` leaves such records
               out, and `check` always rejects them. A record without the field is always rejected
 
               [default: keep]
@@ -505,45 +509,44 @@ fn pairs() {
               Pairs that share no band are not listed, and pairs that share one may be unlike
 
           --recall <P>
-              Find a pair whose similarity is exactly the threshold with this probability. Minwise
-              chooses bands and rows for it
+              The probability of finding a pair whose similarity is exactly the threshold. More similar
+              pairs are found more often. Minwise chooses bands and rows for it
 
               [default: 0.99]
 
           --bands <B>
-              Cut sketches into B bands instead of the number that `--recall` leads to. The option needs
-              `--rows`
+              Cut each sketch into B bands. Give `--rows`, too; both replace `--recall`
 
           --rows <R>
-              Give each band R rows instead of the number that `--recall` leads to. A row is one
-              register. The option needs `--bands`
+              Give each band R rows. A row is one register. Give `--bands`, too; both replace `--recall`
 
           --candidates <WAY>
-              Find candidate pairs in this way: `banding` (the default), `sort-merge` (counts shared
-              shingles and misses nothing; the default with `--measure containment`),
-              `sort-merge,sketch` (counts shared registers), or `all` (compares all pairs)
+              Find candidate pairs in this way: `banding` (pairs that share a band; the default),
+              `sort-merge` (counts shared shingles and misses nothing; the default with `--measure
+              containment`), `sort-merge,sketch` (counts shared registers), or `all` (all pairs are
+              candidates)
 
           --bits <BITS>
-              Keep only this many bits of each register in memory: a number from 1 to 16, such as 2 or
-              1.5, or one of 0.5, 0.25 and 0.125. Bands are made before that, so that the recall stays
-              the same. Without the option, all bits are kept
+              Save memory by keeping only this many bits of each register: a number from 1 to 16, such
+              as 2 or 1.5, or one of 0.5, 0.25 and 0.125. The recall stays the same, because bands are
+              made of whole registers. Without the option, all bits are kept
 
           --filter-error <E>
-              Allow the filter to lose this share of the pairs at the threshold, or switch it `off`. The
-              filter rules out candidate pairs by their sketches, so that fewer are compared exactly.
-              The share also applies to `--order`
+              Let the filter lose at most the share E of the pairs at the threshold, or switch it `off`.
+              The filter rules out candidate pairs by their sketches, so that fewer pairs are compared
+              exactly. With `--order`, E also limits the pairs that sketches wrongly count as reordered
 
               [default: 1e-6]
 
           --looks <K,K…>
-              Apply the filter after these numbers of compared registers, in ascending order, such as
-              16,32,64,128. Each of them is a look. Without the option, the filter looks after every 16
-              registers at first (64 with `--bits`), and less often later
+              Let the filter look at a pair after it has compared these numbers of registers, in
+              ascending order, such as 16,32,64,128. Without the option, the first looks are 16
+              registers apart (64 with `--bits`), and later ones further
 
           --error-per-look <E>
-              Allow each look of the filter to lose this share of the pairs at the threshold, instead of
-              `--filter-error` for all looks together. With n looks, up to n times this share can be
-              lost; the summary states the total
+              Let each look of the filter (`--looks`) lose at most the share E of the pairs at the
+              threshold. `--filter-error` limits the share for all looks together. With n looks, up to n
+              times E can be lost; the summary states the total
 
     Text and sketches:
           --shingle <SHINGLING>
@@ -692,8 +695,8 @@ fn compare() {
               [default: 10]
 
           --all
-              Also print the estimate of every kind of sketch beside the exact value. Each sketch has
-              1,024 registers or bits
+              Also estimate the similarity by every kind of sketch, and print each estimate beside the
+              exact value. Each sketch has 1,024 registers or bits
 
           --format <FORMAT>
               Print the comparison in this format
@@ -734,18 +737,19 @@ fn compare() {
 
           --encoding <ENCODING>
               Read text files in this encoding: `utf-8` (files that are not UTF-8 are rejected),
-              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content)
+              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content). Files
+              of records, such as JSONL and CSV, are always read as UTF-8
 
               [default: utf-8]
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              tries a comma, a semicolon and a tab, and takes the first with which the header has the
-              text field
+              tries a comma, a semicolon and a tab, and uses the first one that separates the name of
+              the text field from the other names of the header
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
-              nothing, `reject` rejects it, and `error` ends the run. An archive leaves such records
+              nothing, `reject` rejects it, and `error` ends the run. `index add` leaves such records
               out, and `check` always rejects them. A record without the field is always rejected
 
               [default: keep]
@@ -887,18 +891,18 @@ fn plan() {
               [default: 128]
 
           --details
-              Also show the S-curve (the probability that a pair is found, by its similarity), the
-              memory per document, and the sketches that reach the standard error of `--error`
+              Also show the S-curve (for each similarity, the probability that a pair is found), the
+              memory per document, and the sketches whose standard error is at most `--error`
 
           --error <E>
-              The standard error that an estimate at the threshold should have. `--details` lists the
-              sketches that reach it, the smallest first
+              The largest standard error that an estimate at the threshold may have. `--details` lists
+              the sketches that keep to it, the smallest first
 
               [default: 0.02]
 
           --filter
-              Also show the filter: after how many registers it rules pairs out, and how many registers
-              it compares on average
+              Also show the filter: the numbers of registers after which it looks at a pair, and how
+              many registers it compares on average
 
           --filter-error <E>
               The share of pairs at the threshold that the filter may lose
@@ -923,18 +927,16 @@ fn plan() {
 
     Recall and candidates:
           --recall <P>
-              Find a pair whose similarity is exactly the threshold with this probability. Minwise
-              chooses bands and rows for it
+              The probability of finding a pair whose similarity is exactly the threshold. More similar
+              pairs are found more often. Minwise chooses bands and rows for it
 
               [default: 0.99]
 
           --bands <B>
-              Cut sketches into B bands instead of the number that `--recall` leads to. The option needs
-              `--rows`
+              Cut each sketch into B bands. Give `--rows`, too; both replace `--recall`
 
           --rows <R>
-              Give each band R rows instead of the number that `--recall` leads to. A row is one
-              register. The option needs `--bands`
+              Give each band R rows. A row is one register. Give `--bands`, too; both replace `--recall`
 
     Messages:
           --color <WHEN>
@@ -1236,18 +1238,19 @@ fn sketch() {
 
           --encoding <ENCODING>
               Read text files in this encoding: `utf-8` (files that are not UTF-8 are rejected),
-              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content)
+              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content). Files
+              of records, such as JSONL and CSV, are always read as UTF-8
 
               [default: utf-8]
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              tries a comma, a semicolon and a tab, and takes the first with which the header has the
-              text field
+              tries a comma, a semicolon and a tab, and uses the first one that separates the name of
+              the text field from the other names of the header
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
-              nothing, `reject` rejects it, and `error` ends the run. An archive leaves such records
+              nothing, `reject` rejects it, and `error` ends the run. `index add` leaves such records
               out, and `check` always rejects them. A record without the field is always rejected
 
               [default: keep]
@@ -1392,7 +1395,8 @@ fn estimate() {
 
           --format <FORMAT>
               Write pairs in this format, each with its estimate and the standard error of the estimate.
-              Without the option, a name that ends in `.jsonl` gets JSONL, and all else gets TSV
+              Without the option, pairs are written as JSONL if the name of the output ends in `.jsonl`,
+              and as TSV otherwise
 
               Possible values:
               - tsv:   The two ids and the numbers of a pair, separated by tabs
@@ -1409,21 +1413,22 @@ fn estimate() {
 
     Filter:
           --filter-error <E>
-              Allow the filter to lose this share of the pairs at the threshold, or switch it `off`. The
-              filter rejects a pair as soon as the registers compared so far show that it stays below
-              the threshold. Sketches of bits, such as `b-bit:1/minhash:512`, are compared without it
+              Let the filter lose at most the share E of the pairs at the threshold, or switch it `off`.
+              The filter leaves out a pair as soon as the registers compared so far show that the pair
+              stays below the threshold. Sketches of bits, such as `b-bit:1/minhash:512`, are compared
+              without the filter
 
               [default: 1e-6]
 
           --looks <K,K…>
-              Apply the filter after these numbers of compared registers, in ascending order, such as
-              16,32,64,128. Each of them is a look. Without the option, the filter looks after every 16
-              registers at first, and less often later
+              Let the filter look at a pair after it has compared these numbers of registers, in
+              ascending order, such as 16,32,64,128. Without the option, the first looks are 16
+              registers apart, and later ones further
 
           --error-per-look <E>
-              Allow each look of the filter to lose this share of the pairs at the threshold, instead of
-              `--filter-error` for all looks together. With n looks, up to n times this share can be
-              lost; the summary states the total
+              Let each look of the filter (`--looks`) lose at most the share E of the pairs at the
+              threshold. `--filter-error` limits the share for all looks together. With n looks, up to n
+              times E can be lost; the summary states the total
 
     Resources:
       -j, --threads <N>
@@ -1508,18 +1513,19 @@ fn weights() {
 
           --encoding <ENCODING>
               Read text files in this encoding: `utf-8` (files that are not UTF-8 are rejected),
-              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content)
+              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content). Files
+              of records, such as JSONL and CSV, are always read as UTF-8
 
               [default: utf-8]
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              tries a comma, a semicolon and a tab, and takes the first with which the header has the
-              text field
+              tries a comma, a semicolon and a tab, and uses the first one that separates the name of
+              the text field from the other names of the header
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
-              nothing, `reject` rejects it, and `error` ends the run. An archive leaves such records
+              nothing, `reject` rejects it, and `error` ends the run. `index add` leaves such records
               out, and `check` always rejects them. A record without the field is always rejected
 
               [default: keep]

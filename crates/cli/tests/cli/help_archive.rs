@@ -23,10 +23,11 @@ fn index() {
       stats    Show the size and the settings of an archive
       check    Read everything in an archive and list the damage. The exit code is 1 if something is
                damaged
-      compact  Make an archive smaller and faster after many changes. Removed documents leave the disk.
-               In an archive over 64 MB, the newest 64 MB of changes stay as they are
-      merge    Merge archives with the same settings into a new one. If several archives have a document
-               with the same id, the new one gets that of the last
+      compact  Make an archive smaller and faster after many changes. Removed documents are deleted from
+               disk. In an archive over 64 MB, the newest 64 MB of changes stay as they are
+      merge    Merge archives with the same settings into a new archive. If several archives have a
+               document with the same id, the new archive gets the document of the archive that is named
+               last
       export   Write all documents of an archive as JSON lines, for a backup or another version of
                Minwise
       import   Add the documents of an exported archive to an existing archive or a new one
@@ -69,13 +70,13 @@ fn index_create() {
               [default: 0.5]
 
           --recall <R>
-              Find a document whose similarity is exactly the threshold with this probability
+              The probability of finding a document whose similarity is exactly the threshold
 
               [default: 0.996]
 
           --passage <N>
-              Find every shared passage of at least N tokens, however small its share of the documents
-              is. A token is a word, or a character in scripts without spaces
+              Find every shared passage of at least N words, however small its share of the documents
+              is. In scripts without spaces, and with `--shingle chars:…`, N counts characters
 
               [default: 25]
 
@@ -237,18 +238,19 @@ fn index_add() {
 
           --encoding <ENCODING>
               Read text files in this encoding: `utf-8` (files that are not UTF-8 are rejected),
-              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content)
+              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content). Files
+              of records, such as JSONL and CSV, are always read as UTF-8
 
               [default: utf-8]
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              tries a comma, a semicolon and a tab, and takes the first with which the header has the
-              text field
+              tries a comma, a semicolon and a tab, and uses the first one that separates the name of
+              the text field from the other names of the header
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
-              nothing, `reject` rejects it, and `error` ends the run. An archive leaves such records
+              nothing, `reject` rejects it, and `error` ends the run. `index add` leaves such records
               out, and `check` always rejects them. A record without the field is always rejected
 
               [default: keep]
@@ -547,7 +549,8 @@ fn index_check() {
 
     Options:
           --repair
-              Remove damaged documents, and rebuild everything that is derived from the others
+              Remove damaged documents, and rebuild everything that the archive computes from the other
+              documents
 
       -h, --help
               Print help (see a summary with '-h')
@@ -586,8 +589,8 @@ fn index_compact() {
     insta::assert_snapshot!(Desk::new().run("index compact --help"), @"
     exit 0
     --- stdout
-    Make an archive smaller and faster after many changes. Removed documents leave the disk. In an
-    archive over 64 MB, the newest 64 MB of changes stay as they are
+    Make an archive smaller and faster after many changes. Removed documents are deleted from disk. In
+    an archive over 64 MB, the newest 64 MB of changes stay as they are
 
     Usage: minwise index compact [OPTIONS] <DIR>
 
@@ -632,8 +635,8 @@ fn index_merge() {
     insta::assert_snapshot!(Desk::new().run("index merge --help"), @"
     exit 0
     --- stdout
-    Merge archives with the same settings into a new one. If several archives have a document with the
-    same id, the new one gets that of the last
+    Merge archives with the same settings into a new archive. If several archives have a document with
+    the same id, the new archive gets the document of the archive that is named last
 
     Usage: minwise index merge [OPTIONS] --output <DIR> <ARCHIVE>...
 
@@ -807,9 +810,9 @@ fn check() {
               [default: 0.3]
 
           --passage <N>
-              Report a document that shares a passage of at least N tokens. Without the option, N is the
-              `--passage` that the archive was created with. With `off`, a shared passage alone is no
-              match
+              Report a document that shares a passage of at least N words (characters in scripts without
+              spaces). Without the option, N is the `--passage` that the archive was created with. With
+              `off`, a shared passage alone is no match
 
           --top <N>
               Show at most N matches per document, the best first
@@ -817,15 +820,14 @@ fn check() {
               [default: 10]
 
           --candidates <N>
-              Compare at most N candidates per document, the most promising first. The answer states how
+              Compare at most N candidates per document, the most promising first. The output states how
               many were not compared
 
               [default: 1000]
 
           --passages <N>
-              Show at most N shared passages per match, the longest, in the order of the checked text
-
-              [default: 50]
+              Show at most N shared passages per match, the longest. Without the option, the terminal
+              shows three, and `--report` and `--format jsonl` have all
 
           --weight <WEIGHTING>
               Also show the weighted Jaccard similarity, with the document frequencies of the archive:
@@ -919,18 +921,19 @@ fn check() {
 
           --encoding <ENCODING>
               Read text files in this encoding: `utf-8` (files that are not UTF-8 are rejected),
-              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content)
+              `latin-1`, or `auto` (UTF-8 if the file is UTF-8, otherwise a guess by its content). Files
+              of records, such as JSONL and CSV, are always read as UTF-8
 
               [default: utf-8]
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              tries a comma, a semicolon and a tab, and takes the first with which the header has the
-              text field
+              tries a comma, a semicolon and a tab, and uses the first one that separates the name of
+              the text field from the other names of the header
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
-              nothing, `reject` rejects it, and `error` ends the run. An archive leaves such records
+              nothing, `reject` rejects it, and `error` ends the run. `index add` leaves such records
               out, and `check` always rejects them. A record without the field is always rejected
 
               [default: keep]
@@ -1020,9 +1023,9 @@ fn serve() {
               [default: 64MiB]
 
           --body-memory <SIZE>
-              Use at most this much memory for requests and jobs. Half of it is for requests and
-              answers, which wait until there is room; half is for running and waiting jobs, which are
-              refused if there is no room
+              Use at most this much memory for requests and jobs. One half is for requests and answers;
+              if it is full, further requests wait. The other half is for running and waiting jobs; if
+              it is full, further jobs are refused
 
               [default: 256MiB]
 
@@ -1032,24 +1035,24 @@ fn serve() {
               [default: 60]
 
           --max-requests <N>
-              Answer at most N requests at a time. Further ones are refused with status 503
+              Answer at most N requests at a time. Further requests are refused with status 503
 
               [default: 512]
 
           --max-connections <N>
-              Accept at most N connections at a time. Further ones wait
+              Accept at most N connections at a time. Further connections wait
 
               [default: 1024]
 
           --rate <N>
-              Allow N requests per second and token, or per second and address without tokens. `off`
-              sets no limit
+              Allow N requests per second from each token, or from each address if there are no tokens.
+              `off` sets no limit
 
               [default: 100]
 
           --max-jobs <N>
-              Take at most N jobs that add documents, running and waiting ones together. At most two
-              jobs find clusters
+              Accept at most N jobs that add documents, counting both running and waiting jobs. Jobs
+              that find clusters have a limit of their own, which is two
 
               [default: 16]
 

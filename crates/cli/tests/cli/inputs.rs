@@ -226,7 +226,7 @@ fn a_repeated_id_is_a_warning_and_both_documents_stay() {
         desk.text("report/pairs.tsv"),
         "c\tin.jsonl:1\t1.000000\nmore.jsonl:2\tin.jsonl:3\t1.000000\n"
     );
-    insta::assert_snapshot!(run.err.lines().next().unwrap(), @"warning: 3 documents share their id with another (`a` is at `in.jsonl:1` and at `in.jsonl:3`); they are told apart by file and line");
+    insta::assert_snapshot!(run.err.lines().next().unwrap(), @"warning: 3 documents share their id with another document (`a` is the id of `in.jsonl:1` and of `in.jsonl:3`); outputs name them by file and line");
     assert_eq!(desk.json("report/summary.json")["repeated_ids"], 3);
 }
 
@@ -260,7 +260,10 @@ fn a_lone_surrogate_is_read_and_passed_through() {
     let desk = Desk::with("in.jsonl", line);
     let run = desk.run("dedup in.jsonl -o out.jsonl --report report").exit(0);
     assert_eq!(desk.text("out.jsonl"), line);
-    assert!(run.err.contains("warning: lone surrogates were read as U+FFFD"), "{run}");
+    assert!(
+        run.err.contains("warning: lone surrogates (halves of characters) were replaced by U+FFFD"),
+        "{run}"
+    );
     assert_eq!(desk.json("report/summary.json")["repaired"], 1);
 }
 
@@ -300,7 +303,7 @@ fn an_empty_jsonl_file_is_an_empty_corpus() {
     for recall in ["expected_recall", "expected_recall_low", "audit"] {
         assert_eq!(summary[recall], Value::Null, "{recall}: nothing was compared");
     }
-    assert_eq!(run.summary("recall"), "not known, because nothing was compared");
+    assert_eq!(run.summary("recall"), "unknown, because nothing was compared");
 }
 
 /// `grep … | minwise dedup - -o -` must not fail when nothing matched.
@@ -332,7 +335,7 @@ fn an_id_that_is_the_place_of_another_document_is_told_apart() {
     let desk = Desk::with("in.jsonl", format!("{}{{\"text\": {text:?}}}\n", record("in.jsonl:2", &text)));
     let run = desk.run("pairs in.jsonl").exit(0);
     assert_eq!(run.text(), "in.jsonl:1\tin.jsonl:2\t1.000000\n");
-    assert!(run.err.contains("told apart by file and line"), "{run}");
+    assert!(run.err.contains("outputs name them by file and line"), "{run}");
 }
 
 #[test]

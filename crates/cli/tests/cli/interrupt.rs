@@ -164,7 +164,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
         "dedup broad.jsonl -o - -q",
         "dedup broad.jsonl -o - -q --annotate",
         "generate completions bash",
-        "compare in.jsonl broad.jsonl",
+        "compare in.jsonl broad.jsonl --input-format text",
         "plan",
     ] {
         let mut child = start(&desk, arguments);

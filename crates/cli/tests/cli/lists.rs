@@ -75,7 +75,7 @@ fn conversations_without_their_duplicates() {
     assert_eq!(desk.ids("kept.jsonl"), ["a", "c", "d", "g"]);
 
     let run = desk.run("dedup in.jsonl -o out.jsonl --text-field messages[].content --report report").exit(0);
-    assert!(run.err.contains("1 without shingles"), "{run}");
+    assert!(run.err.contains("1 without words"), "{run}");
     let lines: Vec<String> = chat_lines().lines().map(ToOwned::to_owned).collect();
     let expected: Vec<&str> = [0, 2, 3, 6].map(|line| &*lines[line]).into();
     assert_eq!(desk.text("out.jsonl").lines().collect::<Vec<_>>(), expected);

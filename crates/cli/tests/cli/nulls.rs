@@ -19,7 +19,7 @@ fn a_null_text_is_kept_and_compared_with_nothing() {
     // The empty text is one, and nulls are none.
     assert!(run.err.contains("\"without_shingles\":1"), "{run}");
     let run = desk.run("dedup in.jsonl -o again.jsonl").exit(0);
-    assert!(run.err.contains("; 2 with a null text; 1 without shingles"), "{run}");
+    assert!(run.err.contains("; 2 with a null text; 1 without words"), "{run}");
     let run = desk.run("dedup in.jsonl -o annotated.jsonl --annotate").exit(0);
     assert!(run.err.contains("marked      1 document (20.0 %) in 1 cluster"), "{run}");
     assert!(desk.text("annotated.jsonl").contains("\"cluster\":\"n2\",\"duplicate_of\":null"));

@@ -237,20 +237,20 @@ fn the_filter_of_a_plan() {
            80       53       79    0.6667    0.0247
            96       65       94    0.6804    0.0309
 
-    registers that are compared on average; `dedup` and `pairs` reject pairs only, and compare all others exactly
+    number of registers that are compared on average, if pairs are only rejected (as `dedup` and `pairs` do), and if they are accepted, too
 
-    similarity  rejected  rejecting only  accepting too
-           0.1  1.000000            16.0           16.0
-           0.2  1.000000            16.4           16.4
-           0.3  1.000000            18.8           18.8
-           0.4  1.000000            24.3           24.3
-           0.5  0.999875            34.6           34.6
-           0.6  0.958190            55.7           55.7
-           0.7  0.387380            86.4           86.4
-           0.8  0.005731            95.9           95.9
-          0.85  0.000089            96.0           96.0
-           0.9  0.000001            96.0           95.9
-             1  0.000000            96.0           64.0
+    similarity  rejected  only rejected  also accepted
+           0.1  1.000000           16.0           16.0
+           0.2  1.000000           16.4           16.4
+           0.3  1.000000           18.8           18.8
+           0.4  1.000000           24.3           24.3
+           0.5  0.999875           34.6           34.6
+           0.6  0.958190           55.7           55.7
+           0.7  0.387380           86.4           86.4
+           0.8  0.005731           95.9           95.9
+          0.85  0.000089           96.0           96.0
+           0.9  0.000001           96.0           95.9
+             1  0.000000           96.0           64.0
     ");
 }
 

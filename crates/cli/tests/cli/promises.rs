@@ -31,7 +31,7 @@ fn promise_2_a_check_says_what_it_may_have_missed() {
     assert_eq!(
         run.summary("guarantee"),
         "A document of similarity 0.4 is found with a probability of at least 93.78 %. A document that shares a passage \
-         of 25 tokens is always found. At most 1,000 candidates are compared per document."
+         of 25 words or more is always found. At most 1,000 candidates are compared per document."
     );
     // 42 bands of 3 rows.
     let expected = 1.0 - (1.0 - 0.4_f64.powi(3)).powi(42);

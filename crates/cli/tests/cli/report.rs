@@ -78,7 +78,7 @@ fn the_page_says_what_was_done_and_how_to_do_it_again() {
     desk.run("dedup in.jsonl -o out.jsonl --report report --seed 9 --keep first").exit(2);
     let page = desk.text("report/index.html");
     for part in [
-        "<h1>8 documents read, 3 removed as near-duplicates</h1>",
+        "<h1>8 records read, 3 removed as near-duplicates</h1>",
         "<th scope=\"row\"><bdi>in.jsonl</bdi></th><td class=\"number\" data-name=\"read\">8</td>\
          <td class=\"number\" data-name=\"kept\">4</td><td class=\"number\" data-name=\"removed\">3</td>\
          <td class=\"number\" data-name=\"rejected\">1</td>",
@@ -96,6 +96,24 @@ fn the_page_says_what_was_done_and_how_to_do_it_again() {
     }
 }
 
+/// Nothing was removed, so nothing is called removed.
+#[test]
+fn the_page_of_an_annotated_run_says_marked() {
+    let desk = desk();
+    desk.run("dedup in.jsonl -o out.jsonl --annotate --report report").exit(2);
+    let page = desk.text("report/index.html");
+    for part in [
+        "<h1>8 records read, 3 marked as near-duplicates</h1>",
+        "<div><dt>unmarked</dt><dd>4</dd></div>\n<div><dt>marked</dt><dd>3</dd></div>",
+        "<td class=\"number\" data-name=\"unmarked\">4</td><td class=\"number\" data-name=\"marked\">3</td>",
+        "<h4>unmarked <b><bdi>a</bdi></b></h4>",
+        "<h4>marked <b><bdi>near</bdi></b></h4>",
+    ] {
+        assert!(page.contains(part), "{part} is not in {page}");
+    }
+    assert!(!page.contains("removed"), "{page}");
+}
+
 /// References are compared with and not counted, neither their documents nor what was rejected of them.
 #[test]
 fn the_page_counts_what_is_not_of_a_reference() {
@@ -103,7 +121,12 @@ fn the_page_counts_what_is_not_of_a_reference() {
     desk.write("ref.jsonl", record("r", &prose(1, 60)) + "bad\n");
     desk.run("dedup in.jsonl --against ref.jsonl --dry-run --report report").exit(2);
     let page = desk.text("report/index.html");
-    assert!(page.contains("Compared with 1 document of references, which stay."), "{page}");
+    assert!(
+        page.contains(
+            "The inputs were also compared with 1 document of the references, which was only read."
+        ),
+        "{page}"
+    );
     assert!(page.contains(
         "<th scope=\"row\"><bdi>in.jsonl</bdi></th><td class=\"number\" data-name=\"read\">8</td>"
     ));
@@ -165,18 +188,15 @@ fn the_audit_is_in_the_summary() {
     for name in ["recall", "low", "high"] {
         assert_eq!(number(name), number("found") / number("pairs"), "{name} in {audit}");
     }
-    let measured = format!(
-        "of {} near-duplicates found, summed over all {} documents",
-        audit["pairs"], audit["documents"]
-    );
+    let measured =
+        format!(" measured by comparing each of the {} documents with all others", audit["documents"]);
     assert!(run.summary("recall").ends_with(&measured), "{run}");
     // A part of them leaves something open.
     let (run, some) = audited("--audit 3");
     assert_eq!(some["documents"], 3);
     assert!(some["low"].as_f64() < some["high"].as_f64(), "{some}");
-    assert!(run.summary("recall").ends_with(" (`--audit N` compares more)"), "{run}");
-    let few =
-        "3 documents are too few to tell the recall; the setting <code>audit</code> takes a larger number.";
+    assert!(run.summary("recall").ends_with(" (`--audit N` takes a larger sample)"), "{run}");
+    let few = "A sample of 3 documents is too small to measure the recall well; the setting <code>audit</code> sets the size of the sample.";
     assert!(desk.text("report/index.html").contains(few));
     // What is asked for is done, however small a part of the run it would be.
     let (_, all) = audited("--audit 1000000");

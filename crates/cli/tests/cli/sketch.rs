@@ -39,7 +39,7 @@ fn pairs_of_one_file() {
 
     Details
     spec        nfkc+casefold / words:5 / minhash:128 / seed:1
-    sketches    35.4 % of the words of the compared sketches were read
+    sketches    35.4 % of the data of the compared sketches was read
     ");
     let all = desk.run("estimate in.sketches --threshold 0 -q").exit(0);
     // A document without shingles is in no pair.
@@ -284,7 +284,7 @@ fn looks_of_an_estimate() {
 
     Details
     spec        nfkc+casefold / words:5 / minhash:128 / seed:1
-    sketches    1.6 % of the words of the compared sketches were read
+    sketches    1.6 % of the data of the compared sketches was read
     filter      at most 2e-5 of the pairs at the threshold are lost, over all looks together
     ");
     insta::assert_snapshot!(desk.run("estimate in.sketches --looks 16,200"), @"

@@ -192,7 +192,7 @@ fn records_without_text_are_skipped_counted_and_kept() {
     assert_eq!(desk.bytes("gone.warc"), joined(&records, &[0, 7, 8, 9]));
     assert_eq!(desk.json("report/summary.json")["skipped_records"], 3);
     assert!(
-        desk.text("report/index.html").contains("3 records without text are no documents; they are kept.")
+        desk.text("report/index.html").contains("3 records without text were not compared, and are kept.")
     );
     // Neither the way of the run nor its threads show.
     for option in [

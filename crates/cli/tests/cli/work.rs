@@ -414,7 +414,7 @@ fn memory_is_an_amount() {
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl --memory 512MiB --threads 16"), @"
     exit 2
     --- stderr
-    error: the program needs 48MiB of memory, 16 threads 640MiB, and 10 documents 1MiB or more; with an eighth in reserve, that is 775MiB, and 512MiB are allowed
+    error: the program needs 48MiB of memory, 16 threads 640MiB, and 10 documents 1MiB or more; with a reserve of an eighth, the run needs 775MiB, but only 512MiB are allowed
 
     hint: `--threads 10` or `--memory 775MiB` would be enough
     ");

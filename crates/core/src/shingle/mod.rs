@@ -31,13 +31,16 @@ use crate::error::Error;
 use crate::hash::rolling;
 use crate::kernel::Kernel;
 use crate::text::token::TokenBuffers;
-use crate::text::{Normalization, NormalizedText, Normalizer};
+use crate::text::{CharClass, Normalization, NormalizedText, Normalizer, TokenClass};
 
 pub use blocks::{PieceShingler, Tally};
 
 /// Keys are made of texts with one seed and of shingles with another, so that none of the one is one of the other.
 const KEY_OF_SHINGLES: u64 = 0;
 const KEY_OF_TEXT: u64 = 1;
+
+/// Characters of a text that are looked at to find out whether its script has spaces.
+const SAMPLE: usize = 2000;
 
 /// What a shingle is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,14 +55,33 @@ pub enum ShingleUnit {
 }
 
 impl ShingleUnit {
-    /// The name of several units: `tokens`, `characters` or `terms`.
+    /// The noun for one unit, in sentences for people: `word`, `character` or `term`.
     #[must_use]
-    pub fn plural(self) -> &'static str {
+    pub fn noun(self) -> &'static str {
         match self {
-            Self::Words => "tokens",
-            Self::Chars => "characters",
-            Self::Terms => "terms",
+            Self::Words => "word",
+            Self::Chars => "character",
+            Self::Terms => "term",
         }
+    }
+
+    /// The noun for one unit of this text. It is `character` for words, too, if the beginning of the text has more characters of
+    /// scripts without spaces than words, because each of these characters is a token.
+    ///
+    /// ```
+    /// use minwise::shingle::ShingleUnit;
+    /// assert_eq!(ShingleUnit::Words.noun_in("The ferry to 上海 leaves at noon."), "word");
+    /// assert_eq!(ShingleUnit::Words.noun_in("去上海的渡轮中午离开。 Ferry"), "character");
+    /// ```
+    #[must_use]
+    pub fn noun_in(self, text: &str) -> &'static str {
+        let (mut alone, mut runs, mut last) = (0, 0, TokenClass::Separator);
+        for class in text.chars().take(SAMPLE).map(|c| CharClass::of(c).token()) {
+            alone += usize::from(class == TokenClass::Alone);
+            runs += usize::from(class == TokenClass::Run && last != TokenClass::Run);
+            last = class;
+        }
+        if self == Self::Words && alone > runs { Self::Chars.noun() } else { self.noun() }
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::Error;
+use crate::figure::read_share;
 
 /// A table of document frequencies: how many documents have each shingle. One call looks up all shingles of a document, so that the
 /// virtual call costs little.
@@ -154,22 +155,14 @@ impl FromStr for MostDocuments {
             Error::parse("limit on documents", text, expected)
         };
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        if let Some(percent) = text.strip_suffix('%') {
-            // Dividing by 100 would make 0.9990000000000001 of 99.9 %.
-            let share: f64 = format!("{}e-2", percent.trim_end()).parse().map_err(|_| wrong())?;
-            return if share > 0.0 && share <= 1.0 { Ok(Self::Share(share)) } else { Err(wrong()) };
+        let is_share = text.ends_with('%')
+            || text.split_once('.').is_some_and(|(whole, part)| digits(whole) && digits(part));
+        if is_share {
+            let share = read_share(text).filter(|share| *share > 0.0 && *share <= 1.0);
+            return share.map(Self::Share).ok_or_else(wrong);
         }
-        match text.split_once('.') {
-            Some((whole, part)) if digits(whole) && digits(part) => {
-                let share: f64 = text.parse().map_err(|_| wrong())?;
-                if share > 0.0 && share <= 1.0 { Ok(Self::Share(share)) } else { Err(wrong()) }
-            }
-            None if digits(text) => match text.parse().map_err(|_| wrong())? {
-                0 => Err(wrong()),
-                number => Ok(Self::Number(number)),
-            },
-            _ => Err(wrong()),
-        }
+        let number = text.parse().ok().filter(|number| digits(text) && *number > 0);
+        number.map(Self::Number).ok_or_else(wrong)
     }
 }
 
@@ -203,7 +196,9 @@ mod tests {
             assert_eq!(form.parse::<MostDocuments>().unwrap(), limit);
             assert_eq!(limit.to_string(), form);
         }
-        for wrong in ["", "0", "0.0", "1.5", "-1", "nan", "1e3", "1.", ".5", "inf"] {
+        assert_eq!("2.5 %".parse::<MostDocuments>().unwrap(), MostDocuments::Share(0.025));
+        for wrong in ["", "0", "0.0", "1.5", "-1", "nan", "1e3", "1.", ".5", "inf", "%", "0%", "150%", "1e1%"]
+        {
             assert!(wrong.parse::<MostDocuments>().is_err(), "{wrong}");
         }
     }

@@ -149,15 +149,16 @@ mod tests {
         assert_eq!(
             warnings.0.into_inner().unwrap(),
             [
-                "2 shelves are full: each takes 131,072 documents, and 900 more that share their band keys are not compared \
-              there: if a form is what they share, `--ignore-text FILE` leaves it out, and `--candidates all` compares every \
+                "2 band values are each shared by more than 131,072 documents, and 900 documents were not compared by them: \
+              if a form is what they share, `--ignore-text FILE` leaves it out, and `--candidates all` compares every \
               pair"
             ]
         );
         verification.full_shelves = FullShelves::new(1, 1);
         let warnings = Warnings::default();
         warn_of_recall(&verification, &plan, &warnings);
-        let one = "1 shelf is full: it takes 131,072 documents, and 1 more that shares their band keys is not compared there: ";
+        let one =
+            "1 band value is shared by more than 131,072 documents, and 1 document was not compared by it: ";
         assert!(warnings.0.into_inner().unwrap()[0].starts_with(one));
     }
 

@@ -75,6 +75,8 @@ pub struct Reading {
 /// How far reading has come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct ReadProgress {
+    /// Bytes of a chunk. A run that is resumed cuts its inputs as the process before it did, because chunks are counted.
+    chunk_bytes: u64,
     /// Chunks that are done.
     chunks: usize,
     /// The source of the last of them, and its lines so far: lines are numbered within a source.
@@ -121,12 +123,11 @@ fn check_fields(corpus: &Corpus, plan: &ReadPlan) -> Result<(), Error> {
 /// - [`ErrorKind::Cancelled`] if the observer cancels.
 pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result<Reading, Error> {
     check_fields(corpus, plan)?;
-    let chunks = corpus.chunks(chunk_bytes(plan));
     observer.begin(Stage::Read, corpus.size_bytes());
 
     let tools = SketchTools::new(plan)?;
     let mut desk = Desk::new(corpus, plan, &tools)?;
-    let from = desk.progress.chunks;
+    let (chunks, from) = (corpus.chunks(desk.progress.chunk_bytes), desk.progress.chunks);
     observer.advance(chunks.iter().take(from).map(Chunk::size_bytes).sum());
     let Some(chunks) = chunks.get(from..) else {
         let before = subject(from as u64, "chunk", ["was", "were"]);
@@ -194,10 +195,10 @@ fn check_id_field(corpus: &Corpus, documents: &Documents) -> Result<(), Error> {
 /// The bytes of a chunk.
 ///
 /// Each thread holds what is remembered of the documents of one chunk, which may be eighty times its bytes if every record has
-/// seven. Little memory makes small chunks. A run that can be resumed has one size, because its folder counts chunks.
+/// seven. So little memory makes small chunks.
 fn chunk_bytes(plan: &ReadPlan) -> u64 {
     let share = plan.memory.room(plan.threads, 0).waiting() / CHUNKS_WAITING;
-    if plan.work.is_some() { CHUNK_BYTES } else { share.clamp(LEAST_CHUNK_BYTES, CHUNK_BYTES) }
+    share.clamp(LEAST_CHUNK_BYTES, CHUNK_BYTES)
 }
 
 /// Reads chunks with several threads.
@@ -332,7 +333,7 @@ impl<'a> Desk<'a> {
             plan,
             tools,
             reading,
-            progress: ReadProgress::default(),
+            progress: ReadProgress { chunk_bytes: chunk_bytes(plan), ..ReadProgress::default() },
             segments: 0,
             pending: PendingSegment::new(plan),
             most_bytes: room.reading(),
@@ -380,7 +381,7 @@ impl<'a> Desk<'a> {
             self.progress = ReadProgress { source: chunk.source(), lines: 0, ..self.progress };
         }
         self.field.look(&part, self.corpus)?;
-        if self.reading.documents.is_empty() && chunk.size_bytes() >= chunk_bytes(self.plan) / 2 {
+        if self.reading.documents.is_empty() && chunk.size_bytes() >= self.progress.chunk_bytes / 2 {
             // Growing step by step would copy everything several times and need twice the memory while it does. Memory
             // that is reserved and never used costs nothing; where there is a limit on it, growing must do.
             let share = self.corpus.size_bytes() as f64 / chunk.size_bytes() as f64;
@@ -725,12 +726,12 @@ fn too_short<T>(
     units: usize,
     shingling: &Shingling,
 ) -> Rejected {
-    let unit = shingling.unit().plural();
+    let units = counted(units as u64, shingling.unit().noun());
     Rejected {
         source: place.source,
         line: place.line + 1,
         id: document.id.as_deref().map(str::to_owned),
         reason: "too_short".to_owned(),
-        message: format!("the text has {units} {unit}, and a shingle needs {}", shingling.size()),
+        message: format!("the text has {units}, and a shingle needs {}", shingling.size()),
     }
 }

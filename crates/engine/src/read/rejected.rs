@@ -49,6 +49,11 @@ impl RejectedRecords {
                     .setting_to("encoding", "latin-1")
                     .text(" reads texts that are not UTF-8"),
             )
+        } else if !all.is_empty() && all.iter().all(wrong_encoding) {
+            Some(
+                "records are read as UTF-8: `iconv -f latin1 -t utf-8 FILE > NEW` converts a file, or `-f utf-16` if it is UTF-16"
+                    .into(),
+            )
         } else {
             None
         };

@@ -190,7 +190,11 @@ impl DedupRun {
             plan: &plan,
             summary: &summary,
         };
-        let written = targets.write(&findings, || extras(&decisions, command, &stopwatch), &stopwatch)?;
+        let written = targets.write(
+            &findings,
+            || extras(&decisions, command, outputs.annotate, &stopwatch),
+            &stopwatch,
+        )?;
         let complete = written.complete()?;
         // Before the list of outputs is written: a resumed run replaces the outputs that are in it.
         complete.check()?;
@@ -208,7 +212,9 @@ impl DedupRun {
             work.forget_outputs()?;
         }
         let stages = stopwatch.times();
-        Ok(DedupOutcome { corpus, reading, decisions, plan, summary, stages, work: work.filter(|_| !keep) })
+        let annotates = outputs.annotate;
+        let work = work.filter(|_| !keep);
+        Ok(DedupOutcome { corpus, reading, decisions, plan, summary, stages, annotates, work })
     }
 }
 
@@ -239,13 +245,18 @@ fn may_overwrite(
 }
 
 /// What the report has besides the decisions.
-fn extras(decisions: &Decisions, command: Option<String>, stopwatch: &Stopwatch<'_>) -> Extras {
+fn extras(
+    decisions: &Decisions,
+    command: Option<String>,
+    annotates: bool,
+    stopwatch: &Stopwatch<'_>,
+) -> Extras {
     let this_run = command.map(|command| ThisRun { command, stages: stopwatch.times() });
     // Without pairs there is nothing to measure by.
     let audit = decisions.audit.filter(|audit| audit.pairs > 0);
     let measured_recall =
         audit.map(|audit| MeasuredRecall { value: audit.recall, low: audit.low, high: audit.high });
-    Extras { measured_recall, this_run }
+    Extras { measured_recall, this_run, annotates }
 }
 
 /// Decides, and meanwhile writes the kept records to `early` as far as they are known.
@@ -293,6 +304,8 @@ pub struct DedupOutcome {
     plan: Plan,
     summary: Summary,
     stages: Vec<(&'static str, Duration)>,
+    /// Whether near-duplicates were marked and not removed.
+    annotates: bool,
     /// The folder of the run, if it is to go.
     work: Option<Arc<WorkFolder>>,
 }
@@ -425,7 +438,7 @@ impl DedupOutcome {
             plan: &self.plan,
             summary: &self.summary,
         };
-        let extras = || extras(&self.decisions, None, &Stopwatch::new(observer));
+        let extras = || extras(&self.decisions, None, self.annotates, &Stopwatch::new(observer));
         targets.write(&findings, extras, observer)?.complete()?.put_in_place()
     }
 

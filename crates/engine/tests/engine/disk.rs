@@ -149,6 +149,31 @@ fn a_run_is_taken_up_from_wherever_it_was_ended() {
     }
 }
 
+/// Memory decides how inputs are cut into chunks, and a folder counts chunks.
+#[test]
+fn a_run_is_taken_up_with_more_or_less_memory() {
+    let documents = Documents::new(texts(6000, 120));
+    let manifest = manifest(&documents, "0.7");
+    let mut settings = ways().swap_remove(0);
+    let undisturbed = said(&documents, &settings);
+    for (first, second) in [(20_000, 1 << 40), (1 << 40, 20_000)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("work");
+        let mut run = |room: u64, resume| {
+            settings.memory = Some(MemoryLimit::with_room(room));
+            let work = WorkFolder::open(&path, &manifest, resume).unwrap();
+            said_by(&documents, &settings.plan().unwrap().in_folder(Arc::new(work)))
+        };
+        assert!(run(first, false) == undisturbed);
+        let kept = ["lock", "manifest", "segment-000000"];
+        assert!(names(&path).iter().any(|name| name == "segment-000001"), "{:?}", names(&path));
+        for name in names(&path).iter().filter(|name| !kept.contains(&name.as_str())) {
+            fs_err::remove_file(path.join(name)).unwrap();
+        }
+        assert!(run(second, true) == undisturbed, "from {first} to {second}");
+    }
+}
+
 #[test]
 fn a_run_that_was_changed_is_refused() {
     let folder = tempfile::tempdir().unwrap();

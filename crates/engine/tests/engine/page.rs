@@ -137,9 +137,9 @@ fn samples_of_everything_are_shown() {
         .into();
     assert!(order.is_sorted());
     for part in [
-        "<bdi>d63</bdi></th><td data-name=\"why\">without shingles</td>",
+        "<bdi>d63</bdi></th><td data-name=\"why\">no words to compare</td>",
         "<bdi>d64</bdi></th><td data-name=\"why\">among the shortest</td>",
-        "<bdi>d65</bdi></th><td data-name=\"why\">97.91 % of 48 shingles repeated</td>",
+        "<bdi>d65</bdi></th><td data-name=\"why\">97.91 % of its 48 shingles are repeats</td>",
         "nfkc+casefold / words:3 / minhash:96 / seed:1",
     ] {
         assert!(page.contains(part), "{part} is not in {page}");
@@ -158,7 +158,7 @@ fn what_the_caller_knows_is_shown_too() {
     let with = page(&documents, &settings, &extras);
     for part in [
         "<dt>measured recall</dt><dd>98.76 %</dd>",
-        "its interval from 95.00 % to 99.90 %",
+        "its 95 % confidence interval from 95.00 % to 99.90 %",
         "<circle class=\"measured\"",
         "minwise dedup &#39;&lt;in&gt;.jsonl&#39;",
         "<th scope=\"row\">read</th><td class=\"number\" data-name=\"seconds\">1.50</td>",
@@ -175,13 +175,13 @@ fn what_the_caller_knows_is_shown_too() {
 fn it_says_why_precision_is_one() {
     let documents = families();
     for (cluster, why) in [
-        (Clustering::Star, "Every removed document was compared exactly with the one that was kept for it"),
-        (Clustering::Components, "Every pair that holds a cluster together was compared exactly"),
+        (Clustering::Star, "Every near-duplicate was compared exactly with its kept document"),
+        (Clustering::Components, "Every pair that joins documents into a cluster was compared exactly"),
     ] {
         let settings = settings("words:3", 0.8, 16, 6).cluster(cluster);
         let page = page(&documents, &settings, &Extras::default());
         assert!(page.contains("<dt>precision</dt><dd>100 %</dd>"), "{page}");
-        assert!(page.contains(&format!("{why}, so precision is 100 %.")), "{page}");
+        assert!(page.contains(&format!("{why}, so the precision is 100 %.")), "{page}");
     }
 }
 
@@ -189,7 +189,12 @@ fn it_says_why_precision_is_one() {
 fn nothing_removed_is_a_page_too() {
     for texts in [vec![], vec!["a text on its own that is long enough"]] {
         let page = page(&Documents::new(texts), &settings("words:3", 0.8, 16, 6), &Extras::default());
-        assert!(page.contains("Nothing was removed for a similarity below 1."), "{page}");
+        assert!(
+            page.contains(
+                "There is no pair of a kept document and a near-duplicate with a similarity below 1."
+            ),
+            "{page}"
+        );
         assert!(page.contains("No document is a near-duplicate of another."), "{page}");
         assert!(!page.contains("NaN"), "{page}");
     }

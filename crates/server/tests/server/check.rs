@@ -250,6 +250,9 @@ fn an_archive_without_texts_says_so() {
         assert_eq!((pair["passages"].as_array().unwrap().len(), &pair["no_passages"]), (1, &json!(null)));
         let stats = archive.get("/api/v1/stats").await.json();
         let buckets = stats["similarities"]["buckets"].as_array().unwrap();
-        assert_eq!((&buckets[buckets.len() - 1]["pairs"], &stats["text_kept"]), (&json!(2), &json!(false)));
+        assert_eq!(
+            (&buckets[buckets.len() - 1]["documents"], &stats["text_kept"]),
+            (&json!(2), &json!(false))
+        );
     });
 }

@@ -163,7 +163,7 @@ fn the_archive_is_told_in_numbers() {
         assert_eq!((&stats["documents"], &stats["text_bytes"]), (&json!(4), &json!(bytes)));
         assert_eq!((&stats["text_kept"], &stats["passage"]), (&json!(true), &json!(25)));
         let buckets = stats["similarities"]["buckets"].as_array().unwrap();
-        let pairs: Vec<u64> = buckets.iter().map(|bucket| bucket["pairs"].as_u64().unwrap()).collect();
+        let pairs: Vec<u64> = buckets.iter().map(|bucket| bucket["documents"].as_u64().unwrap()).collect();
         // 96 shingles of 196 are shared by the half and each of the equal ones: 0.4898.
         let mut expected = [0; 20];
         (expected[19], expected[9]) = (2, 1);

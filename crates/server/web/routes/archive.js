@@ -91,7 +91,7 @@ async function find(search, after, signal) {
 function listing({ documents: list, next }, search, after) {
   if (list.length === 0) {
     const none =
-      'The archive has no documents yet. `POST /api/v1/documents` adds documents while the server runs, `minwise index add` while it does not.';
+      'The archive has no documents yet. To add some, stop the server and run `minwise index add`, or send them to `POST /api/v1/documents`.';
     const nothing = 'No document has this text in its title, its id or one of its fields.';
     return [h('p', { class: 'empty' }, search === '' ? none : nothing)];
   }

@@ -117,7 +117,7 @@ function result({ clusters: list, further, documents, threshold, recall_at_thres
   const missed = h(
     'p',
     { class: 'soft facts' },
-    `About ${percent(recall_at_threshold)} of the pairs with a similarity of exactly ${percent(threshold)} are found, and more of those above it. `,
+    `About ${percent(recall_at_threshold)} of the pairs with a similarity of exactly ${percent(threshold)} are found, and more of the pairs above it. `,
     left_out > 0 &&
       `${counted(left_out, 'document')} ${left_out === 1 ? 'has' : 'have'} a little in common with very many others. Some pairs with ${left_out === 1 ? 'it' : 'them'} may be missing.`,
   );

@@ -30,7 +30,7 @@ export async function overview({ signal }) {
         figure('Documents', count(archive.documents)),
         figure('Text', bytes(archive.text_bytes)),
         figure('Space on disk', bytes(archive.disk_bytes)),
-        figure('Shared passages are found from', counted(archive.passage, unitOf(archive.spec, null))),
+        figure('Shortest shared passage that is always found', counted(archive.passage, unitOf(archive.spec, null))),
       ),
       h('section', {}, h('h2', {}, 'How similar the documents are'), similarities(archive)),
       archive.added_by_month && archive.added_by_month.length > 0 && months(archive.added_by_month.slice(-MONTHS)),
@@ -54,12 +54,12 @@ export async function overview({ signal }) {
 
 /** @param {Stats} archive */
 function similarities({ similarities: sampled }) {
-  if (!sampled || sampled.buckets.length === 0) return h('p', { class: 'empty' }, 'The archive has no pairs of documents to compare yet.');
+  if (!sampled || sampled.buckets.length === 0) return h('p', { class: 'empty' }, 'The archive has no two documents to compare yet.');
   const { buckets } = sampled;
   const [least, step] = [buckets[0].from, buckets[0].to - buckets[0].from];
-  // Of most archives nearly all pairs are hardly similar: on an even scale the others would not be seen.
-  const caption = `For each of ${counted(sampled.documents_sampled, 'document')}, the similarity to the document most like it. The heights of the bars are logarithmic.`;
-  const bars = buckets.map(({ from, to, pairs }) => ({ from, to, count: pairs }));
+  // In most archives, nearly all documents are hardly similar to any other: on an even scale the others would not be seen.
+  const caption = `Each bar counts documents by their similarity to the most similar other document, in a sample of ${counted(sampled.documents_sampled, 'document')}. The heights of the bars are logarithmic.`;
+  const bars = buckets.map(({ from, to, documents }) => ({ from, to, count: documents }));
   return h(
     'div',
     { class: 'panel' },
@@ -72,7 +72,7 @@ function similarities({ similarities: sampled }) {
       most: buckets[buckets.length - 1].from,
       counts: (threshold) => {
         const first = Math.round((threshold - least) / step);
-        const reach = buckets.slice(first).reduce((sum, bucket) => sum + bucket.pairs, 0);
+        const reach = buckets.slice(first).reduce((sum, bucket) => sum + bucket.documents, 0);
         return { reach, noun: reach === 1 ? 'document' : 'documents' };
       },
     }),

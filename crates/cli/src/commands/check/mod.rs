@@ -35,7 +35,12 @@ pub struct CheckedDocument {
     pub answer: Answer,
     /// The documents that matched, as the archive has them.
     pub matched: Vec<StoredDocument>,
+    /// The noun for one unit of its length.
+    pub unit: &'static str,
 }
+
+/// Passages of a match that are printed as text without `--passages`.
+const PRINTED_PASSAGES: usize = 3;
 
 pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
@@ -45,7 +50,11 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         // There is nothing to check, and whoever asked has to know.
         reading.nulls = Nulls::Reject;
     }
-    let mut options = match_options(&args.matching, &mut problems);
+    let passages =
+        args.matching.passages.as_deref().map(|most| problems.number("--passages", most, "a whole number"));
+    let printed = passages.unwrap_or(PRINTED_PASSAGES);
+    // JSONL and the report have all passages, unless fewer are asked for.
+    let mut options = match_options(&args.matching, &mut problems).passages(passages.unwrap_or(usize::MAX));
     let metadata = given_metadata(&args.matching.set, &mut problems);
     // What is given for all documents is not looked for in each of them.
     let wanted = args.matching.exclude.iter().filter(|field| !metadata.contains_key(*field));
@@ -61,7 +70,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     if let Some(passage) = options.passage.filter(|&passage| passage < certain) {
         let message = format!(
             "`--passage {passage}`: the archive finds passages of {} or more only, and shorter ones are not reported",
-            counted(certain as u64, "token"),
+            counted(certain as u64, index.settings().spec.shingling.unit().noun()),
         );
         printer.warning(CommandWarning::ShortPassages.code(), &message);
     }
@@ -98,9 +107,10 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
             checked += 1;
             found += u64::from(answer.matches.len() + answer.further > 0);
             let matched = matched(&index, &answer)?;
-            let one = CheckedDocument { document, answer, matched };
+            let unit = index.settings().spec.shingling.unit().noun_in(&document.text);
+            let one = CheckedDocument { document, answer, matched, unit };
             match args.format {
-                ListFormat::Text => show::text(&one)?,
+                ListFormat::Text => show::text(&one, printed)?,
                 ListFormat::Jsonl => show::jsonl(&one.answer)?,
             }
             if report.is_some() {
@@ -159,8 +169,8 @@ fn with_fields(
     if inputs.iter().any(|input| matches!(input, Input::Stdin)) {
         // It was read without the fields, and cannot be read again.
         return Err(CommandError::BadSetting.with(
-            "`--exclude` cannot tell in advance that standard input has records",
-            Some("`--input-format` says what they are, such as `--input-format jsonl`"),
+            "`--exclude` needs to know the format of standard input",
+            Some("name it, such as `--input-format jsonl`"),
         ));
     }
     reading.value_fields = fields;
@@ -174,12 +184,12 @@ fn guarantee(options: &CheckOptions, settings: &IndexSettings, recall: f64) -> S
     let mut out =
         format!("A document of similarity {threshold} is found with a probability of at least {share}.");
     if let Some(tokens) = passage(options, settings) {
-        let tokens = counted(tokens as u64, "token");
-        let _ = write!(out, " A document that shares a passage of {tokens} is always found.");
+        let length = counted(tokens as u64, settings.spec.shingling.unit().noun());
+        let _ = write!(out, " A document that shares a passage of {length} or more is always found.");
     }
     // Bands are those of whole documents, and `--max-df` takes passages apart.
     if leaves_out(options) {
-        out.push_str(" This holds for text of which nothing is left out.");
+        out.push_str(" For documents of which text was left out, this is not guaranteed.");
     }
     let compared = subject(*candidates as u64, "candidate", ["is", "are"]);
     let _ = write!(out, " At most {compared} compared per document.");
@@ -220,7 +230,6 @@ fn match_options(args: &MatchArgs, problems: &mut FlagProblems) -> CheckOptions 
         })
         .top(settings::count(problems, "--top", &args.top))
         .candidates(settings::count(problems, "--candidates", &args.candidates))
-        .passages(problems.number("--passages", &args.passages, "a whole number"))
         .max_df(
             args.max_df.as_deref().and_then(|most| problems.check("--max-df", most.parse::<MostDocuments>())),
         )
@@ -284,11 +293,12 @@ mod tests {
         assert_eq!(
             stated(&all),
             "A document of similarity 0.5 is found with a probability of at least 99.63 %. A document that shares a \
-             passage of 25 tokens is always found. At most 1,000 candidates are compared per document."
+             passage of 25 words or more is always found. At most 1,000 candidates are compared per document."
         );
         let more = all.clone().passage(Some(100)).candidates(5);
         assert!(
-            stated(&more).contains("a passage of 100 tokens") && stated(&more).contains("At most 5 cand")
+            stated(&more).contains("a passage of 100 words or more")
+                && stated(&more).contains("At most 5 cand")
         );
         let fewer = all.clone().passage(Some(3));
         assert_eq!(stated(&fewer), stated(&all));
@@ -302,7 +312,8 @@ mod tests {
             all.clone().ignore_references(true),
         ] {
             assert!(
-                stated(&left_out).contains("This holds for text of which nothing is left out."),
+                stated(&left_out)
+                    .contains("For documents of which text was left out, this is not guaranteed."),
                 "{left_out:?}"
             );
         }

@@ -7,7 +7,7 @@ use minwise::figure::{counted, grouped, share, subject};
 use minwise_corpus::{Quotes, escape_html, visible};
 use minwise_index::{CheckOptions, IndexSettings, Match, SharedPassage, StoredDocument};
 
-use super::show::{place_of, reasons};
+use super::show::{pieces_of_text, place_of, reasons};
 use super::{CheckedDocument, excerpt};
 
 const STYLE: &str = include_str!("page.css");
@@ -32,6 +32,8 @@ struct SummaryLine {
     /// The largest share of it that is in one document of the archive.
     largest: f64,
     longest: usize,
+    /// The noun for one unit of a length.
+    unit: &'static str,
 }
 
 impl CheckPage {
@@ -44,6 +46,7 @@ impl CheckPage {
             matches: (matches.len() + one.answer.further, matches.len()),
             largest: matches.iter().map(|found| found.containment_of_query).fold(0.0, f64::max),
             longest: matches.iter().map(|found| found.longest_passage).max().unwrap_or(0),
+            unit: one.unit,
         });
         document(number, one, &mut self.sections);
     }
@@ -63,14 +66,15 @@ impl CheckPage {
         self.summary(&mut out);
         out.push_str(&self.sections);
         let passage = super::passage(options, settings).map_or(String::new(), |tokens| {
-            format!(", or both share a passage of {} or more", counted(tokens as u64, "token"))
+            let unit = settings.spec.shingling.unit().noun();
+            format!(", or both share a passage of {} or more", counted(tokens as u64, unit))
         });
         let _ = write!(
             out,
-            "<footer>\n<p>A match has a similarity of at least {}, or {} % of one document is in the other{passage}. Similarities and shares are exact{}, on shingles of <code>{}</code>. {}</p>\n",
-            options.threshold,
+            "<footer>\n<p>A match has a similarity of at least {} %, or at least {} % of one document is in the other{passage}. Similarities and shares are exact{}. The settings of the archive are <code>{}</code>. {}</p>\n",
+            as_percent(options.threshold),
             as_percent(options.containment),
-            if super::leaves_out(options) { " for what was not left out" } else { "" },
+            if super::leaves_out(options) { " for the text that was not left out" } else { "" },
             escaped(&settings.spec.to_string()),
             escaped(&super::guarantee(options, settings, recall)),
         );
@@ -93,14 +97,14 @@ impl CheckPage {
             return;
         }
         out.push_str("<table>\n<thead><tr><th scope=\"col\">document</th><th scope=\"col\">matches</th><th scope=\"col\">largest share in one document</th><th scope=\"col\">longest passage</th></tr></thead>\n<tbody>\n");
-        for (number, SummaryLine { name, matches, largest, longest }) in self.lines.iter().enumerate() {
+        for (number, SummaryLine { name, matches, largest, longest, unit }) in self.lines.iter().enumerate() {
             let _ = writeln!(
                 out,
                 "<tr><th scope=\"row\"><a href=\"#d{number}\">{}</a></th><td data-name=\"matches\">{}</td><td data-name=\"largest share in one document\">{}</td><td data-name=\"longest passage\">{}</td></tr>",
                 shown(name),
                 grouped(matches.0 as u64),
                 share(*largest),
-                counted(*longest as u64, "token"),
+                counted(*longest as u64, unit),
             );
         }
         out.push_str("</tbody>\n</table>\n");
@@ -163,7 +167,7 @@ fn document(number: usize, one: &CheckedDocument, out: &mut String) {
             .title
             .as_ref()
             .map_or(String::new(), |_| format!("<code>{}</code>, ", shown(&one.document.id))),
-        counted(answer.query.tokens as u64, "token"),
+        counted(answer.query.tokens as u64, one.unit),
     );
     if answer.matches.is_empty() {
         out.push_str("<p>Nothing like it was found in the archive.</p>\n");
@@ -180,7 +184,7 @@ fn document(number: usize, one: &CheckedDocument, out: &mut String) {
             share(found.containment_of_query),
             share(found.containment_of_document),
             share(found.similarity),
-            counted(found.longest_passage as u64, "token"),
+            counted(found.longest_passage as u64, one.unit),
             reasons(found.reasons),
         );
     }
@@ -198,18 +202,17 @@ fn left_out(one: &CheckedDocument, out: &mut String) {
     for (count, noun, verbs) in [
         (one.answer.further, "further match", ["is not shown", "are not shown"]),
         (one.answer.not_compared, "further candidate", ["was not compared", "were not compared"]),
-        (
-            one.answer.passed_over,
-            "fingerprint",
-            [
-                "was not looked up, because too many documents of the archive have it",
-                "were not looked up, because too many documents of the archive have them",
-            ],
-        ),
     ] {
         if count > 0 {
             let _ = writeln!(out, "<p class=\"facts\">{}.</p>", subject(count as u64, noun, verbs));
         }
+    }
+    if one.answer.passed_over > 0 {
+        let (pieces, them) = pieces_of_text(one.answer.passed_over);
+        let _ = writeln!(
+            out,
+            "<p class=\"facts\">{pieces} not looked up, because too many documents of the archive contain {them}.</p>"
+        );
     }
 }
 
@@ -247,7 +250,7 @@ fn one_match(
         let _ = writeln!(
             out,
             "<p class=\"facts\">{}{}</p>",
-            counted(passage.tokens as u64, "token"),
+            counted(passage.tokens as u64, one.unit),
             if passage.moved { ", moved" } else { "" },
         );
         side(
@@ -344,7 +347,7 @@ mod tests {
         let mut page = CheckPage::default();
         for number in 0..9 {
             let document = NewDocument::new(format!("d{number}"), "no match ".repeat(100_000));
-            page.add(&CheckedDocument { document, answer: Answer::default(), matched: vec![] });
+            page.add(&CheckedDocument { document, answer: Answer::default(), matched: vec![], unit: "word" });
         }
         assert!(page.sections.len() < 9_000, "{}", page.sections.len());
         let shown = page.finish(&IndexSettings::default(), &CheckOptions::default(), 1.0);
@@ -364,10 +367,10 @@ mod tests {
             "<td data-name=\"similarity\">above 99.9 %</td>",
             "in it\">100 %</td><td data-name=\"share of it in this document\">100 %</td><td data-name=\"similarity\">100 %</td>",
             "in this document, similarity above 99.9 %, weighted similarity above 99.9 %",
-            "or 99.99 % of one document is in the other",
+            "or at least 99.99 % of one document is in the other",
             "1 further match is not shown.",
             "1 further candidate was not compared.",
-            "1 fingerprint was not looked up, because too many documents of the archive have it.",
+            "1 piece of text was not looked up, because too many documents of the archive contain it.",
         ] {
             assert!(shown.contains(part), "{part} is not in {shown}");
         }
@@ -379,7 +382,7 @@ mod tests {
         let shown =
             |options: &CheckOptions| CheckPage::default().finish(&IndexSettings::default(), options, 1.0);
         let all = CheckOptions::default();
-        assert!(shown(&all).contains("are exact, on shingles of"));
+        assert!(shown(&all).contains("shares are exact. The settings"));
         assert!(!shown(&all).contains("Left out") && !shown(&all).contains("were skipped"));
         let window = |since: Option<&str>, until: Option<&str>, field: Option<&str>| {
             let mut options = CheckOptions::default();
@@ -410,7 +413,10 @@ mod tests {
         ] {
             let page = shown(&options);
             assert!(page.contains(says), "{says}: {page}");
-            assert_eq!(page.contains("exact for what was not left out"), super::super::leaves_out(&options));
+            assert_eq!(
+                page.contains("exact for the text that was not left out"),
+                super::super::leaves_out(&options)
+            );
         }
         let off = shown(&all.clone().passage(CheckOptions::NO_PASSAGE));
         assert!(!off.contains("share a passage") && !off.contains("in a row"), "{off}");

@@ -11,8 +11,6 @@ use minwise_index::{Answer, Mark, MarkedPlace, Match, Reasons, SharedPassage};
 use super::{CheckedDocument, excerpt};
 use crate::printer::Failure;
 
-/// Passages of a match that are shown, the longest.
-const PASSAGES: usize = 3;
 /// Characters of a passage that are shown.
 const EXCERPT: usize = 240;
 
@@ -29,6 +27,14 @@ pub fn place_of(marks: &[Mark], offset: usize) -> Option<String> {
     })
 }
 
+/// Fingerprints that were not looked up, as the beginning of a sentence, and the pronoun for them.
+pub fn pieces_of_text(fingerprints: usize) -> (String, &'static str) {
+    match fingerprints {
+        1 => ("1 piece of text was".to_owned(), "it"),
+        _ => (format!("{} pieces of text were", grouped(fingerprints as u64)), "them"),
+    }
+}
+
 /// Why a document is a match, in words.
 pub fn reasons(reasons: Reasons) -> String {
     let all = [
@@ -39,12 +45,13 @@ pub fn reasons(reasons: Reasons) -> String {
     all.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect::<Vec<_>>().join(", ")
 }
 
-pub fn text(checked: &CheckedDocument) -> Result<(), Failure> {
-    std::io::stdout().lock().write_all(lines(checked).as_bytes())?;
+/// Prints a document with its matches, each with at most so many passages, the longest.
+pub fn text(checked: &CheckedDocument, passages: usize) -> Result<(), Failure> {
+    std::io::stdout().lock().write_all(lines(checked, passages).as_bytes())?;
     Ok(())
 }
 
-fn lines(checked: &CheckedDocument) -> String {
+fn lines(checked: &CheckedDocument, passages: usize) -> String {
     let answer = &checked.answer;
     let mut out = format!("{}: ", visible(&shortened(&checked.document.id)));
     match answer.matches.len() + answer.further {
@@ -66,26 +73,19 @@ fn lines(checked: &CheckedDocument) -> String {
         );
     }
     if answer.passed_over > 0 {
+        let (pieces, them) = pieces_of_text(answer.passed_over);
         let _ = writeln!(
             out,
-            "  {} than `--max-df` allows",
-            subject(
-                answer.passed_over as u64,
-                "fingerprint",
-                [
-                    "was not looked up, because more documents have it",
-                    "were not looked up, because more documents have them",
-                ]
-            ),
+            "  {pieces} not looked up, because more documents contain {them} than `--max-df` allows"
         );
     }
     for found in &answer.matches {
-        one_match(checked, found, &mut out);
+        one_match(checked, found, passages, &mut out);
     }
     out
 }
 
-fn one_match(checked: &CheckedDocument, found: &Match, out: &mut String) {
+fn one_match(checked: &CheckedDocument, found: &Match, most: usize, out: &mut String) {
     let title =
         found.title.as_deref().map_or(String::new(), |title| format!(" “{}”", visible(&shortened(title))));
     let _ = writeln!(out, "\n  {}{title}: {}", visible(&shortened(&found.id)), reasons(found.reasons));
@@ -97,13 +97,13 @@ fn one_match(checked: &CheckedDocument, found: &Match, out: &mut String) {
         share(found.containment_of_query),
         share(found.containment_of_document),
         similarity(found.similarity, 4),
-        counted(found.longest_passage as u64, "token"),
+        counted(found.longest_passage as u64, checked.unit),
     );
     let marks =
         checked.matched.iter().find(|document| document.entry.id == found.id).map(|document| &document.marks);
     let mut passages: Vec<&SharedPassage> = found.passages.iter().collect();
     passages.sort_by_key(|passage| std::cmp::Reverse(passage.tokens));
-    for passage in passages.iter().take(PASSAGES) {
+    for passage in passages.iter().take(most) {
         let here = place_of(&checked.document.marks, passage.query.start);
         let there =
             marks.zip(passage.document.as_ref()).and_then(|(marks, range)| place_of(marks, range.start));
@@ -121,11 +121,11 @@ fn one_match(checked: &CheckedDocument, found: &Match, out: &mut String) {
         let _ = writeln!(
             out,
             "    {}{places}{moved}: {}",
-            counted(passage.tokens as u64, "token"),
+            counted(passage.tokens as u64, checked.unit),
             visible(&excerpt)
         );
     }
-    let hidden = found.passages.len().saturating_sub(PASSAGES) + found.further_passages;
+    let hidden = found.passages.len().saturating_sub(most) + found.further_passages;
     if hidden > 0 {
         let _ = writeln!(out, "    {} not shown", counted(hidden as u64, "further passage"));
     }
@@ -156,15 +156,15 @@ pub mod tests {
         let mut answer = Answer::default();
         answer.matches.push(serde_json::from_value(found).unwrap());
         let document = NewDocument::new("new".to_owned(), String::new());
-        CheckedDocument { document, answer, matched: vec![] }
+        CheckedDocument { document, answer, matched: vec![], unit: "word" }
     }
 
     #[test]
     fn a_share_that_is_not_all_is_not_rounded_to_all() {
-        let near = lines(&checked(0.999_97));
+        let near = lines(&checked(0.999_97), 3);
         assert!(near.contains("above 99.9 % of this document appears in it; above 99.9 % of it"), "{near}");
         assert!(near.contains("similarity 0.9999, weighted 0.9999;"), "{near}");
-        let all = lines(&checked(1.0));
+        let all = lines(&checked(1.0), 3);
         assert!(
             all.contains("100 % of this document") && all.contains("similarity 1.0000, weighted 1"),
             "{all}"
@@ -175,11 +175,11 @@ pub mod tests {
     fn one_is_singular() {
         let mut one = checked(1.0);
         (one.answer.further, one.answer.not_compared, one.answer.passed_over) = (1, 1, 1);
-        let shown = lines(&one);
+        let shown = lines(&one, 3);
         for line in [
             "new: 2 matches; 1 of them is not shown\n",
             "1 further candidate was not compared; `--candidates` sets how many are\n",
-            "1 fingerprint was not looked up, because more documents have it than `--max-df` allows\n",
+            "1 piece of text was not looked up, because more documents contain it than `--max-df` allows\n",
         ] {
             assert!(shown.contains(line), "{line} is not in {shown}");
         }

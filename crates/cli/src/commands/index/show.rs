@@ -122,6 +122,6 @@ pub fn made_with(settings: &IndexSettings) -> String {
         settings.spec,
         counted(settings.bands as u64, "band"),
         counted(settings.rows as u64, "row"),
-        counted(settings.passage as u64, "token"),
+        counted(settings.passage as u64, settings.spec.shingling.unit().noun()),
     )
 }

@@ -114,7 +114,7 @@ impl FilterPlan {
         };
         let looks = filter.looks().iter().map(look_row).collect();
         out += &table(First::Numbers, ["registers", "m_lower", "m_upper", "rejected", "accepted"], looks);
-        out += "\nregisters that are compared on average; `dedup` and `pairs` reject pairs only, and compare all others exactly\n\n";
+        out += "\nnumber of registers that are compared on average, if pairs are only rejected (as `dedup` and `pairs` do), and if they are accepted, too\n\n";
         let pair_row = |PairFates { similarity, rejected, compared, compared_deciding }| {
             [
                 similarity.to_string(),
@@ -124,6 +124,6 @@ impl FilterPlan {
             ]
         };
         let pairs = self.pairs().into_iter().map(pair_row).collect();
-        out + &table(First::Numbers, ["similarity", "rejected", "rejecting only", "accepting too"], pairs)
+        out + &table(First::Numbers, ["similarity", "rejected", "only rejected", "also accepted"], pairs)
     }
 }

@@ -138,7 +138,7 @@ impl PlanSummary {
             out += &format!("steepest point    similarity {steepest:.4}\n");
         }
         out += &format!(
-            "false candidates  {:.2} per document, if it has ten neighbours at similarities spread evenly from 0 to 1\n\n\
+            "false candidates  {:.2} per document, if ten documents have similarities to it that are spread evenly from 0 to 1\n\n\
              probability that a pair becomes a candidate, by similarity\n\n",
             self.false_candidates(),
         );

@@ -127,11 +127,10 @@ pub(super) fn histogram(similarities: &SimilarityCounts, threshold: f64) -> Stri
         )
     });
     let about = format!(
-        "{} similarities from the threshold {threshold} to 1 in hundredths.{at_highest}",
+        "{} similarities from the threshold {threshold} to 1, in steps of 0.01.{at_highest}",
         grouped(similarities.below_one())
     );
-    let mut out =
-        frame.open("Similarities of removed documents", &about, "documents", step as f64, threshold);
+    let mut out = frame.open("Similarities of near-duplicates", &about, "documents", step as f64, threshold);
     let bottom = HEIGHT - BOTTOM;
     for (at, &count) in bars.iter().enumerate().filter(|(_, count)| **count > 0) {
         let (x, end, y) = (frame.x(hundredth(at)), frame.x(hundredth(at + 1)), frame.y(count as f64));

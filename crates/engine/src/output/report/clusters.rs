@@ -14,7 +14,11 @@ const SHOWN: usize = 20;
 const NAMED: usize = 3;
 
 /// The table of the largest clusters.
-pub(super) fn section(run: &Findings<'_>, by_keeper: &ByKeeper<'_>) -> Result<String, Error> {
+pub(super) fn section(
+    run: &Findings<'_>,
+    by_keeper: &ByKeeper<'_>,
+    [_, goes]: [&'static str; 2],
+) -> Result<String, Error> {
     let mut largest = Least::new(SHOWN);
     for (spared, documents) in [(true, &by_keeper.spared), (false, &by_keeper.removed)] {
         let mut first = 0;
@@ -41,7 +45,8 @@ pub(super) fn section(run: &Findings<'_>, by_keeper: &ByKeeper<'_>) -> Result<St
             grouped(others as u64 + 1),
             similarity(least, 4),
             named.join(", "),
-            if removed { "removed" } else { "kept: larger than <code>max-cluster</code>" }.to_owned(),
+            if removed { goes } else { "not touched: the cluster is larger than <code>max-cluster</code>" }
+                .to_owned(),
             run.short_text(keeper)?.map_or(String::new(), |text| excerpt(&text)),
         ]);
     }
@@ -51,10 +56,10 @@ pub(super) fn section(run: &Findings<'_>, by_keeper: &ByKeeper<'_>) -> Result<St
     let columns = [
         TableColumn::Words("kept"),
         TableColumn::Numbers("documents"),
-        TableColumn::Numbers("least similarity"),
-        TableColumn::Words("the others"),
-        TableColumn::Words("were"),
-        TableColumn::Words("begins"),
+        TableColumn::Numbers("lowest similarity"),
+        TableColumn::Words("near-duplicates"),
+        TableColumn::Words("what was done"),
+        TableColumn::Words("first words"),
     ];
-    Ok(table("Largest first, each with the document that stays", &columns, &rows))
+    Ok(table("The largest clusters, each with its kept document", &columns, &rows))
 }

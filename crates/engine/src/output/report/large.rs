@@ -61,7 +61,7 @@ pub(super) fn write(
         let shown = match largest.binary_search(&number) {
             Ok(_) => passages(findings, clusters[number])?,
             Err(_) => LargeClusterSummary::without(format!(
-                "looked for in the {WITH_PASSAGES} largest clusters only"
+                "passages are looked for in the {WITH_PASSAGES} largest clusters only"
             )),
         };
         Ok((number, shown))
@@ -76,7 +76,7 @@ pub(super) fn write(
 fn passages(findings: &Findings<'_>, cluster: &[&Removed]) -> Result<LargeClusterSummary, Error> {
     let too_long = || {
         LargeClusterSummary::without(format!(
-            "documents of more than {} MiB are not looked through",
+            "passages are not looked for in documents of more than {} MiB",
             SHORT_BYTES >> 20
         ))
     };

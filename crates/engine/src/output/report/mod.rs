@@ -48,6 +48,8 @@ pub struct Extras {
     pub measured_recall: Option<MeasuredRecall>,
     /// How this very run went.
     pub this_run: Option<ThisRun>,
+    /// Whether near-duplicates are marked in the output and not removed from it.
+    pub annotates: bool,
 }
 
 impl Extras {
@@ -63,6 +65,18 @@ impl Extras {
     pub fn this_run(mut self, this_run: ThisRun) -> Self {
         self.this_run = Some(this_run);
         self
+    }
+
+    /// Sets whether near-duplicates are marked in the output and not removed from it.
+    #[must_use]
+    pub fn annotates(mut self, annotates: bool) -> Self {
+        self.annotates = annotates;
+        self
+    }
+
+    /// The words for documents that stay and for near-duplicates.
+    fn fates(&self) -> [&'static str; 2] {
+        if self.annotates { ["unmarked", "marked"] } else { ["kept", "removed"] }
     }
 }
 

@@ -28,11 +28,13 @@ pub const THIS_RUN: [&str; 2] = ["<!-- of this run -->", "<!-- of every run -->"
 /// The page.
 pub(super) fn page(run: &Findings<'_>, by_keeper: &ByKeeper<'_>, extras: &Extras) -> Result<String, Error> {
     let (sources, strange) = survey(run)?;
+    let counted =
+        if extras.annotates { "What was read and marked" } else { "What was read, kept and removed" };
     let mut sections = vec![
-        ("counts", "What was read, kept and removed", counts(run, extras) + &sources.table()),
+        ("counts", counted, counts(run, extras) + &sources.table(extras.fates())),
         ("similarities", "Similarities and recall", charts(run, extras)),
-        ("clusters", "The largest clusters", clusters::section(run, by_keeper)?),
-        ("pairs", "Pairs near the threshold", pairs::section(run, &by_keeper.removed)?),
+        ("clusters", "The largest clusters", clusters::section(run, by_keeper, extras.fates())?),
+        ("pairs", "Pairs near the threshold", pairs::section(run, &by_keeper.removed, extras.fates())?),
         ("strange", "Documents worth a look", strange.section(run)?),
         ("settings", "Settings", settings(run.summary)),
     ];
@@ -57,14 +59,15 @@ pub(super) fn page(run: &Findings<'_>, by_keeper: &ByKeeper<'_>, extras: &Extras
          <title>Minwise report</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
          <header><h1>{}</h1>\n<nav aria-label=\"Parts of this page\"><ul>\n{contents}</ul></nav></header>\n\
          <main>\n{body}</main>\n</body>\n</html>\n",
-        headline(run.summary)
+        headline(run.summary, extras)
     ))
 }
 
-fn headline(summary: &Summary) -> String {
+fn headline(summary: &Summary, extras: &Extras) -> String {
+    let [_, removed] = extras.fates();
     format!(
-        "{} read, {} removed as near-duplicates",
-        counted(summary.read, "document"),
+        "{} read, {} {removed} as near-duplicates",
+        counted(summary.read, if summary.rejected == 0 { "document" } else { "record" }),
         grouped(summary.removed)
     )
 }
@@ -99,14 +102,14 @@ fn survey<'a>(run: &Findings<'a>) -> Result<(SourceCounts<'a>, Strange), Error> 
 fn skipped(summary: &Summary) -> impl Iterator<Item = String> {
     let files = match summary.skipped_files {
         0 => None,
-        1 => Some("1 file was skipped, because it is no document.".to_owned()),
-        files => Some(format!("{} files were skipped, because they are no documents.", grouped(files))),
+        1 => Some("1 file was skipped, because it is not a document.".to_owned()),
+        files => Some(format!("{} files were skipped, because they are not documents.", grouped(files))),
     };
     let records = match summary.skipped_records {
         0 => None,
-        1 => Some("1 record without text is no document; it is kept.".to_owned()),
+        1 => Some("1 record without text was not compared, and is kept.".to_owned()),
         records => {
-            Some(format!("{} records without text are no documents; they are kept.", grouped(records)))
+            Some(format!("{} records without text were not compared, and are kept.", grouped(records)))
         }
     };
     files.into_iter().chain(records)
@@ -128,10 +131,11 @@ fn recalls(summary: &Summary, extras: &Extras) -> impl Iterator<Item = (&'static
 fn counts(run: &Findings<'_>, extras: &Extras) -> String {
     let Summary { read, kept, removed, rejected, clusters, .. } = *run.summary;
     let mut out = String::from("<dl class=\"counts\">\n");
+    let [stays, goes] = extras.fates();
     let mut numbers = vec![
         ("read", grouped(read)),
-        ("kept", grouped(kept)),
-        ("removed", grouped(removed)),
+        (stays, grouped(kept)),
+        (goes, grouped(removed)),
         ("rejected", grouped(rejected)),
         ("clusters", grouped(clusters)),
     ];
@@ -146,68 +150,68 @@ fn counts(run: &Findings<'_>, extras: &Extras) -> String {
     let summary = run.summary;
     let mut notes = vec![];
     match summary.removed_equal {
-        _ if removed == 0 => {}
-        1 => notes.push("1 of the removed documents has the shingles of the kept one.".to_owned()),
-        equal => {
-            notes.push(format!(
-                "{} of the removed documents have the shingles of the kept one.",
-                grouped(equal)
-            ));
-        }
+        0 => {}
+        equal => notes.push(format!(
+            "{} of the {goes} documents {} equal to the kept document after normalisation.",
+            grouped(equal),
+            if equal == 1 { "is" } else { "are" },
+        )),
     }
     notes.extend(skipped(summary));
     if summary.reference > 0 {
         notes.push(format!(
-            "Compared with {} of references, which stay.",
-            counted(summary.reference, "document")
+            "The inputs were also compared with {} of the references, which {} only read.",
+            counted(summary.reference, "document"),
+            if summary.reference == 1 { "was" } else { "were" },
         ));
     }
     if summary.audit.is_some_and(|audit| audit.documents == 0) {
         notes.push(
-            "No recall was measured: with documents so short it might take more than a twentieth of the time. The setting <code>audit</code> measures it whatever the time."
+            "The recall was not measured, because with so many short documents that would take more than 5 % of the run time. If the setting <code>audit</code> is a number, the recall is always measured."
                 .to_owned(),
         );
     } else if let Some(audit) = summary.audit.filter(|audit| audit.pairs == 0) {
         notes.push(format!(
-            "No recall was measured: {} looked at without bands, and nothing like {}.",
+            "The recall could not be measured: {} compared with all others, and {} a near-duplicate.",
             subject(audit.documents, "document", ["was", "were"]),
-            if audit.documents == 1 { "it is there" } else { "them is there" },
+            if audit.documents == 1 { "it does not have" } else { "none of them has" },
         ));
     }
     if let Some(audit) = summary.audit.filter(|audit| audit.documents > 0 && audit.says_little()) {
         notes.push(format!(
-            "{} too few to tell the recall; the setting <code>audit</code> takes a larger number.",
-            subject(audit.documents, "document", ["is", "are"]),
+            "A sample of {} is too small to measure the recall well; the setting <code>audit</code> sets the size of the sample.",
+            counted(audit.documents, "document"),
         ));
     }
     if summary.spared > 0 {
-        let clusters = if summary.large_clusters == 1 { "cluster is" } else { "clusters are" };
         notes.push(format!(
-            "{} {clusters} too large to be removed unseen: <a href=\"large-clusters.jsonl\">large-clusters.jsonl</a>.",
-            subject(summary.spared, "document", ["stays because its", "stay because their"]),
+            "{} not {goes}, because the cluster has more documents than <code>max-cluster</code> allows (<a href=\"large-clusters.jsonl\">large-clusters.jsonl</a> has {}).",
+            subject(summary.spared, "near-duplicate", ["was", "were"]),
+            counted(summary.large_clusters, "such cluster"),
         ));
     }
     if summary.reordered + summary.reordered_estimated > 0 {
         notes.push(format!(
-            "{} similar and reordered, and no near-duplicates: <a href=\"reordered.tsv\">reordered.tsv</a>.",
+            "{} similar, but in another order, and {} not count as near-duplicates (<a href=\"reordered.tsv\">reordered.tsv</a>).",
             subject(summary.reordered + summary.reordered_estimated, "pair", ["is", "are"]),
+            if summary.reordered + summary.reordered_estimated == 1 { "does" } else { "do" },
         ));
     }
     for (number, one, several) in [
         (
             summary.without_shingles,
-            "has no shingles and equals only the same text",
-            "have no shingles and equal only the same text",
+            "has no words to compare, and is a duplicate only of the same text",
+            "have no words to compare, and are duplicates only of the same text",
         ),
         (
             summary.repaired,
-            "had lone surrogates, which were replaced",
-            "had lone surrogates, which were replaced",
+            "had lone surrogates (halves of characters), which were replaced",
+            "had lone surrogates (halves of characters), which were replaced",
         ),
         (
             summary.repeated_ids,
-            "shares its id with another and goes by file and line",
-            "share their id with another and go by file and line",
+            "shares its id with another document, and is named by file and line",
+            "share their ids with other documents, and are named by file and line",
         ),
     ] {
         if number > 0 {
@@ -222,26 +226,26 @@ fn charts(run: &Findings<'_>, extras: &Extras) -> String {
     let similarities = SimilarityCounts::new(run.decisions.removed.iter().map(|removed| removed.similarity));
     let precision = match plan.cluster {
         minwise::cluster::Clustering::Star => {
-            "Every removed document was compared exactly with the one that was kept for it, so precision is 100 %."
+            "Every near-duplicate was compared exactly with its kept document, so the precision is 100 %."
         }
         _ => {
-            "Every pair that holds a cluster together was compared exactly, so precision is 100 %. In components a document may be \
-             near another member than the kept one, so similarities can be below the threshold."
+            "Every pair that joins documents into a cluster was compared exactly, so the precision is 100 %. In components, a \
+             document may be similar to another member than the kept document, so similarities can be below the threshold."
         }
     };
     let found = match plan.search {
         Search::Banding => format!(
-            "The probability that a pair shares one of {} of {}",
+            "The curve shows the probability that a pair shares at least one of {} of {}, depending on its similarity",
             counted(summary.bands as u64, "band"),
             counted(summary.rows as u64, "row")
         ),
         Search::SortMerge | Search::SortMergeSketch | Search::All => {
-            format!("Candidates were found by {}, which skips no pair by chance", escape(&summary.search))
+            format!("Candidates were found by {}, which misses no pair by chance", escape(&summary.search))
         }
     };
     let measured = extras.measured_recall.map_or(String::new(), |measured| {
         format!(
-            " The point is the measured recall, {}, with its interval from {} to {}.",
+            " The point is the measured recall, {}, with its 95 % confidence interval from {} to {}.",
             probability(measured.value),
             probability(measured.low),
             probability(measured.high),
@@ -251,16 +255,18 @@ fn charts(run: &Findings<'_>, extras: &Extras) -> String {
         format!(" The dotted line is the expected recall of this run, {}.", probability(recall))
     });
     format!(
-        "<div class=\"figures\">\n<figure>\n{}<figcaption>Similarities of removed documents to the kept ones, {} below 1.\
-         {}{precision}</figcaption></figure>\n\
+        "<div class=\"figures\">\n<figure>\n{}<figcaption>The similarities of {} to their kept documents.{}{precision}</figcaption></figure>\n\
          <figure>\n{}<figcaption>{found}.{expected}{measured}</figcaption>\
          </figure>\n</div>\n",
         histogram(&similarities, plan.threshold),
-        grouped(similarities.below_one()),
+        counted(similarities.below_one(), "near-duplicate"),
         match similarities.ones {
             0 => " ".to_owned(),
-            1 => " 1 of exactly 1 is not drawn. ".to_owned(),
-            ones => format!(" {} of exactly 1 are not drawn. ", grouped(ones)),
+            ones => format!(
+                " {} with similarity 1 {} not drawn. ",
+                counted(ones, "further near-duplicate"),
+                if ones == 1 { "is" } else { "are" }
+            ),
         },
         s_curve(&plan.curve(), plan.threshold, summary.expected_recall, extras.measured_recall.as_ref()),
     )
@@ -297,10 +303,10 @@ fn settings(summary: &Summary) -> String {
         .map(|file| format!("<a href=\"{file}\">{file}</a>"))
         .collect();
     format!(
-        "{}<p>The same input with the same settings gives the same documents. The files beside this page have more than \
-         samples: {}.</p>\n",
+        "{}<p>The same input with the same settings gives the same result. This page shows samples; the files beside it have \
+         everything: {}.</p>\n",
         table(
-            "All that decides the result",
+            "All settings that change the result",
             &[TableColumn::Words("setting"), TableColumn::Words("value")],
             &rows
         ),
@@ -317,7 +323,7 @@ fn times(this_run: &ThisRun) -> String {
         .iter()
         .map(|(name, elapsed)| vec![escape(name), seconds(*elapsed), format!("{:.0} %", share(*elapsed))]);
     let rows: Vec<Vec<String>> =
-        stages.chain([vec!["together".to_owned(), seconds(total), "100 %".to_owned()]]).collect();
+        stages.chain([vec!["total".to_owned(), seconds(total), "100 %".to_owned()]]).collect();
     let columns =
         [TableColumn::Words("stage"), TableColumn::Numbers("seconds"), TableColumn::Numbers("share")];
     format!(

@@ -25,10 +25,16 @@ const SHARED_ENDS: usize = 120;
 const SHOWN_BYTES: usize = 12 << 10;
 
 /// The pairs, and what is to be seen in them.
-pub(super) fn section(run: &Findings<'_>, by_keeper: &[&Removed]) -> Result<String, Error> {
+pub(super) fn section(
+    run: &Findings<'_>,
+    by_keeper: &[&Removed],
+    fates: [&'static str; 2],
+) -> Result<String, Error> {
     let chosen = nearest(by_keeper, run.plan.threshold);
     if chosen.is_empty() {
-        return Ok("<p>Nothing was removed for a similarity below 1.</p>\n".to_owned());
+        let none =
+            "<p>There is no pair of a kept document and a near-duplicate with a similarity below 1.</p>\n";
+        return Ok(none.to_owned());
     }
     let mut shown = vec![];
     for pair in chosen {
@@ -41,15 +47,19 @@ pub(super) fn section(run: &Findings<'_>, by_keeper: &[&Removed]) -> Result<Stri
     }
     shown.sort_by(|(a, ..), (b, ..)| a.similarity.total_cmp(&b.similarity).then(a.document.cmp(&b.document)));
     if shown.is_empty() {
-        return Ok("<p>Those nearest to it have documents that are too long to be shown.</p>\n".to_owned());
+        return Ok(
+            "<p>The pairs nearest to the threshold have documents that are too long to be shown.</p>\n"
+                .to_owned(),
+        );
     }
     let mut out = format!(
-        "<p>{}, those with similarities nearest to the threshold. <mark>What both have</mark> is marked. Long stretches are \
-         shown by their ends.</p>\n",
-        counted(shown.len() as u64, "pair")
+        "<p>{} whose {} nearest to the threshold. <mark>Text that both documents have</mark> is coloured. Of long stretches, \
+         only the beginning and the end are shown.</p>\n",
+        counted(shown.len() as u64, "pair"),
+        if shown.len() == 1 { "similarity is" } else { "similarities are" },
     );
     for (pair, kept, removed) in &shown {
-        out += &article(run, pair, kept, removed)?;
+        out += &article(run, pair, [kept, removed], fates)?;
     }
     Ok(out)
 }
@@ -74,7 +84,12 @@ fn nearest(by_keeper: &[&Removed], threshold: f64) -> Vec<Removed> {
     chosen.filter_map(|(_, (_, document), of)| Some(*by_keeper[find(of, document)?])).collect()
 }
 
-fn article(run: &Findings<'_>, pair: &Removed, kept: &str, removed: &str) -> Result<String, Error> {
+fn article(
+    run: &Findings<'_>,
+    pair: &Removed,
+    [kept, removed]: [&str; 2],
+    [stays, goes]: [&str; 2],
+) -> Result<String, Error> {
     let comparison = compare(kept, removed, &run.plan.spec, &run.plan.weighing)?;
     let passages = comparison.passages.iter();
     let side = |fate: &str, id: &str, document: &str, shared: Vec<Range<usize>>| {
@@ -87,13 +102,13 @@ fn article(run: &Findings<'_>, pair: &Removed, kept: &str, removed: &str) -> Res
         "<article>\n<h3>Similarity {}</h3>\n<div class=\"pair\">\n{}{}</div>\n</article>\n",
         similarity(pair.similarity, 4),
         side(
-            "kept",
+            stays,
             &id(&run.id(pair.of)?),
             kept,
             passages.clone().map(|passage| passage.left.clone()).collect()
         ),
         side(
-            "removed",
+            goes,
             &id(&run.id(pair.document)?),
             removed,
             passages.map(|passage| passage.right.clone()).collect()

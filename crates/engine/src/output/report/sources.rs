@@ -75,7 +75,7 @@ impl<'a> SourceCounts<'a> {
     }
 
     /// The table of those with most removed, the others together, and all of them.
-    pub(super) fn table(self) -> String {
+    pub(super) fn table(self, [kept, removed]: [&'static str; 2]) -> String {
         let Self { named, mut others } = self;
         let mut all = others;
         let mut sources: Vec<(&str, FateCounts)> = named.into_iter().collect();
@@ -95,11 +95,11 @@ impl<'a> SourceCounts<'a> {
             return String::new();
         }
         if rows.len() > 1 {
-            rows.push(all.cells("together".to_owned()));
+            rows.push(all.cells("total".to_owned()));
         }
-        let counts = ["read", "kept", "removed", "rejected"].map(TableColumn::Numbers);
+        let counts = ["read", kept, removed, "rejected"].map(TableColumn::Numbers);
         let columns: Vec<TableColumn> = [TableColumn::Words("source")].into_iter().chain(counts).collect();
-        table("Records by source, most removed first", &columns, &rows)
+        table(&format!("Records by source, most {removed} first"), &columns, &rows)
     }
 }
 
@@ -116,7 +116,7 @@ mod tests {
         }
         sources.count("31", Fate::Removed);
         sources.count("00", Fate::Rejected);
-        let table = sources.table();
+        let table = sources.table(["kept", "removed"]);
         let row = |name: &str, counts: [u64; 4]| {
             let names = ["read", "kept", "removed", "rejected"];
             let cell = |(name, count)| format!("<td class=\"number\" data-name=\"{name}\">{count}</td>");
@@ -129,7 +129,7 @@ mod tests {
         row("<bdi>31</bdi>", [2, 1, 1, 0]);
         row("<bdi>00</bdi>", [2, 1, 0, 1]);
         row("all others", [2, 2, 0, 0]);
-        row("together", [34, 32, 1, 1]);
+        row("total", [34, 32, 1, 1]);
         assert!(table.find("<bdi>31</bdi>") < table.find("<bdi>00</bdi>"));
     }
 
@@ -137,7 +137,7 @@ mod tests {
     fn one_source_is_its_own_sum() {
         let mut sources = SourceCounts::default();
         sources.count("a", Fate::Kept);
-        let table = sources.table();
-        assert!(!table.contains("together") && !table.contains("all others"), "{table}");
+        let table = sources.table(["kept", "removed"]);
+        assert!(!table.contains("total") && !table.contains("all others"), "{table}");
     }
 }

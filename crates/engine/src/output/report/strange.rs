@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 use minwise::shingle::Shingles;
 
-use super::html::{TableColumn, bytes, excerpt, grouped, id, table};
+use super::html::{TableColumn, bytes, counted, excerpt, grouped, id, table};
 use super::least::Least;
 use crate::error::Error;
 use crate::output::Findings;
@@ -49,7 +49,7 @@ impl Strange {
             rows.push(row(run, document, "among the shortest".to_owned())?);
         }
         for document in self.without_shingles {
-            rows.push(row(run, document, "without shingles".to_owned())?);
+            rows.push(row(run, document, "no words to compare".to_owned())?);
         }
         for (_, document) in self.longest.into_items() {
             rows.push(row(run, document, "among the longest".to_owned())?);
@@ -59,7 +59,7 @@ impl Strange {
             rows.push(row(
                 run,
                 document,
-                format!("{share:.2} % of {} shingles repeated", grouped(shingles)),
+                format!("{share:.2} % of its {} shingles are repeats", grouped(shingles)),
             )?);
         }
         if rows.is_empty() {
@@ -68,14 +68,14 @@ impl Strange {
         let columns = [
             TableColumn::Words("document"),
             TableColumn::Words("why"),
-            TableColumn::Numbers("record"),
-            TableColumn::Words("begins"),
+            TableColumn::Numbers("size of the record"),
+            TableColumn::Words("first words"),
         ];
         let looked_at = sample(run.reading.references.into(), run.reading.documents.len() as u64).count();
         Ok(format!(
-            "<p>The shortest documents with shingles, the first ones without, the longest, and those of a sample of {} that repeat \
-             themselves most.</p>\n{}",
-            grouped(looked_at as u64),
+            "<p>The table has the shortest documents, documents without words to compare, the longest documents, and the \
+             documents that repeat themselves most, in a sample of {}.</p>\n{}",
+            counted(looked_at as u64, "document"),
             table("Documents that are unlike the others", &columns, &rows)
         ))
     }
@@ -83,8 +83,7 @@ impl Strange {
 
 fn row(run: &Findings<'_>, document: u32, why: String) -> Result<Vec<String>, Error> {
     let len = run.reading.documents.place(document)?.len;
-    let begins =
-        run.short_text(document)?.map_or("too long to be read again".to_owned(), |text| excerpt(&text));
+    let begins = run.short_text(document)?.map_or("too long to be shown".to_owned(), |text| excerpt(&text));
     Ok(vec![id(&run.id(document)?), why, bytes(len.into()), begins])
 }
 

@@ -33,9 +33,10 @@ pub use manifest::Manifest;
 const MADE_BY: &str = "dedup";
 const MANIFEST: FileKind =
     FileKind { magic: *b"MINWmani", version: 1, name: "manifest of a run", made_by: MADE_BY };
-/// Version 2, because a segment counts chunks, and CSV is cut into smaller ones than in version 1.
+/// Version 2, because a segment counts chunks, and CSV is cut into smaller ones than in version 1. Version 3, because a segment
+/// has the size of these chunks.
 const SEGMENT: FileKind =
-    FileKind { magic: *b"MINWsegm", version: 2, name: "segment of a run", made_by: MADE_BY };
+    FileKind { magic: *b"MINWsegm", version: 3, name: "segment of a run", made_by: MADE_BY };
 const GROUPS: FileKind =
     FileKind { magic: *b"MINWgrps", version: 1, name: "file of band groups", made_by: MADE_BY };
 const FINISHING: FileKind =

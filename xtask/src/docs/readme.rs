@@ -1,0 +1,61 @@
+//! What the README must have, and how long it may be: newcomers read it first, and most of them read nothing else.
+
+/// The most lines of the README.
+const MOST_LINES: usize = 150;
+/// The headings that it has, in this order.
+const HEADINGS: [&str; 7] = [
+    "## Two commands",
+    "## In 60 seconds",
+    "## Install",
+    "## Five ways to use it, with the same decisions",
+    "## How fast",
+    "## Promises, each of them tested",
+    "## The works it implements",
+];
+/// The ways to use Minwise, each of which begins a paragraph.
+const WAYS: [&str; 5] =
+    ["**The command.**", "**The archive and its web page.**", "**Python.**", "**Spark.**", "**Rust.**"];
+/// Promises are numbered, one line each.
+const PROMISES: usize = 10;
+
+/// Everything that is wrong with the README.
+pub fn problems(readme: &str) -> Vec<String> {
+    let mut problems = vec![];
+    let lines = readme.lines().count();
+    if lines > MOST_LINES {
+        problems.push(format!("README.md has {lines} lines, and at most {MOST_LINES} are allowed"));
+    }
+    let headings: Vec<&str> = readme.lines().filter(|line| line.starts_with("## ")).collect();
+    if headings != HEADINGS {
+        problems.push(format!("README.md has the headings {headings:?}, and must have {HEADINGS:?}"));
+    }
+    for way in WAYS {
+        if !readme.lines().any(|line| line.starts_with(way)) {
+            problems.push(format!("README.md has no paragraph that begins with `{way}`"));
+        }
+    }
+    let promises = readme.split("## Promises").nth(1).unwrap_or_default();
+    let promises = promises.split("\n## ").next().unwrap_or_default();
+    let is_promise = |number: usize| promises.lines().any(|line| line.starts_with(&format!("{number}. ")));
+    if !(1..=PROMISES).all(is_promise) || is_promise(PROMISES + 1) {
+        problems.push(format!("README.md must have {PROMISES} promises, one line each"));
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_readme_has_its_parts_and_no_more_lines() {
+        let readme = include_str!("../../../README.md");
+        assert_eq!(problems(readme), Vec::<String>::new());
+        let room = MOST_LINES - readme.lines().count();
+        let longer = format!("{readme}{}", "\n".repeat(room + 1));
+        assert_eq!(problems(&longer), ["README.md has 151 lines, and at most 150 are allowed"]);
+        for part in ["## Install\n", "**Spark.**", "\n7. "] {
+            assert_eq!(problems(&readme.replacen(part, "x", 1)).len(), 1, "{part}");
+        }
+    }
+}

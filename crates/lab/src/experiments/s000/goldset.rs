@@ -1,4 +1,4 @@
-//! What stands in for GoldSet, the labelled news articles of the source, which are not public.
+//! What stands in for `GoldSet`, the labelled news articles of the source, which are not public.
 //!
 //! A group is a story, and a document of it the story with a share of its words replaced. The shares are drawn so that as many
 //! labelled pairs reach each threshold as the source's `MinHash` finds of its own: with 500 registers, its recall is nearly the

@@ -55,42 +55,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     // Documents of a group are of one length, so that groups are what scatters.
     let largest = GROUPS.iter().max().copied().unwrap_or(1) as f64;
     let words_error = (words.variance * largest / lengths.len() as f64).sqrt();
-    let mut table = Table::new(
-        "data",
-        "GoldSet as the source describes it, and what stands in for it",
-        &["", "the source says", "here"],
-    );
     let greatest_apart = apart.iter().copied().fold(0.0, f64::max);
-    let text = |value: &Printed| value.to_string();
-    let rows: [[String; 3]; 8] = [
-        [
-            "documents".into(),
-            format!("{} (its text: {})", published.documents, published.documents_of_the_text),
-            lengths.len().to_string(),
-        ],
-        ["near-duplicate groups".into(), text(&published.groups), GROUPS.len().to_string()],
-        ["near-duplicate pairs".into(), text(&published.pairs), similarities.len().to_string()],
-        ["words per document, on average".into(), text(&published.words), significant(words.mean)],
-        [
-            "language".into(),
-            "English news".into(),
-            "made-up words, as frequent as those of a language".into(),
-        ],
-        [
-            "how copies differ".into(),
-            "not said".into(),
-            "a share of the words is replaced, from none to 0.6".into(),
-        ],
-        ["shingles".into(), "k = 3, the unit is not said".into(), "three words".into()],
-        [
-            "similarity of documents of different groups".into(),
-            "not said".into(),
-            format!("{} at most, of the first of each group", significant(greatest_apart)),
-        ],
-    ];
-    for row in rows {
-        table.push(row.map(Into::into).to_vec());
-    }
+    let table = described(&published, lengths.len(), similarities.len(), words.mean, greatest_apart);
     let mut shares = Table::new(
         "similarities",
         "Share of near-duplicate pairs that reach a threshold",
@@ -135,6 +101,46 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         vec![line("the stand-in, exactly", curve), points("recall of the source's MinHash", &printed)],
     );
     Ok(ExperimentFindings::default().table(table).table(shares).chart("similarities", picture).checks(checks))
+}
+
+/// What the source says of its documents, beside what stands in for them.
+fn described(published: &Published, documents: usize, pairs: usize, words: f64, apart: f64) -> Table {
+    let mut table = Table::new(
+        "data",
+        "GoldSet as the source describes it, and what stands in for it",
+        &["", "the source says", "here"],
+    );
+    let text = |value: &Printed| value.to_string();
+    let rows: [[String; 3]; 8] = [
+        [
+            "documents".into(),
+            format!("{} (its text: {})", published.documents, published.documents_of_the_text),
+            documents.to_string(),
+        ],
+        ["near-duplicate groups".into(), text(&published.groups), GROUPS.len().to_string()],
+        ["near-duplicate pairs".into(), text(&published.pairs), pairs.to_string()],
+        ["words per document, on average".into(), text(&published.words), significant(words)],
+        [
+            "language".into(),
+            "English news".into(),
+            "made-up words, as frequent as those of a language".into(),
+        ],
+        [
+            "how copies differ".into(),
+            "not said".into(),
+            "a share of the words is replaced, from none to 0.6".into(),
+        ],
+        ["shingles".into(), "k = 3, the unit is not said".into(), "three words".into()],
+        [
+            "similarity of documents of different groups".into(),
+            "not said".into(),
+            format!("{} at most, of the first of each group", significant(apart)),
+        ],
+    ];
+    for row in rows {
+        table.push(row.map(Into::into).to_vec());
+    }
+    table
 }
 
 /// What is known of a group.

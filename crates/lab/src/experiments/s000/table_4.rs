@@ -231,7 +231,7 @@ fn advantage(estimates: &[Estimates]) -> Check {
     .because("the more sections, the fewer of the shuffled documents are found, and copies keep their places")
 }
 
-/// The recall of labelled pairs of the stand-in for GoldSet, and the check that no section finds more than `MinHash` does.
+/// The recall of labelled pairs of the stand-in for `GoldSet`, and the check that no section finds more than `MinHash` does.
 fn on_gold_set(context: &Context<'_>, settings: &Settings, published: &Published) -> Result<(Table, Check)> {
     let gold_set = GoldSet { words: settings.gold_set_words };
     let methods = methods(settings, settings.gold_set_registers)?;

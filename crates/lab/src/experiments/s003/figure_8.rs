@@ -30,9 +30,9 @@ const HIGH: f64 = 0.9;
 /// Which pairs a threshold takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
-    /// Those with more matches than the threshold: T_U accepts them as similar.
+    /// Those with more matches than the threshold: `T_U` accepts them as similar.
     Upper,
-    /// Those with fewer matches: T_L rejects them as not similar.
+    /// Those with fewer matches: `T_L` rejects them as not similar.
     Lower,
 }
 

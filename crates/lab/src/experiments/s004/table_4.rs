@@ -124,12 +124,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
 ///
 /// Misses are compared with the printed ones only if the copies are those of the course (`is_theirs`): made-up copies have the
 /// similarities that were chosen for them.
-fn rates(
-    rows: &[QueryRow],
-    published: &Published,
-    documents: usize,
-    is_theirs: bool,
-) -> (Table, Vec<Check>) {
+fn rates(rows: &[QueryRow], published: &Published, documents: usize, is_theirs: bool) -> (Table, Vec<Check>) {
     let mut table = Table::new(
         "rates",
         "Misses and rates, with p buckets",

@@ -23,6 +23,8 @@ pub enum CheckKind {
     Published,
     /// Whether what the source prints can be so at all.
     Possible,
+    /// Whether what the source says about times is so on this machine, in this run.
+    Clock,
 }
 
 /// A statement, and whether it holds.
@@ -40,6 +42,9 @@ pub struct Check {
     pub holds: bool,
     /// The erratum that says why a published statement does not.
     pub erratum: Option<String>,
+    /// Why a statement of the source does not hold here, where no erratum shows that it is wrong.
+    #[serde(default)]
+    pub reason: Option<String>,
 }
 
 impl Check {
@@ -51,7 +56,7 @@ impl Check {
         holds: bool,
     ) -> Self {
         let (found, against) = (found.to_string(), against.to_string());
-        Self { kind, claim: claim.to_owned(), found, against, holds, erratum: None }
+        Self { kind, claim: claim.to_owned(), found, against, holds, erratum: None, reason: None }
     }
 
     /// What was simulated is what theory says, but for its standard error.
@@ -106,6 +111,19 @@ impl Check {
     #[must_use]
     pub fn possible(claim: &str, printed: impl fmt::Display, bound: impl fmt::Display, holds: bool) -> Self {
         Self::new(CheckKind::Possible, claim, printed, bound, holds)
+    }
+
+    /// Something that the source says about times is so here.
+    #[must_use]
+    pub fn clock(claim: &str, found: impl fmt::Display, stated: impl fmt::Display, holds: bool) -> Self {
+        Self::new(CheckKind::Clock, claim, found, stated, holds)
+    }
+
+    /// The same check; if it does not hold, this is why: other data, another machine or another program.
+    #[must_use]
+    pub fn because(mut self, reason: &str) -> Self {
+        self.reason = Some(reason.to_owned());
+        self
     }
 
     /// The same check; if it does not hold, this erratum says why.

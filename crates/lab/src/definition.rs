@@ -44,6 +44,8 @@ pub enum Expectation {
     Corrected,
     /// Other data show the same.
     ShapeReproduced,
+    /// A sentence of the source does not hold here, for a reason that is known.
+    NotReproduced,
     /// Its numbers cannot come out.
     NotReproducible,
 }
@@ -66,6 +68,9 @@ pub struct Definition {
     pub title: String,
     /// Where it stands in its source.
     pub place: String,
+    /// The figures and tables of the source that it repeats, such as `figure 1`.
+    #[serde(default)]
+    pub shows: Vec<String>,
     /// How far it can be repeated.
     pub class: Class,
     /// How long it takes.

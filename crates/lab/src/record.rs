@@ -9,6 +9,7 @@
 //!
 //! Nothing of it depends on the clock or on the threads, unless the experiment is one that takes times.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
@@ -52,6 +53,9 @@ pub struct ExperimentRecord {
     pub settings: serde_json::Value,
     /// Why it was not run, if it was not.
     pub skipped: Option<String>,
+    /// Why it ended without findings, if it did.
+    #[serde(default)]
+    pub failed: Option<String>,
     /// The verdict, if it was run.
     pub verdict: Option<ExperimentVerdict>,
     /// Whether the verdict is the one that the definition expects.
@@ -67,6 +71,13 @@ pub struct ExperimentRecord {
     pub pictures: Vec<Picture>,
 }
 
+/// How an experiment ended.
+enum Ending {
+    Found(ExperimentFindings),
+    Skipped(String),
+    Failed(String),
+}
+
 /// A record, and the pictures that go with it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedRun {
@@ -77,28 +88,35 @@ pub struct RecordedRun {
 }
 
 impl RecordedRun {
-    /// Runs an experiment, unless it needs what is not there.
-    pub fn of(experiment: &Experiment, options: &ExperimentOptions) -> Result<Self> {
+    /// Runs an experiment, unless it needs what is not there. An error or a panic of the experiment becomes a record that says so.
+    #[must_use]
+    pub fn of(experiment: &Experiment, options: &ExperimentOptions) -> Self {
         let missing = experiment.missing(options.data.as_deref());
         if !missing.is_empty() {
             let missing: Vec<String> = missing.iter().map(|need| format!("`{need}`")).collect();
-            let skipped = Some(format!("it needs {}, with `--data`", missing.join(" and ")));
-            return Ok(Self::new(experiment, options, ExperimentFindings::default(), skipped));
+            let why = format!("it needs {}, with `--data`", missing.join(" and "));
+            return Self::new(experiment, options, Ending::Skipped(why));
         }
-        let findings = (experiment.runner)(&Context::new(&experiment.definition, options))
-            .with_context(|| experiment.name.to_owned())?;
-        Ok(Self::new(experiment, options, findings, None))
+        let run = || (experiment.runner)(&Context::new(&experiment.definition, options));
+        let ending = match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(Ok(findings)) => Ending::Found(findings),
+            Ok(Err(error)) => Ending::Failed(format!("{error:#}")),
+            Err(_) => Ending::Failed("it panicked, and the message is on standard error".to_owned()),
+        };
+        Self::new(experiment, options, ending)
     }
 
-    fn new(
-        experiment: &Experiment,
-        options: &ExperimentOptions,
-        findings: ExperimentFindings,
-        skipped: Option<String>,
-    ) -> Self {
+    fn new(experiment: &Experiment, options: &ExperimentOptions, ending: Ending) -> Self {
         let definition = &experiment.definition;
-        let verdict = skipped.is_none().then(|| ExperimentVerdict::of(definition.class, &findings.checks));
-        let is_expected = verdict.as_ref().is_none_or(|verdict| verdict.is_expected(definition));
+        let (findings, skipped, failed) = match ending {
+            Ending::Found(findings) => (findings, None, None),
+            Ending::Skipped(why) => (ExperimentFindings::default(), Some(why), None),
+            Ending::Failed(why) => (ExperimentFindings::default(), None, Some(why)),
+        };
+        let has_run = skipped.is_none() && failed.is_none();
+        let verdict = has_run.then(|| ExperimentVerdict::of(definition.class, &findings.checks));
+        let is_expected =
+            skipped.is_some() || (has_run && ExperimentVerdict::is_expected(&findings.checks, definition));
         let file = |name: &String| format!("{name}.svg");
         let pictures = findings.charts.iter().map(|(name, chart)| Picture {
             file: file(name),
@@ -116,6 +134,7 @@ impl RecordedRun {
             quick: options.quick,
             settings: serde_json::to_value(settings).unwrap_or_default(),
             skipped,
+            failed,
             verdict,
             is_expected,
             notes: findings.notes,
@@ -161,10 +180,11 @@ impl ExperimentRecord {
     /// The verdict, or why there is none.
     #[must_use]
     pub fn outcome(&self) -> String {
-        match (&self.verdict, &self.skipped) {
-            (Some(verdict), _) => verdict.to_string(),
-            (None, Some(why)) => format!("skipped: {why}"),
-            (None, None) => "not run".to_owned(),
+        match (&self.verdict, &self.skipped, &self.failed) {
+            (Some(verdict), ..) => verdict.to_string(),
+            (None, Some(why), _) => format!("skipped: {why}"),
+            (None, None, Some(why)) => format!("failed: {why}"),
+            (None, None, None) => "not run".to_owned(),
         }
     }
 
@@ -222,7 +242,7 @@ impl ExperimentRecord {
         let mut table = Table::new(
             "checks",
             "What the verdict is made of",
-            &["", "about", "statement", "found", "against", "erratum"],
+            &["", "about", "statement", "found", "against", "erratum or reason"],
         );
         for check in &self.checks {
             let about = match check.kind {
@@ -230,6 +250,7 @@ impl ExperimentRecord {
                 CheckKind::Shape => "shape",
                 CheckKind::Published => "print",
                 CheckKind::Possible => "what is possible",
+                CheckKind::Clock => "clock",
             };
             table.push(vec![
                 if check.holds { "holds" } else { "fails" }.into(),
@@ -237,7 +258,7 @@ impl ExperimentRecord {
                 check.claim.as_str().into(),
                 check.found.as_str().into(),
                 check.against.as_str().into(),
-                check.erratum.as_deref().unwrap_or_default().into(),
+                check.erratum.as_deref().or(check.reason.as_deref()).unwrap_or_default().into(),
             ]);
         }
         table
@@ -261,23 +282,46 @@ pub fn write_index(folder: &Path, records: &[ExperimentRecord]) -> Result<()> {
     let quick =
         if records.iter().any(|record| record.quick) { " A quick run, with fewer trials." } else { "" };
     let head = format!(
-        "# The experiments of the sources, run again\n\n{}.{quick}\n\n",
-        summary(records.iter().map(|record| (record.verdict.is_some(), record.is_expected)))
+        "# The experiments of the sources, run again\n\n{}.{quick}\n\n{}\n",
+        summary(records),
+        verdicts(records).markdown()
     );
     Ok(fs_err::write(folder.join("README.md"), head + &table.markdown())?)
 }
 
-/// How many experiments ran, and how many did not come out as expected.
-pub fn summary(runs: impl Iterator<Item = (bool, bool)>) -> String {
-    let (mut ran, mut skipped, mut unexpected) = (0, 0, 0);
-    for (has_run, is_expected) in runs {
-        ran += usize::from(has_run);
-        skipped += usize::from(!has_run);
-        unexpected += usize::from(!is_expected);
+/// How many experiments of the sources have each verdict; those of our own are counted apart.
+fn verdicts(records: &[ExperimentRecord]) -> Table {
+    let mut table = Table::new("verdicts", "", &["verdict", "experiments of the sources", "our own"]);
+    let kinds: [(&str, fn(&ExperimentVerdict) -> bool); 6] = [
+        ("reproduced", |verdict| matches!(verdict, ExperimentVerdict::Reproduced)),
+        ("shape reproduced on other data", |verdict| matches!(verdict, ExperimentVerdict::ShapeReproduced)),
+        ("corrected", |verdict| matches!(verdict, ExperimentVerdict::Corrected { .. })),
+        ("not reproduced", |verdict| matches!(verdict, ExperimentVerdict::NotReproduced { .. })),
+        ("not reproducible", |verdict| matches!(verdict, ExperimentVerdict::NotReproducible { .. })),
+        ("deviates", |verdict| matches!(verdict, ExperimentVerdict::Deviates { .. })),
+    ];
+    for (name, is_it) in kinds {
+        let count = |is_ours: bool| {
+            let of = |record: &&ExperimentRecord| record.name.starts_with("ours/") == is_ours;
+            records.iter().filter(of).filter(|record| record.verdict.as_ref().is_some_and(is_it)).count()
+        };
+        table.push(vec![name.into(), count(false).into(), count(true).into()]);
     }
+    table
+}
+
+/// How many experiments ran, and how many did not come out as expected.
+#[must_use]
+pub fn summary(records: &[ExperimentRecord]) -> String {
+    let count = |is_it: fn(&ExperimentRecord) -> bool| records.iter().filter(|record| is_it(record)).count();
+    let ran = count(|record| record.verdict.is_some());
+    let skipped = count(|record| record.skipped.is_some());
+    let failed = count(|record| record.failed.is_some());
+    let unexpected = count(|record| record.verdict.is_some() && !record.is_expected);
     let plural = if ran == 1 { "" } else { "s" };
+    let failures = if failed == 0 { String::new() } else { format!(", {failed} failed") };
     format!(
-        "{ran} experiment{plural} run, {skipped} skipped, {unexpected} with a verdict that was not expected"
+        "{ran} experiment{plural} run, {skipped} skipped{failures}, {unexpected} with a verdict that was not expected"
     )
 }
 

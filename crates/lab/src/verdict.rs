@@ -2,13 +2,16 @@
 //!
 //! In this order:
 //!
-//! 1. What was measured is not what theory says, or does not run as it should: *deviates*. So does a printed value that is
-//!    wrong without an erratum that says why.
+//! 1. What was measured is not what theory says, or does not run as it should, and no reason is known: *deviates*. So does a
+//!    printed value that is wrong without an erratum that says why.
 //! 2. A printed value cannot be: *not reproducible*, because of that.
-//! 3. A printed value is wrong, for a reason that is known: *corrected*, with the errata.
-//! 4. All of it holds: *reproduced*; on other data than the source's (class B), *shape reproduced on other data*.
+//! 3. A sentence of the source does not hold here, because data, machine or program are others: *not reproduced*, with the
+//!    reasons, and with the errata if there are any.
+//! 4. A printed value is wrong, for a reason that is known: *corrected*, with the errata.
+//! 5. All of it holds: *reproduced*; on other data than the source's (class B), *shape reproduced on other data*.
 //!
-//! Every experiment ends in one of them: one that checks nothing deviates too.
+//! Every experiment ends in one of them: one that checks nothing deviates too. Sentences about times are checked by the clock of
+//! the run. They are part of the verdict, but not of what a definition expects: another machine may say otherwise.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -31,6 +34,13 @@ pub enum ExperimentVerdict {
     },
     /// Other data show the same.
     ShapeReproduced,
+    /// A sentence of the source does not hold here.
+    NotReproduced {
+        /// Which one, and why not.
+        because: Vec<String>,
+        /// The errata of what else is wrong.
+        errata: Vec<String>,
+    },
     /// The source's numbers cannot come out.
     NotReproducible {
         /// Why not.
@@ -50,10 +60,18 @@ impl ExperimentVerdict {
     #[must_use]
     pub fn of(class: Class, checks: &[Check]) -> Self {
         let failed = |kind: CheckKind| checks.iter().filter(move |check| check.kind == kind && !check.holds);
-        let sentence = |check: &Check| format!("{}: {}, not {}", check.claim, check.found, check.against);
+        let sentence = |check: &Check| {
+            let reason = check.reason.as_ref().map_or(String::new(), |reason| format!(" ({reason})"));
+            format!("{}: {}, not {}{reason}", check.claim, check.found, check.against)
+        };
+        let sentences = || failed(CheckKind::Shape).chain(failed(CheckKind::Published));
         let wrong: Vec<String> = failed(CheckKind::Theory)
-            .chain(failed(CheckKind::Shape))
-            .chain(failed(CheckKind::Published).filter(|check| check.erratum.is_none()))
+            .chain(sentences().filter(|check| check.erratum.is_none() && check.reason.is_none()))
+            .map(sentence)
+            .collect();
+        let otherwise: Vec<String> = sentences()
+            .chain(failed(CheckKind::Clock))
+            .filter(|check| check.erratum.is_none())
             .map(sentence)
             .collect();
         let impossible: Vec<String> = failed(CheckKind::Possible)
@@ -61,18 +79,25 @@ impl ExperimentVerdict {
                 format!("{}: {} is printed, {} is possible", check.claim, check.found, check.against)
             })
             .collect();
-        let errata = |kind: CheckKind| {
-            let errata: BTreeSet<&String> = failed(kind).filter_map(|check| check.erratum.as_ref()).collect();
+        let errata = |kinds: &[CheckKind]| {
+            let errata: BTreeSet<&String> = kinds
+                .iter()
+                .flat_map(|&kind| failed(kind))
+                .filter_map(|check| check.erratum.as_ref())
+                .collect();
             errata.into_iter().cloned().collect::<Vec<String>>()
         };
+        let corrected = errata(&[CheckKind::Published, CheckKind::Clock]);
         if checks.is_empty() {
             Self::Deviates { because: vec!["nothing was checked".to_owned()] }
         } else if !wrong.is_empty() {
             Self::Deviates { because: wrong }
         } else if !impossible.is_empty() {
-            Self::NotReproducible { because: impossible, errata: errata(CheckKind::Possible) }
-        } else if !errata(CheckKind::Published).is_empty() {
-            Self::Corrected { errata: errata(CheckKind::Published) }
+            Self::NotReproducible { because: impossible, errata: errata(&[CheckKind::Possible]) }
+        } else if !otherwise.is_empty() {
+            Self::NotReproduced { because: otherwise, errata: corrected }
+        } else if !corrected.is_empty() {
+            Self::Corrected { errata: corrected }
         } else if class == Class::B {
             Self::ShapeReproduced
         } else {
@@ -80,13 +105,21 @@ impl ExperimentVerdict {
         }
     }
 
-    /// Whether it is the one that the definition expects, errata and all.
+    /// Whether these checks give the verdict that the definition expects, errata and all. Times do not count: the clock of
+    /// another machine may say otherwise.
     #[must_use]
-    pub fn is_expected(&self, definition: &Definition) -> bool {
+    pub fn is_expected(checks: &[Check], definition: &Definition) -> bool {
+        let timeless: Vec<Check> =
+            checks.iter().filter(|check| check.kind != CheckKind::Clock).cloned().collect();
+        Self::of(definition.class, &timeless).is_the_one_of(definition)
+    }
+
+    fn is_the_one_of(&self, definition: &Definition) -> bool {
         match (self, definition.expect) {
             (Self::Reproduced, Expectation::Reproduced)
             | (Self::ShapeReproduced, Expectation::ShapeReproduced) => true,
             (Self::Corrected { errata }, Expectation::Corrected)
+            | (Self::NotReproduced { errata, .. }, Expectation::NotReproduced)
             | (Self::NotReproducible { errata, .. }, Expectation::NotReproducible) => {
                 *errata == definition.errata
             }
@@ -98,7 +131,9 @@ impl ExperimentVerdict {
     #[must_use]
     pub fn because(&self) -> &[String] {
         match self {
-            Self::NotReproducible { because, .. } | Self::Deviates { because } => because,
+            Self::NotReproducible { because, .. }
+            | Self::NotReproduced { because, .. }
+            | Self::Deviates { because } => because,
             Self::Reproduced | Self::Corrected { .. } | Self::ShapeReproduced => &[],
         }
     }
@@ -110,6 +145,10 @@ impl fmt::Display for ExperimentVerdict {
             Self::Reproduced => f.write_str("reproduced"),
             Self::Corrected { errata } => write!(f, "corrected ({})", errata.join(", ")),
             Self::ShapeReproduced => f.write_str("shape reproduced on other data"),
+            Self::NotReproduced { errata, .. } if errata.is_empty() => f.write_str("not reproduced"),
+            Self::NotReproduced { errata, .. } => {
+                write!(f, "not reproduced; corrected ({})", errata.join(", "))
+            }
             Self::NotReproducible { errata, .. } => write!(f, "not reproducible ({})", errata.join(", ")),
             Self::Deviates { .. } => f.write_str("deviates"),
         }
@@ -122,7 +161,15 @@ mod tests {
 
     fn check(kind: CheckKind, holds: bool, erratum: Option<&str>) -> Check {
         let erratum = erratum.map(str::to_owned);
-        Check { kind, claim: "c".to_owned(), found: "f".to_owned(), against: "a".to_owned(), holds, erratum }
+        Check {
+            kind,
+            claim: "c".to_owned(),
+            found: "f".to_owned(),
+            against: "a".to_owned(),
+            holds,
+            erratum,
+            reason: None,
+        }
     }
 
     #[test]
@@ -148,6 +195,37 @@ mod tests {
         ];
         let errata = vec!["E-16".to_owned(), "E-17".to_owned()];
         assert_eq!(ExperimentVerdict::of(Class::A, &checks), ExperimentVerdict::Corrected { errata });
+    }
+
+    #[test]
+    fn a_sentence_that_does_not_hold_for_a_known_reason_is_not_reproduced() {
+        let mut checks =
+            vec![check(CheckKind::Theory, true, None), check(CheckKind::Published, false, Some("E-16"))];
+        checks.push(check(CheckKind::Shape, false, None).because("r"));
+        let not_reproduced = ExperimentVerdict::NotReproduced {
+            because: vec!["c: f, not a (r)".to_owned()],
+            errata: vec!["E-16".to_owned()],
+        };
+        assert_eq!(ExperimentVerdict::of(Class::B, &checks), not_reproduced);
+        assert_eq!(not_reproduced.to_string(), "not reproduced; corrected (E-16)");
+        // A reason excuses nothing that theory says.
+        checks.push(check(CheckKind::Theory, false, None).because("r"));
+        assert!(matches!(ExperimentVerdict::of(Class::B, &checks), ExperimentVerdict::Deviates { .. }));
+    }
+
+    #[test]
+    fn the_clock_is_part_of_the_verdict_and_not_of_what_is_expected() {
+        let text = "title = 't'\nplace = 'p'\nclass = 'B'\nseconds = { quick = 1, full = 1 }\nseed = 1\n\
+                    expect = 'shape-reproduced'\nabout = 'a'";
+        let definition = Definition::parse(text).unwrap();
+        for holds in [true, false] {
+            let checks = [check(CheckKind::Shape, true, None), check(CheckKind::Clock, holds, None)];
+            let verdict = ExperimentVerdict::of(Class::B, &checks);
+            assert_eq!(verdict == ExperimentVerdict::ShapeReproduced, holds, "{verdict}");
+            assert!(ExperimentVerdict::is_expected(&checks, &definition));
+        }
+        let checks = [check(CheckKind::Shape, false, None), check(CheckKind::Clock, true, None)];
+        assert!(!ExperimentVerdict::is_expected(&checks, &definition));
     }
 
     #[test]

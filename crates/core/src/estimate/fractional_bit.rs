@@ -9,7 +9,9 @@
 //!
 //! The [third source](crate#sources) prints wᵢ² in the variance, which is half of the truth at f = 1½ (E-16). The groups use
 //! different registers, so their covariance is exactly 0 (E-19). No mixture has less variance a bit than the better
-//! of its widths (E-17).
+//! of its widths (E-17). Weights by inverse variance are taken at the pooled estimate, which the matches of all groups make, so
+//! that estimate is biased by O(1/k): by +0.00035 at R = 0.07 for 1,000 registers of which 200 have one bit, 500 three and 300
+//! seven, 3 % of its standard error.
 //!
 //! **f = 1/2ⁿ**: k stored bits, each the exclusive or of 2ⁿ lowest bits, so 2ⁿ·k registers (E-23).
 //!
@@ -19,8 +21,8 @@
 //! ```
 //!
 //! The source prints C₂ in the numerator, which is a bias of (C₁−C₂)/(1−C₂) (E-21). R̂ is consistent, not unbiased
-//! (E-22): its bias is of order 1/k, and the clamp governs it where R^(2ⁿ) is below about 2/√k. The root is the right
-//! one where E₁ ≥ ½.
+//! (E-22): its bias is of order 1/k, and the clamp governs it where R^(2ⁿ) is below about 2/√k;
+//! [`Method::bias`](crate::sketch::Method::bias) computes it. The root is the right one where E₁ ≥ ½.
 //!
 //! **¾ bit**: a share w of the stored bits are exclusive ors of two, the others plain.
 //!
@@ -135,15 +137,21 @@ pub fn similarity(matches: &[usize], groups: &[WidthGroup], combination: Combina
     match combination {
         Combination::Pooled => chance.similarity(total / registers(groups)),
         Combination::InverseVariance => {
-            let at = pooled_for_weights(total, groups);
-            let weight = |group: &WidthGroup| group.registers as f64 / group.unit_variance(at);
-            let sum: f64 = groups.iter().map(weight).sum();
             let own = |group: &WidthGroup, count: usize| {
                 group.chance.similarity(count as f64 / group.registers as f64)
             };
-            groups.iter().zip(matches).map(|(group, &count)| weight(group) / sum * own(group, count)).sum()
+            let weighted = groups.iter().zip(matches).zip(weights(matches.iter().sum(), groups));
+            weighted.map(|((group, &count), weight)| weight * own(group, count)).sum()
         }
     }
+}
+
+/// The weight of each group in [`Combination::InverseVariance`], for this sum of all matches.
+pub(crate) fn weights(total: usize, groups: &[WidthGroup]) -> impl Iterator<Item = f64> {
+    let at = pooled_for_weights(total as f64, groups);
+    let weight = move |group: &WidthGroup| group.registers as f64 / group.unit_variance(at);
+    let sum: f64 = groups.iter().map(weight).sum();
+    groups.iter().map(move |group| weight(group) / sum)
 }
 
 /// The fewest matches of one group with which an estimate can reach a threshold, whatever the other groups have; nothing if
@@ -323,7 +331,6 @@ mod tests {
 
     use super::Combination::{InverseVariance, Pooled};
     use super::*;
-    use crate::hash::SplitMix64;
 
     fn near(found: f64, expected: f64) {
         assert!((found - expected).abs() < 6e-11 * expected.abs().max(1.0), "{found} is not {expected}");
@@ -571,28 +578,6 @@ mod tests {
         assert!((limit - 0.1045).abs() < 5.1e-5, "{limit}");
         let equal = Chance::known(1, 0.3, 0.3);
         near((0.5 - equal.c1) / (1.0 - equal.c2), 0.15);
-    }
-
-    /// The bias of the clamped root, by draws from the law of the count (E-22).
-    #[test]
-    fn few_bits_clamp() {
-        let mut random = SplitMix64::new(1);
-        for (n, expected) in [(2, 0.479), (3, 0.338)] {
-            let t = xor_match_probability(0.5, n, Chance::sparse(1));
-            let bound = (t * 2_f64.powi(32)) as u64;
-            let (mut sum, mut squares) = (0.0, 0.0);
-            let runs = 4000;
-            for _ in 0..runs {
-                let matches = (0..1000).filter(|_| u64::from(random.next_u32()) < bound).count();
-                let found = xor_estimate(matches, 1000, n, Chance::sparse(1)).value;
-                sum += found;
-                squares += found * found;
-            }
-            let mean = sum / f64::from(runs);
-            let error = ((squares / f64::from(runs) - mean * mean) / f64::from(runs)).sqrt();
-            // The digest's value was drawn too.
-            assert!((mean - expected).abs() < 4.0 * 2_f64.sqrt() * error + 5e-4, "{n}: {mean} ± {error}");
-        }
     }
 
     #[test]

@@ -166,7 +166,7 @@ impl RegisterSource {
 }
 
 impl Mixture {
-    fn shares(&self) -> Vec<(u32, f64)> {
+    pub(super) fn shares(&self) -> Vec<(u32, f64)> {
         self.parts[..self.len]
             .iter()
             .map(|&(bits, share)| (u32::from(bits), f64::from(share) / 1000.0))

@@ -20,6 +20,7 @@
 //! [`Method::all`] has those without weights, and [`WeightedMethod::all`] the others: the tests of this crate go through these lists.
 
 pub mod b_bit;
+mod bias;
 pub mod bit_hash;
 mod bits;
 pub mod bottom_k;

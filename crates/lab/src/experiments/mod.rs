@@ -1,5 +1,6 @@
 //! One file an experiment, by source. What experiments of one source share is in the `mod.rs` of its folder.
 
+mod clock;
 pub(crate) mod ours;
 pub(crate) mod s000;
 pub(crate) mod s001;
@@ -8,15 +9,20 @@ pub(crate) mod s003;
 pub(crate) mod s004;
 
 use crate::measure::TrialStatistics;
-use std::hint::black_box;
-use std::time::Instant;
-
 use crate::plot::{Axis, Chart, Point, Series};
 
 /// A chart without small print.
 fn chart(title: &str, description: &str, x: Axis, y: Axis, series: Vec<Series>) -> Chart {
     Chart { title: title.to_owned(), description: description.to_owned(), note: String::new(), x, y, series }
 }
+
+/// The same chart with small print: what its points and bars are.
+fn noted(chart: Chart, note: &str) -> Chart {
+    Chart { note: note.to_owned(), ..chart }
+}
+
+/// How bars of [`variance_point`] and [`share_point`] are to be read.
+const TWO_ERRORS: &str = "Bars: two standard errors on either side.";
 
 /// A line through values.
 fn line(label: &str, line: Vec<(f64, f64)>) -> Series {
@@ -63,14 +69,4 @@ fn root(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
             high = middle;
         }
     }
-}
-
-/// The shortest of some repetitions, in seconds: what other programs on the machine take away can only make it longer.
-fn best_seconds<T>(repeats: u32, work: impl Fn() -> T) -> f64 {
-    let time = |_| {
-        let begin = Instant::now();
-        black_box(work());
-        begin.elapsed().as_secs_f64()
-    };
-    (0..repeats).map(time).fold(f64::INFINITY, f64::min)
 }

@@ -22,7 +22,7 @@ pub fn page(folder: &Path, records: &[ExperimentRecord]) -> Result<String> {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>Minwise lab</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
          <header><h1>The experiments of the sources, run again</h1>\n<p>{}.</p></header>\n<main>\n",
-        escape(&summary(records.iter().map(|record| (record.verdict.is_some(), record.is_expected))))
+        escape(&summary(records))
     );
     out += &contents(records);
     for record in records {
@@ -49,7 +49,7 @@ fn contents(records: &[ExperimentRecord]) -> String {
 
 fn verdict(record: &ExperimentRecord) -> String {
     let class = match (&record.verdict, record.is_expected) {
-        (None, _) => "skipped",
+        (None, true) => "skipped",
         (_, false) => "unexpected",
         _ => "expected",
     };
@@ -167,6 +167,7 @@ mod tests {
             quick: true,
             settings: serde_json::json!({ BAD: BAD }),
             skipped: verdict.is_none().then(|| BAD.to_owned()),
+            failed: None,
             is_expected: verdict.is_none(),
             verdict,
             notes: vec![BAD.to_owned()],

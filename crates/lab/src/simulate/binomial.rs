@@ -30,6 +30,20 @@ impl Binomial {
         Self { probabilities }
     }
 
+    /// P(X = x) for each x.
+    pub fn probabilities(&self) -> &[f64] {
+        &self.probabilities
+    }
+
+    /// P(X ≥ x) for each x, and 0 behind the last.
+    pub fn tails(&self) -> Vec<f64> {
+        let mut tails = vec![0.0; self.probabilities.len() + 1];
+        for (x, p) in self.probabilities.iter().enumerate().rev() {
+            tails[x] = tails[x + 1] + p;
+        }
+        tails
+    }
+
     /// P(X ≤ x), summed from the small end.
     pub fn at_most(&self, x: usize) -> f64 {
         self.probabilities.iter().take(x + 1).sum()
@@ -59,6 +73,7 @@ mod tests {
         );
         assert_eq!(law.probability(|x| x == 1 || x == 2), 0.75);
         assert_eq!(Binomial::new(2, 0.0).at_most(0), 1.0);
+        assert_eq!(law.tails(), [1.0, 0.875, 0.5, 0.125, 0.0]);
     }
 
     /// Digest 06, 4.1.

@@ -27,6 +27,13 @@ fn quick_runs_of_all_experiments_end_as_expected() {
         assert!(index.contains(&format!("[{name}]({name}/README.md)")), "{name}");
         assert!(desk.path(&format!("out/{name}/result.json")).exists(), "{name}");
     }
+    // Bars without an explanation could be anything.
+    for name in desk.names().iter().filter(|name| name.ends_with(".svg")) {
+        let svg = desk.text(name);
+        let has_bars = svg.contains("<path class=\"mark s");
+        let explains = svg.lines().any(|line| line.contains("class=\"note\"") && line.contains("Bars: "));
+        assert!(explains || !has_bars, "{name} has bars and no note that says what they are");
+    }
     // It opens without a network: whatever it loads or leads to is in it.
     for start in ["src=\"", "href=\"", "url("] {
         for part in page.split(start).skip(1) {
@@ -39,7 +46,7 @@ fn quick_runs_of_all_experiments_end_as_expected() {
 #[test]
 fn every_run_gives_the_same_files_whatever_the_threads() {
     /// Those whose definitions say that they take times.
-    const TIMED: [&str; 3] = ["000/figure-5/", "001/figure-3/", "001/figure-4/"];
+    const TIMED: [&str; 4] = ["000/figure-5/", "001/figure-3/", "001/figure-4/", "004/table-2/"];
     let desk = Desk::new();
     for threads in [1, 3] {
         desk.run(&format!("run --quick --threads {threads} --output by-{threads}")).exit(0);
@@ -47,7 +54,9 @@ fn every_run_gives_the_same_files_whatever_the_threads() {
     let of = |folder: &str| {
         let all = desk.names().into_iter().filter(|name| desk.path(name).is_file());
         let here = all.filter_map(|name| name.strip_prefix(folder).map(str::to_owned));
-        let untimed = here.filter(|name| !TIMED.iter().any(|timed| name.starts_with(timed)));
+        // The index has the verdicts, and the clock is part of some.
+        let untimed =
+            here.filter(|name| name != "README.md" && !TIMED.iter().any(|timed| name.starts_with(timed)));
         untimed.map(|name| (desk.bytes(&format!("{folder}{name}")), name)).collect::<Vec<_>>()
     };
     let (one, three) = (of("by-1/"), of("by-3/"));
@@ -112,6 +121,51 @@ fn an_unexpected_verdict_is_exit_code_1_and_says_why() {
     let run = desk.run("run 004/table-1 --data data").exit(1);
     assert!(run.text().contains("004/table-1               deviates (not expected)\n    "), "{run}");
     assert!(run.err.contains("1 with a verdict that was not expected"), "{run}");
+}
+
+#[test]
+fn a_failed_experiment_does_not_stop_the_others_and_is_exit_code_2() {
+    let desk = Desk::new();
+    // A file where a folder belongs.
+    desk.write("data/newsgroup-copies/space", "");
+    let run = desk.run("run 004/table-1 004/table-2 002/figure-4 --quick --data data --output out").exit(2);
+    assert_eq!(names(&run), ["002/figure-4", "004/table-1", "004/table-2"], "{run}");
+    assert!(
+        run.text()
+            .starts_with("002/figure-4              corrected (E-23)\n004/table-1               failed: "),
+        "{run}"
+    );
+    assert!(
+        run.err.starts_with("minwise-lab: 004/table-1: ")
+            && run.err.contains("1 experiment run, 0 skipped, 2 failed, 0 with"),
+        "{run}"
+    );
+    let index = desk.text("out/README.md");
+    assert!(
+        index.contains("| [004/table-1](004/table-1/README.md) |") && index.contains("| failed: "),
+        "{index}"
+    );
+    desk.run("report out").exit(0);
+}
+
+#[test]
+fn the_index_counts_the_verdicts() {
+    let desk = Desk::new();
+    desk.run(
+        "run 000/table-3 001/figure-2 001/figure-5 002/figure-4 003/figure-5 --quick --output out --quiet",
+    )
+    .exit(0);
+    let index = desk.text("out/README.md");
+    for row in [
+        "| reproduced | 1 | 0 |",
+        "| shape reproduced on other data | 0 | 0 |",
+        "| corrected | 2 | 0 |",
+        "| not reproduced | 1 | 0 |",
+        "| not reproducible | 1 | 0 |",
+        "| deviates | 0 | 0 |",
+    ] {
+        assert!(index.contains(row), "{row} is not in\n{index}");
+    }
 }
 
 #[test]

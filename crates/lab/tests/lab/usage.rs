@@ -14,8 +14,8 @@ fn help_lists_what_can_be_done() {
     Commands:
       list    List the experiments: one line for each figure or table, with its class and the time it
               takes on two cores
-      run     Run experiments; the exit code is 1 if one has a verdict that its definition does not
-              expect
+      run     Run experiments. The exit code is 1 if one has a verdict that its definition does not
+              expect, and 2 if one fails; the others still run
       corpus  Make a corpus of any size whose near-duplicates are known: JSON lines of made-up words
       report  Write `index.html` into a folder that `run --output` wrote: one page, which needs nothing
               else

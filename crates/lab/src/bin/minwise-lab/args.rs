@@ -22,7 +22,8 @@ pub enum Command {
     ///
     /// Classes: A follows from theory; B shows its shape on other data; C needs the data of the source; X contradicts itself.
     List,
-    /// Run experiments; the exit code is 1 if one has a verdict that its definition does not expect.
+    /// Run experiments. The exit code is 1 if one has a verdict that its definition does not expect, and 2 if one fails; the others
+    /// still run.
     Run(RunArgs),
     /// Make a corpus of any size whose near-duplicates are known: JSON lines of made-up words.
     Corpus(CorpusArgs),

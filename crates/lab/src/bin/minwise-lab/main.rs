@@ -167,11 +167,15 @@ fn run(args: &RunArgs) -> Result<u8, LabFailure> {
     let mut records: Vec<ExperimentRecord> = vec![];
     for experiment in &experiments {
         args.messages.event(&json!({"event": "experiment", "name": experiment.name}));
-        let run = RecordedRun::of(experiment, &options)?;
+        let run = RecordedRun::of(experiment, &options);
         if let Some(folder) = &args.output {
             run.write(Path::new(folder), renderer.as_ref())?;
         }
-        let unexpected = if run.record.is_expected { "" } else { " (not expected)" };
+        if let Some(why) = &run.record.failed {
+            args.messages.failure(&[format!("{}: {why}", run.record.name)], None);
+        }
+        let unexpected =
+            if run.record.is_expected || run.record.failed.is_some() { "" } else { " (not expected)" };
         print(&format!("{:24}  {}{unexpected}", run.record.name, run.record.outcome()))?;
         for reason in run.record.verdict.iter().flat_map(ExperimentVerdict::because) {
             print(&format!("    {reason}"))?;
@@ -186,10 +190,14 @@ fn run(args: &RunArgs) -> Result<u8, LabFailure> {
         let all = record::read_all(Path::new(folder))?;
         record::write_index(Path::new(folder), &all)?;
     }
-    let of = records.iter().map(|record| (record.verdict.is_some(), record.is_expected));
-    args.messages.note(&format!("{}, in {:.1} s", record::summary(of), begin.elapsed().as_secs_f64()));
-    let all_expected = records.iter().all(|record| record.is_expected);
-    Ok(if all_expected { DONE } else { UNEXPECTED })
+    args.messages.note(&format!("{}, in {:.1} s", record::summary(&records), begin.elapsed().as_secs_f64()));
+    Ok(if records.iter().any(|record| record.failed.is_some()) {
+        ERROR
+    } else if records.iter().all(|record| record.is_expected) {
+        DONE
+    } else {
+        UNEXPECTED
+    })
 }
 
 /// The experiments of these names; all of them without any.

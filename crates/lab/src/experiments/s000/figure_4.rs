@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::sectional;
 use crate::check::{Check, Deviations, significant};
 use crate::experiment::{Context, ExperimentFindings};
-use crate::experiments::chart;
+use crate::experiments::{chart, noted};
 use crate::measure::{ShinglePair, TrialStatistics, spread};
 use crate::plot::{Axis, Point, Series};
 use crate::table::Table;
@@ -85,5 +85,6 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         Axis::linear("estimate").between(0.0, 1.0),
         series,
     );
-    Ok(ExperimentFindings::default().table(table).chart("estimates", picture).checks(checks))
+    let note = "Bars: two standard deviations of one estimate on either side.";
+    Ok(ExperimentFindings::default().table(table).chart("estimates", noted(picture, note)).checks(checks))
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::sectional;
 use crate::check::{Check, Deviations, STANDARD_ERRORS};
 use crate::experiment::{Context, ExperimentFindings};
-use crate::experiments::{chart, root, variance_point};
+use crate::experiments::{TWO_ERRORS, chart, noted, root, variance_point};
 use crate::measure::{ShinglePair, TrialStatistics, spread};
 use crate::plot::{Axis, Series};
 use crate::table::Table;
@@ -107,7 +107,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     );
     Ok(ExperimentFindings::default()
         .table(table)
-        .chart("figure-2", figure_2)
+        .chart("figure-2", noted(figure_2, TWO_ERRORS))
         .chart("figure-3", figure_3)
         .checks(checks))
 }

@@ -4,6 +4,9 @@ pub(crate) mod figure_1;
 pub(crate) mod figure_4;
 pub(crate) mod figure_5;
 pub(crate) mod figures_2_3;
+mod goldset;
+pub(crate) mod table_1;
+pub(crate) mod table_2;
 pub(crate) mod table_3;
 pub(crate) mod table_4;
 

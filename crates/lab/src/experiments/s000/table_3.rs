@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{PairKind, pair, sectional};
 use crate::check::{Check, Deviations, Printed};
 use crate::experiment::{Context, ExperimentFindings};
-use crate::experiments::{chart, points};
+use crate::experiments::{TWO_ERRORS, chart, noted, points};
 use crate::measure::sketch;
 use crate::plot::{Axis, Point, Series};
 use crate::simulate::Random;
@@ -124,7 +124,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     });
     Ok(ExperimentFindings::default()
         .table(table)
-        .chart("errors", picture)
+        .chart("errors", noted(picture, TWO_ERRORS))
         .checks([deviations.check("errors are qJ(1 − qJ)/k + ((1 − q)J)², averaged over the pairs")])
         .checks(possible))
 }

@@ -6,10 +6,11 @@ use anyhow::Result;
 use minwise::sketch::Method;
 use serde::Deserialize;
 
+use super::goldset::{GROUPS, GoldSet};
 use super::{SHINGLE, WORDS, sectional};
-use crate::check::{Check, Printed};
+use crate::check::{Check, Printed, significant};
 use crate::experiment::{Context, ExperimentFindings};
-use crate::experiments::{chart, points, through};
+use crate::experiments::{chart, line, noted, points, through};
 use crate::measure::sketch;
 use crate::plot::{Axis, Chart, Point, Series};
 use crate::simulate::documents::shingles;
@@ -24,6 +25,8 @@ struct Settings {
     registers: usize,
     thresholds: Vec<f64>,
     sections: Vec<usize>,
+    gold_set_words: usize,
+    gold_set_registers: usize,
 }
 
 #[derive(Deserialize)]
@@ -153,7 +156,133 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         let picture = chart(&format!("Near-duplicates: {what}"), description, x, y, series);
         findings = findings.chart(name, Chart { note, ..picture });
     }
-    Ok(findings.checks(laws(&settings, &estimates)).checks(possible(&published)))
+    let (stand_in, below) = on_gold_set(context, &settings, &published)?;
+    Ok(findings
+        .chart("precision-recall", precision_recall(&settings, &published, &estimates))
+        .table(stand_in)
+        .checks(laws(&settings, &estimates))
+        .checks([below, advantage(&estimates)])
+        .checks(possible(&published)))
+}
+
+/// Precision and recall at all thresholds: the recall falls as the threshold rises.
+fn curve_of(method: &Estimates) -> Vec<(f64, f64)> {
+    let mut thresholds: Vec<f64> = method.near.iter().chain(&method.other).copied().collect();
+    thresholds.sort_by(f64::total_cmp);
+    thresholds.dedup();
+    let at = |&threshold: &f64| {
+        let found = method.found(threshold);
+        (found.recall(), found.precision())
+    };
+    thresholds.iter().map(at).filter(|(recall, _)| *recall > 0.0).collect()
+}
+
+/// The area below the curve of precision against recall, by steps.
+fn area(method: &Estimates) -> f64 {
+    let mut curve = curve_of(method);
+    curve.reverse();
+    let mut before = 0.0;
+    curve
+        .iter()
+        .map(|&(recall, precision)| {
+            let step = (recall - before) * precision;
+            before = recall;
+            step
+        })
+        .sum()
+}
+
+/// Figure 6.
+fn precision_recall(settings: &Settings, published: &Published, estimates: &[Estimates]) -> Chart {
+    let percent = |(x, y): (f64, f64)| (100.0 * x, 100.0 * y);
+    let drawn = estimates.iter().filter(|method| method.label != BETWEEN);
+    let mut series: Vec<Series> = drawn
+        .map(|method| line(&method.label, curve_of(method).into_iter().map(percent).collect()))
+        .collect();
+    let printed: Vec<(f64, f64)> = printed_points(published, "s = 2")
+        .iter()
+        .map(|&(_, precision, recall)| (recall, precision))
+        .collect();
+    series.push(points("s = 2 as printed", &printed));
+    let picture = chart(
+        "Precision against recall, at all thresholds",
+        "The curve of MinHash falls where shuffled documents are found; those of sections stay high for longer.",
+        Axis::linear("recall, %").between(0.0, 100.0),
+        Axis::linear("precision, %").between(0.0, 100.0),
+        series,
+    );
+    let note = format!("{} families of documents. {BETWEEN} lies between its neighbours.", settings.families);
+    noted(picture, &note)
+}
+
+/// "The S-MinHash (s = 2) has a clear advantage over other algorithms."
+fn advantage(estimates: &[Estimates]) -> Check {
+    let of_source = || estimates.iter().filter(|method| !method.label.starts_with("tolerant"));
+    let areas: Vec<String> =
+        of_source().map(|method| format!("{} {}", method.label, significant(area(method)))).collect();
+    let two = of_source().find(|method| method.label == "s = 2").map_or(f64::NAN, area);
+    let best = of_source().map(area).fold(0.0, f64::max);
+    Check::shape(
+        "the area below the curve of precision against recall is greatest for s = 2",
+        areas.join(", "),
+        "s = 2 first",
+        two >= best,
+    )
+    .because("the more sections, the fewer of the shuffled documents are found, and copies keep their places")
+}
+
+/// The recall of labelled pairs of the stand-in for `GoldSet`, and the check that no section finds more than `MinHash` does.
+fn on_gold_set(context: &Context<'_>, settings: &Settings, published: &Published) -> Result<(Table, Check)> {
+    let gold_set = GoldSet { words: settings.gold_set_words };
+    let methods = methods(settings, settings.gold_set_registers)?;
+    let numbers: Vec<usize> = (0..GROUPS.len()).collect();
+    let counts = context.map(&numbers, |&number| -> Result<Vec<Vec<usize>>> {
+        let group = gold_set.group(number, context.seed());
+        methods
+            .iter()
+            .map(|(_, method)| {
+                let sketcher = method.build(context.seed())?;
+                let rows: Vec<Vec<u32>> = group.iter().map(|shingles| sketch(&*sketcher, shingles)).collect();
+                let mut found = vec![0; settings.thresholds.len()];
+                for (a, b) in (0..rows.len()).flat_map(|a| (0..a).map(move |b| (a, b))) {
+                    let estimate = sketcher.estimate(&rows[a], &rows[b]).value;
+                    for (count, &threshold) in found.iter_mut().zip(&settings.thresholds) {
+                        *count += usize::from(estimate >= threshold);
+                    }
+                }
+                Ok(found)
+            })
+            .collect()
+    });
+    let counts = counts.into_iter().collect::<Result<Vec<_>>>()?;
+    let pairs: usize = GROUPS.iter().map(|size| size * (size - 1) / 2).sum();
+    let recall = |method: usize, at: usize| {
+        100.0 * counts.iter().map(|group| group[method][at]).sum::<usize>() as f64 / pairs as f64
+    };
+    let mut table = Table::new(
+        "gold-set",
+        "Recall of the pairs of the stand-in for GoldSet, in per cent, and as printed",
+        &["method", "τ", "recall", "recall as printed"],
+    );
+    let (mut above, mut cells) = (0, 0);
+    for (method, (label, _)) in methods.iter().enumerate() {
+        for (at, &threshold) in settings.thresholds.iter().enumerate() {
+            let place = published.thresholds.iter().position(|&other| other == threshold);
+            let printed = place.and_then(|place| published.recall.get(label).map(|row| row[place].value));
+            table.push(vec![
+                label.as_str().into(),
+                threshold.into(),
+                recall(method, at).into(),
+                printed.into(),
+            ]);
+            if label.starts_with("s =") {
+                cells += 1;
+                above += usize::from(recall(method, at) > recall(0, at));
+            }
+        }
+    }
+    let claim = "recalls of sections on the stand-in for GoldSet above those of MinHash";
+    Ok((table, Check::law(claim, format!("{above} of {cells}"), 0, above == 0)))
 }
 
 /// The shares of a method by threshold, in per cent.
@@ -230,6 +359,21 @@ fn possible(published: &Published) -> Vec<Check> {
             }
         }
     }
+    let minhash = &published.precision["MinHash"];
+    let of_sections = || published.precision.iter().filter(|(label, _)| label.starts_with("s ="));
+    let not_above =
+        |row: &Vec<Printed>| row.iter().zip(minhash).filter(|(of, than)| of.value <= than.value).count();
+    let lower: usize = of_sections().map(|(_, row)| not_above(row)).sum();
+    let all: usize = of_sections().map(|(_, row)| row.len()).sum();
+    checks.push(
+        Check::stated(
+            "printed precisions of sections that are not above that of MinHash",
+            format!("{lower} of {all}"),
+            0,
+            lower == 0,
+        )
+        .erratum("E-07"),
+    );
     for (label, value) in &published.f {
         let (precision, recall) = (&published.precision[label][0], &published.recall[label][0]);
         let f = harmonic(precision.value, recall.value);
@@ -238,8 +382,8 @@ fn possible(published: &Published) -> Vec<Check> {
     checks
 }
 
-fn measure(context: &Context<'_>, settings: &Settings) -> Result<Vec<Estimates>> {
-    let k = settings.registers;
+/// All sketches that are compared, with their names in the source.
+fn methods(settings: &Settings, k: usize) -> Result<Vec<(String, Method)>> {
     let mut methods: Vec<(String, Method)> = vec![
         ("MinHash".to_owned(), sectional(1, k)?),
         ("BitHash".to_owned(), format!("bit-hash/minhash:{k}").parse()?),
@@ -248,6 +392,11 @@ fn measure(context: &Context<'_>, settings: &Settings) -> Result<Vec<Estimates>>
         methods.push((format!("s = {s}"), sectional(s, k)?));
     }
     methods.push(("tolerant, s = 2".to_owned(), format!("sectional:s=2,tolerant/minhash:{k}").parse()?));
+    Ok(methods)
+}
+
+fn measure(context: &Context<'_>, settings: &Settings) -> Result<Vec<Estimates>> {
+    let methods = methods(settings, settings.registers)?;
     let families: Vec<u64> = (0..settings.families).collect();
     let estimates = context.map(&methods, |(label, method)| -> Result<Estimates> {
         let sketcher = method.build(context.seed())?;

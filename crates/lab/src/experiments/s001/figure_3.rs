@@ -1,5 +1,6 @@
-//! Figure 3: hash families.
+//! Figure 3: hash families, by the time of a signature matrix against the length of shingles, and by what they estimate.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use anyhow::Result;
@@ -7,23 +8,27 @@ use minwise::hash::fmix64;
 use minwise::hash::modular::Modular;
 use minwise::hash::multiplicative::Multiplicative;
 use minwise::hash::murmur3::Murmur3;
-use minwise::sketch::Method;
 use serde::Deserialize;
 
+use super::{sets, shuffles};
 use crate::check::{Check, Deviations, Printed, STANDARD_ERRORS, significant};
 use crate::experiment::{Context, ExperimentFindings};
-use crate::experiments::best_seconds;
-use crate::measure::{ShinglePair, sketch};
+use crate::experiments::clock::{BARS, Rounds};
+use crate::experiments::{chart, noted, through};
+use crate::plot::{Axis, Chart};
 use crate::simulate::Random;
 use crate::table::Table;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
+    /// Functions that are asked whether two documents agree.
     functions: usize,
-    repeats: u32,
+    documents: u64,
+    lengths: Vec<usize>,
+    /// Functions of a signature matrix that is timed.
     registers: usize,
-    shingles: usize,
+    rounds: u32,
 }
 
 #[derive(Deserialize)]
@@ -80,7 +85,9 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let is_share = |found: f64, share: f64| (found - share).abs() <= STANDARD_ERRORS * error;
     // The digest's value is rounded, and its simulation had an error of its own, far below this one.
     let raw_error = (raw * (1.0 - raw) / functions as f64).sqrt() + 0.0005;
-    Ok(ExperimentFindings::default().table(table).table(times(context, &settings)?).checks([
+    let timed = time(context, &settings)?;
+    let findings = ExperimentFindings::default().table(table).table(timed.table).chart("time", timed.chart);
+    Ok(findings.checks(timed.checks).checks([
         deviations.check("families on mixed keys agree as often as the documents are similar"),
         Check::simulated("modular functions of row numbers", raw, expected.raw_modular.value, raw_error),
         Check::stated(
@@ -107,20 +114,149 @@ fn agreement(functions: usize, hash: impl Fn(usize, u64) -> u64, a: &[u64], b: &
     (0..functions).filter(agrees).count() as f64 / functions as f64
 }
 
-/// The time of a sketch by each family, over the shortest of them.
-fn times(context: &Context<'_>, settings: &Settings) -> Result<Table> {
-    let document = ShinglePair::of(settings.shingles, settings.shingles).a;
-    let mut rows = vec![];
-    for family in ["minhash,modular", "minhash,multiplicative", "minhash,murmur3", "minhash"] {
-        let method: Method = format!("{family}:{}", settings.registers).parse()?;
-        let sketcher = method.build(context.seed())?;
-        rows.push((family, best_seconds(settings.repeats, || sketch(&*sketcher, &document))));
+/// Rows of the characteristic matrix: for each distinct shingle, the documents that have it.
+fn rows(documents: &[String], length: usize) -> Result<Vec<Vec<usize>>> {
+    let mut rows: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for (document, set) in sets(documents, length)?.iter().enumerate() {
+        for &shingle in set.as_slice() {
+            rows.entry(shingle).or_default().push(document);
+        }
     }
-    let least = rows.iter().map(|row| row.1).fold(f64::INFINITY, f64::min);
-    let mut table =
-        Table::new("time", "Time of a sketch over that of the fastest, in this run", &["sketch", "time"]);
-    for (family, seconds) in rows {
-        table.push(vec![family.into(), (seconds / least).into()]);
+    Ok(rows.into_values().collect())
+}
+
+/// Fills the signature matrix as the report does: row by row, each function once for each row.
+fn fill(
+    rows: &[Vec<usize>],
+    documents: usize,
+    registers: usize,
+    hash: impl Fn(usize, u64) -> u64,
+) -> Vec<u64> {
+    let mut matrix = vec![u64::MAX; documents * registers];
+    let mut values = vec![0; registers];
+    for (row, having) in (0_u64..).zip(rows) {
+        for (function, value) in values.iter_mut().enumerate() {
+            *value = hash(function, row);
+        }
+        for &document in having {
+            for (least, &value) in matrix[document * registers..][..registers].iter_mut().zip(&values) {
+                *least = (*least).min(value);
+            }
+        }
     }
-    Ok(table)
+    matrix
+}
+
+/// What was found about times.
+struct Timed {
+    table: Table,
+    chart: Chart,
+    checks: Vec<Check>,
+}
+
+const FAMILIES: [&str; 3] = ["modular", "multiplicative", "Murmur"];
+const MODULAR: usize = 0;
+const MULTIPLICATIVE: usize = 1;
+const MURMUR: usize = 2;
+
+/// The time to fill a signature matrix, by family and length, over that of multiplicative functions at the first length.
+fn time(context: &Context<'_>, settings: &Settings) -> Result<Timed> {
+    let documents = shuffles(settings.documents, context.seed());
+    let registers = settings.registers;
+    let mut ways: Vec<Box<dyn Fn() -> Vec<u64>>> = vec![];
+    let mut distinct = vec![];
+    for &length in &settings.lengths {
+        let rows = rows(&documents, length)?;
+        distinct.push(rows.len());
+        let n = documents.len();
+        let modular = Modular::raw(registers, rows.len() as u64, context.seed())?;
+        let multiplicative = Multiplicative::new(registers, context.seed())?;
+        let murmur = Murmur3::new(registers, fmix64(context.seed()) as u32)?;
+        let [a, b, c] = [rows.clone(), rows.clone(), rows];
+        ways.push(Box::new(move || fill(&a, n, registers, |f, key| modular.hash(f, key))));
+        ways.push(Box::new(move || fill(&b, n, registers, |f, key| multiplicative.hash(f, key))));
+        ways.push(Box::new(move || fill(&c, n, registers, |f, key| u64::from(murmur.hash(f, key)))));
+    }
+    let ways: Vec<&dyn Fn() -> Vec<u64>> = ways.iter().map(|way| &**way).collect();
+    let rounds = Rounds::take(settings.rounds, &ways);
+    let way = |length: usize, family: usize| length * FAMILIES.len() + family;
+    let first = way(0, MULTIPLICATIVE);
+
+    let mut table = Table::new(
+        "time",
+        "Time to fill the signature matrix, over that of multiplicative functions at the first length",
+        &["characters", "distinct shingles", "hash values", "family", "time", "from", "to"],
+    );
+    for (at, (&length, &distinct)) in settings.lengths.iter().zip(&distinct).enumerate() {
+        for (family, name) in FAMILIES.iter().enumerate() {
+            let time = rounds.ratio(way(at, family), first);
+            table.push(vec![
+                length.into(),
+                distinct.into(),
+                (distinct * registers).into(),
+                (*name).into(),
+                time.value.into(),
+                time.low.into(),
+                time.high.into(),
+            ]);
+        }
+    }
+    let curve = |(family, name): (usize, &&str)| {
+        let at = settings.lengths.iter().enumerate();
+        through(
+            name,
+            at.map(|(at, &length)| rounds.ratio(way(at, family), first).point(length as f64)).collect(),
+        )
+    };
+    let picture = chart(
+        "Time of a signature matrix",
+        "One curve a family, by the characters of a shingle.",
+        Axis::linear("characters of a shingle"),
+        Axis::linear("time, over multiplicative at the first length"),
+        FAMILIES.iter().enumerate().map(curve).collect(),
+    );
+    let lengths = settings.lengths.len();
+    let count = |holds: &dyn Fn(usize) -> bool| (0..lengths).filter(|&at| holds(at)).count();
+    let half = count(&|at| {
+        [MULTIPLICATIVE, MURMUR]
+            .iter()
+            .all(|&other| rounds.ratio(way(at, MODULAR), way(at, other)).high < 0.5)
+    });
+    let same = count(&|at| rounds.ratio(way(at, MURMUR), way(at, MULTIPLICATIVE)).meets(0.9, 1.1));
+    let growth: Vec<_> =
+        (0..FAMILIES.len()).map(|family| rounds.ratio(way(lengths - 1, family), way(0, family))).collect();
+    let grown = growth.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    let grows = distinct.windows(2).all(|pair| pair[0] < pair[1]);
+    let shown = distinct.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let other_code = "the functions are this library's, on another machine";
+    let checks = vec![
+        Check::shape(
+            "distinct shingles, and so the hash values, grow with the length",
+            shown,
+            "growth",
+            grows,
+        )
+        .because("each character more takes one shingle from every document"),
+        Check::clock(
+            "the time grows with the length",
+            format!("from the first length to the last {grown} times, family by family"),
+            "above 1",
+            growth.iter().all(|ratio| ratio.low > 1.0),
+        ),
+        Check::clock(
+            "lengths at which modular functions take less than half the time of each other family",
+            format!("{half} of {lengths}"),
+            "almost all",
+            half * 10 >= lengths * 9,
+        )
+        .because(other_code),
+        Check::clock(
+            "lengths at which Murmur takes as long as multiplicative functions, give or take a tenth",
+            format!("{same} of {lengths}"),
+            "almost all",
+            same * 10 >= lengths * 9,
+        )
+        .because(other_code),
+    ];
+    Ok(Timed { table, chart: noted(picture, BARS), checks })
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::check::{Check, Deviations, Printed};
 use crate::experiment::{Context, ExperimentFindings};
-use crate::experiments::chart;
+use crate::experiments::{TWO_ERRORS, chart, noted};
 use crate::measure::{ShinglePair, TrialStatistics, spread};
 use crate::plot::{Axis, Point, Series};
 use crate::table::Table;
@@ -64,5 +64,5 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         Axis::log("standard deviation"),
         vec![Series { label: "measured, and √(J(1−J)/h)".to_owned(), line: formula, points }],
     );
-    Ok(ExperimentFindings::default().table(table).chart("errors", picture).checks(checks))
+    Ok(ExperimentFindings::default().table(table).chart("errors", noted(picture, TWO_ERRORS)).checks(checks))
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::{Fraction, Trials, printed};
 use crate::check::{Check, Deviations, Printed, STANDARD_ERRORS};
 use crate::experiment::{Context, ExperimentFindings};
-use crate::experiments::{chart, variance_point};
+use crate::experiments::{TWO_ERRORS, chart, noted, variance_point};
 use crate::measure::TrialStatistics;
 use crate::plot::{Axis, Series};
 use crate::simulate::Universe;
@@ -84,12 +84,15 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         }));
         findings = findings.chart(
             &format!("variance-r{r}"),
+            noted(
             chart(
                 &if r == 0.0 { "Sets small in their range (r → 0)".to_owned() } else { format!("Sets that fill the share r = {r}") },
                 "The more bits, the lower the curve; simulated points lie on the corrected curves, and the printed formula of f = 1.5 far below its points.",
                 Axis::linear("similarity R").between(least, 1.0),
                 Axis::linear("variance × registers"),
                 series,
+            ),
+                TWO_ERRORS,
             ),
         );
     }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::UNION;
 use crate::check::{Check, Deviations, Printed};
 use crate::experiment::{Context, ExperimentFindings};
-use crate::experiments::{chart, root, variance_point};
+use crate::experiments::{TWO_ERRORS, chart, noted, root, variance_point};
 use crate::measure::{ShinglePair, TrialStatistics, spread};
 use crate::plot::{Axis, Series};
 use crate::table::Table;
@@ -109,7 +109,10 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
             .erratum("E-26"),
         );
     }
-    Ok(ExperimentFindings::default().table(table).chart("variance", picture).checks(checks))
+    Ok(ExperimentFindings::default()
+        .table(table)
+        .chart("variance", noted(picture, TWO_ERRORS))
+        .checks(checks))
 }
 
 fn one_bit(similarity: f64) -> f64 {

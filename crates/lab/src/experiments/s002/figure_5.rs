@@ -5,11 +5,12 @@ use minwise::estimate::fractional_bit::{Combination, similarity};
 use serde::Deserialize;
 
 use super::Fraction;
-use crate::check::Check;
+use crate::check::{Check, Deviations, STANDARD_ERRORS, significant};
 use crate::experiment::{Context, ExperimentFindings};
-use crate::experiments::{chart, share_point, through};
+use crate::experiments::{TWO_ERRORS, chart, noted, share_point, through};
 use crate::plot::{Axis, Series};
 use crate::simulate::Random;
+use crate::simulate::binomial::Binomial;
 use crate::table::Table;
 
 #[derive(Deserialize)]
@@ -37,10 +38,36 @@ impl Counts {
     fn recall(self) -> f64 {
         self.right as f64 / self.wanted as f64
     }
+}
 
-    fn errors(self) -> u64 {
-        self.found + self.wanted - 2 * self.right
-    }
+/// A share of pairs: from the counts of a simulation, and as it is.
+struct PairShare {
+    name: &'static str,
+    all: fn(Counts) -> u64,
+    exact: fn(ExactShares) -> f64,
+}
+
+const SHARES: [PairShare; 2] = [
+    PairShare { name: "precision", all: |counts| counts.found, exact: |exact| exact.precision },
+    PairShare { name: "recall", all: |counts| counts.wanted, exact: |exact| exact.recall },
+];
+
+/// Precision and recall of pairs whose similarities are spread evenly.
+#[derive(Debug, Clone, Copy)]
+struct ExactShares {
+    precision: f64,
+    recall: f64,
+}
+
+/// How many values of the fractions lie between those of one bit and of two.
+#[derive(Default)]
+struct Between {
+    values: usize,
+    outside: usize,
+    /// By how much the worst lies outside.
+    worst: f64,
+    /// Simulated values that lie outside by more than [`STANDARD_ERRORS`] of the difference.
+    clearly_outside: usize,
 }
 
 pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
@@ -48,72 +75,170 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let mut table = Table::new(
         "pairs",
         "Precision and recall",
-        &["registers", "R0", "f", "precision", "recall", "errors"],
+        &[
+            "registers",
+            "R0",
+            "f",
+            "precision",
+            "standard error",
+            "exact",
+            "recall",
+            "standard error ",
+            "exact ",
+            "between 1 and 2 bits",
+        ],
     );
     let mut findings = ExperimentFindings::default();
-    let mut steps = 0;
-    let mut falling = 0;
+    let mut deviations = Deviations::default();
+    let mut between = Between::default();
     for &registers in &settings.registers {
-        let counts = count(context, &settings, registers);
+        let parts = count(context, &settings, registers);
+        let exact = exact(context, &settings, registers);
         let labels: Vec<String> =
             settings.fractions.iter().map(|f| format!("f = {f}")).chain(["32 bits".to_owned()]).collect();
         for (at, &threshold) in settings.thresholds.iter().enumerate() {
             for (of, label) in labels.iter().enumerate() {
-                let counts = counts[of][at];
-                let (precision, recall) = (counts.precision(), counts.recall());
-                let name = label.trim_start_matches("f = ");
+                let counts = sum(parts.iter().map(|part| part[of][at]));
+                let exact_here = exact.get(of).map(|row| row[at]);
+                let mut errors = vec![];
+                for share in &SHARES {
+                    let error = standard_error(share, &parts, at, (of, None));
+                    if let Some(exact) = exact_here {
+                        let found = counts.right as f64 / (share.all)(counts) as f64;
+                        deviations.add(found, (share.exact)(exact), error);
+                    }
+                    errors.push(error);
+                }
+                let fraction = settings.fractions.get(of).copied().unwrap_or(0.0);
+                let is_between = (1.0 < fraction && fraction < 2.0)
+                    .then(|| settled(&settings, &mut between, &parts, &exact, (of, at)));
                 table.push(vec![
                     registers.into(),
                     threshold.into(),
-                    name.into(),
-                    precision.into(),
-                    recall.into(),
-                    counts.errors().into(),
+                    label.trim_start_matches("f = ").into(),
+                    counts.precision().into(),
+                    errors[0].into(),
+                    exact_here.map(|exact| exact.precision).into(),
+                    counts.recall().into(),
+                    errors[1].into(),
+                    exact_here.map(|exact| exact.recall).into(),
+                    is_between.map_or("", |both| if both { "both" } else { "not both" }).into(),
                 ]);
             }
         }
-        // Over all thresholds together, more bits make fewer errors.
-        let errors: Vec<u64> =
-            counts.iter().map(|counts| counts.iter().map(|counts| counts.errors()).sum()).collect();
-        steps += errors.len() - 1;
-        falling += errors.windows(2).filter(|pair| pair[0] > pair[1]).count();
-        let curves = |all: fn(Counts) -> u64| -> Vec<Series> {
-            let point = |(&threshold, &counts): (&f64, &Counts)| {
-                share_point(threshold, counts.right as f64, all(counts) as f64)
+        for share in &SHARES {
+            let point = |of: usize, at: usize| {
+                let counts = sum(parts.iter().map(|part| part[of][at]));
+                share_point(settings.thresholds[at], counts.right as f64, (share.all)(counts) as f64)
             };
-            let of = |counts: &[Counts]| settings.thresholds.iter().zip(counts).map(point).collect();
-            labels.iter().zip(&counts).map(|(label, counts)| through(label, of(counts))).collect()
-        };
-        let found: fn(Counts) -> u64 = |counts| counts.found;
-        for (name, all) in [("precision", found), ("recall", |counts| counts.wanted)] {
-            findings = findings.chart(
-                &format!("{name}-{registers}"),
-                chart(
-                    &format!("{registers} registers: {name}"),
-                    "Curves of mixtures lie between those of one bit and of two, and all of them below that of whole registers.",
-                    Axis::linear("least similarity R0"),
-                    Axis::linear(name),
-                    curves(all),
-                ),
+            let curve = |(of, label): (usize, &String)| -> Series {
+                through(label, (0..settings.thresholds.len()).map(|at| point(of, at)).collect())
+            };
+            let picture = chart(
+                &format!("{registers} registers: {}", share.name),
+                "Curves of one bit, of two, of mixtures and of whole registers, by the least similarity R0.",
+                Axis::linear("least similarity R0"),
+                Axis::linear(share.name),
+                labels.iter().enumerate().map(curve).collect(),
             );
+            findings = findings.chart(&format!("{}-{registers}", share.name), noted(picture, TWO_ERRORS));
         }
     }
-    Ok(findings.table(table).checks([Check::shape(
-        "each f makes fewer errors than the one before it, up to two bits, and whole registers the fewest",
-        format!("{falling} of {steps} steps"),
-        "all",
-        falling == steps,
-    )]))
+    let Between { values, outside, worst, clearly_outside } = between;
+    let steps =
+        "estimates move in steps, and whether a step falls on R0 weighs more than a fraction of a bit";
+    Ok(findings.table(table).checks([
+        deviations.check("simulated precision and recall are the exact ones"),
+        Check::stated(
+            "values of fractions that are not between those of one bit and of two, exactly",
+            format!("{outside} of {values}, by {} at most", significant(worst)),
+            0,
+            outside == 0,
+        )
+        .because(steps),
+        Check::stated(
+            &format!("simulated values that are not, by more than {STANDARD_ERRORS} standard errors"),
+            format!("{clearly_outside} of {values}"),
+            0,
+            clearly_outside == 0,
+        )
+        .because(steps),
+    ]))
 }
 
-/// For each fraction, and whole registers last, the counts by threshold.
-fn count(context: &Context<'_>, settings: &Settings, registers: usize) -> Vec<Vec<Counts>> {
-    /// Pairs that one thread takes at a time.
+fn sum(counts: impl Iterator<Item = Counts>) -> Counts {
+    counts.fold(Counts::default(), |sum, part| Counts {
+        right: sum.right + part.right,
+        found: sum.found + part.found,
+        wanted: sum.wanted + part.wanted,
+    })
+}
+
+/// Counts of one part of the pairs, by fraction (whole registers last) and threshold.
+type Part = Vec<Vec<Counts>>;
+
+/// The standard error of a share of one width, or of its difference from that of another, over the parts: by the deviations of
+/// each part from the ratio of the sums, since parts are independent and the widths of one part are not.
+fn standard_error(share: &PairShare, parts: &[Part], at: usize, (of, over): (usize, Option<usize>)) -> f64 {
+    let deviation = |width: usize| {
+        let total = sum(parts.iter().map(|part| part[width][at]));
+        let (right, all) = (total.right as f64, (share.all)(total) as f64);
+        move |part: &Part| {
+            let counts = part[width][at];
+            (counts.right as f64 - right / all * (share.all)(counts) as f64) / all
+        }
+    };
+    let (own, other) = (deviation(of), over.map(deviation));
+    let n = parts.len() as f64;
+    let squares: f64 =
+        parts.iter().map(|part| (own(part) - other.as_ref().map_or(0.0, |other| other(part))).powi(2)).sum();
+    (squares * n / (n - 1.0)).sqrt()
+}
+
+/// Whether precision and recall of a fraction lie between those of one bit and of two, exactly; takes both in.
+fn settled(
+    settings: &Settings,
+    between: &mut Between,
+    parts: &[Part],
+    exact: &[Vec<ExactShares>],
+    (of, at): (usize, usize),
+) -> bool {
+    let width = |bits: f64| settings.fractions.iter().position(|&f| f == bits);
+    let (Some(one), Some(two)) = (width(1.0), width(2.0)) else { return false };
+    let mut both = true;
+    for share in &SHARES {
+        let value = |of: usize| (share.exact)(exact[of][at]);
+        let outside =
+            (value(one).min(value(two)) - value(of)).max(value(of) - value(one).max(value(two))).max(0.0);
+        // Rounding of sums.
+        let is_outside = outside > 1e-12;
+        both &= !is_outside;
+        between.values += 1;
+        between.outside += usize::from(is_outside);
+        between.worst = between.worst.max(outside);
+        let simulated = |of: usize| {
+            let counts = sum(parts.iter().map(|part| part[of][at]));
+            counts.right as f64 / (share.all)(counts) as f64
+        };
+        let differs = |sign: f64| {
+            [one, two].iter().all(|&end| {
+                let error = standard_error(share, parts, at, (of, Some(end)));
+                sign * (simulated(of) - simulated(end)) > STANDARD_ERRORS * error
+            })
+        };
+        between.clearly_outside += usize::from(differs(1.0) || differs(-1.0));
+    }
+    both
+}
+
+/// For each fraction, and whole registers last, the counts by threshold, in parts.
+fn count(context: &Context<'_>, settings: &Settings, registers: usize) -> Vec<Part> {
+    /// Pairs of a part.
     const CHUNK: u64 = 1000;
     let chunks: Vec<u64> = (0..settings.pairs.div_ceil(CHUNK)).collect();
-    let zero = || vec![vec![Counts::default(); settings.thresholds.len()]; settings.fractions.len() + 1];
-    let parts = context.map(&chunks, |&chunk| {
-        let mut counts = zero();
+    context.map(&chunks, |&chunk| {
+        let mut counts =
+            vec![vec![Counts::default(); settings.thresholds.len()]; settings.fractions.len() + 1];
         for pair in chunk * CHUNK..((chunk + 1) * CHUNK).min(settings.pairs) {
             let mut random = Random::new(context.seed(), &[registers as u64, pair]);
             let truth = random.unit();
@@ -129,14 +254,6 @@ fn count(context: &Context<'_>, settings: &Settings, registers: usize) -> Vec<Ve
             }
         }
         counts
-    });
-    parts.into_iter().fold(zero(), |mut sum, part| {
-        for (sum, part) in sum.iter_mut().flatten().zip(part.into_iter().flatten()) {
-            sum.right += part.right;
-            sum.found += part.found;
-            sum.wanted += part.wanted;
-        }
-        sum
     })
 }
 
@@ -152,12 +269,65 @@ fn estimates(random: &mut Random, truth: f64, settings: &Settings, registers: us
         .iter()
         .map(|&f| {
             let [one, _] = Fraction(f).split(registers);
-            let groups = Fraction(f).groups(registers, 0.0);
-            let counts = [agree(&differences[..one], 1), agree(&differences[one..], 3)];
-            let of_groups: Vec<usize> = groups.iter().map(|group| counts[group.bits as usize - 1]).collect();
-            similarity(&of_groups, &groups, Combination::Pooled)
+            pooled(f, registers, [agree(&differences[..one], 1), agree(&differences[one..], 3)])
         })
         .collect();
     estimates.push(agree(&differences, u64::MAX) as f64 / registers as f64);
     estimates
+}
+
+/// The estimate from the matches of registers with one bit, and with two.
+fn pooled(f: f64, registers: usize, counts: [usize; 2]) -> f64 {
+    let groups = Fraction(f).groups(registers, 0.0);
+    let of_groups: Vec<usize> = groups.iter().map(|group| counts[group.bits as usize - 1]).collect();
+    similarity(&of_groups, &groups, Combination::Pooled)
+}
+
+/// Precision and recall by fraction and threshold, without chance.
+///
+/// The pooled estimate follows from the matches m of all registers, so a pair is found if m reaches a bound. m is the sum of two
+/// binomial counts, and the similarity is integrated by Simpson's rule.
+fn exact(context: &Context<'_>, settings: &Settings, registers: usize) -> Vec<Vec<ExactShares>> {
+    /// Steps below the threshold, and as many above.
+    const STEPS: u32 = 400;
+    let cells: Vec<(f64, f64)> = settings
+        .fractions
+        .iter()
+        .flat_map(|&f| settings.thresholds.iter().map(move |&threshold| (f, threshold)))
+        .collect();
+    let shares = context.map(&cells, |&(f, threshold)| {
+        let [one, two] = Fraction(f).split(registers);
+        let reaches = |matches: usize| {
+            let ones = matches.min(one);
+            pooled(f, registers, [ones, matches - ones]) >= threshold
+        };
+        let least = (0..=registers).find(|&matches| reaches(matches)).unwrap_or(registers + 1);
+        let found = |similarity: f64| {
+            let law = |count: usize, bits: i32| {
+                let by_chance = 0.5_f64.powi(bits);
+                // At 1 itself the odds have no bound.
+                Binomial::new(count, (by_chance + (1.0 - by_chance) * similarity).min(1.0 - 1e-15))
+            };
+            reaching(&law(one, 1), &law(two, 2), least)
+        };
+        let integral = |from: f64, to: f64| {
+            let step = (to - from) / f64::from(STEPS);
+            let weight = |at: u32| match at {
+                0 | STEPS => 1.0,
+                at if at % 2 == 1 => 4.0,
+                _ => 2.0,
+            };
+            (0..=STEPS).map(|at| weight(at) * found(from + f64::from(at) * step)).sum::<f64>() * step / 3.0
+        };
+        let (right, wrong) = (integral(threshold, 1.0), integral(0.0, threshold));
+        ExactShares { precision: right / (right + wrong), recall: right / (1.0 - threshold) }
+    });
+    shares.chunks(settings.thresholds.len()).map(<[ExactShares]>::to_vec).collect()
+}
+
+/// The probability that the sum of two counts is at least `least`.
+fn reaching(first: &Binomial, second: &Binomial, least: usize) -> f64 {
+    let tails = second.tails();
+    let tail = |from: usize| tails.get(from).copied().unwrap_or(0.0);
+    first.probabilities().iter().enumerate().map(|(count, p)| p * tail(least.saturating_sub(count))).sum()
 }

@@ -1,13 +1,14 @@
-//! Figure 8: accuracy and recall of the thresholds of a look.
+//! Figure 8: accuracy and recall of the two thresholds of a look.
 
 use anyhow::Result;
 use serde::Deserialize;
 
 use super::{SimilaritySpread, agreements};
-use crate::check::Check;
+use crate::check::{Check, Deviations, significant};
 use crate::experiment::{Context, ExperimentFindings};
-use crate::experiments::{chart, share_point, through};
-use crate::plot::Axis;
+use crate::experiments::{TWO_ERRORS, chart, noted, share_point, through};
+use crate::plot::{Axis, Chart, Series};
+use crate::simulate::binomial::Binomial;
 use crate::table::Table;
 
 #[derive(Deserialize)]
@@ -16,120 +17,364 @@ struct Settings {
     pairs: u64,
     registers: usize,
     look: usize,
-    threshold: f64,
+    thresholds: Vec<f64>,
     spreads: Vec<SimilaritySpread>,
     matches: Vec<usize>,
 }
 
-/// Pairs above a number of matches at the look.
-struct Row {
-    spread: SimilaritySpread,
-    matches: usize,
-    /// Pairs that are similar by all registers, whatever their matches.
-    similar: usize,
-    above: usize,
-    /// Of those above, the ones that are similar by all registers.
-    right: usize,
-    /// Of those above, the ones that are similar by the registers of the look.
-    by_look: usize,
+/// Pairs of each data set of the source: an accuracy of 100 % means that none of them is wrong.
+const THEIRS: f64 = 1000.0;
+/// What "high" and "low" are taken to mean where the source gives no number.
+const HIGH: f64 = 0.9;
+
+/// Which pairs a threshold takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// Those with more matches than the threshold: `T_U` accepts them as similar.
+    Upper,
+    /// Those with fewer matches: `T_L` rejects them as not similar.
+    Lower,
 }
 
-impl Row {
-    fn accuracy(&self) -> f64 {
-        self.right as f64 / self.above as f64
+impl Side {
+    const ALL: [Self; 2] = [Self::Upper, Self::Lower];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Upper => "T_U",
+            Self::Lower => "T_L",
+        }
     }
 
-    fn accuracy_as_printed(&self) -> f64 {
-        self.by_look as f64 / self.above as f64
+    fn takes(self, matches: usize, threshold: usize) -> bool {
+        match self {
+            Self::Upper => matches > threshold,
+            Self::Lower => matches < threshold,
+        }
+    }
+}
+
+/// How pairs are divided by their matches at the look: counts of a simulation, or exact shares of all pairs.
+#[derive(Debug, Clone, Copy, Default)]
+struct Taken {
+    /// Pairs that the threshold takes.
+    taken: f64,
+    /// Of these, the ones that it should take, by all registers.
+    right: f64,
+    /// Of these, the ones that it should take by the registers of the look, as the source prints it.
+    right_as_printed: f64,
+    /// Pairs that it should take.
+    all: f64,
+}
+
+impl Taken {
+    fn accuracy(self) -> f64 {
+        self.right / self.taken
     }
 
-    fn recall(&self) -> f64 {
-        self.right as f64 / self.similar as f64
+    fn recall(self) -> f64 {
+        self.right / self.all
+    }
+
+    fn wrong(self) -> f64 {
+        self.taken - self.right
+    }
+}
+
+/// One data set with one threshold of similarity.
+struct Panel {
+    spread: SimilaritySpread,
+    threshold: f64,
+    /// By matches at the look and by whether the pair is similar by all registers: the exact shares of all pairs.
+    exact: Vec<[f64; 2]>,
+    /// The same as counts of simulated pairs.
+    counted: Vec<[f64; 2]>,
+}
+
+impl Panel {
+    fn divide(&self, shares: &[[f64; 2]], side: Side, at: usize) -> Taken {
+        let mut taken = Taken::default();
+        let look = shares.len() as f64 - 1.0;
+        for (matches, of) in shares.iter().enumerate() {
+            let similar_at_look = matches as f64 > self.threshold * look;
+            let (right, by_look) = match side {
+                Side::Upper => (of[1], similar_at_look),
+                Side::Lower => (of[0], !similar_at_look),
+            };
+            taken.all += right;
+            if side.takes(matches, at) {
+                taken.taken += of[0] + of[1];
+                taken.right += right;
+                taken.right_as_printed += if by_look { of[0] + of[1] } else { 0.0 };
+            }
+        }
+        taken
+    }
+
+    fn exact(&self, side: Side, at: usize) -> Taken {
+        self.divide(&self.exact, side, at)
+    }
+
+    fn counted(&self, side: Side, at: usize) -> Taken {
+        self.divide(&self.counted, side, at)
+    }
+
+    /// The threshold from which on so few pairs are taken wrongly that 1000 pairs are expected to have none: the one that takes the
+    /// most pairs.
+    fn dividing_point(&self, side: Side) -> usize {
+        let is_right = |at: &usize| THEIRS * self.exact(side, *at).wrong() < 0.5;
+        let mut all = 0..self.exact.len();
+        match side {
+            Side::Upper => all.find(is_right),
+            Side::Lower => all.rev().find(is_right),
+        }
+        .unwrap_or(0)
     }
 }
 
 pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
-    let rows: Vec<Row> = context
-        .map(&settings.spreads, |&spread| measure(context, &settings, spread))
-        .into_iter()
-        .flatten()
+    let cells: Vec<(SimilaritySpread, f64)> = settings
+        .spreads
+        .iter()
+        .flat_map(|&spread| settings.thresholds.iter().map(move |&threshold| (spread, threshold)))
         .collect();
+    let panels = context.map(&cells, |&(spread, threshold)| Panel {
+        spread,
+        threshold,
+        exact: exact(&settings, spread, threshold),
+        counted: simulated(context, &settings, spread, threshold),
+    });
     let mut table = Table::new(
         "accuracy",
-        "Pairs with more than m of the first 100 matches",
-        &["pairs", "m", "accuracy", "accuracy as printed", "recall"],
+        "Accuracy and recall of a threshold of m of the first 100 matches",
+        &["pairs", "T", "threshold", "m", "accuracy", "exact", "accuracy as printed", "recall", "exact "],
     );
-    for row in &rows {
-        table.push(vec![
-            row.spread.name().into(),
-            row.matches.into(),
-            row.accuracy().into(),
-            row.accuracy_as_printed().into(),
-            row.recall().into(),
-        ]);
-    }
-    let uniform = || rows.iter().filter(|row| row.spread == SimilaritySpread::Uniform);
-    let curve = |label: &str, of: fn(&Row) -> (usize, usize)| {
-        let point = |row: &Row| {
-            let (right, all) = of(row);
-            share_point(row.matches as f64, right as f64, all as f64)
+    let mut deviations = Deviations::default();
+    let mut findings = ExperimentFindings::default();
+    for panel in &panels {
+        for side in Side::ALL {
+            for &at in &settings.matches {
+                let (counted, exact) = (panel.counted(side, at), panel.exact(side, at));
+                for (found, share, of) in [
+                    (counted.accuracy(), exact.accuracy(), exact.taken),
+                    (counted.recall(), exact.recall(), exact.all),
+                ] {
+                    let pairs = of * settings.pairs as f64;
+                    // A share of fewer than ten pairs is not nearly normal.
+                    if share * pairs >= 10.0 && (1.0 - share) * pairs >= 10.0 {
+                        deviations.add(found, share, (share * (1.0 - share) / pairs).sqrt());
+                    }
+                }
+                table.push(vec![
+                    panel.spread.name().into(),
+                    panel.threshold.into(),
+                    side.name().into(),
+                    at.into(),
+                    counted.accuracy().into(),
+                    exact.accuracy().into(),
+                    (counted.right_as_printed / counted.taken).into(),
+                    counted.recall().into(),
+                    exact.recall().into(),
+                ]);
+            }
+        }
+        let name = match panel.spread {
+            SimilaritySpread::Uniform => "uniform",
+            SimilaritySpread::Gaussian => "gaussian",
+            SimilaritySpread::Funds => "funds",
         };
-        through(label, uniform().map(point).collect())
-    };
-    let picture = chart(
-        "Deciding after 100 of 1000 registers, T = 0.8",
-        "The accuracy rises from a half to one between 75 and 90 matches, while the recall falls from one; as printed, the accuracy is one from 80 on.",
-        Axis::linear("matches of the first 100"),
-        Axis::linear("share").between(0.0, 1.0),
-        vec![
-            curve("accuracy", |row| (row.right, row.above)),
-            curve("recall", |row| (row.right, row.similar)),
-            curve("accuracy as printed", |row| (row.by_look, row.above)),
-        ],
+        findings = findings.chart(&format!("{name}-{}", panel.threshold), picture(&settings, panel));
+    }
+    let mut points = Table::new(
+        "dividing-points",
+        "The least m of T_U and the greatest of T_L with which 1000 pairs are expected to have no wrong one",
+        &["pairs", "T", "threshold", "m", "recall there"],
     );
-    let needed = settings.threshold * settings.look as f64;
-    let middle = || uniform().filter(|row| row.matches as f64 >= needed && row.matches < 88);
-    let low = middle().filter(|row| row.accuracy() < 1.0).count();
-    let low_as_printed = middle().filter(|row| row.accuracy_as_printed() < 1.0).count();
-    let of = middle().count();
-    let high = uniform().filter(|row| row.matches >= 96).all(|row| row.accuracy() == 1.0);
-    Ok(ExperimentFindings::default().table(table).chart("accuracy", picture).checks([
-        Check::shape(
-            "thresholds from 80 to 88 with an accuracy below 1",
-            format!("{low} of {of}"),
-            "all",
-            low == of,
-        ),
-        Check::shape("the accuracy is 1 from 96 matches on", high, true, high),
-        Check::stated(
-            "by the printed formula, thresholds from 80 to 88 with an accuracy below 1",
-            format!("{low_as_printed} of {of}"),
-            "all",
-            low_as_printed == of,
-        )
-        .erratum("E-52"),
-    ]))
+    for panel in &panels {
+        for side in Side::ALL {
+            let at = panel.dividing_point(side);
+            points.push(vec![
+                panel.spread.name().into(),
+                panel.threshold.into(),
+                side.name().into(),
+                at.into(),
+                panel.exact(side, at).recall().into(),
+            ]);
+        }
+    }
+    Ok(findings
+        .table(points)
+        .table(table)
+        .checks([deviations.check("simulated shares are the exact ones")])
+        .checks(sentences(&settings, &panels)))
 }
 
-fn measure(context: &Context<'_>, settings: &Settings, spread: SimilaritySpread) -> Vec<Row> {
-    let pairs = agreements(spread, settings.pairs, settings.registers, context.seed());
-    let count = |registers: &[bool]| registers.iter().filter(|&&agrees| agrees).count();
-    // Whether a pair is similar by all registers, and its matches at the look.
-    let pairs: Vec<(bool, usize)> = pairs
-        .iter()
-        .map(|pair| {
-            let share = count(pair) as f64 / settings.registers as f64;
-            (share > settings.threshold, count(&pair[..settings.look]))
-        })
-        .collect();
-    let similar = pairs.iter().filter(|(similar, _)| *similar).count();
-    let row = |&matches: &usize| {
-        let above = || pairs.iter().filter(|(_, at_look)| *at_look > matches);
-        let by_look =
-            above().filter(|(_, at)| *at as f64 > settings.threshold * settings.look as f64).count();
-        let right = above().filter(|(similar, _)| *similar).count();
-        Row { spread, matches, similar, above: above().count(), right, by_look }
+/// The sentences of section 6.2, in its order.
+fn sentences(settings: &Settings, panels: &[Panel]) -> Vec<Check> {
+    let of = |spread: SimilaritySpread| panels.iter().filter(move |panel| panel.spread == spread);
+    let mut checks = vec![];
+    for panel in panels.iter().filter(|panel| panel.threshold == 0.8) {
+        let name = panel.spread.name();
+        let wrong = THEIRS * panel.exact(Side::Upper, 90).wrong();
+        checks.push(Check::shape(
+            &format!("{name}, T = 0.8: of 1000 pairs, wrong ones above 90 matches"),
+            significant(wrong),
+            "none, below 0.5",
+            wrong < 0.5,
+        ));
+        let before = panel.exact(Side::Upper, 85).accuracy();
+        checks.push(
+            Check::shape(
+                &format!("{name}, T = 0.8: the accuracy of T_U up to 90 is low, at 85"),
+                significant(before),
+                format!("below {HIGH}"),
+                before < HIGH,
+            )
+            .because("a pair with 86 of 100 matches is rarely below T: the accuracy rises before 90"),
+        );
+    }
+    for spread in [SimilaritySpread::Uniform, SimilaritySpread::Gaussian] {
+        for panel in of(spread) {
+            for side in Side::ALL {
+                let at = panel.dividing_point(side);
+                let recall = panel.exact(side, at).recall();
+                checks.push(
+                    Check::shape(
+                        &format!(
+                            "{}, T = {}: the recall of {} where it is accurate",
+                            spread.name(),
+                            panel.threshold,
+                            side.name()
+                        ),
+                        format!("{} at {at}", significant(recall)),
+                        format!("below {HIGH}, which is not high"),
+                        recall < HIGH,
+                    )
+                    .because("few pairs lie between the threshold of the look and T"),
+                );
+            }
+        }
+    }
+    let best = of(SimilaritySpread::Funds)
+        .map(|panel| panel.exact(Side::Lower, panel.dividing_point(Side::Lower)).recall())
+        .fold(0.0, f64::max);
+    checks.push(Check::shape(
+        "stand-in for FUNDS: a T_L that is accurate has a high recall",
+        significant(best),
+        format!("{HIGH} at least"),
+        best >= HIGH,
+    ));
+    for &threshold in &settings.thresholds {
+        for side in Side::ALL {
+            let here = panels.iter().filter(|panel| panel.threshold == threshold);
+            let points: Vec<usize> = here.map(|panel| panel.dividing_point(side)).collect();
+            let shown = points.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            checks.push(
+                Check::shape(
+                    &format!("T = {threshold}: dividing points of {} in the data sets", side.name()),
+                    shown,
+                    "the same",
+                    points.windows(2).all(|pair| pair[0] == pair[1]),
+                )
+                .because("they depend on how many pairs lie near T"),
+            );
+        }
+    }
+    for panel in of(SimilaritySpread::Uniform).filter(|panel| panel.threshold == 0.8) {
+        let needed = panel.threshold * settings.look as f64;
+        let middle = || settings.matches.iter().filter(|&&at| at as f64 >= needed && at < 88);
+        let below_one = |accuracy: &dyn Fn(usize) -> f64| middle().filter(|&&at| accuracy(at) < 1.0).count();
+        let low = below_one(&|at| panel.counted(Side::Upper, at).accuracy());
+        let printed = below_one(&|at| {
+            let counted = panel.counted(Side::Upper, at);
+            counted.right_as_printed / counted.taken
+        });
+        let all = middle().count();
+        checks.push(Check::shape(
+            "thresholds from 80 to 87 with an accuracy below 1",
+            format!("{low} of {all}"),
+            "all",
+            low == all,
+        ));
+        checks.push(
+            Check::stated(
+                "by the printed formula, thresholds from 80 to 87 with an accuracy below 1",
+                format!("{printed} of {all}"),
+                "all",
+                printed == all,
+            )
+            .erratum("E-52"),
+        );
+    }
+    checks
+}
+
+fn picture(settings: &Settings, panel: &Panel) -> Chart {
+    let curve = |label: &str, side: Side, of: fn(Taken) -> (f64, f64)| -> Series {
+        let point = |&at: &usize| {
+            let (right, all) = of(panel.counted(side, at));
+            share_point(at as f64, right, all)
+        };
+        through(label, settings.matches.iter().map(point).collect())
     };
-    settings.matches.iter().map(row).collect()
+    let picture = chart(
+        &format!(
+            "{}: deciding after {} of {} registers, T = {}",
+            panel.spread.name(),
+            settings.look,
+            settings.registers,
+            panel.threshold
+        ),
+        "As the threshold rises, T_U becomes more accurate and finds less; T_L finds more and becomes less accurate.",
+        Axis::linear("threshold, in matches of the first 100"),
+        Axis::linear("share").between(0.0, 1.0),
+        vec![
+            curve("accuracy of T_U", Side::Upper, |taken| (taken.right, taken.taken)),
+            curve("recall of T_U", Side::Upper, |taken| (taken.right, taken.all)),
+            curve("accuracy of T_L", Side::Lower, |taken| (taken.right, taken.taken)),
+            curve("recall of T_L", Side::Lower, |taken| (taken.right, taken.all)),
+        ],
+    );
+    noted(picture, TWO_ERRORS)
+}
+
+/// Whether so many matches of all registers exceed the threshold.
+fn is_similar(matches: usize, settings: &Settings, threshold: f64) -> bool {
+    matches as f64 / settings.registers as f64 > threshold
+}
+
+/// By matches at the look, the shares of pairs that are not similar and that are: sums of binomial laws over the similarities.
+fn exact(settings: &Settings, spread: SimilaritySpread, threshold: f64) -> Vec<[f64; 2]> {
+    let behind = settings.registers - settings.look;
+    let needed =
+        (0..=settings.registers).find(|&matches| is_similar(matches, settings, threshold)).unwrap_or(0);
+    let mut shares = vec![[0.0; 2]; settings.look + 1];
+    for (similarity, weight) in spread.nodes() {
+        let similarity = similarity.min(1.0 - 1e-15);
+        let tails = Binomial::new(behind, similarity).tails();
+        let at_look = Binomial::new(settings.look, similarity);
+        for (matches, p) in at_look.probabilities().iter().enumerate() {
+            let similar = tails.get(needed.saturating_sub(matches)).copied().unwrap_or(0.0);
+            shares[matches][0] += weight * p * (1.0 - similar);
+            shares[matches][1] += weight * p * similar;
+        }
+    }
+    shares
+}
+
+/// The same as counts of drawn pairs.
+fn simulated(
+    context: &Context<'_>,
+    settings: &Settings,
+    spread: SimilaritySpread,
+    threshold: f64,
+) -> Vec<[f64; 2]> {
+    let mut counts = vec![[0.0; 2]; settings.look + 1];
+    let count = |registers: &[bool]| registers.iter().filter(|&&agrees| agrees).count();
+    for pair in agreements(spread, settings.pairs, settings.registers, context.seed()) {
+        let similar = is_similar(count(&pair), settings, threshold);
+        counts[count(&pair[..settings.look])][usize::from(similar)] += 1.0;
+    }
+    counts
 }

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use super::{SimilaritySpread, agreements, of_data, per_look};
 use crate::check::{Check, Deviations, Printed, significant};
 use crate::experiment::{Context, ExperimentFindings};
-use crate::experiments::chart;
-use crate::plot::{Axis, Point, Series};
+use crate::experiments::{TWO_ERRORS, chart, noted, share_point};
+use crate::plot::{Axis, Series};
 use crate::simulate::binomial::Binomial;
 use crate::table::Table;
 
@@ -98,9 +98,9 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         "Rejected pairs are most at a threshold of 0.8, accepted ones at 0.3; both grow with the registers.",
         Axis::linear("registers compared"),
         Axis::linear("share of pairs").between(0.0, 1.0),
-        series(&expected, &looks, &columns),
+        series(&expected, &looks, &columns, settings.pairs as f64),
     );
-    Ok(ExperimentFindings::default().table(table).chart("rates", picture).checks(checks))
+    Ok(ExperimentFindings::default().table(table).chart("rates", noted(picture, TWO_ERRORS)).checks(checks))
 }
 
 /// What the source says of its own data and of the others.
@@ -124,7 +124,7 @@ fn shapes(expected: &Expected, columns: &[(String, Vec<Rates>)]) -> Vec<Check> {
             ));
         }
     }
-    for unlike in [SimilaritySpread::Unlike.name(), "space"] {
+    for unlike in [SimilaritySpread::Funds.name(), "space"] {
         let Some((rejected, _)) = first(unlike, 0.8) else { continue };
         checks.push(Check::shape(
             &format!("pairs that are unlike ({unlike}) at T = 0.8, k = 100"),
@@ -133,10 +133,19 @@ fn shapes(expected: &Expected, columns: &[(String, Vec<Rates>)]) -> Vec<Check> {
             rejected > 0.9,
         ));
     }
+    // Not of `space`, of which the source says nothing.
+    if let Some((rejected, _)) = first(SimilaritySpread::Funds.name(), 0.3) {
+        checks.push(Check::shape(
+            "pairs of the stand-in for FUNDS at T = 0.3, k = 100",
+            format!("{} rejected", significant(rejected)),
+            "about 0.5, from 0.45 to 0.55",
+            (0.45..=0.55).contains(&rejected),
+        ));
+    }
     checks
 }
 
-fn series(expected: &Expected, looks: &[Look], columns: &[(String, Vec<Rates>)]) -> Vec<Series> {
+fn series(expected: &Expected, looks: &[Look], columns: &[(String, Vec<Rates>)], pairs: f64) -> Vec<Series> {
     let rates = columns.first().map_or(&[][..], |column| &column.1);
     let mut series = vec![];
     for threshold in [0.8, 0.3] {
@@ -153,7 +162,7 @@ fn series(expected: &Expected, looks: &[Look], columns: &[(String, Vec<Rates>)])
             series.push(Series {
                 label: format!("{what}, T = {threshold}"),
                 line: here().map(|at| (x(at), closed(&looks[at]))).collect(),
-                points: here().map(|at| Point { x: x(at), y: of(rates[at]), error: None }).collect(),
+                points: here().map(|at| share_point(x(at), of(rates[at]) * pairs, pairs)).collect(),
             });
         }
     }

@@ -1,15 +1,18 @@
-//! Figure 3: the chance of becoming a candidate.
+//! Figure 3: what queries find by bands, and the chance of becoming a candidate.
 
 use anyhow::Result;
 use minwise::candidate::{Banding, Curve};
 use minwise::sketch::Method;
 use serde::Deserialize;
 
-use crate::check::{Check, Deviations, Printed};
+use super::copies::{Collection, MEMBERS};
+use super::queries::{Queries, QueryRow};
+use super::{COPIES, sketch_all};
+use crate::check::{Check, Deviations, Printed, significant};
 use crate::experiment::{Context, ExperimentFindings};
-use crate::experiments::chart;
+use crate::experiments::{TWO_ERRORS, chart, line, noted};
 use crate::measure::{ShinglePair, sketch};
-use crate::plot::{Axis, Point, Series};
+use crate::plot::{Axis, Chart, Point, Series};
 use crate::table::Table;
 
 #[derive(Deserialize)]
@@ -20,6 +23,9 @@ struct Settings {
     trials: u64,
     similarities: Vec<f64>,
     union: usize,
+    families: u64,
+    queries: usize,
+    threshold: f64,
 }
 
 #[derive(Deserialize)]
@@ -84,7 +90,13 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         series,
     );
     let example = Curve::from(Banding::new(20, 50, 1000)?).probability(0.94);
-    Ok(ExperimentFindings::default().table(table).chart("candidates", picture).checks([
+    let rows = queries(context, &settings)?;
+    let findings = ExperimentFindings::default()
+        .table(found(&settings, &rows))
+        .chart("queries", drawn(&rows))
+        .table(table)
+        .chart("candidates", noted(picture, TWO_ERRORS));
+    Ok(findings.checks(sentences(&rows)).checks([
         deviations.check("shares are those of the S-curve"),
         Check::known("found at 0.94 with 20 bands of 50 rows", example, &expected.found),
         Check::known("missed there", 1.0 - example, &expected.missed),
@@ -108,4 +120,79 @@ fn shares(settings: &Settings, bandings: &[Banding], similarity: f64) -> Result<
         }
     }
     Ok(counts.iter().map(|&count| count as f64 / settings.trials as f64).collect())
+}
+
+/// What the source counts, by the number of bands.
+fn queries(context: &Context<'_>, settings: &Settings) -> Result<Vec<QueryRow>> {
+    let collection = match context.data_if_there(COPIES) {
+        Some(folder) => Collection::read(&folder)?,
+        None => Collection::generate(settings.families, context.seed()),
+    };
+    let sketches = sketch_all(settings.registers, context.seed(), &collection.sets)?;
+    let asked = collection.queries(settings.queries, context.seed());
+    let queries = Queries {
+        collection: &collection,
+        sketches: &sketches,
+        asked: &asked,
+        registers: settings.registers,
+        threshold: settings.threshold,
+        seed: context.seed(),
+    };
+    context.map(&settings.bands, |&bands| queries.with_bands(bands)).into_iter().collect()
+}
+
+fn missed(row: &QueryRow) -> f64 {
+    (MEMBERS - 1) as f64 - row.found
+}
+
+fn found(settings: &Settings, rows: &[QueryRow]) -> Table {
+    let mut table = Table::new(
+        "queries",
+        "Averages of the queries",
+        &["bands", "threshold (1/b)^(1/r)", "dup.", "fps., p buckets", "fps., 64-bit keys", "fns."],
+    );
+    for row in rows {
+        let approximate = (1.0 / row.bands as f64).powf(row.bands as f64 / settings.registers as f64);
+        table.push(vec![
+            row.bands.into(),
+            approximate.into(),
+            row.found.into(),
+            row.false_by_bucket.into(),
+            row.false_by_key.into(),
+            missed(row).into(),
+        ]);
+    }
+    table
+}
+
+fn drawn(rows: &[QueryRow]) -> Chart {
+    let curve = |label: &str, of: fn(&QueryRow) -> f64| {
+        line(label, rows.iter().map(|row| (row.bands as f64, of(row))).collect())
+    };
+    chart(
+        "Near-duplicates, false positives and false negatives of a query",
+        "Copies found and false positives by buckets rise with the bands, copies missed fall.",
+        Axis::linear("bands"),
+        Axis::linear("documents per query"),
+        vec![
+            curve("near-duplicates", |row| row.found),
+            curve("false positives, p buckets", |row| row.false_by_bucket),
+            curve("false negatives", missed),
+        ],
+    )
+}
+
+/// "The false negatives become less … the false positives also go up along with the near duplicates."
+fn sentences(rows: &[QueryRow]) -> [Check; 3] {
+    let check = |claim: &str, of: fn(&QueryRow) -> f64, rises: bool| {
+        let values: Vec<f64> = rows.iter().map(of).collect();
+        let holds = values.windows(2).all(|pair| if rises { pair[0] < pair[1] } else { pair[0] > pair[1] });
+        let shown = values.iter().map(|&value| significant(value)).collect::<Vec<_>>().join(", ");
+        Check::shape(claim, shown, if rises { "growth" } else { "a fall" }, holds)
+    };
+    [
+        check("false negatives become less with the bands", missed, false),
+        check("near-duplicates go up with the bands", |row| row.found, true),
+        check("false positives go up with the bands, with p buckets", |row| row.false_by_bucket, true),
+    ]
 }

@@ -2,6 +2,7 @@
 
 mod copies;
 pub(crate) mod figure_3;
+mod queries;
 pub(crate) mod table_1;
 pub(crate) mod table_2;
 pub(crate) mod table_3;

@@ -11,7 +11,7 @@ use super::{SPACE, pairs, sketch_all, term_sets};
 use crate::check::{Check, Deviations, Printed};
 use crate::data;
 use crate::experiment::{Context, ExperimentFindings};
-use crate::experiments::{chart, points};
+use crate::experiments::{TWO_ERRORS, chart, noted, points};
 use crate::measure::TrialStatistics;
 use crate::plot::{Axis, Point, Series};
 use crate::simulate::binomial::Binomial;
@@ -116,7 +116,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
             points("as printed", &theirs),
         ],
     );
-    Ok(ExperimentFindings::default().table(table).chart("pairs-off", picture).checks([
+    Ok(ExperimentFindings::default().table(table).chart("pairs-off", noted(picture, TWO_ERRORS)).checks([
         deviations.check("measured counts are those of the binomial law"),
         Check::shape("200 more registers leave less than a third of the pairs", falls, true, falls),
         Check::shape(
@@ -131,7 +131,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
 }
 
 /// Posts of some two hundred words, as sets of them.
-fn made_up(documents: u64, seed: u64) -> Vec<ShingleSet> {
+pub(super) fn made_up(documents: u64, seed: u64) -> Vec<ShingleSet> {
     let vocabulary = Vocabulary::new(50_000);
     (0..documents)
         .map(|document| {

@@ -1,17 +1,15 @@
 //! Table 4: bands against what queries find.
 
 use anyhow::Result;
-use minwise::candidate::Banding;
-use minwise::hash::vector::ModularSum;
-use minwise::sketch::Sketches;
 use serde::Deserialize;
 
-use super::copies::{Collection, MEMBERS, candidates, reaches};
+use super::copies::{Collection, MEMBERS};
+use super::queries::{Queries, QueryRow};
 use super::{COPIES, sketch_all};
-use crate::check::{Check, Deviations, Printed};
+use crate::check::{Check, Deviations, Printed, STANDARD_ERRORS, significant};
 use crate::experiment::{Context, ExperimentFindings};
-use crate::experiments::{chart, line, points};
-use crate::plot::{Axis, Chart};
+use crate::experiments::{chart, line, noted, points};
+use crate::plot::{Axis, Chart, Point, Series};
 use crate::table::Table;
 
 #[derive(Deserialize)]
@@ -30,16 +28,10 @@ struct Published {
     found: Vec<Printed>,
     false_candidates: Vec<Printed>,
     false_positive_rate: Vec<Printed>,
-}
-
-/// What queries find with one number of bands, on average.
-struct Row {
-    bands: usize,
-    found: f64,
-    copies_among_candidates: f64,
-    false_by_bucket: f64,
-    expected_by_bucket: f64,
-    false_by_key: f64,
+    missed: Vec<Printed>,
+    /// In units of 10⁻⁵.
+    false_negative_rate: Vec<Printed>,
+    queries: f64,
 }
 
 pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
@@ -51,9 +43,15 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     };
     let sketches = sketch_all(settings.registers, context.seed(), &collection.sets)?;
     let queries = collection.queries(settings.queries, context.seed());
-    let rows = context.map(&settings.bands, |&bands| {
-        row(context.seed(), &settings, &collection, &sketches, &queries, bands)
-    });
+    let asked = Queries {
+        collection: &collection,
+        sketches: &sketches,
+        asked: &queries,
+        registers: settings.registers,
+        threshold: settings.threshold,
+        seed: context.seed(),
+    };
+    let rows = context.map(&settings.bands, |&bands| asked.with_bands(bands));
     let rows = rows.into_iter().collect::<Result<Vec<_>>>()?;
 
     let mut table = Table::new(
@@ -110,8 +108,9 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         )
         .erratum("E-40")
     }));
-    let (rates, rate_checks) = rates(&rows, &published, collection.sets.len());
-    let [copies, wrong] = pictures(&settings, &published, &rows);
+    let is_theirs = context.data_if_there(COPIES).is_some();
+    let (rates, rate_checks) = rates(&rows, &published, collection.sets.len(), is_theirs);
+    let [copies, wrong] = pictures(&settings, &published, &rows, queries.len() as f64);
     Ok(ExperimentFindings::default()
         .table(table)
         .table(rates)
@@ -122,54 +121,93 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
 }
 
 /// The rates of the source under their usual names, and those whose names it gives them (E-44).
-fn rates(rows: &[Row], published: &Published, documents: usize) -> (Table, Vec<Check>) {
+///
+/// Misses are compared with the printed ones only if the copies are those of the course (`is_theirs`): made-up copies have the
+/// similarities that were chosen for them.
+fn rates(rows: &[QueryRow], published: &Published, documents: usize, is_theirs: bool) -> (Table, Vec<Check>) {
     let mut table = Table::new(
         "rates",
-        "Rates, with p buckets",
+        "Misses and rates, with p buckets",
         &[
             "bands",
+            "copies missed",
+            "\"fns\" as printed",
             "false discovery",
             "\"fpr\" as printed",
-            "false omission",
+            "false omission, 10⁻⁵",
+            "\"fnr\" as printed",
             "false positive",
             "false negative",
         ],
     );
     let mut checks = vec![];
     let relatives = (MEMBERS - 1) as f64;
-    for (row, printed) in rows.iter().zip(&published.false_positive_rate) {
+    let (mut near, mut off) = (vec![], vec![]);
+    for (at, row) in rows.iter().enumerate() {
         let returned = row.found + row.false_by_bucket;
         let missed = relatives - row.found;
         let others = (documents - MEMBERS) as f64;
         let false_positive = row.false_by_bucket / others;
+        let omission = 1e5 * missed / (missed + row.left_out);
+        let [fns, fnr, fpr] =
+            [&published.missed[at], &published.false_negative_rate[at], &published.false_positive_rate[at]];
         table.push(vec![
             row.bands.into(),
+            missed.into(),
+            fns.value.into(),
             (row.false_by_bucket / returned).into(),
-            printed.value.into(),
-            (missed / (documents as f64 - 1.0 - returned)).into(),
+            fpr.value.into(),
+            omission.into(),
+            fnr.value.into(),
             false_positive.into(),
             (missed / relatives).into(),
         ]);
         let claim = format!("the false positive rate of {} bands", row.bands);
-        checks.push(Check::published(&claim, false_positive, printed).erratum("E-44"));
+        checks.push(Check::published(&claim, false_positive, fpr).erratum("E-44"));
+        // Their mean of so many queries scatters, as ours of more does.
+        let error = row.found_deviation / published.queries.sqrt();
+        let is_near = (missed - fns.value).abs() <= STANDARD_ERRORS * error;
+        let shown = format!("{} for {fns}", significant(missed));
+        if is_near {
+            near.push(shown)
+        } else {
+            off.push(shown)
+        }
+        // What they print must agree with itself: copies that are found and missed are all seven.
+        let both = published.found[at].value + fns.value;
+        let claim = format!("copies found and missed with {} bands, as printed", row.bands);
+        checks.push(Check::law(&claim, significant(both), relatives, (both - relatives).abs() < 0.0051));
+    }
+    if is_theirs {
+        checks.push(Check::shape(
+            "copies missed that are as many as the source's, within the scatter of its queries",
+            format!("{} of {} ({})", near.len(), rows.len(), near.join(", ")),
+            "all",
+            off.is_empty(),
+        ));
     }
     (table, checks)
 }
 
-fn pictures(settings: &Settings, published: &Published, rows: &[Row]) -> [Chart; 2] {
-    let curve = |label: &str, of: fn(&Row) -> f64| {
+fn pictures(settings: &Settings, published: &Published, rows: &[QueryRow], queries: f64) -> [Chart; 2] {
+    let curve = |label: &str, of: fn(&QueryRow) -> f64| {
         line(label, rows.iter().map(|row| (row.bands as f64, of(row))).collect())
     };
     let printed = |values: &[Printed]| -> Vec<(f64, f64)> {
         settings.bands.iter().map(|&bands| bands as f64).zip(values.iter().map(|value| value.value)).collect()
     };
+    let with_bar = |row: &QueryRow| {
+        let reach = 2.0 * row.found_deviation / queries.sqrt();
+        Point { x: row.bands as f64, y: row.found, error: Some((row.found - reach, row.found + reach)) }
+    };
+    let found: Series = curve("found", |row| row.found).with_points(rows.iter().map(with_bar).collect());
     let copies = chart(
         "Copies that a query finds",
         "They rise with the bands and stay below seven, where the threshold on the estimate keeps them.",
         Axis::linear("bands"),
         Axis::linear("copies of 7"),
         vec![
-            curve("found", |row| row.found),
+            found,
             curve("among candidates", |row| row.copies_among_candidates),
             points("as printed", &printed(&published.found)),
         ],
@@ -185,51 +223,5 @@ fn pictures(settings: &Settings, published: &Published, rows: &[Row]) -> [Chart;
             points("as printed", &printed(&published.false_candidates)),
         ],
     );
-    [copies, wrong]
-}
-
-fn row(
-    seed: u64,
-    settings: &Settings,
-    collection: &Collection,
-    sketches: &Sketches,
-    queries: &[usize],
-    bands: usize,
-) -> Result<Row> {
-    let rows = settings.registers / bands;
-    let banding = Banding::new(bands, rows, settings.registers)?;
-    let documents = collection.sets.len();
-    let buckets: Vec<ModularSum> = (0..bands as u64)
-        .map(|band| ModularSum::new(rows, documents as u64, seed.wrapping_add(band << 32)))
-        .collect::<Result<_, _>>()?;
-    let by_bucket = candidates(documents, queries, bands, |band, document| {
-        let rows: Vec<u64> =
-            sketches.row(document)[band * rows..][..rows].iter().map(|&value| u64::from(value)).collect();
-        buckets[band].hash(&rows)
-    });
-    let by_key =
-        candidates(documents, queries, bands, |band, document| banding.key(band, sketches.row(document)));
-    let (mut found, mut copies, mut false_by_bucket, mut false_by_key) = (0, 0, 0, 0);
-    for ((&query, by_bucket), by_key) in queries.iter().zip(&by_bucket).zip(&by_key) {
-        // Some posts are near-duplicates of another family's.
-        let is_false = |other: &&usize| {
-            !collection.is_family(query, **other)
-                && collection.similarity(query, **other) < settings.threshold
-        };
-        let of_family = || by_key.iter().filter(|&&other| collection.is_family(query, other));
-        copies += of_family().count();
-        found += of_family().filter(|&&other| reaches(sketches, query, other, settings.threshold)).count();
-        false_by_bucket += by_bucket.iter().filter(is_false).count();
-        false_by_key += by_key.iter().filter(is_false).count();
-    }
-    let mean = |count: usize| count as f64 / queries.len() as f64;
-    let prime = buckets.first().map_or(1, ModularSum::prime) as f64;
-    Ok(Row {
-        bands,
-        found: mean(found),
-        copies_among_candidates: mean(copies),
-        false_by_bucket: mean(false_by_bucket),
-        expected_by_bucket: (documents - MEMBERS) as f64 * -(bands as f64 * (-1.0 / prime).ln_1p()).exp_m1(),
-        false_by_key: mean(false_by_key),
-    })
+    [noted(copies, "Bars: two standard errors of the mean over queries on either side."), wrong]
 }

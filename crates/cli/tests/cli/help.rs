@@ -252,9 +252,9 @@ fn dedup() {
               lost; the summary states the total
 
           --audit <N>
-              Measure the recall on a sample of N documents, which are compared with all other
-              documents. `auto` takes up to 1,000 documents, as many as 5 % of the run time allow; it
-              takes none if there are very many short documents. `off` takes none
+              Measure the recall: compare N of the kept documents with all others, and count those that
+              repeat another one. `auto` looks at as many as 5 % of the run time or 0.2 s allow, usually
+              all, by bands of its own. `off` or 0 measures nothing
 
               [default: auto]
 

@@ -17,6 +17,7 @@ use super::html::{self, TableColumn, bytes, counted, escape, grouped, probabilit
 use super::sources::{Fate, SourceCounts};
 use super::strange::Strange;
 use super::{ByKeeper, Extras, Report, Summary, ThisRun, clusters, pairs};
+use crate::audit::Audit;
 use crate::error::Error;
 use crate::output::Findings;
 use crate::settings::{Search, list};
@@ -124,6 +125,29 @@ fn recalls(summary: &Summary, extras: &Extras) -> impl Iterator<Item = (&'static
     all.into_iter().filter_map(|(name, recall)| Some((name, probability(recall?))))
 }
 
+/// What is to be known about an audit besides the recall that it measured.
+fn audit_note(audit: &Audit) -> Option<String> {
+    if audit.documents < audit.kept.min(1) {
+        return Some(
+            "No recall was measured, because it would take more than 5 % of the time. The setting <code>audit</code> measures it whatever the time."
+                .to_owned(),
+        );
+    }
+    if audit.says_little() {
+        return Some(format!(
+            "{} too few to tell the recall; the setting <code>audit</code> takes a larger number.",
+            subject(audit.documents, "document", ["is", "are"]),
+        ));
+    }
+    (audit.missed > 0).then(|| {
+        format!(
+            "The audit found {} that {} another kept document.",
+            counted(audit.missed, "kept document"),
+            if audit.missed == 1 { "repeats" } else { "repeat" },
+        )
+    })
+}
+
 /// The numbers at a glance, and what they mean.
 fn counts(run: &Findings<'_>, extras: &Extras) -> String {
     let Summary { read, kept, removed, rejected, clusters, .. } = *run.summary;
@@ -162,24 +186,7 @@ fn counts(run: &Findings<'_>, extras: &Extras) -> String {
             counted(summary.reference, "document")
         ));
     }
-    if summary.audit.is_some_and(|audit| audit.documents == 0) {
-        notes.push(
-            "No recall was measured: with documents so short it might take more than a twentieth of the time. The setting <code>audit</code> measures it whatever the time."
-                .to_owned(),
-        );
-    } else if let Some(audit) = summary.audit.filter(|audit| audit.pairs == 0) {
-        notes.push(format!(
-            "No recall was measured: {} looked at without bands, and nothing like {}.",
-            subject(audit.documents, "document", ["was", "were"]),
-            if audit.documents == 1 { "it is there" } else { "them is there" },
-        ));
-    }
-    if let Some(audit) = summary.audit.filter(|audit| audit.documents > 0 && audit.says_little()) {
-        notes.push(format!(
-            "{} too few to tell the recall; the setting <code>audit</code> takes a larger number.",
-            subject(audit.documents, "document", ["is", "are"]),
-        ));
-    }
+    notes.extend(summary.audit.as_ref().and_then(audit_note));
     if summary.spared > 0 {
         let clusters = if summary.large_clusters == 1 { "cluster is" } else { "clusters are" };
         notes.push(format!(
@@ -241,7 +248,7 @@ fn charts(run: &Findings<'_>, extras: &Extras) -> String {
     };
     let measured = extras.measured_recall.map_or(String::new(), |measured| {
         format!(
-            " The point is the measured recall, {}, with its interval from {} to {}.",
+            " The point is the share of duplicates that was found, as measured: {}, with its interval from {} to {}.",
             probability(measured.value),
             probability(measured.low),
             probability(measured.high),

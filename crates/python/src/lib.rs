@@ -58,8 +58,8 @@ mod _minwise {
     use crate::sketches::PySketches;
     #[pymodule_export]
     use crate::spark::{
-        PySparkBatch, PySparkBlocks, PySparkFile, PySparkRounds, PySparkTask, spark_ask, spark_frequent,
-        spark_group, spark_name, spark_plan, spark_settle, spark_sort, spark_wait,
+        PySparkBatch, PySparkBlocks, PySparkFile, PySparkRounds, PySparkTask, spark_ask, spark_audit,
+        spark_frequent, spark_group, spark_name, spark_plan, spark_settle, spark_sort, spark_wait,
     };
 
     #[cfg(debug_assertions)]

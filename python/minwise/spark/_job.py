@@ -237,7 +237,7 @@ def run(ready: _Ready, limits: dict[str, int | None], plan: dict[str, Any]) -> d
     counts["kept"] = counts["read"] - counts["removed"] - counts["rejected"]
     drawn = _audit.size(ready.audit, counts["distinct"])
     if drawn:
-        counts["audit"] = folder.step("audit", lambda: _audit.audit(folder, df, against, columns, job, drawn))
+        counts["audit"] = folder.step("audit", lambda: _audit.audit(folder, df, against, columns, job, plan["cluster"], counts, drawn))
     counts |= {name: plan[name] for name in ("spec", "threshold", "bands", "rows", "keep", "cluster", "max_cluster")}
     counts["steps_computed"] = folder.computed
     return counts

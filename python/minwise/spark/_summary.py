@@ -8,6 +8,8 @@ from typing import Any
 NAMES = 12
 #: An interval that is wider than this says little about the recall, as in the command.
 WIDE = 0.1
+#: The way to a narrower one.
+MORE = " (`--audit N` compares more)"
 
 
 def counted(number: int, noun: str) -> str:
@@ -58,12 +60,18 @@ def measured(audit: dict[str, Any] | None) -> str:
     """The recall that an audit measured."""
     if audit is None:
         return "not measured (`--audit N` measures it)"
-    sample = f"{counted(audit['documents'], 'document')} of a sample"
-    if audit["pairs"] == 0:
-        return f"not measured, because {sample} {'has' if audit['documents'] == 1 else 'have'} no near-duplicates (`--audit N` compares more)"
-    more = " (`--audit N` compares more)" if audit["high"] - audit["low"] > WIDE else ""
-    interval = f"{probability(audit['low'])} to {probability(audit['high'])} with 95 % confidence"
-    return f"{probability(audit['recall'])} measured ({interval}) on the {counted(audit['pairs'], 'near-duplicate pair')} of {sample}{more}"
+    kept, documents, missed = audit["kept"], audit["documents"], audit["missed"]
+    of = f"the {counted(kept, 'kept document')}" if documents == kept else f"a sample of {documents:,} of {counted(kept, 'kept document')}"
+    repeat = f"{f'{missed:,}' if missed else 'none'} of {of} {'repeat' if missed > 1 else 'repeats'} another one"
+    if kept == 1:
+        repeat = f"the kept document repeats {'another' if missed else 'no other'} one"
+    if audit["recall"] is None:
+        return f"not measured, because none was removed and {repeat}{'' if documents == kept else MORE}"
+    share, low, high = (probability(audit[name]) for name in ("recall", "low", "high"))
+    if audit["low"] >= audit["high"]:
+        return f"{share} measured: {repeat}"
+    more = MORE if audit["high"] - audit["low"] > WIDE else ""
+    return f"{share} measured ({low} to {high} with 95 % confidence): {repeat}{more}"
 
 
 def show(counts: dict[str, Any], seconds: float, outputs: dict[str, str], is_annotated: bool = False) -> str:

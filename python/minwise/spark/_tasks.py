@@ -18,7 +18,8 @@ PAIRS = "a binary, c binary"
 SCREENED = "a binary, c binary, bytes bigint"
 ASKED = "a binary, c binary, bytes bigint, asked bigint"
 SIMILAR = "a binary, c binary, similarity double, compared bigint"
-MET = "a binary, c binary, met tinyint"
+NEAR = "a binary, c binary, cluster binary"
+ORDERED = "rank binary, `order` binary"
 COUNTED = "shingle bigint, documents bigint"
 SIZES = "documents bigint"
 SUMS = "rows bigint, bytes bigint, key_bytes bigint"
@@ -411,8 +412,20 @@ def block_screener(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
     return screen
 
 
+def drawer(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """The order in which kept documents are drawn, the same as in the command."""
+
+    def draw(batches: Iterator[Any]) -> Iterator[Any]:
+        from minwise.spark._tasks import _batch, _task
+
+        for batch in batches:
+            yield _batch(_task(job).audit_order(batch))
+
+    return draw
+
+
 def sampler(job: Job, sample: bytes) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Pairs of a row and a document of the sample that may be similar, and whether they share a band."""
+    """Pairs of a row and a document of the sample that may be similar, if the row is of an earlier cluster."""
 
     def screen(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa

@@ -18,43 +18,45 @@ def rows() -> list[dict[str, Any]]:
     return rows_of(generated(120) + chains(2, 30) + family(50))
 
 
-def test_the_audit_measures_the_recall(sail: Any, command: Command, tmp_path: Path, rows: Any) -> None:
-    """All pairs, without bands, are what the audit of every document finds."""
-    every = command("pairs", command.write(rows), "--candidates", "all").splitlines()
-    texts = {row["id"]: row["text"] for row in rows}
-    first = {}
-    for row in rows:
-        first.setdefault(minwise.Spec().shingles(row["text"]).tobytes(), row["id"])
-    distinct = set(first.values())
-    pairs = [line.split("\t") for line in every]
-    expected = [(a, b) for a, b, _ in pairs if a in distinct and b in distinct]
+@pytest.mark.parametrize("cluster", ["star", "components"])
+def test_the_audit_is_that_of_the_command(sail: Any, command: Command, tmp_path: Path, rows: Any, cluster: str) -> None:
+    """Bands that miss much leave duplicates, and both count them: of all kept documents, and of the same samples."""
     df = sail.createDataFrame(rows)
-    settings: dict[str, Any] = {"text": "text", "order_by": "row", "bands": 3, "rows": 12}
-    result = minwise.spark.dedup(df, work=str(tmp_path / "a"), audit=len(texts), **settings)
-    audit = result.summary["audit"]
-    assert audit["documents"] == len(distinct)
-    assert audit["pairs"] == len(expected)
-    sketches = minwise.Spec().sketch([row["text"] for row in rows]).band_keys(3, 12)
-    at = {row["id"]: number for number, row in enumerate(rows)}
-    found = sum((sketches[at[a]] == sketches[at[b]]).any() for a, b in expected)
-    assert audit["found"] == found < audit["pairs"]
-    assert audit["low"] < audit["recall"] == found / len(expected) < audit["high"]
-    # A sample says about the same, and the same in every run.
-    sampled = minwise.spark.dedup(df, work=str(tmp_path / "b"), audit=40, **settings).summary["audit"]
-    assert sampled["documents"] == 40 and 0 < sampled["pairs"] < audit["pairs"]
-    assert sampled == minwise.spark.dedup(df, work=str(tmp_path / "c"), audit=40, **settings).summary["audit"]
+    settings: dict[str, Any] = {"text": "text", "order_by": "row", "bands": 2, "rows": 16, "cluster": cluster}
+    words = ["--bands", 2, "--rows", 16, "--cluster", cluster]
+    audits = {}
+    for number, audit in enumerate(("auto", len(rows), 30)):
+        _, summary = command.dedup(rows, *words, "--audit", audit)
+        ours = minwise.spark.dedup(df, work=str(tmp_path / str(number)), audit=audit, **settings).summary
+        assert ours["audit"] == pytest.approx(summary["audit"]), audit
+        assert ours["audit"]["removed"] == ours["removed"]
+        audits[audit] = ours["audit"]
+    assert audits["auto"] == audits[len(rows)]
+    assert audits["auto"]["missed"] > 3 and audits["auto"]["low"] == audits["auto"]["high"] < 1
+    assert audits[30]["documents"] == 30 and audits[30]["low"] < audits["auto"]["recall"] < audits[30]["high"]
+
+
+def test_spared_documents_and_references_are_not_missed(sail: Any, command: Command, tmp_path: Path, rows: Any) -> None:
+    df, half = sail.createDataFrame(rows), len(rows) // 2
+    settings: dict[str, Any] = {"text": "text", "order_by": "row", "bands": 2, "rows": 16}
+    _, summary = command.dedup(rows, "--bands", 2, "--rows", 16, "--max-cluster", 3)
+    ours = minwise.spark.dedup(df, work=str(tmp_path / "spared"), max_cluster=3, **settings).summary
+    assert ours["spared"] == summary["spared"] > 0 and ours["audit"] == pytest.approx(summary["audit"])
+    against = command.write(rows[:half])
+    _, summary = command.dedup(rows[half:], "--bands", 2, "--rows", 16, "--against", against)
+    given, rest = df.where(df.row < half), df.where(df.row >= half)
+    ours = minwise.spark.dedup(rest, against=given, work=str(tmp_path / "against"), **settings).summary
+    assert ours["audit"] == pytest.approx(summary["audit"]) and ours["audit"]["missed"] > 0
+
+
+def test_audits_that_are_not_made(sail: Any, tmp_path: Path, rows: Any) -> None:
+    df = sail.createDataFrame(rows[:9])
+    settings: dict[str, Any] = {"text": "text", "order_by": "row"}
     assert "audit" not in minwise.spark.dedup(df, work=str(tmp_path / "d"), audit="off", **settings).summary
     with pytest.raises(minwise.SettingError, match="`audit`"):
         minwise.spark.dedup(df, work=str(tmp_path / "e"), audit="many", **settings)
-
-
-def test_intervals() -> None:
-    assert _audit.interval(0, 0) == (0.0, 1.0)
-    # Brown, Cai and DasGupta, Interval estimation for a binomial proportion, 2001: the interval of Wilson.
-    low, high = _audit.interval(81, 263)
-    assert (round(low, 4), round(high, 4)) == (0.2553, 0.3662)
-    assert _audit.size("auto", 10) == 10 and _audit.size("off", 10) == 0
-    assert _audit.size("auto", 10**9) == 2 and _audit.size(5, 3) == 3
+    assert _audit.size("auto", 10) == _audit.MOST_DOCUMENTS and _audit.size("off", 10) == 0 and _audit.size("auto", 0) == 0
+    assert _audit.size("auto", 10**9) == 2 and _audit.size(5, 3) == 5
 
 
 def test_tables_and_summary(sail: Any, command: Command, tmp_path: Path, rows: Any, caplog: pytest.LogCaptureFixture) -> None:
@@ -104,12 +106,14 @@ def test_the_summary_in_words() -> None:
     few = {"asked": 2, "screened": 1, "similar": 1, "threshold": 0.8}
     assert compared(few) == "2 candidate pairs: 1 ruled out by its sketches, 1 compared exactly, 1 reaches 0.8"
     assert measured(None) == "not measured (`--audit N` measures it)"
-    audit = {"documents": 9, "pairs": 2, "found": 2, "recall": 1.0, "low": 0.34, "high": 1.0}
-    on = "on the 2 near-duplicate pairs of 9 documents of a sample"
-    assert measured(audit) == f"100 % measured (34.00 % to 100 % with 95 % confidence) {on} (`--audit N` compares more)"
-    assert measured({**audit, "low": 0.91}) == f"100 % measured (91.00 % to 100 % with 95 % confidence) {on}"
-    none = "not measured, because 9 documents of a sample have no near-duplicates (`--audit N` compares more)"
-    assert measured({**audit, "pairs": 0}) == none
+    audit = {"kept": 1200, "documents": 9, "removed": 2, "missed": 0, "recall": 1.0, "low": 0.34, "high": 1.0}
+    on, more = "none of a sample of 9 of 1,200 kept documents repeats another one", " (`--audit N` compares more)"
+    assert measured(audit) == f"100 % measured (34.00 % to 100 % with 95 % confidence): {on}{more}"
+    assert measured({**audit, "low": 0.91}) == f"100 % measured (91.00 % to 100 % with 95 % confidence): {on}"
+    assert measured({**audit, "recall": None}) == f"not measured, because none was removed and {on}{more}"
+    whole = {**audit, "documents": 1200, "missed": 1, "recall": 0.5, "low": 0.5, "high": 0.5}
+    assert measured({**whole, "kept": 1, "documents": 1}) == "50.00 % measured: the kept document repeats another one"
+    assert measured(whole) == "50.00 % measured: 1 of the 1,200 kept documents repeats another one"
     counts = {
         "read": 8, "references": 1, "nulls": 1, "without_shingles": 2, "kept": 6, "removed": 1, "clusters": 1, "equal": 1, "rejected": 1,
         "spared": 2, "large_clusters": 1, "max_cluster": 2, **few, "rounds": 1, "largest": 3, "spec": "minwise:1", "keep": "first",

@@ -33,4 +33,4 @@ pub use plan::{spark_frequent, spark_plan};
 pub use rounds::PySparkRounds;
 pub use screen::PySparkBlocks;
 pub use shelves::{spark_ask, spark_name, spark_settle, spark_wait};
-pub use task::PySparkTask;
+pub use task::{PySparkTask, spark_audit};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use minwise::filter::{ErrorBudget, Filter, default_looks};
 use minwise::weight::MostDocuments;
 use minwise_engine::weigh::FrequencyTable;
-use minwise_engine::{Arguments, Measure, Search, WeightTables};
+use minwise_engine::{Arguments, FILTER_ERROR, Measure, Search, WeightTables};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -24,6 +24,8 @@ pub struct JobPlan {
     pub bands: usize,
     pub rows: usize,
     pub filter: Option<String>,
+    /// The filter of the audit, which errs as little as that of the command, whatever that of the job does.
+    pub audit_filter: Option<String>,
     pub keep: String,
     pub cluster: String,
     pub max_cluster: Option<u64>,
@@ -94,6 +96,9 @@ pub fn spark_plan(
         }
         None => None,
     };
+    let looks = default_looks(method.registers());
+    let audit_filter =
+        Filter::of(method, plan.threshold(), 1, &looks, ErrorBudget::Exact(FILTER_ERROR)).or_raise(py)?;
     let option =
         |name: &str| options.iter().find(|(setting, _)| setting == name).map(|(_, text)| text.as_str());
     let recall = option("bands")
@@ -105,6 +110,7 @@ pub fn spark_plan(
         bands: plan.banding().bands(),
         rows: plan.banding().rows(),
         filter: filter.map(|filter| filter.to_string()),
+        audit_filter: audit_filter.map(|filter| filter.to_string()),
         keep: plan.keep().to_string(),
         cluster: option("cluster").unwrap_or("star").to_owned(),
         max_cluster: option("max-cluster").and_then(|text| text.parse().ok()),

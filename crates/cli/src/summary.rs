@@ -141,9 +141,10 @@ fn measured(audit: &Audit) -> String {
             .to_owned();
     }
     let more = if audit.says_little() { " (`--audit N` compares more)" } else { "" };
-    let of = match documents == kept {
-        true => format!("the {}", counted(kept, "kept document")),
-        false => format!("a sample of {} of {}", grouped(documents), counted(kept, "kept document")),
+    let of = if documents == kept {
+        format!("the {}", counted(kept, "kept document"))
+    } else {
+        format!("a sample of {} of {}", grouped(documents), counted(kept, "kept document"))
     };
     let repeat = match missed {
         0 if kept == 1 => "the kept document repeats no other one".to_owned(),

@@ -201,7 +201,10 @@ fn the_audit_of_a_real_corpus_is_narrow_and_right() {
     };
     for options in ["", "--recall 0.9"] {
         let [removed, kept, documents, missed, recall, low, high] = audited(options);
-        assert!(removed > 4000.0 && documents > 5000.0 && documents <= kept, "{removed}, {documents} of {kept}");
+        assert!(
+            removed > 4000.0 && documents > 5000.0 && documents <= kept,
+            "{removed}, {documents} of {kept}"
+        );
         assert!(high - low <= 0.02 && low <= recall && recall <= high, "{low} {recall} {high}");
         let truth = audited(&format!("{options} --audit 1000000"));
         assert_eq!((truth[0], truth[2], truth[5]), (removed, kept, truth[6]));

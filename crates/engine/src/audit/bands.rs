@@ -18,7 +18,7 @@ use super::AuditedRun;
 use super::draw::{Draw, LEVELS, NONE, below, halvings, subset};
 use super::near::{NearLists, NearPair, Searched};
 use super::sieve::Sieve;
-use super::values::BandShape;
+use super::values::{BandShape, Values};
 use crate::error::Error;
 use crate::parallel;
 use crate::read::documents::{RowChoice, RowReader};
@@ -165,7 +165,7 @@ impl AuditBands {
                     continue;
                 }
                 for (keys, values) in keys.iter_mut().zip(&self.values[bands.clone()]) {
-                    let key = sieve.values().key(sieve.rows(), row, values);
+                    let key = Values::key(sieve.rows(), row, values);
                     if is_wanted(key) {
                         keys.push(key >> 32 << 32 | u64::from(document));
                     }
@@ -200,7 +200,7 @@ impl AuditBands {
                 let (row, other_row) = reader.pair(document, other)?;
                 let Some(agreeing) = sieve.near(row, other_row) else { return Ok(()) };
                 let agrees = |values: &Vec<u32>| {
-                    let key = |row| sieve.values().key(sieve.rows(), row, values);
+                    let key = |row| Values::key(sieve.rows(), row, values);
                     key(row) == key(other_row)
                 };
                 // A pair that an earlier band found is not found again.

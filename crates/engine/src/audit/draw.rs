@@ -59,9 +59,8 @@ impl Draw {
         let mut is_kept: Vec<bool> =
             all.clone().map(|document| document >= reading.references && is_first(document)).collect();
         // Documents without shingles equal only the same text, so that none of them is missed.
-        let cluster = |document: u32| match is_first(document) && documents.has_shingles(document) {
-            true => order.place(document),
-            false => NONE,
+        let cluster = |document: u32| {
+            if is_first(document) && documents.has_shingles(document) { order.place(document) } else { NONE }
         };
         let mut clusters: Vec<u32> = all.map(cluster).collect();
         for duplicate in found.into_iter().flatten() {

@@ -1,6 +1,7 @@
 //! Near pairs compared exactly: which kept documents are missed duplicates.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::AuditedRun;
 use super::draw::{Draw, LEVELS, halvings};
@@ -94,8 +95,8 @@ fn text_bytes(run: &AuditedRun<'_>, near: &NearLists) -> Result<BTreeMap<u32, u6
     let mut bytes = BTreeMap::new();
     for pair in near.0.values().flat_map(|list| &list.pairs) {
         for document in [pair.document, pair.other] {
-            if !bytes.contains_key(&document) {
-                bytes.insert(document, u64::from(run.reading.documents.place(document)?.len));
+            if let Entry::Vacant(entry) = bytes.entry(document) {
+                entry.insert(u64::from(run.reading.documents.place(document)?.len));
             }
         }
     }

@@ -328,10 +328,7 @@ mod tests {
         fn pairs(pairs: u64) -> Self {
             let text = |pair: u64, second: bool| {
                 let changed = minwise::hash::fmix64(pair) % 6;
-                let word = |at: u64| match second && at < changed {
-                    true => format!("p{pair}x{at}"),
-                    false => format!("p{pair}w{at}"),
-                };
+                let word = |at: u64| format!("p{pair}{}{at}", if second && at < changed { "x" } else { "w" });
                 (0..24).map(word).collect::<Vec<String>>().join(" ")
             };
             let both = (0..pairs).flat_map(|pair| [text(pair, false), text(pair, true)]);
@@ -387,7 +384,7 @@ mod tests {
             let (mut covered, mut sum, mut truth) = (0, 0.0, 0.0);
             for seed in 0..RUNS {
                 let settings = settings(seed).bits(bits.map(|bits| bits.parse().unwrap()));
-                let missed = |document: u32| document / 2 % 4 != 0;
+                let missed = |document: u32| !(document / 2).is_multiple_of(4);
                 let exact = texts.audit(&settings, missed, |bounds| bounds);
                 assert!(exact.is_complete() && exact.missed > 20, "{exact:?}");
                 let audit = texts.audit(&settings, missed, |bounds| bounds.with_bands(bands));
@@ -415,7 +412,7 @@ mod tests {
     #[test]
     fn a_draw_that_costs_too_much_is_halved() {
         let texts = Texts::pairs(200);
-        let missed = |document: u32| document / 2 % 2 != 0;
+        let missed = |document: u32| !(document / 2).is_multiple_of(2);
         let audit = |comparisons| {
             let bounds = |bounds: AuditBounds| AuditBounds { comparisons, ..bounds.with_bands(16) };
             texts.audit(&settings(1), missed, bounds)
@@ -434,7 +431,7 @@ mod tests {
     #[test]
     fn memory_and_threads_change_nothing() {
         let texts = Texts::pairs(1500);
-        let missed = |document: u32| document / 2 % 3 != 0;
+        let missed = |document: u32| !(document / 2).is_multiple_of(3);
         let audit = |room, threads, comparisons| {
             let memory = crate::memory::MemoryLimit::with_room(room);
             let settings = settings(4).memory(memory).threads(threads);

@@ -191,7 +191,9 @@ mod tests {
             if backwards {
                 pairs.reverse();
             }
-            pairs.into_iter().for_each(|n| some.add(if n < 4000 { 0 } else { n % 20 }, pair(n)));
+            for n in pairs {
+                some.add(if n < 4000 { 0 } else { n % 20 }, pair(n));
+            }
             all.add(some, draw);
         }
         all.near.sort();

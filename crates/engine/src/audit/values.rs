@@ -37,7 +37,7 @@ impl Values {
 
     /// A key that two rows share if they agree in these values, and else with one chance in 2⁶⁴.
     #[inline]
-    pub(super) fn key(self, rows: &RowLayout, row: &[u32], values: &[u32]) -> u64 {
+    pub(super) fn key(rows: &RowLayout, row: &[u32], values: &[u32]) -> u64 {
         let value = |&at: &u32| match rows.bit_rows() {
             None => row[at as usize],
             Some(_) => rows.compared(row)[(at / u32::BITS) as usize] >> (at % u32::BITS) & 1,
@@ -132,7 +132,7 @@ mod tests {
             let mut agreed = 0;
             for _ in 0..20_000 {
                 let band = subset(0..values.count(), 6, &mut random);
-                agreed += u32::from(values.key(&rows, &a, &band) == values.key(&rows, &b, &band));
+                agreed += u32::from(Values::key(&rows, &a, &band) == Values::key(&rows, &b, &band));
             }
             let deviation = (20_000.0 * probability * (1.0 - probability)).sqrt();
             let off = f64::from(agreed) - 20_000.0 * probability;

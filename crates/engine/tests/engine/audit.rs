@@ -120,8 +120,8 @@ fn documents_that_repeat_a_reference_are_missed() {
     let [references, inputs] =
         [("references", &texts[..100]), ("inputs", &texts[100..])].map(|(name, texts)| {
             let path = folder.path().join(format!("{name}.jsonl"));
-            let lines: String = texts.iter().map(|text| format!("{{\"text\": \"{text}\"}}\n")).collect();
-            fs_err::write(&path, lines).unwrap();
+            let lines: Vec<String> = texts.iter().map(|text| format!("{{\"text\": \"{text}\"}}\n")).collect();
+            fs_err::write(&path, lines.concat()).unwrap();
             path.into()
         });
     let corpus =

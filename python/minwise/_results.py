@@ -164,7 +164,8 @@ class Summary:
     :ivar left_out: documents that full shelves left out; a document counts once per shelf.
     :ivar expected_recall: the share of the near-duplicate pairs that the run has found, estimated from the bands.
     :ivar expected_recall_low: a value that the true recall is not below, in at least 98 of 100 runs; None if unknown.
-    :ivar audit: the recall that was measured on a sample, as a dict; None without an audit.
+    :ivar audit: the recall of decisions that was measured, as a dict: ``kept``, ``documents``, ``removed``, ``missed``, ``recall``, ``low`` and
+        ``high``; None without an audit.
 
     Settings, as the run used them:
 

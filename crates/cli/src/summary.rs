@@ -119,8 +119,8 @@ pub fn recall(
             format!("{} expected, at least {}", probability(recall), probability(low))
         }
         (Some(recall), ..) => format!("{} expected", probability(recall)),
-        (None, _, Some((threshold, found))) => match audit.filter(|audit| audit.pairs == 0) {
-            Some(audit) if audit.is_complete() => return confirmed(audit.documents),
+        (None, _, Some((threshold, found))) => match audit {
+            Some(audit) if audit.is_complete() && !audit.is_known() => return confirmed(audit.documents),
             _ => format!(
                 "unknown, because no pair was found; a pair of similarity {threshold} is found with a probability of {}",
                 probability(found)
@@ -150,35 +150,33 @@ fn confirmed(documents: u64) -> String {
 
 /// What an audit measured.
 fn measured(audit: &Audit) -> String {
-    let Audit { documents, pairs, recall, low, high, .. } = *audit;
-    if documents == 0 {
-        return "not measured, because with so many short documents it would take more than 5 % of the run time \
-                (`--audit N` measures it anyway)"
+    let Audit { kept, documents, missed, recall, low, high, .. } = *audit;
+    if documents < kept.min(1) {
+        return "not measured, because it would take more than 5 % of the run time (`--audit N` measures it)"
             .to_owned();
     }
-    let more = if audit.says_little() { " (`--audit N` takes a larger sample)" } else { "" };
-    let compared = counted(documents, "document");
-    if pairs == 0 {
-        let none = match (audit.is_complete(), documents) {
-            (_, 1) => "the sampled document has no near-duplicate".to_owned(),
-            (true, _) => format!("none of the {compared} has a near-duplicate"),
-            (false, _) => format!("no document of a sample of {} has a near-duplicate", grouped(documents)),
-        };
-        return format!("not measured, because {none}{more}");
+    let more = if audit.says_little() { " (`--audit N` compares more)" } else { "" };
+    let of = if documents == kept {
+        format!("the {}", counted(kept, "kept document"))
+    } else {
+        format!("a sample of {} of {}", grouped(documents), counted(kept, "kept document"))
+    };
+    let repeat = match missed {
+        0 if kept == 1 => "the kept document repeats no other one".to_owned(),
+        _ if kept == 1 => "the kept document repeats another one".to_owned(),
+        0 => format!("none of {of} repeats another one"),
+        1 => format!("1 of {of} repeats another one"),
+        missed => format!("{} of {of} repeat another one", grouped(missed)),
+    };
+    if !audit.is_known() {
+        return format!("not measured, because none was removed and {repeat}{more}");
     }
     let share = probability(recall);
-    // The number of near-duplicates would mislead: a pair counts for both of its documents, and equal documents count as one.
     if audit.is_complete() {
-        let drawn = match documents {
-            1 => "the only document".to_owned(),
-            _ => format!("each of the {compared}"),
-        };
-        return format!("{share} measured by comparing {drawn} with all others");
+        return format!("{share} measured: {repeat}");
     }
     let interval = format!("{} to {}", probability(low), probability(high));
-    format!(
-        "{share} measured ({interval} with 95 % confidence) by comparing a sample of {compared} with all others{more}"
-    )
+    format!("{share} measured ({interval} with 95 % confidence): {repeat}{more}")
 }
 
 /// Documents that are kept, removed or marked, with their share of all that were read.
@@ -258,28 +256,34 @@ mod tests {
 
     #[test]
     fn an_audit_that_says_little_says_how_it_says_more() {
-        let audit = audited([9, 2, 2], [1.0, 0.34, 1.0]);
-        let by = "to 100 % with 95 % confidence) by comparing a sample of 9 documents with all others";
-        let more = " (`--audit N` takes a larger sample)";
-        assert_eq!(measured(&audit), format!("100 % measured (34.00 % {by}{more}"));
-        assert_eq!(measured(&audited([9, 2, 2], [1.0, 0.91, 1.0])), format!("100 % measured (91.00 % {by}"));
-        let nothing = audited([0, 0, 0], [1.0, 0.0, 1.0]);
-        assert!(measured(&nothing).starts_with("not measured, because with so many short"));
-        let none = audited([9, 0, 0], [1.0, 0.0, 1.0]);
-        let unlike = "no document of a sample of 9 has a near-duplicate";
-        assert_eq!(measured(&none), format!("not measured, because {unlike}{more}"));
-        // All documents were compared.
-        let complete = audited([9, 0, 0], [1.0, 1.0, 1.0]);
-        assert_eq!(measured(&complete), "not measured, because none of the 9 documents has a near-duplicate");
-        let all = audited([9, 2, 1], [0.5, 0.5, 0.5]);
-        assert_eq!(measured(&all), "50.00 % measured by comparing each of the 9 documents with all others");
-        let one = audited([1, 2, 1], [0.5, 0.5, 0.5]);
-        assert_eq!(measured(&one), "50.00 % measured by comparing the only document with all others");
+        let said = |counts, shares| measured(&audited(counts, shares));
+        let by = "to 100 % with 95 % confidence): none of a sample of 9 of 1,200 kept documents repeats another one";
+        let more = " (`--audit N` compares more)";
+        assert_eq!(said([1200, 9, 2, 0], [1.0, 0.34, 1.0]), format!("100 % measured (34.00 % {by}{more}"));
+        assert_eq!(said([1200, 9, 2, 0], [1.0, 0.91, 1.0]), format!("100 % measured (91.00 % {by}"));
+        assert_eq!(
+            said([1200, 1200, 98, 2], [0.98, 0.97, 0.981]),
+            "98.00 % measured (97.00 % to 98.10 % with 95 % confidence): 2 of the 1,200 kept documents repeat another one"
+        );
+        let too_long = said([1200, 0, 5, 0], [1.0, 0.0, 1.0]);
+        assert!(too_long.starts_with("not measured, because it would take more than 5 %"), "{too_long}");
+        let unlike = "none was removed and none of a sample of 9 of 12 kept documents repeats another one";
+        assert_eq!(said([12, 9, 0, 0], [1.0, 0.0, 1.0]), format!("not measured, because {unlike}{more}"));
+        // All documents were compared with all.
+        assert_eq!(
+            said([9, 9, 0, 0], [1.0; 3]),
+            "not measured, because none was removed and none of the 9 kept documents repeats another one"
+        );
+        assert_eq!(said([1, 1, 3, 0], [1.0; 3]), "100 % measured: the kept document repeats no other one");
+        assert_eq!(
+            said([9, 9, 1, 1], [0.5; 3]),
+            "50.00 % measured: 1 of the 9 kept documents repeats another one"
+        );
     }
 
-    fn audited([documents, pairs, found]: [u64; 3], [recall, low, high]: [f64; 3]) -> Audit {
+    fn audited([kept, documents, removed, missed]: [u64; 4], [recall, low, high]: [f64; 3]) -> Audit {
         let mut audit = Audit::default();
-        (audit.documents, audit.pairs, audit.found) = (documents, pairs, found);
+        (audit.kept, audit.documents, audit.removed, audit.missed) = (kept, documents, removed, missed);
         (audit.recall, audit.low, audit.high) = (recall, low, high);
         audit
     }
@@ -292,7 +296,7 @@ mod tests {
         let unknown = "unknown, because no pair was found; a pair of similarity 0.8 is found with a probability of 99.23 %";
         assert_eq!(recall(None, None, at, None), unknown);
         assert_eq!(recall(None, None, None, None), "unknown, because nothing was compared");
-        let sampled = audited([9, 0, 0], [1.0, 0.0, 1.0]);
+        let sampled = audited([12, 9, 0, 0], [1.0, 0.0, 1.0]);
         assert!(recall(None, None, at, Some(&sampled)).starts_with(&format!("{unknown}; not measured, ")));
         for (documents, says) in [
             (1, "nothing to measure, because there is only one document"),
@@ -302,7 +306,7 @@ mod tests {
                 "nothing to measure: all 9 documents were compared with one another, and none has a near-duplicate",
             ),
         ] {
-            assert_eq!(recall(None, None, at, Some(&audited([documents, 0, 0], [1.0; 3]))), says);
+            assert_eq!(recall(None, None, at, Some(&audited([documents, documents, 0, 0], [1.0; 3]))), says);
         }
     }
 

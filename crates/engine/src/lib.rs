@@ -91,7 +91,7 @@
 //!    through others, form neighbourhoods.
 //! 4. **Verification.** The documents of each neighbourhood are read again by position, and their shingle sets are compared exactly.
 //! 5. **Decisions.** [`dedup`](fn@stages::dedup) keeps and removes documents, or [`pairs`](fn@stages::pairs) lists similar ones.
-//! 6. **Audit.** [`audit`] compares a sample without bands, to measure what bands found.
+//! 6. **Audit.** [`audit`] looks for near-duplicates among the kept documents, to measure what was missed.
 //! 7. **Output.** [`output`] and [`report`] write the decisions.
 //!
 //! If the documents do not fit into [memory](RunSettings::memory), their sketches, ids and band keys go to temporary files. If a run

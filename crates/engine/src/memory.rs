@@ -168,6 +168,11 @@ impl WorkingMemory {
         let parts = bytes.div_ceil((self.bytes / 3).max(1)).next_power_of_two();
         Parts { bits: parts.trailing_zeros() }
     }
+
+    /// How many times `bytes` fit into what [`parts`](Self::parts) has for one part.
+    pub(crate) fn fitting(self, bytes: u64) -> usize {
+        usize::try_from(self.bytes / 3 / bytes.max(1)).unwrap_or(usize::MAX)
+    }
 }
 
 /// A cut of all mixed keys into ranges by their first bits.

@@ -58,8 +58,8 @@ mod _minwise {
     use crate::sketches::PySketches;
     #[pymodule_export]
     use crate::spark::{
-        PySparkBatch, PySparkBlocks, PySparkFile, PySparkRounds, PySparkSample, PySparkTask, spark_allowed,
-        spark_ask, spark_group, spark_name, spark_plan, spark_settle, spark_share, spark_sort, spark_wait,
+        PySparkBatch, PySparkBlocks, PySparkFile, PySparkRounds, PySparkTask, spark_allowed, spark_ask,
+        spark_audit, spark_group, spark_name, spark_plan, spark_settle, spark_sort, spark_wait,
     };
 
     #[cfg(debug_assertions)]

@@ -1,171 +1,102 @@
-"""The audit: a sample of documents is compared with all others without bands, which measures the recall.
-
-It counts as the audit of the command does. Documents of the input are drawn, and each has a pair with every other shingle set that is similar to
-its own, and one with its equal documents, if it has any. A pair counts as found if both documents share a band and the filter of the job
-leaves the pair open; on a full shelf, the earlier document must have come before the shelf was full.
-"""
+"""The audit: kept documents are drawn and compared with all others without bands, which measures the recall of decisions."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, cast
 
-from .._minwise import spark_share
+from .._minwise import spark_audit
 from . import _tasks
-from ._rounds import SHELF, compare
+from ._rounds import compare
 from ._rows import Columns
-from ._shelves import chosen_texts, copies_of, groups_here, members_of, split_groups
+from ._shelves import SMALL_HASHES, chosen_texts, copies_of
 from ._tasks import Job
 from ._work import Work
 
-#: Documents of a sample, and pairs of sketches that `auto` compares at most: some ten seconds of one core.
-MOST_DOCUMENTS = 1_000
+#: Documents that `auto` draws at most, and pairs of sketches that it compares: some ten seconds of one core. The command compares all pairs of as
+#: many documents.
+MOST_DOCUMENTS = 3_500
 MOST_PAIRS = 2_000_000_000
-#: Pairs of a sample that are compared exactly, about. A drawn document has at least the first and at most the second number of them; if more
-#: documents are near it, those that are compared stand for all.
-EXACT_PAIRS = 65_536
-PARTNERS = (16, 256)
+#: Documents of the clusters of a sample, whose sketches the driver has.
+MOST_SKETCHES = 100_000
 
 
-def size(audit: int | str, documents: int, distinct: int) -> int:
+def size(audit: int | str, distinct: int) -> int:
     """How many documents are drawn."""
-    if audit == "off" or documents == 0:
+    if audit == "off" or distinct < 1:
         return 0
     if audit == "auto":
-        return min(MOST_DOCUMENTS, documents, max(MOST_PAIRS // max(distinct, 1), 1))
-    return min(int(audit), documents)
+        return min(MOST_DOCUMENTS, max(MOST_PAIRS // distinct, 1))
+    return int(audit)
 
 
-def partners(sets: int) -> int:
-    """How many documents near each of so many drawn shingle sets are compared exactly."""
-    least, most = PARTNERS
-    return min(max(EXACT_PAIRS // max(sets, 1), least), most)
-
-
-def full_shelves(work: Work, most: int, removed: str | None) -> dict[tuple[int, int], bytes]:
-    """Shelves that took `most` documents and left out others, by band and band key, each with the rank key of the last document that it took.
-    Documents of the table `removed` do not stand on shelves."""
-    from pyspark.sql import Window
+def searched_of(work: Work, cluster: str, spared: int) -> Any:
+    """Documents that have a text, with the rank key of the kept document of their cluster: kept ones by stars, all distinct ones by components. Those
+    without shingles have no sketch and are found equal or not at all."""
     from pyspark.sql import functions as F
 
-    here = groups_here(work)
-    members = members_of(work) if here is None else work.frame(split_groups(here)[0], "members")
-    large = members.groupBy("band", "key").agg(F.count(F.lit(1)).alias("n")).where(F.col("n") > most).select("band", "key")
-    put = members.join(F.broadcast(large), ["band", "key"])
-    if removed is not None:
-        put = put.join(work.table(removed, "rank binary"), "rank", "left_anti")
-    order = Window.partitionBy("band", "key").orderBy(F.hex("rank"))
-    last = put.withColumn("at", F.row_number().over(order)).where(F.col("at") == most)
-    return {(row["band"], row["key"]): bytes(row["rank"]) for row in last.collect()}
+    rows = work.table("sketches", _tasks.SKETCHES).where(F.col("equality").isNotNull()).select("rank", "equality", "sketch")
+    # One of equal documents stands for all.
+    rows = rows.join(copies_of(work).select("rank"), "rank", "left_anti")
+    # Spared documents were found, so they are no missed duplicates.
+    decided = work.table("all-decided" if spared else "decisions", "rank binary, `of` binary").select("rank", "of")
+    if cluster == "star":
+        return rows.join(decided, "rank", "left_anti").withColumn("cluster", F.col("rank"))
+    return rows.join(decided, "rank", "left").select("rank", "equality", "sketch", F.coalesce("of", "rank").alias("cluster"))
+
+
+def drawn_of(work: Work, searched: Any, job: Job, documents: int) -> tuple[int, list[bytes]]:
+    """The number of kept documents of the inputs that have a text, and the rank keys of those that are drawn."""
+    from pyspark.sql import functions as F
+
+    # Rank keys of references begin with 0.
+    kept = searched.where((F.col("rank") == F.col("cluster")) & ~F.hex("rank").startswith("00"))
+    order = work.save(kept.select("rank", "equality").mapInArrow(_tasks.drawer(job), _tasks.ORDERED), "audit-order")
+    first = order.orderBy(F.hex("order"), F.hex("rank")).limit(documents).select("rank").toArrow()
+    return order.count(), first["rank"].to_pylist()
+
+
+def sample_of(work: Work, searched: Any, drawn: list[bytes]) -> tuple[int, Any]:
+    """How many of the drawn documents are compared, and the documents of their clusters as a table. If clusters are too large for the driver, those
+    that were drawn last are left out."""
+    import pyarrow as pa
+    from pyspark.sql import functions as F
+
+    chosen = work.frame(pa.table({"cluster": pa.array(drawn, pa.binary())}), "audit-drawn")
+    rows = searched.join(F.broadcast(chosen), "cluster").select("rank", "cluster", "sketch")
+    sizes = {row["cluster"]: row["n"] for row in rows.groupBy("cluster").agg(F.count(F.lit(1)).alias("n")).collect()}
+    total, number = 0, 0
+    for number, rank in enumerate(drawn, 1):
+        total += sizes[rank]
+        if total > MOST_SKETCHES and number > 1:
+            number -= 1
+            rows = rows.where(F.col("cluster").isin(drawn[:number]))
+            break
+    return number, rows.toArrow()
 
 
 def audit(
-    work: Work,
-    df: Any,
-    against: Any,
-    columns: Columns,
-    job: Job,
-    documents: int,
-    of: int,
-    kinds: list[int],
-    largest: int,
-    shelf: int | None,
-    removed: str | None,
+    work: Work, df: Any, against: Any, columns: Columns, job: Job, cluster: str, counts: dict[str, Any], documents: int
 ) -> dict[str, Any]:
-    """Draws `documents` of all documents of the input, which are `of` rows of some `kinds`, and counts their pairs, and how many of them the job
-    had. A shelf takes `shelf` documents, without those of the table `removed`, and the largest one has `largest`."""
+    """Draws kept documents and counts those that repeat another kept one, which were missed."""
     import pyarrow as pa
     from pyspark.sql import functions as F
 
-    sketches = work.table("sketches", _tasks.SKETCHES)
-    # The fingerprint of a row is as good as random, and the same in every run.
-    rows = sketches.where(F.col("kind").isin(kinds) & ~F.col("given")).orderBy("content", "rank").limit(documents).select("rank", "sketch", "keys")
-    drawn = rows.toArrow().to_pylist()
-    # The first of its equal documents for each drawn one, or the document itself if it is the first and has copies.
-    copies = copies_of(work)
-    mine = F.broadcast(work.frame(pa.table({"rank": pa.array([row["rank"] for row in drawn], pa.binary())}), "audit-drawn"))
-    later = copies.join(mine, "rank").select("rank", "other")
-    earlier = copies.select(F.col("other").alias("rank")).join(mine, "rank", "left_semi").distinct().select("rank", F.col("rank").alias("other"))
-    firsts = {bytes(row["rank"]): bytes(row["other"]) for row in later.unionByName(earlier).collect()}
-    sets = {firsts.get(row["rank"], row["rank"]): (row["sketch"], row["keys"]) for row in drawn if row["sketch"] is not None}
-    found: dict[bytes, list[tuple[bytes, bytes]]] = {}
-    near: dict[bytes, int] = {}
-    similar: set[tuple[bytes, bytes]] = set()
-    if sets:
-        near, found = _near(work, sketches, copies, job, sets)
-        similar = _similar(work, df, against, columns, job, found)
-    most = SHELF if shelf is None else shelf
-    full = full_shelves(work, most, removed) if largest > most else {}
-
-    def is_met(first: bytes, other: bytes, bands: bytes) -> bool:
-        keys = sets[first][1]
-        for at in range(0, len(bands), 2):
-            band = int.from_bytes(bands[at : at + 2], "little")
-            key = int.from_bytes(keys[8 * band : 8 * band + 8], "little", signed=True)
-            last = full.get((band, key))
-            if last is None or min(first, other) <= last:
-                return True
-        return False
-
-    # Pairs, found pairs, and how many documents near it each compared one stands for, by shingle set.
-    seen: dict[bytes, tuple[int, int, float]] = {}
-    for first, others in found.items():
-        pairs = [(other, bands) for other, bands in others if (min(first, other), max(first, other)) in similar]
-        met = sum(is_met(first, other, bands) for other, bands in pairs)
-        seen[first] = (len(pairs), met, near[first] / len(others))
-    counted, total, hits = [], 0, 0
-    for row in drawn:
-        equal = row["rank"] in firsts
-        pairs_of, met_of, stand_for = seen.get(firsts.get(row["rank"], row["rank"]), (0, 0, 1.0))
-        total, hits = total + equal + pairs_of, hits + equal + met_of
-        counted.append((equal + stand_for * pairs_of, equal + stand_for * met_of))
-    is_whole = all(stand_for == 1.0 for _, _, stand_for in seen.values())
-    unseen = 1.0 - len(drawn) / max(of, 1) if is_whole else 1.0
-    recall, low, high = spark_share(counted, unseen)
-    measured = (recall, low, high) if total else (None, None, None)
-    names = ("recall", "low", "high")
-    return {"documents": len(drawn), "pairs": total, "found": hits, **dict(zip(names, measured)), "is_complete": unseen <= 0.0}
-
-
-def _near(
-    work: Work, sketches: Any, copies: Any, job: Job, sets: dict[bytes, tuple[bytes, bytes]]
-) -> tuple[dict[bytes, int], dict[bytes, list[tuple[bytes, bytes]]]]:
-    """For each drawn shingle set, the number of documents near it, and those of them that are compared exactly, with the bands that they share."""
-    import pyarrow as pa
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
-    names = sorted(sets)
-    sample = pa.table({"rank": pa.array(names, pa.binary()), "sketch": pa.array([sets[name][0] for name in names], pa.binary())})
+    found = counts["removed"] + counts["spared"]
+    searched = searched_of(work, cluster, counts["spared"])
+    kept, drawn = drawn_of(work, searched, job, documents)
+    if not drawn:
+        return cast(dict[str, Any], json.loads(spark_audit(kept, 0, found, 0)))
+    compared, table = sample_of(work, searched, drawn)
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, sample.schema) as writer:
-        writer.write_table(sample)
-    most = partners(len(sets))
-    # One of equal documents stands for all.
-    rows = sketches.where("sketch is not null").select("rank", "sketch").join(copies.select("rank"), "rank", "left_anti")
-    task = _tasks.sampler(job, sink.getvalue().to_pybytes(), most)
-    table = work.save(rows.mapInArrow(task, _tasks.NEAR), "audit-near")
-    counted = table.where("near is not null").groupBy("a").agg(F.sum("near").alias("near")).collect()
-    order = Window.partitionBy("a").orderBy("key", F.hex("c"))
-    chosen = table.where("c is not null").withColumn("at", F.row_number().over(order)).where(F.col("at") <= most)
-    found: dict[bytes, list[tuple[bytes, bytes]]] = {}
-    for row in chosen.select("a", "c", "bands").toArrow().to_pylist():
-        found.setdefault(row["a"], []).append((row["c"], row["bands"]))
-    return {bytes(row["a"]): row["near"] for row in counted}, found
-
-
-def _similar(
-    work: Work, df: Any, against: Any, columns: Columns, job: Job, found: dict[bytes, list[tuple[bytes, bytes]]]
-) -> set[tuple[bytes, bytes]]:
-    """Pairs that reach the threshold, the earlier document first."""
-    import pyarrow as pa
-
-    pairs = sorted({(min(first, other), max(first, other)) for first, others in found.items() for other, _ in others})
-    if not pairs:
-        return set()
-    ranks = sorted({rank for pair in pairs for rank in pair})
-    texts = chosen_texts(df, against, columns, job, pa.table({"rank": pa.array(ranks, pa.binary())}), len(ranks))
-    work.save(texts, "audit-texts")
-    asks = pa.table({name: pa.array([pair[at] for pair in pairs], pa.binary()) for at, name in enumerate(("a", "c"))})
-    compare(work, job, work.frame(asks, "audit-asks"), "audit-similar", all=False, texts="audit-texts")
-    rows = work.table("audit-similar", _tasks.SIMILAR).where("a is not null").select("a", "c").toArrow().to_pylist()
-    return {(row["a"], row["c"]) for row in rows}
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    near = searched.where(F.col("sketch").isNotNull()).select("rank", "cluster", "sketch").mapInArrow(_tasks.sampler(job, sink.getvalue().to_pybytes()), _tasks.NEAR)
+    pairs = work.save(near, "audit-pairs")
+    needed = pairs.select(F.col("a").alias("rank")).unionByName(pairs.select(F.col("c").alias("rank"))).distinct()
+    number = needed.count()
+    work.save(chosen_texts(df, against, columns, job, needed.toArrow() if number <= SMALL_HASHES else needed, number), "audit-texts")
+    compare(work, job, pairs.select("a", "c"), "audit-similar", all=False, texts="audit-texts")
+    similar = work.table("audit-similar", _tasks.SIMILAR).where("a is not null").join(pairs, ["a", "c"])
+    missed = similar.select("cluster").distinct().count()
+    return cast(dict[str, Any], json.loads(spark_audit(kept, compared, found, missed)))

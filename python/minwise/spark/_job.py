@@ -255,15 +255,10 @@ def run(ready: _Ready, limits: dict[str, int | None], plan: dict[str, Any]) -> d
     counts["repeated_ids"] = (folder.counts("ids") or {}).get("renamed", 0)
     counts["rejected"] = counts["too_short"] + counts["too_long"] + (counts["nulls"] if null == "reject" else 0)
     counts["kept"] = counts["read"] - counts["removed"] - counts["rejected"]
-    documents = counts["read"] - counts["rejected"]
-    drawn = _audit.size(ready.audit, documents, counts["distinct"])
+    drawn = _audit.size(ready.audit, counts["distinct"])
     # Some sketches rule out no pair, so that an audit would compare all texts.
-    if drawn and plan["sieve"] is not None:
-        # By components, all documents stand on their shelves. Stars remove documents of large clusters, too, before those are spared.
-        removed = None if plan["cluster"] == "components" else "all-decided" if counts["spared"] else "decisions"
-        kinds = [_shelves.WITH_SHINGLES, _shelves.WITHOUT_SHINGLES, *([_shelves.NULL] if null == "keep" else [])]
-        sizes = (drawn, documents, kinds, counts["largest"], limits.get("shelf"))
-        counts["audit"] = folder.step("audit", lambda: _audit.audit(folder, df, against, columns, job, *sizes, removed))
+    if drawn and plan["audit_filter"] is not None:
+        counts["audit"] = folder.step("audit", lambda: _audit.audit(folder, df, against, columns, job, plan["cluster"], counts, drawn))
     names = ("spec", "threshold", "bands", "rows", "keep", "cluster", "max_cluster", "found_at_threshold")
     counts |= {name: plan[name] for name in names}
     counts["steps_computed"] = folder.computed

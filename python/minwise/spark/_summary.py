@@ -8,6 +8,8 @@ from typing import Any
 NAMES = 12
 #: An interval that is wider than this says little about the recall, as in the command.
 WIDE = 0.1
+#: The way to a narrower one.
+MORE = " (`--audit N` compares more)"
 
 
 def counted(number: int, noun: str) -> str:
@@ -54,31 +56,31 @@ def compared(counts: dict[str, Any]) -> str:
     return f"{counted(pairs, 'candidate pair')}: {', '.join(parts)}"
 
 
-def measured(audit: dict[str, Any]) -> str:
-    """What an audit measured, in the words of the command."""
-    documents, pairs = counted(audit["documents"], "document"), audit["pairs"]
-    more = " (`--audit N` compares more)"
-    if pairs == 0:
-        if not audit["is_complete"]:
-            return f"not measured, because no document of a sample of {audit['documents']:,} has a near-duplicate{more}"
-        none = "the only document has no near-duplicate" if audit["documents"] == 1 else f"none of the {documents} has a near-duplicate"
-        return f"not measured, because {none}"
-    share, near = probability(audit["recall"]), counted(pairs, "near-duplicate")
-    if audit["is_complete"]:
-        # A pair counts for both of its documents, and documents of equal shingles as one.
-        return f"{share} measured: {audit['found']:,} of {near} found, summed over all {documents}"
-    interval = f"{probability(audit['low'])} to {probability(audit['high'])} with 95 % confidence"
-    more = more if audit["high"] - audit["low"] > WIDE else ""
-    return f"{share} measured ({interval}) on {near} of a sample of {documents}{more}"
+def measured(audit: dict[str, Any] | None) -> str:
+    """The recall that an audit measured."""
+    if audit is None:
+        return "not measured (`--audit N` measures it)"
+    kept, documents, missed = audit["kept"], audit["documents"], audit["missed"]
+    of = f"the {counted(kept, 'kept document')}" if documents == kept else f"a sample of {documents:,} of {counted(kept, 'kept document')}"
+    repeat = f"{f'{missed:,}' if missed else 'none'} of {of} {'repeat' if missed > 1 else 'repeats'} another one"
+    if kept == 1:
+        repeat = f"the kept document repeats {'another' if missed else 'no other'} one"
+    if audit["recall"] is None:
+        return f"not measured, because none was removed and {repeat}{'' if documents == kept else MORE}"
+    share, low, high = (probability(audit[name]) for name in ("recall", "low", "high"))
+    if audit["low"] >= audit["high"]:
+        return f"{share} measured: {repeat}"
+    more = MORE if audit["high"] - audit["low"] > WIDE else ""
+    return f"{share} measured ({low} to {high} with 95 % confidence): {repeat}{more}"
 
 
 def recall(counts: dict[str, Any]) -> str:
     """The recall that was measured. If none was, the line has the probability of finding a pair at the threshold."""
     audit = counts.get("audit")
-    if audit is not None and audit["pairs"]:
+    if audit is not None and audit["recall"] is not None:
         return measured(audit)
-    what = "not measured (`--audit N` measures it)" if audit is None else measured(audit)
-    return f"{what}; a pair at {counts['threshold']:g} is found with a probability of {probability(counts['found_at_threshold'])}"
+    found = probability(counts["found_at_threshold"])
+    return f"{measured(audit)}; a pair of similarity {counts['threshold']:g} is found with a probability of {found}"
 
 
 def show(counts: dict[str, Any], seconds: float, outputs: dict[str, str], is_annotated: bool = False) -> str:

@@ -18,7 +18,8 @@ PAIRS = "a binary, c binary"
 SCREENED = "a binary, c binary, bytes bigint"
 ASKED = "a binary, c binary, bytes bigint, asked bigint"
 SIMILAR = "a binary, c binary, similarity double, compared bigint"
-NEAR = "a binary, c binary, `key` bigint, near bigint, bands binary"
+NEAR = "a binary, c binary, cluster binary"
+ORDERED = "rank binary, `order` binary"
 COUNTED = "shingle bigint, documents bigint"
 SIZES = "documents bigint"
 SUMS = "rows bigint, bytes bigint, key_bytes bigint"
@@ -419,19 +420,29 @@ def block_screener(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
     return screen
 
 
-def sampler(job: Job, sample: bytes, most: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """How many documents of a task may be similar to each document of the sample, and some of them with the bands that both share."""
+def drawer(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """The order in which kept documents are drawn, the same as in the command."""
+
+    def draw(batches: Iterator[Any]) -> Iterator[Any]:
+        from minwise.spark._tasks import _batch, _task
+
+        for batch in batches:
+            yield _batch(_task(job).audit_order(batch))
+
+    return draw
+
+
+def sampler(job: Job, sample: bytes) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Pairs of a row and a document of the sample that may be similar, if the row is of an earlier cluster."""
 
     def screen(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        from minwise._minwise import SparkSample
         from minwise.spark._tasks import _batch, _task
 
-        near = SparkSample(_task(job), pa.ipc.open_stream(sample).read_all(), most)
+        drawn = pa.ipc.open_stream(sample).read_all()
         for batch in batches:
-            near.add(batch)
-        yield _batch(near.finish())
+            yield _batch(_task(job).screen_sample(batch, drawn))
 
     return screen
 

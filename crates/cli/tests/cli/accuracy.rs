@@ -26,11 +26,7 @@ fn errors_and_times_of_several_sketches() {
     assert!(lines[0].ends_with("per document  per comparison"));
     assert!(lines[2].contains("4,096") && lines[2].contains("0 (0 %)"), "{}", lines[2]);
     assert!(lines[2].ends_with("ns") || lines[2].ends_with("µs") || lines[2].ends_with("ms"), "{}", lines[2]);
-    assert!(
-        run.err.contains("compared    all 6 pairs of 4 documents with shingles"),
-        "{}",
-        run.err
-    );
+    assert!(run.err.contains("compared    all 6 pairs of 4 documents with shingles"), "{}", run.err);
 
     let details = desk.run("accuracy in.jsonl --pairs all --details -q").exit(0);
     let lines = details.lines();
@@ -110,7 +106,7 @@ fn a_threshold_of_0_lists_all_pairs() {
     assert_eq!(lines[0], "a\tfar\t0.000000");
     assert!(lines[1].ends_with("\t0.950249"), "{}", lines[1]);
     let banded = desk.run("pairs in.jsonl --threshold 0 --bands 32 --rows 2 -q").exit(0);
-    assert_eq!(banded.lines(), [&*lines[1], &*lines[2], &*lines[5]]);
+    assert_eq!(banded.lines(), [lines[1], lines[2], lines[5]]);
     insta::assert_snapshot!(desk.run("pairs in.jsonl --threshold 0"), @"
     exit 2
     --- stderr

@@ -34,7 +34,7 @@ fn what_repeats_a_reference_or_an_earlier_input_goes() {
     removed     3 documents (60.0 %) in 3 clusters; 1 of them equal after normalisation
     rejected    0 records
     compared    3 candidate pairs: 3 compared exactly, 2 reach 0.8
-    recall      99.92 % expected; 100 % measured by comparing each of the 5 documents with all others
+    recall      99.92 % expected; 100 % measured: none of the 2 kept documents repeats another one
     wrote       2 kept documents to `out.jsonl`
                 3 removed documents to `gone.jsonl`
                 the report to `report/index.html`

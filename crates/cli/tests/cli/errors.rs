@@ -21,7 +21,7 @@ fn the_example_runs_as_the_readme_says() {
     removed     18 documents (37.5 %) in 14 clusters; 6 of them equal after normalisation
     rejected    0 records
     compared    14 candidate pairs: 1 ruled out by its sketches, 13 compared exactly, 12 reach 0.8
-    recall      99.99 % expected; 100 % measured by comparing each of the 48 documents with all others
+    recall      99.99 % expected; 100 % measured: none of the 30 kept documents repeats another one
     wrote       30 kept documents to `kept.jsonl`
                 18 removed documents to `removed.jsonl`
     time        [time]

@@ -13,7 +13,7 @@
 //! | [`odd`] | parities of indexed minima | O(1/k) | see the module |
 //! | [`sectional`] | registers that agree, and where | none, for qJ | qJ(1−qJ)/k |
 //!
-//! One is about a run instead of a pair: [`ratio`], the share of pairs that was found, from a sample of documents.
+//! One is about a run instead of a pair: [`missed`], the share of duplicates that was found, from a sample of kept documents.
 
 pub mod b_bit;
 pub mod bottom_k;
@@ -22,9 +22,9 @@ pub mod fast_similarity;
 pub mod fractional_bit;
 pub mod min_max;
 pub mod minhash;
+pub mod missed;
 pub mod odd;
 pub mod one_permutation;
-pub mod ratio;
 pub mod sectional;
 pub mod super_minhash;
 

@@ -1,86 +1,86 @@
-//! The audit: a sample of documents compared with all others without bands, to measure what bands found.
+//! The audit: near-duplicates that a run kept, looked for without its bands, to measure its recall.
 //!
-//! The expected recall rests on the similarities of the pairs that were found and on the S-curve. The audit rests on
-//! neither:
+//! # What is measured
 //!
-//! 1. Documents of the inputs are drawn with equal chances, by the seed of the spec.
-//! 2. The sketch of each is compared with those of all documents. Two filters, each with an error of
-//!    [`FILTER_ERROR`](crate::FILTER_ERROR), put aside pairs that cannot be similar. The rest is read and compared exactly. This
-//!    gives the *true pairs* of the sample, those at or above the threshold.
-//! 3. The audit looks up which of the true pairs the run had as candidates, crowded shelves included.
+//! The *recall of decisions*: of the documents that repeat a kept one, the share that was removed.
 //!
-//! Pairs are counted by document, as the expected recall has them: a document has a pair with each other shingle set that is
-//! similar, and one with its own if it has equals, which is found whatever the bands. Two references are no pair, since
-//! nothing is decided about them. Of a document with more partners than can be looked at or read, some stand for all.
+//! ```text
+//! recall = removed / (removed + missed)
+//! ```
 //!
-//! Precision needs no sample: every pair that decides anything has been compared exactly, so it is 1.
+//! Every removed document was compared exactly with the one in whose favour it goes, so their number is known, and precision is 1.
+//! A *missed duplicate* is a document of the inputs that was kept although a kept document before it in keeper order is similar. By
+//! components, it is one whose cluster has a document that is similar to a document of an earlier cluster. So the audit looks for
+//! similar documents in the output, and needs to know nothing of the bands, shelves and filters that may have missed them.
+//!
+//! The expected recall is another quantity: the share of *pairs*. A document of several pairs is removed if one of them is found, so
+//! the recall of decisions is the higher one, unless most documents have one pair.
+//!
+//! # How it is measured
+//!
+//! 1. Kept documents are drawn with equal chances, by the seed of the spec ([`draw`]). Mostly, all are.
+//! 2. Documents whose sketches are near that of a drawn one are found: in a small corpus, and if a number of documents was asked for,
+//!    by comparing sketches with all others ([`near`]); else by bands of the audit's own, which find a pair with a probability that
+//!    follows from its two sketches ([`bands`]). Sketches that are near miss a similar pair with an error of
+//!    [`FILTER_ERROR`](crate::FILTER_ERROR), twice at most.
+//! 3. Near documents are read and compared exactly ([`exact`]).
+//! 4. A missed duplicate is seen if it is drawn and its pair is found, both with known probabilities, so limits for the number that
+//!    was missed are those of a binomial count ([`minwise::estimate::missed`]).
 //!
 //! # What it may cost
 //!
-//! Unless a number of documents was asked for, an audit may take a twentieth of the run. The cost is counted in bytes and comparisons
-//! and not by the clock, so that the same input gives the same numbers on every machine: a byte of text takes some 6 ns until it is
-//! decided about, a comparison of sketches of one bit per register some 4 ns, and one of whole rows several times that. Small
-//! corpora may be audited whole, because that takes milliseconds.
+//! Unless a number of documents was asked for, an audit may take a twentieth of the run or a fifth of a second. The cost is counted in
+//! bytes, documents and comparisons and not by the clock, so that the same input gives the same numbers on every machine
+//! ([`AuditBounds`]). If that is not enough for all documents, half of the drawn documents are left out, as often as needed.
 
-mod met;
-mod partners;
-mod sample;
+mod bands;
+mod draw;
+mod exact;
+mod near;
 mod sieve;
+mod values;
 
-use minwise::estimate::ratio::{Drawn, share_found};
+use std::ops::RangeInclusive;
+
+use minwise::estimate::missed::SampledMisses;
 use minwise::verify::Measure;
 use minwise::{Observer, Stage};
 use minwise_corpus::Corpus;
-use partners::{LOOKED_AT, SamplePartners};
 use serde::{Serialize, Serializer};
-use sieve::Sieve;
 
+use self::bands::AuditBands;
+use self::draw::Draw;
+pub use self::draw::audit_rank;
+use self::sieve::Sieve;
 use crate::candidate::gather::Equals;
-use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::order::KeeperOrder;
-use crate::error::Error;
+use crate::decide::Removed;
+use crate::error::{Error, ErrorKind};
 use crate::read::Reading;
 use crate::settings::{AuditSize, Plan, Search};
 
-/// Bytes of the corpus that one comparison of two sketches is worth.
-const BYTES_A_COMPARISON: u64 = 32;
-/// Comparisons that it takes to make the row of a document ready for them.
-const COMPARISONS_A_ROW: u64 = 8;
-/// Comparisons that are made however small the corpus is.
-const FREE_COMPARISONS: u64 = 1 << 20;
-/// Rows that are made ready however small the corpus is.
-const FREE_ROWS: u64 = 1 << 16;
-/// Bytes that documents have, on average, for the time of all their rows to be a small part of that of the run.
-const LEAST_BYTES: u64 = 512;
-/// Bytes of the corpus for one that is read again.
-const BYTES_A_BYTE: u64 = 64;
-/// Bytes that are read again however small the corpus is.
-const FREE_BYTES: u64 = 1 << 20;
-/// The most documents that are drawn, unless more are asked for.
-const AFFORDABLE: u64 = 1000;
-/// Partners of each document that are read if so many documents were asked for, all of them of the average size.
-const PARTNERS: u64 = 32;
-
-/// Sets of the sample that are compared together, however many there are: each may take tens of kilobytes, for its row, the
-/// documents near it and its pairs. A number of its own, and no share of the memory, since that changes no result.
+/// Sets of the sample that are compared together, however many there are: each may take tens of kilobytes, for its row and its
+/// pairs. A number of its own, and no share of the memory, because it changes no result.
 const PORTION: usize = 1024;
 
 /// The width from which on an interval says little.
 const WIDE: f64 = 0.1;
 
-/// What a sample says of the recall.
+/// The recall of decisions that was measured.
 ///
-/// Serialised, `recall`, `low` and `high` are null if the sample has no pairs, because nothing was measured then.
+/// Serialised, `recall`, `low` and `high` are null if no duplicate was found or missed, because nothing was measured then.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Audit {
-    /// Documents that were drawn.
+    /// Kept documents of the inputs that have a text.
+    pub kept: u64,
+    /// Those of them that were drawn and looked at.
     pub documents: u64,
-    /// Their pairs at or above the threshold, as far as they were compared exactly.
-    pub pairs: u64,
-    /// Those of them that the run had as candidates.
-    pub found: u64,
-    /// The share of all such pairs that is found; 1 if there are none.
+    /// Duplicates that the run found.
+    pub removed: u64,
+    /// Missed duplicates among the documents that were drawn.
+    pub missed: u64,
+    /// The share of all duplicates that the run found; 1 if there are none.
     pub recall: f64,
     /// The lower end of its 95 % confidence interval.
     pub low: f64,
@@ -91,13 +91,30 @@ pub struct Audit {
 /// An audit for which no document was drawn.
 impl Default for Audit {
     fn default() -> Self {
-        Self::NONE
+        Self { kept: 0, documents: 0, removed: 0, missed: 0, recall: 1.0, low: 0.0, high: 1.0 }
     }
 }
 
 impl Audit {
-    /// An audit for which no document was drawn.
-    const NONE: Self = Self { documents: 0, pairs: 0, found: 0, recall: 1.0, low: 0.0, high: 1.0 };
+    /// The audit of which `drawn` of `kept` documents were compared with all others, and `missed` of them are missed duplicates.
+    #[must_use]
+    pub fn of_counts(kept: u64, drawn: u64, removed: u64, missed: u64) -> Self {
+        Self::new(kept, drawn, removed, &vec![1.0; missed as usize], 0, 1.0)
+    }
+
+    /// Given the probability with which the search for each missed duplicate succeeds, and for one that is hard to find.
+    fn new(kept: u64, documents: u64, removed: u64, seen: &[f64], open: u64, least: f64) -> Self {
+        let drawn = if documents == kept { 1.0 } else { documents as f64 / kept as f64 };
+        let share = SampledMisses { found: removed, seen, open, drawn, least }.share_found();
+        let (low, high) = share.interval;
+        Self { kept, documents, removed, missed: seen.len() as u64, recall: share.value, low, high }
+    }
+
+    /// Whether there is a duplicate, so that a recall was measured.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.removed + self.missed > 0
+    }
 
     /// Whether the interval is too wide to say much, so that more documents had better be drawn.
     #[must_use]
@@ -105,10 +122,10 @@ impl Audit {
         self.high - self.low > WIDE
     }
 
-    /// Whether every document was drawn and all its pairs were compared, so that the recall is exact.
+    /// Whether every document was compared with all others, so that the recall is exact.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.documents > 0 && self.low >= self.high
+        self.low >= self.high
     }
 }
 
@@ -116,17 +133,18 @@ impl Serialize for Audit {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Fields {
+            kept: u64,
             documents: u64,
-            pairs: u64,
-            found: u64,
+            removed: u64,
+            missed: u64,
             recall: Option<f64>,
             low: Option<f64>,
             high: Option<f64>,
         }
-        let Self { documents, pairs, found, .. } = *self;
+        let Self { kept, documents, removed, missed, .. } = *self;
         let [recall, low, high] =
-            [self.recall, self.low, self.high].map(|value| (pairs > 0).then_some(value));
-        Fields { documents, pairs, found, recall, low, high }.serialize(serializer)
+            [self.recall, self.low, self.high].map(|value| self.is_known().then_some(value));
+        Fields { kept, documents, removed, missed, recall, low, high }.serialize(serializer)
     }
 }
 
@@ -139,21 +157,8 @@ pub(crate) struct AuditedRun<'a> {
     order: &'a KeeperOrder,
     plan: &'a Plan,
     observer: &'a dyn Observer,
-    /// Documents near one of the sample whose rows are looked at, about.
-    looked_at: u64,
-    /// Sets that are compared together, at most.
+    /// Drawn documents that are compared together, at most.
     portion: usize,
-}
-
-/// What was seen of a set of the sample.
-#[derive(Debug, Clone, Copy, Default)]
-struct SampleCounts {
-    /// Its partners among the documents that were compared exactly.
-    pairs: u64,
-    /// Those of them that the run had as candidates.
-    found: u64,
-    /// How many documents near it each of those compared stands for.
-    stand_for: f64,
 }
 
 impl<'a> AuditedRun<'a> {
@@ -165,303 +170,307 @@ impl<'a> AuditedRun<'a> {
         plan: &'a Plan,
         observer: &'a dyn Observer,
     ) -> Self {
-        Self { corpus, reading, equals, order, plan, observer, looked_at: LOOKED_AT, portion: PORTION }
+        Self { corpus, reading, equals, order, plan, observer, portion: PORTION }
     }
 
-    /// Audits a run, given its candidates and which documents repeat another. Nothing where no audit is wanted, where nothing
-    /// can be missed, or where sketches cannot say what is unlike.
-    pub(crate) fn audit(
-        &self,
-        candidates: &Candidates,
-        is_duplicate: impl Fn(u32) -> bool,
-    ) -> Result<Option<Audit>, Error> {
+    /// Audits a run, given the duplicates that it found, by document. Nothing if no audit is wanted, if nothing can be missed, or if
+    /// sketches cannot say what is unlike.
+    pub(crate) fn audit(&self, removed: &[Removed], spared: &[Removed]) -> Result<Option<Audit>, Error> {
         let Self { reading, plan, .. } = *self;
         let inputs = reading.references..reading.documents.len() as u32;
         let banded = plan.search == Search::Banding && plan.measure == Measure::Jaccard;
         let Some(asked) = plan.audit.filter(|_| banded && !inputs.is_empty()) else { return Ok(None) };
         let Some(sieve) = Sieve::new(plan)? else { return Ok(None) };
-        let bounds = Bounds::new(self.corpus.size_bytes(), reading.documents.len() as u64);
-        let size = bounds.sample(asked, sieve.cost()).min(inputs.len() as u64);
-        if size == 0 {
-            return Ok(Some(Audit::NONE));
+        let mut bounds = AuditBounds::new(self.corpus.size_bytes(), reading.documents.len() as u64);
+        if let Some(bands) = plan.audit_bands {
+            bounds = bounds.with_bands(bands);
         }
-        let read_again = bounds.read_again(asked, size);
-        let mut drawn = sample::draw(inputs.clone(), size as usize, plan.spec.seed);
-        // Records that are no documents have numbers, too. What is left of a fair sample without them is one.
-        drawn.retain(|&document| !reading.documents.is_skipped(document));
-        if drawn.is_empty() {
-            return Ok(None);
-        }
-
-        // Equal documents have one set, which is compared once.
-        let mut sets: Vec<u32> = drawn.iter().map(|&document| self.equals.first(document)).collect();
-        sets.sort_unstable();
-        sets.dedup();
-        let portions = sets.len().div_ceil(self.portion);
-        self.observer.begin(Stage::Audit, (portions * reading.documents.len()) as u64);
-        let mut seen = vec![SampleCounts::default(); sets.len()];
-        for first in 0..portions {
-            // From everywhere in the corpus, since it is by the others of its portion that a set is told to be of a large family.
-            let portion: Vec<u32> = sets.iter().skip(first).step_by(portions).copied().collect();
-            let all = self.see(&sieve, &portion, read_again / portions as u64, candidates, &is_duplicate)?;
-            for (seen, of_set) in seen.iter_mut().skip(first).step_by(portions).zip(all) {
-                *seen = of_set;
-            }
-        }
-        let documents = inputs.len() as u64 - reading.documents.skipped(reading.references);
-        let unseen = 1.0 - drawn.len() as f64 / documents as f64;
-        Ok(Some(self.add_up(&drawn, &sets, &seen, unseen)))
+        self.audit_within(asked, &bounds, &sieve, removed, spared).map(Some)
     }
 
-    /// Compares some sets with all documents, and looks up which of their pairs the run had. Reads about so many bytes for it.
-    fn see(
+    fn audit_within(
         &self,
+        asked: AuditSize,
+        bounds: &AuditBounds,
         sieve: &Sieve,
-        sets: &[u32],
-        read_bytes: u64,
-        candidates: &Candidates,
-        is_duplicate: impl Fn(u32) -> bool,
-    ) -> Result<Vec<SampleCounts>, Error> {
-        let partners = partners::find(self, sieve, sets, read_bytes)?;
-        let pairs: Vec<(u32, u32)> = sets
-            .iter()
-            .zip(&partners)
-            .flat_map(|(&set, partners)| partners.similar.iter().map(move |&partner| (set, partner)))
-            .collect();
-        let met = met::met(self, candidates, is_duplicate, &pairs)?;
-        let mut met = met.iter();
-        let seen = |SamplePartners { similar, stand_for }: &SamplePartners| {
-            let found = met.by_ref().take(similar.len()).filter(|&&met| met).count() as u64;
-            SampleCounts { pairs: similar.len() as u64, found, stand_for: *stand_for }
+        removed: &[Removed],
+        spared: &[Removed],
+    ) -> Result<Audit, Error> {
+        let most = match asked {
+            AuditSize::Affordable => None,
+            AuditSize::Documents(documents) => Some(documents),
         };
-        Ok(partners.iter().map(seen).collect())
+        let draw = Draw::new(self, [removed, spared], most)?;
+        let found = (removed.len() + spared.len()) as u64;
+        let searched = draw.documents().count() as u64;
+        let is_small = searched.saturating_mul(searched) / 2 <= bounds.compared_with_all / sieve.cost();
+        let (searched, bands) = if most.is_some() || is_small {
+            let near = bounds.near.max(most.unwrap_or(0).saturating_mul(PARTNERS));
+            (near::compare_all(self, sieve, &draw, self.portion, near)?, None)
+        } else {
+            let bands = AuditBands::new(self, sieve, &draw, searched, bounds.bands(searched))?;
+            (bands.search(self, sieve, &draw, bounds.comparisons, bounds.near)?, Some(bands))
+        };
+        // Without bands there is time to read more.
+        let affordable = if bands.is_none() { 3 * bounds.read } else { bounds.read };
+        let read = affordable.max(most.unwrap_or(0).saturating_mul(PARTNERS * bounds.average));
+        let misses = exact::compare(self, &draw, searched, read)?;
+        let probability = |&agreeing: &u32| bands.as_ref().map_or(1.0, |bands| bands.probability(agreeing));
+        let seen: Vec<f64> = misses.agreeing.iter().map(probability).collect();
+        let least = bands.as_ref().map_or(1.0, AuditBands::least);
+        Ok(Audit::new(draw.kept(), draw.len(misses.halvings), found, &seen, misses.open, least))
     }
 
-    /// Adds up what was seen of the drawn documents, given what was seen of their sets.
-    fn add_up(&self, drawn: &[u32], sets: &[u32], seen: &[SampleCounts], unseen: f64) -> Audit {
-        let mut audit =
-            Audit { documents: drawn.len() as u64, pairs: 0, found: 0, recall: 1.0, low: 0.0, high: 1.0 };
-        let mut whole = true;
-        let by_document: Vec<Drawn> = drawn
-            .iter()
-            .map(|&document| {
-                let first = self.equals.first(document);
-                let certain = u64::from(self.equals.copies(first) > 1);
-                let at = sets.binary_search(&first).unwrap_or_else(|_| unreachable!("its set was compared"));
-                let SampleCounts { pairs, found, stand_for } = seen[at];
-                audit.pairs += certain + pairs;
-                audit.found += certain + found;
-                whole &= stand_for == 1.0;
-                let counted = |seen: u64| certain as f64 + stand_for * seen as f64;
-                Drawn { pairs: counted(pairs), found: counted(found) }
-            })
-            .collect();
-        let share = share_found(&by_document, if whole { unseen } else { 1.0 });
-        Audit { recall: share.value, low: share.interval.0, high: share.interval.1, ..audit }
+    /// Tells the observer that the audit begins, and how many documents it will look at.
+    fn begin(&self, documents: usize) {
+        self.observer.begin(Stage::Audit, documents as u64);
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        if self.observer.cancelled() { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
     }
 }
 
-/// What an audit may do, as the corpus allows it.
-#[derive(Debug, Clone, Copy)]
-struct Bounds {
-    bytes: u64,
-    documents: u64,
+/// Nanoseconds that an audit may take, however short the run is.
+const FREE_NANOSECONDS: u64 = 120_000_000;
+/// Nanoseconds that a run takes per byte and per document, about, with one thread.
+const RUN_NANOSECONDS_PER_BYTE: u64 = 6;
+const RUN_NANOSECONDS_PER_DOCUMENT: u64 = 1500;
+/// Bytes of a document that is short.
+const SHORT_BYTES: u64 = 300;
+/// The share of the run that an audit may take: one part in so many.
+const RUN_SHARE: u64 = 20;
+/// Nanoseconds per band and document: its key, and its place in the order of keys.
+const BAND_NANOSECONDS: u64 = 50;
+/// Nanoseconds per pair of rows that are anywhere in memory.
+const PAIR_NANOSECONDS: u64 = 80;
+/// Nanoseconds per byte that is read again, cut into shingles and compared.
+const READ_NANOSECONDS: u64 = 12;
+/// Nanoseconds per pair of sketches if one is compared with all.
+const BIT_NANOSECONDS: u64 = 4;
+/// The most bands that are drawn: nearly all pairs at usual thresholds are found by then.
+const MOST_BANDS: u64 = 24;
+/// The fewest bands, which find too few pairs to be worth more.
+const LEAST_BANDS: u64 = 2;
+/// Near pairs that are in memory together, at most: 12 bytes each.
+const MOST_NEAR: u64 = 1 << 19;
+/// Near pairs of each document that are kept and read if so many documents were asked for, on average.
+const PARTNERS: u64 = 32;
+
+/// What an audit may do if no number of documents was asked for.
+#[derive(Debug, Clone)]
+struct AuditBounds {
+    /// Bytes per document, on average.
+    average: u64,
+    /// Documents times bands.
+    band_keys: u64,
+    /// Pairs of sketches that are compared because they share a band.
+    comparisons: u64,
+    /// Pairs of sketches in a corpus so small that all are compared.
+    compared_with_all: u64,
+    /// The fewest and the most bands that are drawn.
+    bands: RangeInclusive<u64>,
+    /// Near pairs.
+    near: u64,
+    /// Bytes of text that are read again.
+    read: u64,
 }
 
-impl Bounds {
+impl AuditBounds {
     fn new(bytes: u64, documents: u64) -> Self {
-        Self { bytes, documents: documents.max(1) }
-    }
-
-    /// Bytes of a document, on average.
-    fn average(self) -> u64 {
-        (self.bytes / self.documents).max(1)
-    }
-
-    /// Bytes of text that a twentieth of the run is enough to read again.
-    fn affordable(self) -> u64 {
-        (self.bytes / BYTES_A_BYTE).max(FREE_BYTES)
-    }
-
-    /// Bytes of text that may be read again for a sample.
-    fn read_again(self, asked: AuditSize, sample: u64) -> u64 {
-        match asked {
-            AuditSize::Affordable => self.affordable(),
-            AuditSize::Documents(_) => {
-                self.affordable().max(sample.saturating_mul(PARTNERS.saturating_mul(self.average())))
-            }
+        let share = |bytes: u64| {
+            let run = bytes * RUN_NANOSECONDS_PER_BYTE + documents * RUN_NANOSECONDS_PER_DOCUMENT;
+            (run / RUN_SHARE).max(FREE_NANOSECONDS)
+        };
+        // The size of a corpus depends on its format. Documents are taken to be short here, so that the same documents have the
+        // same audit in every format, unless near documents are more than can be read.
+        let nanoseconds = share(documents * SHORT_BYTES);
+        Self {
+            average: (bytes / documents.max(1)).max(1),
+            band_keys: nanoseconds / 2 / BAND_NANOSECONDS,
+            comparisons: nanoseconds / 4 / PAIR_NANOSECONDS,
+            compared_with_all: FREE_NANOSECONDS / 4 / BIT_NANOSECONDS,
+            bands: LEAST_BANDS..=MOST_BANDS,
+            near: MOST_NEAR,
+            read: share(bytes) / 4 / READ_NANOSECONDS,
         }
     }
 
-    /// How many documents are drawn, if comparing two sketches costs this much; none, where even one would cost too much.
-    fn sample(self, asked: AuditSize, cost: u64) -> u64 {
-        if let AuditSize::Documents(documents) = asked {
-            return documents;
-        }
-        if self.documents > FREE_ROWS && self.average() < LEAST_BYTES {
-            return 0;
-        }
-        let comparisons = (self.bytes / BYTES_A_COMPARISON).max(FREE_COMPARISONS) / cost;
-        // A document and one partner of it are to be read.
-        let read = self.affordable() / self.average().saturating_mul(2);
-        let each = (comparisons / self.documents).saturating_sub(COMPARISONS_A_ROW / cost);
-        AFFORDABLE.min(each).min(read).max(1)
+    /// The same with so many bands, however small the corpus is.
+    fn with_bands(self, bands: u32) -> Self {
+        Self { compared_with_all: 0, bands: bands.into()..=bands.into(), ..self }
+    }
+
+    /// How many bands are looked up among so many documents.
+    fn bands(&self, documents: u64) -> u32 {
+        (self.band_keys / documents.max(1)).clamp(*self.bands.start(), *self.bands.end()) as u32
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use minwise::{Spec, Unobserved};
+    use minwise::Unobserved;
     use minwise_corpus::ReadOptions;
     use tempfile::TempDir;
 
     use super::*;
-    use crate::candidate;
+    use crate::candidate::order::KeeperOrder;
     use crate::read::read;
-    use crate::settings::{Bands, RunSettings};
+    use crate::settings::RunSettings;
 
-    /// A corpus of texts.
-    pub(super) struct AuditTexts {
+    struct Texts {
         corpus: Corpus,
         _folder: TempDir,
     }
 
-    impl AuditTexts {
-        pub(super) fn new(texts: impl Iterator<Item = String>) -> Self {
+    impl Texts {
+        /// Pairs of documents at 16/24 to 24/24 of each other, and as many documents that are alone.
+        fn pairs(pairs: u64) -> Self {
+            let text = |pair: u64, second: bool| {
+                let changed = minwise::hash::fmix64(pair) % 6;
+                let word = |at: u64| format!("p{pair}{}{at}", if second && at < changed { "x" } else { "w" });
+                (0..24).map(word).collect::<Vec<String>>().join(" ")
+            };
+            let both = (0..pairs).flat_map(|pair| [text(pair, false), text(pair, true)]);
+            let all = both.chain((pairs..2 * pairs).map(|alone| text(alone, false)));
             let folder = tempfile::tempdir().unwrap();
             let file = folder.path().join("in.jsonl");
-            let lines: Vec<String> = texts.map(|text| format!("{{\"text\":\"{text}\"}}\n")).collect();
+            let lines: Vec<String> = all.map(|text| format!("{{\"text\":\"{text}\"}}\n")).collect();
             fs_err::write(&file, lines.concat()).unwrap();
             let corpus = Corpus::open(&[file.into()], &ReadOptions::default(), &Unobserved).unwrap();
             Self { corpus, _folder: folder }
         }
-    }
 
-    /// What a run has found out before it is audited.
-    pub(super) struct AuditInput<'a> {
-        corpus: &'a Corpus,
-        reading: Reading,
-        equals: Equals,
-        order: KeeperOrder,
-    }
-
-    impl<'a> AuditInput<'a> {
-        pub(super) fn new(texts: &'a AuditTexts, plan: &Plan) -> Self {
-            let reading = read(&texts.corpus, &plan.reading(), &Unobserved).unwrap();
+        /// The audit of a run that removed the documents of some of the pairs, given by `removed`.
+        fn audit(
+            &self,
+            settings: &RunSettings,
+            removed: impl Fn(u32) -> bool,
+            bounds: impl Fn(AuditBounds) -> AuditBounds,
+        ) -> Audit {
+            let plan = settings.plan().unwrap();
+            let reading = read(&self.corpus, &plan.reading(), &Unobserved).unwrap();
+            let documents = reading.documents.len() as u32;
             let order = KeeperOrder::new(&reading.documents, &plan.keep, 0).unwrap();
             let room = plan.memory.room(1, order.len());
             let equals = Equals::find(&reading.documents, &order, room).unwrap();
-            Self { corpus: &texts.corpus, reading, equals, order }
-        }
-
-        pub(super) fn run<'r>(&'r self, plan: &'r Plan, looked_at: u64) -> AuditedRun<'r> {
-            let Self { corpus, reading, equals, order } = self;
-            AuditedRun { looked_at, ..AuditedRun::new(corpus, reading, equals, order, plan, &Unobserved) }
+            // Second documents of pairs that are equal to the first are removed by every run.
+            let is_second = |document: &u32| *document < documents * 2 / 3 && document % 2 == 1;
+            let is_removed = |document: &u32| !equals.is_first(*document) || removed(*document);
+            let removed: Vec<Removed> = (0..documents)
+                .filter(is_second)
+                .filter(is_removed)
+                .map(|document| Removed { document, of: document - 1, similarity: 1.0 })
+                .collect();
+            let run = AuditedRun::new(&self.corpus, &reading, &equals, &order, &plan, &Unobserved);
+            let sieve = Sieve::new(&plan).unwrap().unwrap();
+            let bounds = bounds(AuditBounds::new(self.corpus.size_bytes(), u64::from(documents)));
+            run.audit_within(plan.audit.unwrap(), &bounds, &sieve, &removed, &[]).unwrap()
         }
     }
 
-    /// Families of twenty to sixty documents at similarities around the threshold and above, some with equals; and as many
-    /// documents that are alone.
-    fn families() -> impl Iterator<Item = String> {
-        let text = |family: u64, member: u64| {
-            let chance = |at: u64| minwise::hash::fmix64(family << 40 | member << 20 | at);
-            let edits = chance(50) % 11;
-            let word = |at: u64| {
-                let is_own = chance(at) % 50 < edits;
-                if is_own { format!("f{family}m{member}x{at}") } else { format!("f{family}w{at}") }
-            };
-            (0..50).map(word).collect::<Vec<String>>().join(" ")
+    fn settings(seed: u64) -> RunSettings {
+        let spec = format!("casefold / words:1 / minhash:128 / seed:{seed}").parse().unwrap();
+        RunSettings { spec, threshold: 0.6, threads: Some(1), ..RunSettings::default() }
+    }
+
+    /// Every fourth pair was missed. The audit's own bands see nearly all of them if there are many bands, and fewer if there are few;
+    /// the interval covers the truth, whatever rows are made of.
+    #[test]
+    fn bands_of_its_own_find_what_was_missed() {
+        const RUNS: u64 = 40;
+        let texts = Texts::pairs(200);
+        for (bits, bands) in [(None, 24), (None, 4), (Some("1"), 24), (Some("2.5"), 8)] {
+            let (mut covered, mut sum, mut truth) = (0, 0.0, 0.0);
+            for seed in 0..RUNS {
+                let settings = settings(seed).bits(bits.map(|bits| bits.parse().unwrap()));
+                let missed = |document: u32| !(document / 2).is_multiple_of(4);
+                let exact = texts.audit(&settings, missed, |bounds| bounds);
+                assert!(exact.is_complete() && exact.missed > 20, "{exact:?}");
+                let audit = texts.audit(&settings, missed, |bounds| bounds.with_bands(bands));
+                assert_eq!(
+                    (audit.documents, audit.kept, audit.removed),
+                    (exact.kept, exact.kept, exact.removed)
+                );
+                assert!(audit.missed <= exact.missed);
+                covered += u64::from((audit.low..=audit.high).contains(&exact.recall));
+                sum += audit.recall;
+                truth = exact.recall;
+            }
+            assert!(
+                covered >= RUNS - 5,
+                "{covered} of {RUNS} intervals cover the truth with {bits:?} and {bands} bands"
+            );
+            assert!(
+                (sum / RUNS as f64 - truth).abs() < 0.01,
+                "{sum} and {truth} with {bits:?} and {bands} bands"
+            );
+        }
+    }
+
+    /// With few comparisons, the draw is halved until they are enough.
+    #[test]
+    fn a_draw_that_costs_too_much_is_halved() {
+        let texts = Texts::pairs(200);
+        let missed = |document: u32| !(document / 2).is_multiple_of(2);
+        let audit = |comparisons| {
+            let bounds = |bounds: AuditBounds| AuditBounds { comparisons, ..bounds.with_bands(16) };
+            texts.audit(&settings(1), missed, bounds)
         };
-        let members =
-            (0..12).flat_map(|family| (0..20 + 40 * (family % 2)).map(move |member| (family, member)));
-        members
-            .chain((0..400).map(|alone| (1000 + alone, 0)))
-            .map(move |(family, member)| text(family, member))
+        let (whole, part) = (audit(u64::MAX), audit(16 * 25));
+        assert_eq!(whole.documents, whole.kept);
+        assert!(part.documents < part.kept * 3 / 4 && part.missed < whole.missed, "{part:?}");
+        assert!(part.high - part.low > whole.high - whole.low, "{part:?} {whole:?}");
+        assert!((part.low..=part.high).contains(&whole.recall), "{part:?} {whole:?}");
+        let read = |read| texts.audit(&settings(1), missed, |bounds| AuditBounds { read, ..bounds });
+        let (whole, part) = (read(1 << 20), read(1500));
+        assert!(part.documents < whole.documents && part.missed < whole.missed, "{part:?} {whole:?}");
     }
 
-    fn settings(spec: Spec) -> RunSettings {
-        let bands = Bands::Given { bands: 8, rows: 6 };
-        RunSettings { spec, threshold: 0.6, bands, threads: Some(1), ..RunSettings::default() }
-    }
-
+    /// Neither memory nor threads change an audit by bands, though bands are looked up part by part.
     #[test]
-    fn the_interval_covers_the_truth_where_some_stand_for_many() {
-        const RUNS: u32 = 200;
-        let texts = AuditTexts::new(families());
-        let (mut covered, mut narrow) = (0, 0);
-        for seed in 0..RUNS {
-            let spec = format!("casefold / words:1 / minhash:128 / seed:{seed}").parse().unwrap();
-            let settings = settings(spec);
-            let plan = settings.plan().unwrap();
-            let read = AuditInput::new(&texts, &plan);
-            let AuditInput { corpus, reading, equals, order } = &read;
-            let candidates = candidate::find(corpus, reading, equals, order, &plan, &Unobserved).unwrap();
-            let audit = |documents, looked_at| {
-                let audit = Some(AuditSize::Documents(documents));
-                let plan = RunSettings { audit, ..settings.clone() }.plan().unwrap();
-                read.run(&plan, looked_at).audit(&candidates, |_| false).unwrap().unwrap()
-            };
-            let truth = audit(10_000, LOOKED_AT);
-            assert_eq!((truth.low, truth.high), (truth.recall, truth.recall));
-            let sample = audit(100, 4);
-            covered += u32::from((sample.low..=sample.high).contains(&truth.recall));
-            narrow += u32::from(sample.high - sample.low < 0.5);
-        }
-        // Three standard deviations below 95 %.
-        assert!(covered >= 181, "{covered} of {RUNS} intervals cover the truth");
-        assert!(narrow >= RUNS / 2, "{narrow} of {RUNS} intervals say anything");
-    }
-
-    #[test]
-    fn a_sample_may_be_seen_in_portions() {
-        let texts = AuditTexts::new(families());
-        let spec = "casefold / words:1 / minhash:128 / seed:1".parse().unwrap();
-        let audit = Some(AuditSize::Documents(300));
-        let plan = RunSettings { audit, ..settings(spec) }.plan().unwrap();
-        let read = AuditInput::new(&texts, &plan);
-        let AuditInput { corpus, reading, equals, order } = &read;
-        let candidates = candidate::find(corpus, reading, equals, order, &plan, &Unobserved).unwrap();
-        let audit = |portion| {
-            let run = AuditedRun { portion, ..read.run(&plan, LOOKED_AT) };
-            run.audit(&candidates, |_| false).unwrap().unwrap()
+    fn memory_and_threads_change_nothing() {
+        let texts = Texts::pairs(1500);
+        let missed = |document: u32| !(document / 2).is_multiple_of(3);
+        let audit = |room, threads, comparisons| {
+            let memory = crate::memory::MemoryLimit::with_room(room);
+            let settings = settings(4).memory(memory).threads(threads);
+            let bounds = |bounds: AuditBounds| AuditBounds { comparisons, ..bounds.with_bands(9) };
+            texts.audit(&settings, missed, bounds)
         };
-        let whole = audit(1000);
-        assert!(whole.found > 100 && whole.found < whole.pairs, "{whole:?}");
-        for portion in [299, 100] {
-            assert_eq!(audit(portion), whole, "{portion} at once");
+        for comparisons in [u64::MAX, 1500] {
+            let one = audit(1 << 30, 1, comparisons);
+            assert!(one.missed > 10, "{one:?}");
+            for (room, threads) in [(1 << 30, 3), (1 << 18, 1), (1 << 18, 2), (1 << 20, 2)] {
+                assert_eq!(audit(room, threads, comparisons), one, "{room} bytes and {threads} threads");
+            }
         }
     }
 
     #[test]
-    fn small_corpora_are_seen_whole_and_large_ones_in_part() {
-        let sample =
-            |bytes, documents, cost| Bounds::new(bytes, documents).sample(AuditSize::Affordable, cost);
-        assert_eq!(sample(300 * 1000, 300, 1).min(300), 300);
-        // 5 million documents of 3.2 kB: a hundred comparisons each, or so.
-        assert_eq!(sample(16_000_000_000, 5_000_000, 1), 92);
-        assert_eq!(sample(16_000_000_000, 5_000_000, 8), 11);
-        assert_eq!(sample(170_000_000_000, 5_000_000, 1), 1000);
-        // A hundred documents of a megabyte: one of them is a hundredth of the run.
-        assert_eq!(sample(100_000_000, 100, 1), 1);
-    }
-
-    /// Of short documents the rows alone take more than a twentieth of the run, unless there are few.
-    #[test]
-    fn many_short_documents_are_not_seen() {
-        let sample = |bytes, documents| Bounds::new(bytes, documents).sample(AuditSize::Affordable, 1);
-        assert_eq!(sample(1_000_000 * 511, 1_000_000), 0);
-        assert_eq!(sample(1_000_000 * 512, 1_000_000), 8);
-        assert_eq!(sample(60_000 * 170, 60_000), 9);
-        let asked = AuditSize::Documents(20);
-        assert_eq!(Bounds::new(1_000_000 * 170, 1_000_000).sample(asked, 1), 20);
+    fn the_cost_is_bounded_by_the_corpus() {
+        let bounds = |bytes, documents| AuditBounds::new(bytes, documents);
+        // A small corpus has a fifth of a second, less what cannot be counted.
+        let small = bounds(75_000_000, 50_000);
+        assert_eq!((small.bands(45_000), small.comparisons), (24, 375_000));
+        // Three million documents: half a second of a run of ten seconds or more. The format does not matter, except for what is read.
+        let [short, long] = [170, 5000].map(|bytes| bounds(3_000_000 * bytes, 3_000_000));
+        assert_eq!((short.bands(3_000_000), short.comparisons), (2, 1_546_875));
+        assert_eq!((long.bands(3_000_000), long.comparisons), (2, 1_546_875));
+        assert!(short.read < long.read);
+        // There are bands for any number of documents.
+        assert_eq!(bounds(1 << 40, 1 << 32).bands(1 << 32), 2);
     }
 
     #[test]
-    fn what_is_asked_for_is_done() {
-        let (bounds, asked) = (Bounds::new(16_000_000_000, 5_000_000), AuditSize::Documents(20_000));
-        assert_eq!(bounds.sample(asked, 8), 20_000);
-        assert_eq!(bounds.read_again(asked, 20_000), 20_000 * PARTNERS * 3200);
-        assert_eq!(bounds.read_again(AuditSize::Affordable, 1), 250_000_000);
-        assert_eq!(bounds.read_again(AuditSize::Documents(1), 1), 250_000_000);
+    fn counts_of_a_comparison_with_all() {
+        let audit = Audit::of_counts(1000, 1000, 300, 100);
+        assert_eq!((audit.recall, audit.low, audit.high), (0.75, 0.75, 0.75));
+        assert!(audit.is_complete() && audit.is_known());
+        let some = Audit::of_counts(1000, 100, 300, 10);
+        assert!(some.recall == 0.75 && some.low < 0.75 && some.high > 0.75 && some.says_little(), "{some:?}");
+        assert!(!Audit::of_counts(1000, 100, 0, 0).is_known());
+        // If nothing is kept, nothing is missed.
+        assert_eq!(Audit::of_counts(0, 0, 5, 0).low, 1.0);
     }
 }

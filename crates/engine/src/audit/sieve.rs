@@ -1,8 +1,9 @@
-//! What the sketches of a sample are compared with those of all documents by.
+//! The comparison of two sketches: whether their documents may be similar, and in how many values they agree.
 //!
-//! One bit of each register comes first, where registers are kept whole and are exchangeable: 128 of them are 16 bytes, so
-//! that a few thousand documents stay in the nearest cache, and a comparison takes a few nanoseconds. Of what is left, all registers
-//! are compared at once, since most of it is similar. All pairs of other rows are screened as candidates are.
+//! A drawn document that is compared with all others is compared by one bit of each register first, if registers are kept whole and
+//! are exchangeable: 128 of them are 16 bytes, so that a few thousand documents stay in the nearest cache, and a comparison takes a
+//! few nanoseconds. Pairs that remain are compared by all registers at once, because most of them are similar. Pairs of
+//! other rows are screened as candidates are.
 
 use minwise::filter::{ErrorBudget, Filter};
 use minwise::kernel::Kernel;
@@ -13,6 +14,8 @@ use crate::error::Error;
 use crate::rows::RowLayout;
 use crate::settings::{FILTER_ERROR, Plan};
 
+use super::values::Values;
+
 /// What a comparison of whole rows costs, in comparisons of bits.
 const ROW_COST: u64 = 8;
 
@@ -22,6 +25,7 @@ pub(super) struct Sieve {
     bits: Option<BitSieve>,
     screen: Screen,
     rows: RowLayout,
+    values: Values,
 }
 
 #[derive(Debug)]
@@ -61,7 +65,28 @@ impl Sieve {
         }
         let whole = rows.bit_rows().is_none() && register_order(plan.spec.method).is_none();
         let bits = if whole { BitSieve::new(&plan)? } else { None };
-        Ok(Some(Self { bits, screen, rows }))
+        let values = Values::new(&rows);
+        Ok(Some(Self { bits, screen, rows, values }))
+    }
+
+    /// The values of rows.
+    pub(super) fn values(&self) -> Values {
+        self.values
+    }
+
+    /// The form of rows.
+    pub(super) fn rows(&self) -> &RowLayout {
+        &self.rows
+    }
+
+    /// The number of values in which two rows agree, if their documents may be similar.
+    pub(super) fn near(&self, a: &[u32], b: &[u32]) -> Option<u32> {
+        let agreeing = self.values.agreeing(&self.rows, a, b);
+        let is_near = match &self.bits {
+            Some(sieve) => agreeing as usize >= sieve.least,
+            None => !self.screen.rejects(&self.rows, a, b, &mut Screened::default()),
+        };
+        is_near.then_some(agreeing)
     }
 
     /// What a comparison costs, in comparisons of bits.
@@ -99,14 +124,14 @@ impl Sieve {
         Ok(())
     }
 
-    /// Visits what `wanted` has of the documents of a block that may be similar to one, told by their places in it; those that
-    /// it has nothing of are left out.
+    /// Visits the documents of a block that may be similar to one, with the number of values in which they agree. `wanted` is given
+    /// their places in the block; a document for which it returns nothing is left out.
     pub(super) fn for_each_near<T>(
         &self,
         probe: &Probe,
         block: &mut RowBlock,
         wanted: impl Fn(usize) -> Option<T>,
-        mut visit: impl FnMut(T),
+        mut visit: impl FnMut(T, u32),
     ) {
         let RowBlock { rows, bits, counts } = block;
         let rows = rows.chunks_exact(self.rows.words()).enumerate();
@@ -114,8 +139,8 @@ impl Sieve {
             None => {
                 for (at, other) in rows {
                     let Some(wanted) = wanted(at) else { continue };
-                    if !self.screen.rejects(&self.rows, &probe.row, other, &mut Screened::default()) {
-                        visit(wanted);
+                    if let Some(agreeing) = self.near(&probe.row, other) {
+                        visit(wanted, agreeing);
                     }
                 }
             }
@@ -123,8 +148,8 @@ impl Sieve {
                 sieve.kernel.different_bits_of_rows(&probe.bits, bits, counts);
                 for (at, other) in rows.filter(|&(at, _)| counts[at] <= sieve.most) {
                     let Some(wanted) = wanted(at) else { continue };
-                    if sieve.kernel.equal_words(&probe.row, other) >= sieve.least {
-                        visit(wanted);
+                    if let Some(agreeing) = self.near(&probe.row, other) {
+                        visit(wanted, agreeing);
                     }
                 }
             }

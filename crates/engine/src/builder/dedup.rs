@@ -140,9 +140,8 @@ impl Dedup {
         self
     }
 
-    /// Sets how many documents are compared without bands to measure the recall, or `None` for no measurement. It changes
-    /// nothing but the [summary](Deduplicated::summary). Default: up to 1,000 documents,
-    /// within 5 % of the run time.
+    /// Sets how many kept documents are compared with all others to measure the recall, or `None` for no measurement. It changes
+    /// nothing but the [summary](Deduplicated::summary). Default: as many as 5 % of the run time or 0.2 s allow, usually all.
     pub fn audit(mut self, documents: impl Into<Option<u64>>) -> Self {
         self.options.settings.audit = documents.into().map(AuditSize::Documents);
         self

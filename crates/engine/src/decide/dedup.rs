@@ -59,7 +59,7 @@ pub fn dedup(
     }
     warn_of_recall(&verification, plan, observer);
     let audited = audit::AuditedRun::new(corpus, reading, &equals, &order, plan, observer);
-    let audit = audited.audit(&candidates, is_duplicate)?;
+    let audit = audited.audit(&removed, &spared)?;
     let equal = removed.iter().filter(|pair| equals.first(pair.document) == pair.of).count() as u64;
     let (clusters, large_clusters) = (keepers(&removed), keepers(&spared));
     Ok(Decisions { removed, spared, large_clusters, equal, clusters, verification, audit })

@@ -50,7 +50,7 @@ pub struct Decisions {
     pub clusters: u64,
     /// The counts of compared pairs.
     pub verification: Verification,
-    /// The recall measured on a sample; `None` without an audit.
+    /// The recall of these decisions, as measured; `None` without an audit.
     pub audit: Option<Audit>,
 }
 

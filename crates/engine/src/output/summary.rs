@@ -104,7 +104,7 @@ pub struct Summary {
     pub expected_recall: Option<f64>,
     /// A share that the true one is not below, in 98 of 100 runs at least; none if nothing was found, or if shelves were full.
     pub expected_recall_low: Option<f64>,
-    /// The share that was found of the pairs of a sample, if one was compared without bands.
+    /// The share of duplicates that was found, as an audit of the kept documents measured it.
     pub audit: Option<Audit>,
     /// Bytes of the inputs and references that were read, decompressed.
     pub bytes: u64,

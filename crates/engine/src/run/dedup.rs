@@ -252,8 +252,7 @@ fn extras(
     stopwatch: &Stopwatch<'_>,
 ) -> Extras {
     let this_run = command.map(|command| ThisRun { command, stages: stopwatch.times() });
-    // Without pairs there is nothing to measure by.
-    let audit = decisions.audit.filter(|audit| audit.pairs > 0);
+    let audit = decisions.audit.filter(|audit| audit.is_known() && audit.documents >= audit.kept.min(1));
     let measured_recall =
         audit.map(|audit| MeasuredRecall { value: audit.recall, low: audit.low, high: audit.high });
     Extras { measured_recall, this_run, annotates }

@@ -30,6 +30,7 @@ pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)>
         wanted_recall: _,
         // The audit is made anew, and none of these changes a decision.
         audit: _,
+        audit_bands: _,
         threads: _,
         max_rejects: _,
         temporary: _,

@@ -36,14 +36,14 @@ pub const FILTER_ERROR: f64 = 1e-6;
 /// The probability of finding a pair at the threshold, unless said otherwise.
 pub const RECALL: f64 = 0.99;
 
-/// How many documents are audited.
+/// How many kept documents are audited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum AuditSize {
-    /// Up to a thousand, fewer where that would take more than a twentieth of the run.
+    /// As many kept documents as a twentieth of the run or a fifth of a second allow, mostly all, by bands of the audit's own.
     #[default]
     Affordable,
-    /// This many, however long it takes.
+    /// This many kept documents, each compared with all others, however long it takes.
     Documents(u64),
 }
 
@@ -159,8 +159,8 @@ pub struct RunSettings {
     /// The largest cluster, in documents, from which documents are removed. Larger clusters are kept whole. Default: no
     /// limit.
     pub max_cluster: Option<u64>,
-    /// The documents that are compared without bands to measure the recall; `None` for no measurement. It changes nothing but
-    /// the report. Default: up to 1,000 documents, within 5 % of the run time.
+    /// The kept documents that are compared with all others to measure the recall; `None` for no measurement. It changes nothing
+    /// but the report. Default: as many as 5 % of the run time or 0.2 s allow, usually all.
     pub audit: Option<AuditSize>,
     /// Number of threads. Default: one per core, or fewer if `memory` is too small for that many.
     pub threads: Option<usize>,
@@ -209,8 +209,8 @@ setters!(RunSettings {
     /// The largest cluster, in documents, from which documents are removed. Larger clusters are kept whole. Default: no
     /// limit.
     max_cluster: Option<u64>,
-    /// The documents that are compared without bands to measure the recall; `None` for no measurement. It changes nothing but
-    /// the report. Default: up to 1,000 documents, within 5 % of the run time.
+    /// The kept documents that are compared with all others to measure the recall; `None` for no measurement. It changes nothing
+    /// but the report. Default: as many as 5 % of the run time or 0.2 s allow, usually all.
     audit: Option<AuditSize>,
     /// Number of threads. Default: one per core, or fewer if `memory` is too small for that many.
     threads: Option<usize>,
@@ -302,6 +302,7 @@ impl RunSettings {
             cluster: self.cluster,
             max_cluster: self.max_cluster,
             audit: self.audit,
+            audit_bands: None,
             threads: limits.threads,
             max_rejects: self.max_rejects,
             temporary: self.temporary.clone(),

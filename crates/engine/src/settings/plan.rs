@@ -55,8 +55,10 @@ pub struct Plan {
     pub(crate) cluster: Clustering,
     /// The largest cluster, in documents, from which documents are removed.
     pub(crate) max_cluster: Option<u64>,
-    /// Documents that are compared without bands to measure the recall.
+    /// Kept documents that are looked at again to measure the recall.
     pub(crate) audit: Option<AuditSize>,
+    /// Bands that an audit draws, however small the corpus is.
+    pub(crate) audit_bands: Option<u32>,
     /// Threads to work with.
     pub(crate) threads: usize,
     /// Rejected records that are put up with.
@@ -135,6 +137,13 @@ impl Plan {
     #[must_use]
     pub fn with_shelf(self, shelf: usize) -> Self {
         Self { shelf, ..self }
+    }
+
+    /// The same plan with an audit that looks up so many bands, so that small corpora are not compared whole.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_audit_bands(self, bands: u32) -> Self {
+        Self { audit_bands: Some(bands), ..self }
     }
 
     /// What reading needs to know of the plan.

@@ -9,7 +9,6 @@
 //! | `group` | brings equal documents and documents of one shelf together, on executors |
 //! | `file` | reads and copies files of records, on executors |
 //! | `block` | makes tasks of shelves whose pairs are not listed |
-//! | `sample` | finds the documents near those that an audit has drawn, on executors |
 //! | `scan` | compares parity bits of such shelves |
 //! | `screen` | screens the pairs of such shelves, on executors |
 //! | `rounds` | works out which pairs are compared next, on the driver |
@@ -24,7 +23,6 @@ mod group;
 mod plan;
 mod rank;
 mod rounds;
-mod sample;
 mod scan;
 mod screen;
 mod shelves;
@@ -35,7 +33,6 @@ pub use file::PySparkFile;
 pub use group::{spark_group, spark_sort};
 pub use plan::{spark_allowed, spark_plan};
 pub use rounds::PySparkRounds;
-pub use sample::{PySparkSample, spark_share};
 pub use screen::PySparkBlocks;
 pub use shelves::{spark_ask, spark_name, spark_settle, spark_wait};
-pub use task::PySparkTask;
+pub use task::{PySparkTask, spark_audit};

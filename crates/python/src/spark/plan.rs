@@ -22,10 +22,10 @@ pub struct JobPlan {
     pub bands: usize,
     pub rows: usize,
     pub filter: Option<String>,
-    /// The filter of audits; none for sketches that rule out no pair.
-    pub sieve: Option<String>,
     /// The probability of finding a pair at the threshold.
     pub found_at_threshold: f64,
+    /// The filter of the audit, which errs as little as that of the command, whatever that of the job does.
+    pub audit_filter: Option<String>,
     pub keep: String,
     pub cluster: String,
     pub max_cluster: Option<u64>,
@@ -97,7 +97,7 @@ pub fn spark_plan(
         None => None,
     };
     // Only equal documents are similar at a threshold of 1, so that nothing can be missed.
-    let sieve = if plan.threshold() < 1.0 {
+    let audit_filter = if plan.threshold() < 1.0 {
         let (looks, budget) = (default_looks(method.registers()), ErrorBudget::Exact(FILTER_ERROR));
         Filter::of(method, plan.threshold(), 1, &looks, budget).or_raise(py)?
     } else {
@@ -114,8 +114,8 @@ pub fn spark_plan(
         bands: plan.banding().bands(),
         rows: plan.banding().rows(),
         filter: filter.map(|filter| filter.to_string()),
-        sieve: sieve.map(|filter| filter.to_string()),
         found_at_threshold: plan.curve().probability(plan.threshold()),
+        audit_filter: audit_filter.map(|filter| filter.to_string()),
         keep: plan.keep().to_string(),
         cluster: option("cluster").unwrap_or("star").to_owned(),
         max_cluster: option("max-cluster").and_then(|text| text.parse().ok()),

@@ -18,6 +18,7 @@ use minwise::keep::{RankingInput, Ties};
 use minwise::shingle::Shingles;
 use minwise::verify::parity::{parity_into, words_for};
 use minwise::{Spec, WeightSpec};
+use minwise_engine::audit::{Audit, audit_rank};
 use minwise_engine::weigh::FrequencyTable;
 use minwise_engine::{DocumentSet, KeepPolicy, Measure, Preparation, Prepared, WeightTables};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -39,6 +40,7 @@ pub struct PySparkTask {
     pub(super) preparation: Preparation,
     pub(super) banding: Banding,
     filter: Option<Filter>,
+    audit_filter: Option<Filter>,
     shuffle: Option<Vec<usize>>,
 }
 
@@ -68,13 +70,16 @@ impl PySparkTask {
         if let Some(path) = weights.filter(|_| spec.weights.weighting.needs_frequencies()) {
             tables = tables.with_frequencies(FrequencyTable::open(&path).or_raise(py)?);
         }
-        let filter = plan.filter.as_deref().map(str::parse::<Filter>).transpose().or_raise(py)?;
+        let filter =
+            |text: &Option<String>| text.as_deref().map(str::parse::<Filter>).transpose().or_raise(py);
+        let (filter, audit_filter) = (filter(&plan.filter)?, filter(&plan.audit_filter)?);
         let registers = spec.method.registers();
         Ok(Self {
             keep: plan.keep.parse().or_raise(py)?,
             preparation: Preparation::new(&spec, &tables).or_raise(py)?,
             banding: Banding::new(plan.bands, plan.rows, registers).or_raise(py)?,
             filter,
+            audit_filter,
             shuffle: spec.method.copies_registers().then(|| shuffle(registers)),
             plan,
         })
@@ -265,6 +270,64 @@ impl PySparkTask {
         })
     }
 
+    /// For each row, its rank key and bytes by which kept documents are drawn for an audit: those with the least bytes are.
+    fn audit_order(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
+        let all = batches(batch)?;
+        py.detach(|| {
+            let (mut ranks, mut orders) = (BinaryBuilder::new(), BinaryBuilder::new());
+            for batch in &all {
+                let (rank, equality) = (column(batch, "rank")?, column(batch, "equality")?);
+                for row in 0..batch.num_rows() {
+                    let (Some(rank), Some(equality)) = (bytes_at(rank, row), bytes_at(equality, row)) else {
+                        continue;
+                    };
+                    let key = equality.try_into().map_err(|_| {
+                        PyValueError::new_err(format!(
+                            "an equality key has 16 bytes, and not {}",
+                            equality.len()
+                        ))
+                    })?;
+                    ranks.append_value(rank);
+                    let order = audit_rank(self.preparation.spec().seed, u128::from_le_bytes(key));
+                    orders.append_value(order.to_be_bytes());
+                }
+            }
+            made(vec![("rank", Arc::new(ranks.finish())), ("order", Arc::new(orders.finish()))])
+        })
+    }
+
+    /// Pairs of a row (`a`) and a row of `sample` (`c`) that may be similar, if the former is of an earlier cluster. Both have the
+    /// columns `rank`, `cluster` and `sketch`, and pairs have the cluster of the latter.
+    fn screen_sample(
+        &self,
+        py: Python<'_>,
+        batch: &Bound<'_, PyAny>,
+        sample: &Bound<'_, PyAny>,
+    ) -> PyResult<PySparkBatch> {
+        let (all, sample) = (batches(batch)?, batches(sample)?);
+        py.detach(|| {
+            let mut drawn: Vec<(&[u8], &[u8], Vec<u32>)> = vec![];
+            self.each_sketch(&sample, |rank, cluster, words| drawn.push((rank, cluster, words.to_vec())))?;
+            let [mut firsts, mut seconds, mut clusters] = [(); 3].map(|()| BinaryBuilder::new());
+            self.each_sketch(&all, |rank, cluster, words| {
+                for (other, other_cluster, sampled) in &drawn {
+                    if cluster < *other_cluster
+                        && !self.is_rejected(self.audit_filter.as_ref(), sampled, words)
+                    {
+                        firsts.append_value(rank);
+                        seconds.append_value(other);
+                        clusters.append_value(other_cluster);
+                    }
+                }
+            })?;
+            made(vec![
+                ("a", Arc::new(firsts.finish())),
+                ("c", Arc::new(seconds.finish())),
+                ("cluster", Arc::new(clusters.finish())),
+            ])
+        })
+    }
+
     /// The exact similarities of pairs `a`, `c` whose texts are in `texts` (`rank`, `text`), and how many pairs were compared. Pairs below
     /// the threshold are left out, unless `all` asks for them. If `screens`, texts come with their sketches (`sketch`), and pairs
     /// that these rule out are not compared.
@@ -279,6 +342,13 @@ impl PySparkTask {
         let (texts, pairs) = (batches(texts)?, batches(pairs)?);
         py.detach(|| self.similar(&texts, &pairs, all, screens))
     }
+}
+
+/// The audit of which `drawn` of `kept` documents were compared with all others, as JSON.
+#[pyfunction]
+pub fn spark_audit(kept: u64, drawn: u64, removed: u64, missed: u64) -> PyResult<String> {
+    let audit = Audit::of_counts(kept, drawn, removed, missed);
+    serde_json::to_string(&audit).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// A number that tells rows apart: of a rank key with its text. No row has another number because of the rows around it, so that
@@ -517,22 +587,39 @@ impl PySparkTask {
         Ok(())
     }
 
-    /// The filter of audits; none for sketches that rule out no pair.
-    pub(super) fn sieve(&self) -> Option<&str> {
-        self.plan.sieve.as_deref()
-    }
-
     pub(super) fn rejects(&self, a: &[u32], b: &[u32]) -> bool {
-        self.filter.as_ref().is_some_and(|filter| self.rejects_by(filter, a, b))
+        self.is_rejected(self.filter.as_ref(), a, b)
     }
 
-    pub(super) fn rejects_by(&self, filter: &Filter, a: &[u32], b: &[u32]) -> bool {
+    fn is_rejected(&self, filter: Option<&Filter>, a: &[u32], b: &[u32]) -> bool {
+        let Some(filter) = filter else { return false };
         match &self.shuffle {
             None => filter.screen(a, b).rejected,
             Some(order) => {
                 filter.screen_by(|range| order[range].iter().filter(|&&at| a[at] == b[at]).count()).rejected
             }
         }
+    }
+
+    /// Visits rows that have a sketch: the rank key, the rank key of the cluster, and the registers.
+    fn each_sketch<'b>(
+        &self,
+        rows: &'b [RecordBatch],
+        mut visit: impl FnMut(&'b [u8], &'b [u8], &[u32]),
+    ) -> PyResult<()> {
+        let mut words = vec![];
+        for batch in rows {
+            let [rank, cluster, sketch] = ["rank", "cluster", "sketch"].map(|name| column(batch, name));
+            let (rank, cluster, sketch) = (rank?, cluster?, sketch?);
+            for row in 0..batch.num_rows() {
+                let [rank, cluster, sketch] = [rank, cluster, sketch].map(|column| bytes_at(column, row));
+                if let (Some(rank), Some(cluster), Some(sketch)) = (rank, cluster, sketch) {
+                    self.words(sketch, &mut words)?;
+                    visit(rank, cluster, &words);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn similar(

@@ -134,15 +134,6 @@ impl Candidates {
         &self.documents
     }
 
-    /// Visits the documents that agree in each band, as places in keeper order. If candidates were found as pairs, there are
-    /// none.
-    pub(crate) fn for_each_group(&self, visit: impl FnMut(u32, &[u32])) -> Result<(), Error> {
-        match &self.meetings {
-            MeetingSource::Groups { groups, .. } => groups.for_each(visit),
-            MeetingSource::Pairs { .. } => Ok(()),
-        }
-    }
-
     /// For each of these neighbourhoods, ascending, the most pairs that it may give if each document stands for `copies` of
     /// it.
     pub(crate) fn most_pairs(

@@ -17,6 +17,7 @@ use super::html::{self, TableColumn, bytes, counted, escape, grouped, probabilit
 use super::sources::{Fate, SourceCounts};
 use super::strange::Strange;
 use super::{ByKeeper, Extras, Report, Summary, ThisRun, clusters, pairs};
+use crate::audit::Audit;
 use crate::error::Error;
 use crate::output::Findings;
 use crate::settings::{Search, list};
@@ -127,6 +128,29 @@ fn recalls(summary: &Summary, extras: &Extras) -> impl Iterator<Item = (&'static
     all.into_iter().filter_map(|(name, recall)| Some((name, probability(recall?))))
 }
 
+/// What is to be known about an audit besides the recall that it measured.
+fn audit_note(audit: &Audit) -> Option<String> {
+    if audit.documents < audit.kept.min(1) {
+        return Some(
+            "No recall was measured, because it would take more than 5 % of the time. The setting <code>audit</code> measures it whatever the time."
+                .to_owned(),
+        );
+    }
+    if audit.says_little() {
+        return Some(format!(
+            "{} too few to tell the recall; the setting <code>audit</code> takes a larger number.",
+            subject(audit.documents, "document", ["is", "are"]),
+        ));
+    }
+    (audit.missed > 0).then(|| {
+        format!(
+            "The audit found {} that {} another kept document.",
+            counted(audit.missed, "kept document"),
+            if audit.missed == 1 { "repeats" } else { "repeat" },
+        )
+    })
+}
+
 /// The numbers at a glance, and what they mean.
 fn counts(run: &Findings<'_>, extras: &Extras) -> String {
     let Summary { read, kept, removed, rejected, clusters, .. } = *run.summary;
@@ -165,24 +189,7 @@ fn counts(run: &Findings<'_>, extras: &Extras) -> String {
             if summary.reference == 1 { "was" } else { "were" },
         ));
     }
-    if summary.audit.is_some_and(|audit| audit.documents == 0) {
-        notes.push(
-            "The recall was not measured, because with so many short documents that would take more than 5 % of the run time. If the setting <code>audit</code> is a number, the recall is always measured."
-                .to_owned(),
-        );
-    } else if let Some(audit) = summary.audit.filter(|audit| audit.pairs == 0) {
-        notes.push(format!(
-            "The recall could not be measured: {} compared with all others, and {} a near-duplicate.",
-            subject(audit.documents, "document", ["was", "were"]),
-            if audit.documents == 1 { "it does not have" } else { "none of them has" },
-        ));
-    }
-    if let Some(audit) = summary.audit.filter(|audit| audit.documents > 0 && audit.says_little()) {
-        notes.push(format!(
-            "A sample of {} is too small to measure the recall well; the setting <code>audit</code> sets the size of the sample.",
-            counted(audit.documents, "document"),
-        ));
-    }
+    notes.extend(summary.audit.as_ref().and_then(audit_note));
     if summary.spared > 0 {
         notes.push(format!(
             "{} not {goes}, because the cluster has more documents than <code>max-cluster</code> allows (<a href=\"large-clusters.jsonl\">large-clusters.jsonl</a> has {}).",
@@ -245,7 +252,7 @@ fn charts(run: &Findings<'_>, extras: &Extras) -> String {
     };
     let measured = extras.measured_recall.map_or(String::new(), |measured| {
         format!(
-            " The point is the measured recall, {}, with its 95 % confidence interval from {} to {}.",
+            " The point is the share of duplicates that was found, as measured: {}, with its interval from {} to {}.",
             probability(measured.value),
             probability(measured.low),
             probability(measured.high),

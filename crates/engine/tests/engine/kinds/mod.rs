@@ -1,4 +1,4 @@
-//! The expected recall of a run beside the true one, on many kinds of corpora.
+//! The expected recall of a run beside the true one, on many kinds of corpora; and the measured one in `measured`.
 //!
 //! | recall of | is |
 //! |---|---|
@@ -10,6 +10,7 @@
 //! Brute force knows what is there; a run has to be within a hundredth of it, or its bound has to hold.
 
 mod corpora;
+mod measured;
 mod truth;
 
 use std::sync::Mutex;
@@ -93,6 +94,11 @@ fn measured(there: f64, verification: &Verification) -> Measured {
     let truth = if there > 0.0 { found / there } else { 1.0 };
     let (expected, low) = (verification.expected_recall.value(), verification.expected_recall_low());
     Measured { truth, expected, low }
+}
+
+/// Threads that work on kinds.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Runs one kind with a number of seeds, which give both the corpora and the hash functions; for each mode and wanted recall,
@@ -236,9 +242,8 @@ fn the_expected_recall_is_right_with_a_hundred_seeds() {
         }
         cells
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let cells: Vec<Cell> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..threads()).map(|_| scope.spawn(work)).collect();
         workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
     });
     println!("{HEAD}");

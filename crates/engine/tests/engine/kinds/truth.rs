@@ -1,9 +1,10 @@
 //! The true recall of a run, by comparing each document with each.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use minwise::Spec;
 use minwise::candidate::Banding;
+use minwise::cluster::Clustering;
 use minwise::shingle::Shingles;
 use minwise::verify::{Overlap, ShingleSet};
 
@@ -87,6 +88,24 @@ impl Truth {
             }
         };
         self.pairs.iter().map(count).sum::<f64>() + self.repeats(&is_removed)
+    }
+
+    /// Kept documents that repeat a kept one before them. By components, those whose cluster has a document that is similar to one
+    /// of an earlier cluster. `keeper` gives the document in whose favour another one was removed.
+    pub fn missed(&self, cluster: Clustering, keeper: impl Fn(u32) -> Option<u32>) -> u64 {
+        let missed: BTreeSet<u32> = self
+            .pairs
+            .iter()
+            .filter_map(|&TruePair { earlier, later }| match (keeper(earlier), keeper(later)) {
+                (None, None) => Some(later),
+                (one, other) if cluster == Clustering::Components => {
+                    let (one, other) = (one.unwrap_or(earlier), other.unwrap_or(later));
+                    (one != other).then_some(one.max(other))
+                }
+                _ => None,
+            })
+            .collect();
+        missed.len() as u64
     }
 
     /// The share of all pairs that stand together on a shelf, times the copies of the later one. Components look at as many of

@@ -1,0 +1,224 @@
+//! The share of duplicates that was found, from a sample of the documents that were kept.
+//!
+//! - **Paper.** Clopper and Pearson, 1934 (limits by inverting binomial tails); Horvitz and Thompson, 1952 (weights by known
+//!   probabilities); Seber, *The Estimation of Animal Abundance*, 1982, 3 (counts with a known probability of capture).
+//! - **Idea.** The number of duplicates that a run removed is known. The unknown number is that of duplicates that it kept. Kept
+//!   documents are drawn, and each drawn one is searched for a kept document that it repeats. A missed
+//!   duplicate is seen if it was drawn and if its search succeeds, both with a known probability. So the number that was seen is a
+//!   binomial count of the number that there is.
+//! - **Symbols.** D → `found`; c → misses that were seen; f → `drawn`; πᵢ → `seen`; φ → the mean probability of seeing a miss.
+//! - **Formula.** M = Σ 1/(f πᵢ); the recall is D / (D + M). With φ = f (c + 1) / (Σ 1/πᵢ + 1/π₀), the largest M is that for which
+//!   P(Bin(M, φ) ≤ c) = 0.025, where π₀ is `least`, and the smallest that for which P(Bin(M, f) ≥ c) = 0.025, but never below c,
+//!   because misses that were seen are certain.
+//! - **Error.** The interval is one of 95 %. `kinds::the_measured_recall_is_right` of the engine counts how often it covers the
+//!   truth. If every document was drawn and every search succeeds, c is the truth and the interval is a point.
+//! - **Differs.** The tails are taken at real M, because D / (D + M) has no steps. One miss with probability π₀ is added to those that
+//!   were seen, so that φ is known if none was. Searches whose end is open count as misses at the upper limit only.
+
+use super::Z_95;
+
+/// The probability of each of the two tails.
+const TAIL: f64 = 0.025;
+/// Counts up to which binomial tails are added up. Above, the normal distribution gives them within a thousandth.
+const SUMMED: u64 = 2000;
+/// Steps of a bisection: a double has 53 bits.
+const STEPS: usize = 60;
+
+/// The result of the searches.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "the counts of a formula, which callers construct")]
+pub struct SampledMisses<'a> {
+    /// The duplicates that the run found.
+    pub found: u64,
+    /// For each missed duplicate that was seen, the probability that a search for it succeeds.
+    pub seen: &'a [f64],
+    /// Drawn documents whose search did not end, so that they may be missed duplicates or not.
+    pub open: u64,
+    /// The share of the kept documents that was drawn.
+    pub drawn: f64,
+    /// The probability that the search for a miss succeeds which is hard to find.
+    pub least: f64,
+}
+
+/// A share with the interval that a sample allows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Share {
+    /// The share of duplicates that was found; 1 if there are none.
+    pub value: f64,
+    /// The ends of the 95 % confidence interval.
+    pub interval: (f64, f64),
+}
+
+impl SampledMisses<'_> {
+    /// The share of duplicates that was found.
+    #[must_use]
+    pub fn share_found(&self) -> Share {
+        let Self { found, seen, open, drawn, least } = *self;
+        let found = found as f64;
+        let share = |missed: f64| if found + missed > 0.0 { found / (found + missed) } else { 1.0 };
+        if drawn <= 0.0 {
+            return Share { value: 1.0, interval: (0.0, 1.0) };
+        }
+        let count = seen.len() as u64;
+        let weights: f64 = seen.iter().map(|probability| 1.0 / probability).sum();
+        let mean = (count as f64 + 1.0) / (weights + 1.0 / least);
+        let most = upper_limit(count + open, drawn * mean);
+        if found == 0.0 && count == 0 && most > 0.0 {
+            return Share { value: 1.0, interval: (0.0, 1.0) };
+        }
+        let fewest = lower_limit(count, drawn);
+        Share { value: share(weights / drawn), interval: (share(most), share(fewest)) }
+    }
+}
+
+/// The number of which so few as `count` are seen with probability 0.025, if each is seen with `probability`.
+fn upper_limit(count: u64, probability: f64) -> f64 {
+    if probability >= 1.0 {
+        return count as f64;
+    }
+    if count > SUMMED {
+        return by_normal(count as f64 + 0.5, probability, Z_95);
+    }
+    // The expected count is far above any that this tail allows.
+    let beyond = (count as f64 + 20.0 + 10.0 * (count as f64 + 1.0).sqrt()) / probability;
+    bisect(count as f64, beyond, |number| ln_at_most(number, count, probability) >= TAIL.ln())
+}
+
+/// The number of which as many as `count` are seen with probability 0.025, and at least `count`.
+fn lower_limit(count: u64, probability: f64) -> f64 {
+    if count == 0 || probability >= 1.0 {
+        return count as f64;
+    }
+    if count > SUMMED {
+        return by_normal(count as f64 - 0.5, probability, -Z_95).max(count as f64);
+    }
+    let beyond = count as f64 / probability;
+    bisect(count as f64, beyond, |number| ln_at_most(number, count - 1, probability) >= (1.0 - TAIL).ln())
+}
+
+/// The number whose expected count is `z` standard deviations above `count`.
+fn by_normal(count: f64, probability: f64, z: f64) -> f64 {
+    let spread = z * (1.0 - probability).sqrt();
+    let root = f64::midpoint(spread, (spread * spread + 4.0 * count).sqrt());
+    root * root / probability
+}
+
+/// The last number of a range for which something holds; the first one if it holds for none.
+fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
+    for _ in 0..STEPS {
+        let middle = f64::midpoint(low, high);
+        if holds(middle) { low = middle } else { high = middle }
+    }
+    low
+}
+
+/// ln P(Bin(n, p) ≤ c) for real n ≥ c, where it is the incomplete beta function.
+///
+/// The terms are added up from the c-th down, relative to it: the first one underflows if n is large.
+fn ln_at_most(number: f64, count: u64, probability: f64) -> f64 {
+    let odds = (1.0 - probability) / probability;
+    let (mut term, mut sum) = (1.0, 1.0);
+    let mut ln_last = (number - count as f64) * (1.0 - probability).ln() + count as f64 * probability.ln();
+    for at in (1..=count).rev() {
+        let (at, left) = (at as f64, number - at as f64 + 1.0);
+        ln_last += (left / at).ln();
+        term *= at / left * odds;
+        sum += term;
+    }
+    ln_last + sum.ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE: SampledMisses<'_> = SampledMisses { found: 100, seen: &[], open: 0, drawn: 1.0, least: 1.0 };
+
+    #[test]
+    fn tails_are_those_of_the_binomial_distribution() {
+        // P(Bin(10, 0.3) ≤ 2) = 0.3827827864, and without any term but the first 0.7^10.
+        assert!((ln_at_most(10.0, 2, 0.3).exp() - 0.382_782_786_4).abs() < 1e-9);
+        assert!((ln_at_most(10.0, 0, 0.3).exp() - 0.7_f64.powi(10)).abs() < 1e-12);
+        assert!((ln_at_most(3.0, 3, 0.4)).abs() < 1e-12);
+        // A thousand trials with next to no failures: every term but the last underflows.
+        assert!(ln_at_most(1001.0, 1000, 1.0 - 1e-9).is_finite());
+    }
+
+    /// Clopper and Pearson's limits for a Poisson count of 5 are 1.6235 and 11.6683.
+    #[test]
+    fn limits_of_rarely_seen_misses_are_those_of_a_poisson_count() {
+        let p = 1e-6;
+        assert!((lower_limit(5, p) * p - 1.6235).abs() < 1e-3);
+        assert!((upper_limit(5, p) * p - 11.6683).abs() < 1e-3);
+        // The rule of three, for two tails.
+        assert!((upper_limit(0, p) * p - 3.6889).abs() < 1e-3);
+        assert_eq!(lower_limit(0, p), 0.0);
+    }
+
+    #[test]
+    fn the_normal_distribution_continues_the_sums() {
+        for p in [0.01, 0.5, 0.95] {
+            let summed = [lower_limit(SUMMED, p), upper_limit(SUMMED, p)];
+            let normal = [by_normal(1999.5, p, -Z_95).max(2000.0), by_normal(2000.5, p, Z_95)];
+            for (summed, normal) in summed.into_iter().zip(normal) {
+                assert!((summed / normal - 1.0).abs() < 2e-3, "{summed} {normal} at {p}");
+            }
+        }
+    }
+
+    /// Of every number of misses, all counts whose interval leaves the number out together have at most 5 %.
+    #[test]
+    fn the_limits_cover_every_number() {
+        for p in [0.02, 0.3, 0.8, 0.9, 0.97] {
+            for number in 0..60_u32 {
+                let at_most = |count: u32| ln_at_most(f64::from(number), u64::from(count), p).exp();
+                let probability =
+                    |count: u32| at_most(count) - if count > 0 { at_most(count - 1) } else { 0.0 };
+                let is_outside = |&count: &u32| {
+                    let count = u64::from(count);
+                    let number = f64::from(number);
+                    number > upper_limit(count, p) + 1e-9 || number < lower_limit(count, p) - 1e-9
+                };
+                let outside: f64 = (0..=number).filter(is_outside).map(probability).sum();
+                assert!(outside <= 0.05 + 1e-9, "{outside} of {number} at {p}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_census_is_exact() {
+        let census = SampledMisses { seen: &[1.0; 25], ..NONE }.share_found();
+        assert_eq!((census.value, census.interval), (0.8, (0.8, 0.8)));
+        assert_eq!(NONE.share_found().interval, (1.0, 1.0));
+        // Nothing was found and nothing is left.
+        assert_eq!(SampledMisses { found: 0, ..NONE }.share_found().interval, (1.0, 1.0));
+        // What was missed is certain where it was seen, however few documents were drawn.
+        let some = SampledMisses { seen: &[1.0; 25], drawn: 0.9, ..NONE }.share_found();
+        assert!(some.interval.1 <= 0.8 && some.interval.0 < some.value && some.value < 0.8, "{some:?}");
+    }
+
+    #[test]
+    fn what_is_left_open_lowers_the_lower_end_only() {
+        let open = SampledMisses { seen: &[1.0; 25], open: 75, ..NONE }.share_found();
+        assert_eq!((open.value, open.interval), (0.8, (0.5, 0.8)));
+    }
+
+    #[test]
+    fn a_search_that_may_fail_says_less() {
+        let seen = |least| SampledMisses { least, ..NONE }.share_found().interval;
+        assert_eq!(seen(1.0), (1.0, 1.0));
+        // A miss is overlooked with one chance in ten, two with one in a hundred.
+        let (low, high) = seen(0.9);
+        assert!(low > 100.0 / 102.0 && low < 100.0 / 101.0 && high == 1.0, "{low} {high}");
+        let hard = SampledMisses { seen: &[0.5; 10], least: 0.5, ..NONE }.share_found();
+        assert!((hard.value - 100.0 / 120.0).abs() < 1e-12, "{hard:?}");
+        assert!(hard.interval.0 < hard.value && hard.interval.1 == 100.0 / 110.0, "{hard:?}");
+    }
+
+    #[test]
+    fn without_a_document_nothing_is_known() {
+        assert_eq!(SampledMisses { drawn: 0.0, ..NONE }.share_found().interval, (0.0, 1.0));
+        assert_eq!(SampledMisses { found: 0, drawn: 0.5, ..NONE }.share_found().interval, (0.0, 1.0));
+    }
+}

@@ -1,0 +1,347 @@
+//! Near documents found by bands of the audit's own.
+//!
+//! The bands of the run decide what the run misses, so they cannot measure it. The audit draws other ones: each is a random set of
+//! values of a row. Two documents whose rows agree in k values are found with a probability that follows from k alone
+//! ([`BandShape::in_any`]), so each pair that is found stands for a known number of pairs. Unlike a comparison with all documents,
+//! whose cost is a product, this takes the same time per document in every corpus.
+//!
+//! Documents that agree in a band by chance, or because a form is part of all, are compared too. If they are too many, the draw is
+//! halved: fewer documents are searched for, among all.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+use std::sync::Mutex;
+
+use minwise::hash::{SplitMix64, fmix64};
+
+use super::AuditedRun;
+use super::draw::{Draw, LEVELS, NONE, below, halvings, subset};
+use super::near::{NearLists, NearPair, Searched};
+use super::sieve::Sieve;
+use super::values::{BandShape, Values};
+use crate::error::Error;
+use crate::parallel;
+use crate::read::documents::{RowChoice, RowReader};
+
+/// Keeps bands apart from the values of hash functions that the same seed gives.
+const PURPOSE: u64 = 0x62_616e_6473;
+/// Documents whose keys are computed together.
+const BLOCK: usize = 4096;
+/// Pairs of any documents by which their similarity is learned.
+const LEARNED_PAIRS: usize = 2048;
+/// Documents that a document agrees with in a band by chance, at most, if that can be had.
+const BY_CHANCE: f64 = 2.0;
+/// A band has so many values that pairs at the threshold are found with a probability between these.
+const FOUND: Range<f64> = 0.5..0.97;
+/// Members of a group whose rows are fetched together. Of more, mostly few are compared.
+const WARMED: usize = 64;
+/// The most values of a band.
+const MOST_VALUES: u32 = 64;
+/// Bytes per document while a band is looked up: a key, and a [`Member`].
+const ENTRY_BYTES: u64 = (size_of::<u64>() + 2 * size_of::<Member>()) as u64;
+
+/// The bands of an audit.
+#[derive(Debug)]
+pub(super) struct AuditBands {
+    shape: BandShape,
+    /// For each band, its values.
+    values: Vec<Vec<u32>>,
+    /// Values of a row.
+    count: u32,
+    /// The probability that a pair at the threshold is found whose sketches agree in less than most.
+    least: f64,
+}
+
+impl AuditBands {
+    /// Draws so many bands, for so many documents that are searched.
+    pub(super) fn new(
+        run: &AuditedRun<'_>,
+        sieve: &Sieve,
+        draw: &Draw,
+        documents: u64,
+        bands: u32,
+    ) -> Result<Self, Error> {
+        let mut random = SplitMix64::new(fmix64(run.plan.spec.seed ^ PURPOSE));
+        let count = sieve.values().count();
+        let (mean, deviation) = sieve.values().at_threshold(sieve.rows(), run.plan.threshold);
+        let agreements = any_agreements(run, sieve, draw, &mut random)?;
+        let by_chance = |values| {
+            let shape = BandShape { bands, values };
+            let sum: f64 = agreements.iter().map(|&agreeing| shape.in_a_band(agreeing, count)).sum();
+            sum / agreements.len().max(1) as f64 * documents as f64
+        };
+        let found = |values| BandShape { bands, values }.in_any(mean as u32, count);
+        let last = |is: &dyn Fn(u32) -> bool| (1..=MOST_VALUES.min(count)).take_while(|&at| is(at)).last();
+        let fewest = last(&|values| found(values) >= FOUND.end).unwrap_or(1);
+        let most = last(&|values| found(values) >= FOUND.start).unwrap_or(1);
+        let values = (fewest..=most).find(|&values| by_chance(values) <= BY_CHANCE).unwrap_or(most);
+        let shape = BandShape { bands, values };
+        let least = shape.in_any((mean - 2.0 * deviation).max(0.0) as u32, count);
+        let values = (0..bands).map(|_| subset(0..count, values as usize, &mut random)).collect();
+        Ok(Self { shape, values, count, least: least.max(f64::MIN_POSITIVE) })
+    }
+
+    /// The probability that a pair is found whose rows agree in so many values.
+    pub(super) fn probability(&self, agreeing: u32) -> f64 {
+        self.shape.in_any(agreeing, self.count)
+    }
+
+    /// The probability that a pair is found which is hard to find.
+    pub(super) fn least(&self) -> f64 {
+        self.least
+    }
+
+    /// Finds near documents of drawn ones. The draw is halved until no band has more than its share of so many comparisons, and
+    /// until at most so many pairs are near.
+    pub(super) fn search(
+        &self,
+        run: &AuditedRun<'_>,
+        sieve: &Sieve,
+        draw: &Draw,
+        comparisons: u64,
+        most_near: u64,
+    ) -> Result<Searched, Error> {
+        let documents = run.reading.documents.len();
+        let bands = self.values.len();
+        let room = run.plan.memory.room(run.plan.threads, documents);
+        let band_bytes = documents as u64 * ENTRY_BYTES;
+        // If there is no room for all keys of a band, those of one part of their range are looked up after the other.
+        let parts = room.parts(band_bytes);
+        let together = room.fitting(band_bytes).clamp(1, bands);
+        let passes = if parts.len() == 1 { 1 } else { 2 * parts.len() };
+        run.begin(2 * bands * passes * documents);
+        let most = comparisons / bands as u64;
+        let mut searched = Searched::new(most_near);
+        for first in (0..bands).step_by(together) {
+            let here = first..bands.min(first + together);
+            let keys = |part| self.keys(run, sieve, draw, here.clone(), |key| parts.has(part, key));
+            let mut before = searched.halvings;
+            if parts.len() > 1 {
+                // The draw depends on the pairs of the whole band, because memory must not change a result.
+                let mut counts = PairCounts::default();
+                for part in parts.all() {
+                    let count = |_: &mut RowReader<'_>, _: usize, members: &[Member]| {
+                        Ok(PairCounts::of(members, draw))
+                    };
+                    each_band(run, draw, keys(part)?, count, |of_part| counts.add(&of_part))?;
+                }
+                before = before.max(counts.halvings(most));
+            }
+            for part in parts.all() {
+                let compare = |reader: &mut RowReader<'_>, item: usize, members: &[Member]| {
+                    let halvings = match parts.len() {
+                        1 => before.max(PairCounts::of(members, draw).halvings(most)),
+                        _ => before,
+                    };
+                    Ok((self.compare(sieve, draw, (first + item, members), halvings, reader)?, halvings))
+                };
+                each_band(run, draw, keys(part)?, compare, |(near, halvings)| {
+                    searched.add(near, draw);
+                    searched.halve(halvings, draw);
+                })?;
+            }
+        }
+        Ok(searched)
+    }
+
+    /// For each of some bands, the first half of each wanted key and the document that has it.
+    fn keys(
+        &self,
+        run: &AuditedRun<'_>,
+        sieve: &Sieve,
+        draw: &Draw,
+        bands: Range<usize>,
+        is_wanted: impl Fn(u64) -> bool + Sync,
+    ) -> Result<Vec<Vec<u64>>, Error> {
+        let documents = &run.reading.documents;
+        let work = |rows: &mut Vec<u32>, item: usize| -> Result<_, Error> {
+            run.check()?;
+            let begin = item * BLOCK;
+            let range = begin as u32..(begin + BLOCK).min(documents.len()) as u32;
+            documents.rows_into(range.clone(), rows)?;
+            let mut keys = vec![vec![]; bands.len()];
+            for (document, row) in range.clone().zip(rows.chunks_exact(sieve.rows().words())) {
+                if draw.cluster(document) == NONE {
+                    continue;
+                }
+                for (keys, values) in keys.iter_mut().zip(&self.values[bands.clone()]) {
+                    let key = Values::key(sieve.rows(), row, values);
+                    if is_wanted(key) {
+                        keys.push(key >> 32 << 32 | u64::from(document));
+                    }
+                }
+            }
+            run.observer.advance((range.len() * bands.len()) as u64);
+            Ok(keys)
+        };
+        let mut all: Vec<Vec<u64>> = vec![vec![]; bands.len()];
+        parallel::in_order(documents.len().div_ceil(BLOCK), run.plan.threads, Vec::new, work, |keys| {
+            all.iter_mut().zip(keys).for_each(|(all, keys)| all.extend(keys));
+            Ok::<(), Error>(())
+        })?;
+        Ok(all)
+    }
+
+    /// The near pairs of a band, after so many halvings.
+    fn compare(
+        &self,
+        sieve: &Sieve,
+        draw: &Draw,
+        (band, members): (usize, &[Member]),
+        halvings: u32,
+        reader: &mut RowReader<'_>,
+    ) -> Result<NearLists, Error> {
+        let mut near = NearLists::default();
+        for group in members.chunk_by(|a, b| a.group == b.group) {
+            if group.len() <= WARMED {
+                reader.warm(group.iter().map(|member| member.document));
+            }
+            each_pair(group, draw, halvings, |cluster, document, other| {
+                let (row, other_row) = reader.pair(document, other)?;
+                let Some(agreeing) = sieve.near(row, other_row) else { return Ok(()) };
+                let agrees = |values: &Vec<u32>| {
+                    let key = |row| Values::key(sieve.rows(), row, values);
+                    key(row) == key(other_row)
+                };
+                // A pair that an earlier band found is not found again.
+                if agrees(&self.values[band]) && !self.values[..band].iter().any(agrees) {
+                    near.add(cluster, NearPair { agreeing: Reverse(agreeing), document, other });
+                }
+                Ok(())
+            })?;
+        }
+        Ok(near)
+    }
+}
+
+/// Gathers the documents that share a key, band by band, and hands them to `work`.
+fn each_band<'a, T: Send>(
+    run: &AuditedRun<'a>,
+    draw: &Draw,
+    keys: Vec<Vec<u64>>,
+    work: impl Fn(&mut RowReader<'a>, usize, &[Member]) -> Result<T, Error> + Sync,
+    mut receive: impl FnMut(T) + Send,
+) -> Result<(), Error> {
+    let documents = &run.reading.documents;
+    // Each band is taken once, so that its keys are gone when its documents are compared.
+    let keys: Vec<Mutex<Vec<u64>>> = keys.into_iter().map(Mutex::new).collect();
+    let work = |reader: &mut RowReader<'a>, item: usize| -> Result<_, Error> {
+        run.check()?;
+        let mut keys = keys[item].lock().map(|mut keys| std::mem::take(&mut *keys)).unwrap_or_default();
+        keys.sort_unstable();
+        let members = gather(&keys, draw);
+        drop(keys);
+        let made = work(reader, item, &members)?;
+        run.observer.advance(documents.len() as u64);
+        Ok(made)
+    };
+    let reader = || RowReader::new(documents, RowChoice::Sketch);
+    parallel::in_order(keys.len(), run.plan.threads, reader, work, |made| {
+        receive(made);
+        Ok(())
+    })
+}
+
+/// A document that shares a key with another one of a different cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Member {
+    /// The number of the key.
+    group: u32,
+    cluster: u32,
+    document: u32,
+}
+
+/// The documents that share a key, those of earlier clusters first. Keys that documents of one cluster alone have are left out.
+fn gather(keys: &[u64], draw: &Draw) -> Vec<Member> {
+    let mut members = vec![];
+    for group in keys.chunk_by(|a, b| a >> 32 == b >> 32).filter(|group| group.len() > 1) {
+        let begin = members.len();
+        members.extend(group.iter().map(|&key| {
+            let document = key as u32;
+            Member { group: begin as u32, cluster: draw.cluster(document), document }
+        }));
+        let here = &mut members[begin..];
+        here.sort_unstable_by_key(|member| (member.cluster, member.document));
+        if here[0].cluster == here[here.len() - 1].cluster {
+            members.truncate(begin);
+        }
+    }
+    members
+}
+
+/// The pairs of a band, by the halvings that leave the later document of each in the draw.
+#[derive(Debug)]
+struct PairCounts([u64; LEVELS]);
+
+impl Default for PairCounts {
+    fn default() -> Self {
+        Self([0; LEVELS])
+    }
+}
+
+impl PairCounts {
+    fn of(members: &[Member], draw: &Draw) -> Self {
+        let mut counts = Self::default();
+        for group in members.chunk_by(|a, b| a.group == b.group) {
+            let mut before = 0;
+            for cluster in group.chunk_by(|a, b| a.cluster == b.cluster) {
+                if let Some(level) = draw.level(cluster[0].cluster) {
+                    counts.0[level as usize] += before * cluster.len() as u64;
+                }
+                before += cluster.len() as u64;
+            }
+        }
+        counts
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(sum, more)| *sum += more);
+    }
+
+    /// How often the draw is halved until at most so many pairs are left.
+    fn halvings(&self, most: u64) -> u32 {
+        halvings(&self.0, most)
+    }
+}
+
+/// Visits the pairs of a group: a document of a drawn cluster, and one of an earlier cluster.
+fn each_pair(
+    group: &[Member],
+    draw: &Draw,
+    halvings: u32,
+    mut visit: impl FnMut(u32, u32, u32) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut before = 0;
+    for members in group.chunk_by(|a, b| a.cluster == b.cluster) {
+        let cluster = members[0].cluster;
+        if draw.has(cluster, halvings) {
+            for member in members {
+                for other in &group[..before] {
+                    visit(cluster, member.document, other.document)?;
+                }
+            }
+        }
+        before += members.len();
+    }
+    Ok(())
+}
+
+/// For some pairs of any searched documents, the number of values in which they agree.
+fn any_agreements(
+    run: &AuditedRun<'_>,
+    sieve: &Sieve,
+    draw: &Draw,
+    random: &mut SplitMix64,
+) -> Result<Vec<u32>, Error> {
+    let all = run.reading.documents.len() as u64;
+    let mut reader = RowReader::new(&run.reading.documents, RowChoice::Sketch);
+    let mut agreements = vec![];
+    for _ in 0..LEARNED_PAIRS {
+        let [a, b] = [(); 2].map(|()| below(all, random) as u32);
+        if a != b && draw.cluster(a) != NONE && draw.cluster(b) != NONE {
+            let (a, b) = reader.pair(a, b)?;
+            agreements.push(sieve.values().agreeing(sieve.rows(), a, b));
+        }
+    }
+    Ok(agreements)
+}

@@ -1,0 +1,173 @@
+//! The values of a row: whole registers, or single bits if rows have bits only.
+//!
+//! Two rows agree in some of their values. A band of the audit is a set of values that is drawn at random, so the probability that two
+//! rows agree in all of it follows from the number of values in which they agree, and from nothing else: no assumption about the hash
+//! functions, the documents or the sketch is needed.
+
+use minwise::kernel::Kernel;
+
+use crate::rows::RowLayout;
+
+/// The values of a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Values {
+    count: u32,
+    kernel: Kernel,
+}
+
+impl Values {
+    pub(super) fn new(rows: &RowLayout) -> Self {
+        let count = rows.bit_rows().map_or(rows.words(), |bits| bits.words() * u32::BITS as usize);
+        Self { count: count as u32, kernel: Kernel::detect() }
+    }
+
+    /// How many there are.
+    pub(super) fn count(self) -> u32 {
+        self.count
+    }
+
+    /// In how many of them two rows agree.
+    #[inline]
+    pub(super) fn agreeing(self, rows: &RowLayout, a: &[u32], b: &[u32]) -> u32 {
+        match rows.bit_rows() {
+            None => self.kernel.equal_words(a, b) as u32,
+            Some(_) => self.count - self.kernel.different_bits(rows.compared(a), rows.compared(b)) as u32,
+        }
+    }
+
+    /// A key that two rows share if they agree in these values, and else with one chance in 2⁶⁴.
+    #[inline]
+    pub(super) fn key(rows: &RowLayout, row: &[u32], values: &[u32]) -> u64 {
+        let value = |&at: &u32| match rows.bit_rows() {
+            None => row[at as usize],
+            Some(_) => rows.compared(row)[(at / u32::BITS) as usize] >> (at % u32::BITS) & 1,
+        };
+        // One multiplication per value; the factor is odd, so that no value is lost.
+        let mixed = |key: u64, at: &u32| {
+            (key ^ u64::from(value(at))).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_right(29)
+        };
+        minwise::hash::fmix64(values.iter().fold(values.len() as u64, mixed))
+    }
+
+    /// The mean number of values in which two rows agree whose documents are as similar as the threshold, and its standard deviation.
+    pub(super) fn at_threshold(self, rows: &RowLayout, threshold: f64) -> (f64, f64) {
+        let Some(bits) = rows.bit_rows() else {
+            let count = f64::from(self.count);
+            return (count * threshold, (count * threshold * (1.0 - threshold)).sqrt());
+        };
+        // Bits at the end of a row that belong to no value agree always.
+        let (mut mean, mut variance) = (f64::from(self.count), 0.0);
+        for ((values, probability), layout) in bits.laws(threshold).zip(bits.values()) {
+            // Of two values that differ, half of the other bits agree.
+            let (values, bits) = (values as f64, layout.bits() as f64);
+            let differing = (1.0 - probability) * 2f64.powf(bits - 1.0) / (2f64.powf(bits) - 1.0);
+            mean -= values * bits * differing;
+            variance += values * bits * bits * differing * (1.0 - differing);
+        }
+        (mean, variance.sqrt())
+    }
+}
+
+/// The bands of an audit: so many, with so many values each, all drawn independently of each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct BandShape {
+    pub bands: u32,
+    pub values: u32,
+}
+
+impl BandShape {
+    /// The probability that two rows agree in a band, if they agree in `agreeing` of `count` values.
+    pub(super) fn in_a_band(self, agreeing: u32, count: u32) -> f64 {
+        if agreeing < self.values {
+            return 0.0;
+        }
+        (0..self.values).map(|at| f64::from(agreeing - at) / f64::from(count - at)).product()
+    }
+
+    /// The probability that they agree in any of the bands.
+    pub(super) fn in_any(self, agreeing: u32, count: u32) -> f64 {
+        1.0 - (1.0 - self.in_a_band(agreeing, count)).powi(self.bands.cast_signed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use minwise::candidate::Banding;
+    use minwise::hash::{SplitMix64, fmix64};
+
+    use super::*;
+    use crate::audit::draw::subset;
+
+    fn layout(bits: Option<&str>) -> RowLayout {
+        let spec = "casefold / words:1 / minhash:128 / seed:1".parse().unwrap();
+        let bits = bits.map(|bits| bits.parse().unwrap());
+        RowLayout::new(&spec, Banding::new(16, 6, 128).unwrap(), bits).unwrap()
+    }
+
+    /// Two rows whose registers agree in 102 of 128, which are spread over all.
+    fn two(rows: &RowLayout, seed: u64) -> [Vec<u32>; 2] {
+        let registers = |side: u64| {
+            let side = move |at: u64| if at * 37 % 128 < 102 { 0 } else { side };
+            (0..128).map(move |at| fmix64(seed << 32 | at << 8 | side(at)) as u32)
+        };
+        [1, 2].map(|side| {
+            let mut row = vec![0; rows.words()];
+            rows.store(&registers(side).collect::<Vec<u32>>(), &mut row);
+            row
+        })
+    }
+
+    /// Of many bands, as many agree as the number of agreeing values says, in rows of every form.
+    #[test]
+    fn bands_agree_as_often_as_they_should() {
+        for bits in [None, Some("1"), Some("2.5"), Some("0.5")] {
+            let rows = layout(bits);
+            let values = Values::new(&rows);
+            let [a, b] = two(&rows, 1);
+            let agreeing = values.agreeing(&rows, &a, &b);
+            assert!(bits.is_some() || agreeing == 102);
+            let shape = BandShape { bands: 1, values: 6 };
+            let probability = shape.in_a_band(agreeing, values.count());
+            let mut random = SplitMix64::new(5);
+            let mut agreed = 0;
+            for _ in 0..20_000 {
+                let band = subset(0..values.count(), 6, &mut random);
+                agreed += u32::from(Values::key(&rows, &a, &band) == Values::key(&rows, &b, &band));
+            }
+            let deviation = (20_000.0 * probability * (1.0 - probability)).sqrt();
+            let off = f64::from(agreed) - 20_000.0 * probability;
+            assert!(off.abs() < 4.0 * deviation, "{agreed} of {} with {bits:?}", 20_000.0 * probability);
+        }
+    }
+
+    #[test]
+    fn more_bands_find_more() {
+        let [one, many] = [1, 16].map(|bands| BandShape { bands, values: 4 });
+        assert_eq!(one.in_any(128, 128), 1.0);
+        assert_eq!(one.in_any(3, 128), 0.0);
+        let q = 102.0 * 101.0 * 100.0 * 99.0 / (128.0 * 127.0 * 126.0 * 125.0);
+        assert!((one.in_any(102, 128) - q).abs() < 1e-12);
+        assert!((many.in_any(102, 128) - (1.0 - (1.0 - q).powi(16))).abs() < 1e-12);
+    }
+
+    /// The mean number of agreeing values is right for every form of rows.
+    #[test]
+    fn agreement_at_the_threshold() {
+        for bits in [None, Some("1"), Some("2.5"), Some("0.5")] {
+            let rows = layout(bits);
+            let values = Values::new(&rows);
+            let (mean, deviation) = values.at_threshold(&rows, 102.0 / 128.0);
+            let agreeing: f64 = (0..400)
+                .map(|seed| {
+                    let [a, b] = two(&rows, seed);
+                    f64::from(values.agreeing(&rows, &a, &b))
+                })
+                .sum::<f64>()
+                / 400.0;
+            assert!(
+                (agreeing - mean).abs() < deviation / 2.0,
+                "{agreeing} and {mean} ± {deviation} with {bits:?}"
+            );
+        }
+    }
+}

@@ -5,6 +5,7 @@
 //! - [`concepts`]: the pictures and the table of `docs/concepts`, made of the two.
 //! - [`catalogue`]: the experiments of the sources, each a [`definition`] and a runner in `experiments`, which turns what
 //!   `simulate` and the library give into [checks](check); the [`verdict`] follows from these.
+//! - [`beyond`]: sketches that the library does not have; [`comparison`]: all sketches at equal bytes and at equal time.
 //! - [`corpus`]: documents of any number whose near-duplicates are known.
 //! - [`record`] and [`report`]: what is kept of a run, and one page of it; [`png`]: its pictures once more.
 
@@ -14,8 +15,10 @@
 )]
 #![allow(clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "the lab is not published")]
 
+pub mod beyond;
 pub mod catalogue;
 pub mod check;
+pub mod comparison;
 pub mod concepts;
 pub mod corpus;
 mod data;

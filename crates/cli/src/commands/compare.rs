@@ -172,7 +172,11 @@ fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &s
         similarity(comparison.containment_of_right, 6),
     );
     match comparison.estimate {
-        Some(estimate) => out += &format!("estimate     {estimate} by {}\n", spec.method),
+        Some(estimate) => {
+            out += &format!("estimate     {estimate} by {}\n", spec.method);
+            out += &bias(spec.method, comparison.similarity)
+                .map_or(String::new(), |bias| format!("bias         {bias}\n"));
+        }
         None => out += "estimate     none, because a document has no shingles\n",
     }
     out += &format!("spec         {spec}\n");
@@ -182,6 +186,15 @@ fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &s
     for SketchComparison { method, estimate, exact, .. } in all {
         let estimate = estimate.map_or("none".to_owned(), |estimate| estimate.to_string());
         out += &format!("{:42}  {estimate:16}  {}\n", method.to_string(), similarity(*exact, 6));
+    }
+    let biases: Vec<String> = all
+        .iter()
+        .filter_map(|SketchComparison { method, exact, .. }| {
+            Some(format!("{method}: {}\n", bias(*method, *exact)?))
+        })
+        .collect();
+    if !biases.is_empty() {
+        out += &format!("\nsketches that are biased at this similarity\n{}", biases.concat());
     }
     if !comparison.passages.is_empty() {
         out += "\nshared passages, longest first\n";
@@ -194,6 +207,20 @@ fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &s
         out += &format!("    {}\n", excerpt(&left[passage.left.clone()]));
     }
     out
+}
+
+/// A warning, if at the exact similarity the estimates of a sketch are further off on average than the largest standard error of as
+/// many plain registers, √(¼/k). The error that a clamped estimate reports is no measure: it is wide because of the clamp.
+fn bias(method: Method, exact: f64) -> Option<String> {
+    let bias = method.bias(exact);
+    let error = (0.25 / method.registers() as f64).sqrt();
+    let side = if bias < 0.0 { "below" } else { "above" };
+    (bias.abs() > error).then(|| {
+        format!(
+            "its estimates of long documents are {:.3} {side} similarity {exact:.3} on average",
+            bias.abs()
+        )
+    })
 }
 
 /// One line with the names that `POST /pair` of the server has, and with what only the command knows: the estimates, and the text,
@@ -236,6 +263,7 @@ fn sketch(method: Method, estimate: Option<Estimate>, exact: f64) -> serde_json:
         "sketch": method.to_string(),
         "estimate": value,
         "standard_error": standard_error,
+        "bias": method.bias(exact),
         "exact": exact,
     })
 }

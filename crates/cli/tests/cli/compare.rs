@@ -50,7 +50,7 @@ fn two_texts_for_programs() {
     insta::assert_snapshot!(desk().run("compare left.txt right.txt --format jsonl"), @r#"
     exit 1
     --- stdout
-    {"containment_of_left":0.5384615384615384,"containment_of_right":0.56,"passages":[{"left":[90,155],"left_place":{"column":18,"line":2},"right":[26,91],"right_place":{"column":9,"line":3},"text":"The bridge at the mill was closed to lorries until further notice","tokens":12},{"left":[0,48],"left_place":{"column":1,"line":1},"right":[93,142],"right_place":{"column":1,"line":4},"text":"The river rose in the night and the lower meadow","tokens":10}],"similarity":0.3783783783783784,"sketches":[{"estimate":0.4140625,"exact":0.3783783783783784,"sketch":"minhash:128","standard_error":0.04354674233973583}],"spec":"nfkc+casefold / words:5 / minhash:128 / seed:1"}
+    {"containment_of_left":0.5384615384615384,"containment_of_right":0.56,"passages":[{"left":[90,155],"left_place":{"column":18,"line":2},"right":[26,91],"right_place":{"column":9,"line":3},"text":"The bridge at the mill was closed to lorries until further notice","tokens":12},{"left":[0,48],"left_place":{"column":1,"line":1},"right":[93,142],"right_place":{"column":1,"line":4},"text":"The river rose in the night and the lower meadow","tokens":10}],"similarity":0.3783783783783784,"sketches":[{"bias":0.0,"estimate":0.4140625,"exact":0.3783783783783784,"sketch":"minhash:128","standard_error":0.04354674233973583}],"spec":"nfkc+casefold / words:5 / minhash:128 / seed:1"}
     "#);
 }
 
@@ -161,7 +161,7 @@ fn texts_without_shingles_are_equal_or_not() {
     insta::assert_snapshot!(desk.run("compare dots empty --format jsonl"), @r#"
     exit 1
     --- stdout
-    {"containment_of_left":0.0,"containment_of_right":0.0,"passages":[],"similarity":0.0,"sketches":[{"estimate":0.0,"exact":0.0,"sketch":"minhash:128","standard_error":0.0}],"spec":"nfkc+casefold / words:5 / minhash:128 / seed:1"}
+    {"containment_of_left":0.0,"containment_of_right":0.0,"passages":[],"similarity":0.0,"sketches":[{"bias":0.0,"estimate":0.0,"exact":0.0,"sketch":"minhash:128","standard_error":0.0}],"spec":"nfkc+casefold / words:5 / minhash:128 / seed:1"}
     "#);
 }
 
@@ -209,6 +209,23 @@ fn a_text_that_is_not_utf_8_can_be_read_when_its_encoding_is_said() {
     ");
     desk.write("ascii", record("a", "cafe"));
     desk.run("compare latin latin --encoding latin-1 --threshold 1").exit(0);
+}
+
+/// An odd sketch of few bits cannot tell unlike documents, and says something in between.
+#[test]
+fn a_sketch_that_is_biased_at_the_similarity_is_said_to_be() {
+    let desk = Desk::with("a.txt", prose(1, 300));
+    desk.write("b.txt", prose(2, 300));
+    let run = desk.run("compare a.txt b.txt --sketch odd:64/minhash:256 --passages 0").exit(1);
+    assert!(run.text().contains("\nbias         its estimates of long documents are "), "{run}");
+    let comparison = compared(&desk, "a.txt b.txt --sketch odd:64/minhash:256 --passages 0");
+    let sketch = &comparison["sketches"][0];
+    let number = |field: &str| sketch[field].as_f64().unwrap();
+    // 256 registers have a standard error of 1/32 at most.
+    assert!(number("bias") > 0.3, "{sketch}");
+    let all = desk.run("compare a.txt b.txt --all --passages 0").exit(1);
+    assert!(all.text().contains("\nsketches that are biased at this similarity\n"), "{all}");
+    assert!(!desk.run("compare a.txt b.txt --passages 0").exit(1).text().contains("bias"));
 }
 
 /// Every kind of sketch beside the exact value that it estimates, always as numbers.

@@ -192,6 +192,23 @@ fn candidates_are_found_by_the_cheapest_that_can_be_banded() {
     assert_eq!(plan["recommended"]["storage"]["reason"], "12 bytes, the fewest of all kinds");
 }
 
+/// A quarter of a bit is smallest at 0.8, and far off at low similarities; one bit is not.
+#[test]
+fn a_recommended_sketch_that_is_biased_at_low_similarities_is_said_to_be() {
+    let quarter = plan("--threshold 0.8");
+    let below = quarter["recommended"]["storage"]["biased_below"].as_f64().unwrap();
+    let sketch = method(&quarter["recommended"]["storage"]);
+    assert!(sketch.bias(below).abs() > 0.02 && sketch.bias(below + 0.002).abs() <= 0.02, "{below}");
+    assert_eq!(quarter["recommended"]["candidates"]["biased_below"], Value::Null);
+    assert_eq!(plan("--threshold 0.5")["recommended"]["storage"]["biased_below"], Value::Null);
+    let run = Desk::new().run("plan --threshold 0.8 --details").exit(0);
+    let warning = format!(
+        "warning: below similarity {below:.2}, estimates of `xor:2/minhash:2016` are off by more than 0.02 on average\n"
+    );
+    assert!(run.text().ends_with(&warning), "{run}");
+    assert!(!Desk::new().run("plan --threshold 0.5 --details").exit(0).text().contains("warning"));
+}
+
 #[test]
 fn an_error_that_no_sketch_has() {
     let plan = plan("--error 1e-9");

@@ -12,14 +12,16 @@ fn help_lists_what_can_be_done() {
     Usage: minwise-lab <COMMAND>
 
     Commands:
-      list    List the experiments: one line for each figure or table, with its class and the time it
-              takes on two cores
-      run     Run experiments. The exit code is 1 if one has a verdict that its definition does not
-              expect, and 2 if one fails; the others still run
-      corpus  Make a corpus of any size whose near-duplicates are known: JSON lines of made-up words
-      report  Write `index.html` into a folder that `run --output` wrote: one page, which needs nothing
-              else
-      help    Print this message or the help of the given subcommand(s)
+      list        List the experiments: one line for each figure or table, with its class and the time
+                  it takes on two cores
+      run         Run experiments. The exit code is 1 if one has a verdict that its definition does not
+                  expect, and 2 if one fails; the others still run
+      corpus      Make a corpus of any size whose near-duplicates are known: JSON lines of made-up words
+      comparison  Compare all sketches at equal bytes and at equal time on real documents, and write a
+                  page with pictures
+      report      Write `index.html` into a folder that `run --output` wrote: one page, which needs
+                  nothing else
+      help        Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help     Print help

@@ -25,11 +25,13 @@ struct RankedMethod {
 struct Recommended {
     sketch: Method,
     reason: String,
+    /// The similarity below which its estimates are off by more than the standard error on average.
+    biased_below: Option<f64>,
 }
 
 impl Recommended {
     fn json(&self) -> Value {
-        json!({"sketch": self.sketch.to_string(), "reason": self.reason})
+        json!({"sketch": self.sketch.to_string(), "reason": self.reason, "biased_below": self.biased_below})
     }
 }
 
@@ -58,14 +60,15 @@ impl MethodRanking {
         let reason = format!(
             "{bytes} bytes and {hashes} per shingle: the fewest bytes of all kinds that can be banded, and the fewest hashes for these bytes"
         );
-        Some(Recommended { sketch: method, reason })
+        Some(Recommended { sketch: method, reason, biased_below: None })
     }
 
     /// What takes the least room.
     fn storage(&self) -> Option<Recommended> {
         let least = self.ranked.first()?;
         let reason = format!("{} bytes, the fewest of all kinds", least.bytes);
-        Some(Recommended { sketch: least.method, reason })
+        let biased_below = least.method.biased_below(self.similarity, self.error);
+        Some(Recommended { sketch: least.method, reason, biased_below })
     }
 
     pub(super) fn sketches_json(&self) -> Value {
@@ -120,11 +123,17 @@ impl MethodRanking {
             ("with this error, to find candidates", self.candidates()),
             ("with this error, to keep sketches for comparison only", self.storage()),
         ];
-        for (at, (to, Recommended { sketch, reason })) in
+        for (at, (to, Recommended { sketch, reason, biased_below })) in
             uses.into_iter().filter_map(|(to, recommended)| Some((to, recommended?))).enumerate()
         {
             out += if at == 0 { "\n" } else { "" };
             out += &format!("{to}, take `{sketch}`: {reason}\n");
+            if let Some(similarity) = biased_below {
+                out += &format!(
+                    "warning: below similarity {similarity:.2}, estimates of `{sketch}` are off by more than {} on average\n",
+                    self.error
+                );
+            }
         }
         out
     }

@@ -27,12 +27,37 @@ pub enum Command {
     Run(RunArgs),
     /// Make a corpus of any size whose near-duplicates are known: JSON lines of made-up words.
     Corpus(CorpusArgs),
+    /// Compare all sketches at equal bytes and at equal time on real documents, and write a page with pictures.
+    Comparison(ComparisonArgs),
     /// Write `index.html` into a folder that `run --output` wrote: one page, which needs nothing else.
     Report {
         /// The folder.
         #[arg(value_name = "DIR")]
         folder: String,
     },
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ComparisonArgs {
+    /// The folder with `licences.jsonl`, `chinese-manuals.jsonl` and `english.jsonl`.
+    #[arg(long, value_name = "DIR")]
+    pub data: String,
+
+    /// Where `comparison.md` and the folder `comparison` go.
+    #[arg(long, short, value_name = "DIR")]
+    pub output: String,
+
+    /// Seeds of each sketch, 2 at least.
+    #[arg(long, value_name = "N", default_value = "8")]
+    pub seeds: String,
+
+    /// Pairs of each tenth of similarity, at most.
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub pairs: String,
+
+    /// Threads to work with; one without it, because times are taken.
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub threads: String,
 }
 
 #[derive(Debug, clap::Args)]

@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use clap::Parser;
 use minwise_corpus::{Output, Overwrite};
+use minwise_lab::comparison::{self, ComparisonOptions};
 use minwise_lab::corpus::{self, Made};
 use minwise_lab::experiment::{Experiment, ExperimentOptions};
 use minwise_lab::png::Renderer;
@@ -19,7 +20,7 @@ use minwise_lab::verdict::ExperimentVerdict;
 use minwise_lab::{catalogue, report};
 use serde_json::json;
 
-use crate::args::{Args, Command, CorpusArgs, MessageArgs, RunArgs};
+use crate::args::{Args, Command, ComparisonArgs, CorpusArgs, MessageArgs, RunArgs};
 use crate::messages::{LabFailure, Problems, print};
 
 /// The allocator of `minwise`, because experiments measure times and memory of what that command does.
@@ -42,11 +43,14 @@ fn main() -> ExitCode {
     let _ = ctrlc::set_handler(|| std::process::exit(INTERRUPTED));
     let messages = match &args.command {
         Command::Run(args) => args.messages,
-        Command::List | Command::Corpus(_) | Command::Report { .. } => MessageArgs::default(),
+        Command::List | Command::Comparison(_) | Command::Corpus(_) | Command::Report { .. } => {
+            MessageArgs::default()
+        }
     };
     let result = match &args.command {
         Command::List => list(),
         Command::Run(args) => run(args),
+        Command::Comparison(args) => compare(args),
         Command::Corpus(args) => make_corpus(args),
         Command::Report { folder } => write_report(Path::new(folder)),
     };
@@ -116,6 +120,35 @@ fn make_corpus(args: &CorpusArgs) -> Result<u8, LabFailure> {
     documents.finish()?;
     if let Some(truths) = truths {
         truths.finish()?;
+    }
+    Ok(DONE)
+}
+
+fn compare(args: &ComparisonArgs) -> Result<u8, LabFailure> {
+    let mut problems = Problems::default();
+    let whole = "a whole number";
+    let options = ComparisonOptions {
+        seeds: problems.number("--seeds", &args.seeds, whole),
+        pairs: problems.number("--pairs", &args.pairs, whole),
+        threads: problems.number("--threads", &args.threads, whole),
+    };
+    problems.finish()?;
+    for (option, number, least) in [
+        ("--seeds", options.seeds as usize, 2),
+        ("--pairs", options.pairs, 1),
+        ("--threads", options.threads, 1),
+    ] {
+        if number < least {
+            return Err(LabFailure::new(format!("`{option}`: it must be at least {least}")));
+        }
+    }
+    for file in comparison::files(Path::new(&args.data), options)? {
+        let path = Path::new(&args.output).join(&file.path);
+        if let Some(parent) = path.parent() {
+            fs_err::create_dir_all(parent)?;
+        }
+        fs_err::write(&path, file.content)?;
+        print(&path.display().to_string())?;
     }
     Ok(DONE)
 }

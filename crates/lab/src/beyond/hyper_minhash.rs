@@ -1,0 +1,249 @@
+//! `HyperMinHash`.
+//!
+//! - **Paper.** Yu and Weber, *`HyperMinHash`: `MinHash` in `LogLog` space*, IEEE TKDE 2020, arXiv:1710.08436, algorithms 1, 4 and 5.
+//! - **Idea.** One hash function puts a member into a bucket. A bucket keeps its least value as a floating-point number of
+//!   few bits: how many zeros it begins with, and some bits behind the first one.
+//! - **Symbols.** 2ᵖ → `buckets`; q → `exponent_bits`; r → `mantissa_bits`.
+//! - **Formula.** A member has two numbers of its sequence: the first gives the bucket by its upper bits, the second is the value
+//!   y. The exponent is one more than the leading zeros of y, at most 2^q; the mantissa is the r bits behind the first one, or
+//!   behind 2^q − 1 zeros. A word is the exponent, falling, and the mantissa behind it, so that a smaller word is a smaller
+//!   value; a bucket without members has the word [`EMPTY`].
+//! - **Cost.** one value per member; 2ᵖ(q + r)/8 bytes.
+//! - **Error.** Ĵ = (C − E)/(N − E): C buckets agree, N have a member of either set, and E is how many buckets of disjoint sets
+//!   agree by accident, `accidents`. Unbiased but for E, with a variance of about J(1−J)/N while accidents are few.
+//! - **Differs.** the paper divides by N, although a bucket whose least value is common cannot agree by accident. The sizes that E needs are estimated from empty buckets if there are many, and else from the mean of the least
+//!   values; the paper takes them from `HyperLogLog`.
+
+use super::{BeyondSketch, sequence};
+
+/// The word of a bucket without members.
+const EMPTY: u32 = u32::MAX;
+
+/// Makes `HyperMinHash` sketches.
+#[derive(Debug, Clone)]
+pub struct HyperMinHash {
+    buckets: usize,
+    exponent_bits: u32,
+    mantissa_bits: u32,
+    seed: u64,
+}
+
+impl HyperMinHash {
+    /// Sketches of so many buckets, a power of two, with this many bits for exponent and mantissa, 6 and 20 at most.
+    ///
+    /// # Panics
+    /// If it is no power of two.
+    #[must_use]
+    pub fn new(buckets: usize, exponent_bits: u32, mantissa_bits: u32, seed: u64) -> Self {
+        assert!(buckets.is_power_of_two() && buckets > 1, "buckets are the values of some bits");
+        Self { buckets, exponent_bits, mantissa_bits, seed }
+    }
+
+    /// The exponent from which on values have no leading one.
+    fn last(&self) -> u32 {
+        1 << self.exponent_bits
+    }
+
+    fn word(&self, value: u64) -> u32 {
+        let zeros = value.leading_zeros().min(self.last() - 1);
+        // The first one is left out, unless there may be none.
+        let behind = if zeros + 1 < self.last() { zeros + 1 } else { zeros };
+        let mantissa = (value << behind.min(63)) >> (64 - self.mantissa_bits);
+        ((self.last() - 1 - zeros) << self.mantissa_bits) | mantissa as u32
+    }
+
+    /// The ends of the values that a word stands for, as parts of all.
+    fn ends(&self, word: u32) -> (f64, f64) {
+        let zeros = self.last() - 1 - (word >> self.mantissa_bits);
+        let steps = f64::from(1_u32 << self.mantissa_bits);
+        let mantissa = f64::from(word & ((1 << self.mantissa_bits) - 1));
+        let scale = 0.5_f64.powi(zeros as i32);
+        if zeros + 1 < self.last() {
+            let at = |mantissa: f64| scale / 2.0 * (1.0 + mantissa / steps);
+            (at(mantissa), at(mantissa + 1.0))
+        } else {
+            (scale * mantissa / steps, scale * (mantissa + 1.0) / steps)
+        }
+    }
+
+    /// The number of members of a sketched set.
+    #[must_use]
+    pub fn count(&self, sketch: &[u32]) -> f64 {
+        let m = self.buckets as f64;
+        let empty = sketch.iter().filter(|&&word| word == EMPTY).count() as f64;
+        if empty > 0.3 * m {
+            // Buckets stay empty with probability e^(−n/m).
+            return -m * (empty / m).ln();
+        }
+        let middle = |&word: &u32| {
+            if word == EMPTY {
+                return 1.0;
+            }
+            let (low, high) = self.ends(word);
+            f64::midpoint(low, high)
+        };
+        let mean = sketch.iter().map(middle).sum::<f64>() / m;
+        // The least of a bucket's even numbers, of which there are λ on average, or 1 without any, is (1 − e^(−λ))/λ on average.
+        let expected = |load: f64| -(-load).exp_m1() / load;
+        let (mut low, mut high) = (1e-3, 1e15);
+        for _ in 0..200 {
+            let load = f64::midpoint(low, high);
+            if expected(load) > mean {
+                low = load;
+            } else {
+                high = load;
+            }
+        }
+        m * low
+    }
+
+    /// Buckets in which disjoint sets of these sizes are expected to agree.
+    ///
+    /// A bucket's least value lies in a cell that ends at b₁ and b₂ with probability (1 − b₁/2ᵖ)ⁿ − (1 − b₂/2ᵖ)ⁿ.
+    #[must_use]
+    pub fn accidents(&self, sizes: [f64; 2]) -> f64 {
+        let m = self.buckets as f64;
+        let beyond = |size: f64, end: f64| (size * (-end / m).ln_1p()).exp();
+        let words = self.last() << self.mantissa_bits;
+        let of = |word: u32| {
+            let (low, high) = self.ends(word);
+            sizes.map(|size| beyond(size, low) - beyond(size, high)).iter().product::<f64>()
+        };
+        m * (0..words).map(of).sum::<f64>()
+    }
+
+    /// The similarity of sets of these sizes.
+    #[must_use]
+    pub fn estimate_of(&self, a: &[u32], b: &[u32], sizes: [f64; 2]) -> f64 {
+        let (mut equal, mut filled) = (0.0, 0.0);
+        for (&a, &b) in a.iter().zip(b) {
+            filled += f64::from(u8::from(a != EMPTY || b != EMPTY));
+            equal += f64::from(u8::from(a == b && a != EMPTY));
+        }
+        if equal == filled {
+            return 1.0;
+        }
+        // Members of both sets agree anyway: only buckets whose least values are not common can agree by accident. The share of
+        // these is 1 − J, so that C = NJ + E(1 − J).
+        let accidents = self.accidents(sizes).min(0.99 * filled);
+        ((equal - accidents) / (filled - accidents)).clamp(0.0, 1.0)
+    }
+}
+
+impl BeyondSketch for HyperMinHash {
+    fn bytes(&self) -> usize {
+        self.buckets * (self.exponent_bits + self.mantissa_bits) as usize / 8
+    }
+
+    fn sketch(&self, shingles: &[u64]) -> Vec<u32> {
+        let bits = self.buckets.trailing_zeros();
+        let mut words = vec![EMPTY; self.buckets];
+        for &shingle in shingles {
+            let mut sequence = sequence(self.seed, shingle);
+            let bucket = (sequence.next_u64() >> (64 - bits)) as usize;
+            words[bucket] = words[bucket].min(self.word(sequence.next_u64()));
+        }
+        words
+    }
+
+    fn estimate(&self, a: &[u32], b: &[u32]) -> f64 {
+        self.estimate_of(a, b, [self.count(a), self.count(b)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{follows, trials};
+    use super::*;
+    use crate::measure::TrialStatistics;
+
+    #[test]
+    fn words_are_in_the_order_of_values_and_cells_hold_them() {
+        for (exponent, mantissa) in [(4, 4), (6, 10)] {
+            let sketch = HyperMinHash::new(16, exponent, mantissa, 1);
+            let mut before = 0;
+            for step in 0..64 {
+                for value in [1_u64 << step, (1 << step) | (1 << step >> 1), (1 << step) + ((1 << step) - 1)]
+                {
+                    let word = sketch.word(value);
+                    assert!(word >= before, "{value:x}");
+                    before = word;
+                    let (low, high) = sketch.ends(word);
+                    let share = value as f64 / 2_f64.powi(64);
+                    assert!(low <= share && share <= high, "{value:x}: {low} {share} {high}");
+                }
+            }
+            assert_eq!(sketch.word(0), 0);
+        }
+    }
+
+    /// Disjoint sets agree as often as is expected, in buckets of eight bits, where accidents are not rare.
+    #[test]
+    fn accidents_are_as_many_as_expected() {
+        const TRIALS: u64 = 2000;
+        for (n, m) in [(500_u64, 500_u64), (2000, 300)] {
+            let agreeing: Vec<f64> = (0..TRIALS)
+                .map(|seed| {
+                    let sketch = HyperMinHash::new(64, 4, 4, seed);
+                    let a = sketch.sketch(&(0..n).collect::<Vec<_>>());
+                    let b = sketch.sketch(&(n..n + m).collect::<Vec<_>>());
+                    a.iter().zip(&b).filter(|(a, b)| a == b && **a != EMPTY).count() as f64
+                })
+                .collect();
+            let found = TrialStatistics::of(&agreeing);
+            let expected = HyperMinHash::new(64, 4, 4, 0).accidents([n as f64, m as f64]);
+            let error = (found.variance / TRIALS as f64).sqrt();
+            assert!((found.mean - expected).abs() <= 5.0 * error, "{found:?}: {expected}");
+            // Hundreds in all trials.
+            assert!(expected > 0.1, "{expected}");
+        }
+    }
+
+    /// The variance is that of C, a binomial count of probability J + (1 − J)·E/N, over (N − E)².
+    #[test]
+    fn mean_and_variance_are_those_of_buckets_that_agree() {
+        for (exponent, mantissa) in [(4, 4), (6, 10)] {
+            for (union, common) in [(2000, 1600), (2000, 800), (4000, 3800)] {
+                let j = f64::from(common) / f64::from(union);
+                let make = |seed| HyperMinHash::new(128, exponent, mantissa, seed);
+                let found = trials(make, union as usize, common as usize, 1500);
+                let size = f64::from(common) + f64::from(union - common) / 2.0;
+                let by_accident = make(0).accidents([size, size]) / 128.0;
+                let p = j + (1.0 - j) * by_accident;
+                // Buckets are drawn without replacement, which takes 128/|A∪B| of the variance away at most.
+                let variance = p * (1.0 - p) / (128.0 * (1.0 - by_accident).powi(2));
+                follows(found, 1500, j, variance, 128.0 / f64::from(union));
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_are_counted() {
+        for size in [40_u64, 1000, 20_000] {
+            let counts: Vec<f64> = (0..300)
+                .map(|seed| {
+                    let sketch = HyperMinHash::new(256, 6, 10, seed);
+                    sketch.count(&sketch.sketch(&(0..size).collect::<Vec<u64>>())) / size as f64
+                })
+                .collect();
+            let found = TrialStatistics::of(&counts);
+            // A mean of 256 exponential numbers has a relative error of 1/16, and its inverse a bias of 1/256; the mean of
+            // fewer members scatters less.
+            assert!(
+                (found.mean - 1.0).abs() <= 5.0 * (found.variance / 300.0).sqrt() + 1.0 / 256.0,
+                "{size}: {found:?}"
+            );
+            assert!(found.variance <= 1.0 / 256.0 + 5.0 * found.variance_error, "{size}: {found:?}");
+        }
+    }
+
+    /// Words by another program.
+    #[test]
+    fn words() {
+        assert_eq!(HyperMinHash::new(4, 4, 4, 7).sketch(&[1, 2, 3]), WORDS_OF_8_BITS);
+        assert_eq!(HyperMinHash::new(4, 6, 10, 7).sketch(&[1, 2, 3]), WORDS_OF_16_BITS);
+    }
+
+    const WORDS_OF_8_BITS: [u32; 4] = [249, EMPTY, 241, EMPTY];
+    const WORDS_OF_16_BITS: [u32; 4] = [65_142, EMPTY, 64_635, EMPTY];
+}

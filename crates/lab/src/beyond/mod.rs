@@ -1,0 +1,112 @@
+//! Sketches of the literature that the library does not have, written from the definitions of their papers and proven like the
+//! library's own: mean and variance over many seeds against theory, and words against another program.
+//!
+//! | sketch | paper | what it adds |
+//! |---|---|---|
+//! | [`CMinHash`] | Li and Li 2021 | two permutations for all registers |
+//! | [`SetSketch`] | Ertl 2021 | registers of few bits that also count, and merge |
+//! | [`HyperMinHash`] | Yu and Weber 2020 | one hash function, registers of few bits that also count, and merge |
+//! | [`ProbMinHash`] | Ertl 2020 | weighted sets in one pass over a shingle's process |
+//!
+//! They stand beside the library's in `docs/concepts/comparison.md`. They are plain: no kernel, and a word for each register,
+//! whatever it would take packed.
+
+mod c_minhash;
+mod hyper_minhash;
+mod prob_minhash;
+mod set_sketch;
+
+pub use c_minhash::CMinHash;
+pub use hyper_minhash::HyperMinHash;
+pub use prob_minhash::ProbMinHash;
+pub use set_sketch::SetSketch;
+
+use minwise::hash::{SplitMix64, fmix64};
+
+/// A sketch that estimates the similarity of two sets.
+pub trait BeyondSketch: Send + Sync {
+    /// Bytes that a sketch takes, packed.
+    fn bytes(&self) -> usize;
+
+    /// The sketch of a set; repeats change nothing.
+    fn sketch(&self, shingles: &[u64]) -> Vec<u32>;
+
+    /// The similarity of two sets that are not empty, from 0 to 1.
+    fn estimate(&self, a: &[u32], b: &[u32]) -> f64;
+}
+
+/// The sequence of a shingle, one for each seed.
+fn sequence(seed: u64, shingle: u64) -> SplitMix64 {
+    SplitMix64::new(fmix64(shingle ^ fmix64(seed ^ 0x6265_796f_6e64_2121)))
+}
+
+/// A number above 0 and up to 1.
+fn unit(sequence: &mut SplitMix64) -> f64 {
+    ((sequence.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+}
+
+/// An exponential number of mean 1.
+fn exponential(sequence: &mut SplitMix64) -> f64 {
+    -unit(sequence).ln()
+}
+
+/// A whole number below `bound`.
+fn below(sequence: &mut SplitMix64, bound: usize) -> usize {
+    ((u128::from(sequence.next_u64()) * bound as u128) >> 64) as usize
+}
+
+/// The share of registers that agree.
+fn agreement(a: &[u32], b: &[u32]) -> f64 {
+    a.iter().zip(b).filter(|(a, b)| a == b).count() as f64 / a.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::{ShinglePair, TrialStatistics};
+
+    /// Estimates of many seeds on two sets of known similarity.
+    pub(super) fn trials<S: BeyondSketch>(
+        make: impl Fn(u64) -> S,
+        union: usize,
+        common: usize,
+        count: u64,
+    ) -> TrialStatistics {
+        let pair = ShinglePair::of(union, common);
+        let estimates: Vec<f64> = (0..count)
+            .map(|seed| {
+                let sketch = make(seed);
+                sketch.estimate(&sketch.sketch(&pair.a), &sketch.sketch(&pair.b))
+            })
+            .collect();
+        TrialStatistics::of(&estimates)
+    }
+
+    /// Mean within 5 standard errors, and variance within 5 of its own and a stated part of the formula.
+    #[track_caller]
+    pub(super) fn follows(found: TrialStatistics, count: u64, mean: f64, variance: f64, slack: f64) {
+        let error = (found.variance / count as f64).sqrt();
+        assert!((found.mean - mean).abs() <= 5.0 * error, "{found:?}: a mean of {mean} ± {error}");
+        let reach = 5.0 * found.variance_error + slack * variance;
+        assert!((found.variance - variance).abs() <= reach, "{found:?}: a variance of {variance} ± {reach}");
+    }
+
+    #[test]
+    fn order_and_repeats_change_nothing_and_equal_sets_agree() {
+        let sketches: [Box<dyn BeyondSketch>; 5] = [
+            Box::new(CMinHash::new(32, 1)),
+            Box::new(SetSketch::new(32, 1)),
+            Box::new(HyperMinHash::new(32, 4, 4, 1)),
+            Box::new(HyperMinHash::new(32, 6, 10, 1)),
+            Box::new(ProbMinHash::new(32, 1)),
+        ];
+        let shingles: Vec<u64> = (0..500).map(fmix64).collect();
+        let mut other: Vec<u64> = shingles.iter().rev().copied().collect();
+        other.extend_from_slice(&shingles[..100]);
+        for sketch in &sketches {
+            let (a, b) = (sketch.sketch(&shingles), sketch.sketch(&other));
+            assert_eq!(a, b);
+            assert!((sketch.estimate(&a, &b) - 1.0).abs() < 1e-6);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! `docs/concepts/comparison.md`: all sketches at equal bytes and at equal time, on real documents.
+//!
+//! Pairs of real documents are chosen so that all similarities occur, their exact similarity is computed, and each sketch in each
+//! size estimates it with hash functions of several seeds. Errors are the same in every run; times are of the machine.
+
+mod contender;
+mod corpus;
+mod page;
+
+use std::convert::Infallible;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Result;
+use minwise_engine::parallel;
+
+use crate::concepts::File;
+use contender::{Contender, contenders};
+use corpus::RealCorpus;
+
+/// Bytes of a sketch that are compared.
+pub(crate) const SIZES: [usize; 7] = [16, 32, 64, 128, 256, 512, 1024];
+/// Similarity from which a pair counts as similar.
+pub(crate) const SIMILAR: f64 = 0.5;
+
+/// How much is measured.
+#[derive(Debug, Clone, Copy)]
+pub struct ComparisonOptions {
+    /// Seeds of each sketch.
+    pub seeds: u64,
+    /// Pairs of each tenth of similarity, at most.
+    pub pairs: usize,
+    /// Threads to work with.
+    pub threads: usize,
+}
+
+/// The errors of one sketch in one size on one corpus.
+#[derive(Debug, Clone)]
+pub(crate) struct Measured {
+    pub corpus: usize,
+    pub contender: String,
+    /// The text form or the parameters.
+    pub form: String,
+    /// The size that is compared, and what the sketch takes of it.
+    pub size: usize,
+    pub bytes: usize,
+    /// Of pairs with [`SIMILAR`] or more, and of all pairs.
+    pub similar: RootMeanSquare,
+    pub all: RootMeanSquare,
+    /// Nanoseconds per shingle to make sketches: the least of all seeds.
+    pub nanoseconds: f64,
+}
+
+/// A root mean square over seeds and pairs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct RootMeanSquare {
+    pub value: f64,
+    /// By the scatter of the mean squares from seed to seed.
+    pub standard_error: f64,
+}
+
+impl RootMeanSquare {
+    /// From the mean square of each seed.
+    fn of(squares: &[f64]) -> Self {
+        let n = squares.len() as f64;
+        let mean = squares.iter().sum::<f64>() / n;
+        let spread = squares.iter().map(|square| (square - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        let value = mean.sqrt();
+        // d√x = dx/2√x.
+        let standard_error = if value > 0.0 { (spread / n).sqrt() / (2.0 * value) } else { 0.0 };
+        Self { value, standard_error }
+    }
+}
+
+/// The page and its pictures, from the corpora of a folder.
+pub fn files(data: &Path, options: ComparisonOptions) -> Result<Vec<File>> {
+    let corpora = corpus::read_all(data, options.pairs)?;
+    let mut tasks = vec![];
+    for corpus in 0..corpora.len() {
+        for size in SIZES {
+            tasks.extend(contenders(size).into_iter().map(|contender| (corpus, size, contender)));
+        }
+    }
+    // The longest first, so that no thread is left with one of them at the end.
+    tasks.sort_by_key(|(_, _, contender)| std::cmp::Reverse(contender.hashes));
+    let mut measured: Vec<Result<Measured>> = Vec::with_capacity(tasks.len());
+    let work = |(): &mut (), at: usize| {
+        let (corpus, size, contender) = &tasks[at];
+        Ok::<_, Infallible>(measure(*corpus, &corpora[*corpus], *size, contender, options.seeds))
+    };
+    let receive = |result| {
+        measured.push(result);
+        Ok(())
+    };
+    let Ok(()) = parallel::in_order(tasks.len(), options.threads, || (), work, receive);
+    let measured = measured.into_iter().collect::<Result<Vec<_>>>()?;
+    Ok(page::files(&corpora, &measured, options))
+}
+
+fn measure(
+    number: usize,
+    corpus: &RealCorpus,
+    size: usize,
+    contender: &Contender,
+    seeds: u64,
+) -> Result<Measured> {
+    let (mut similar, mut all) = (vec![], vec![]);
+    let mut least = f64::INFINITY;
+    for seed in 0..seeds {
+        let sketcher = (contender.make)(seed)?;
+        let begin = Instant::now();
+        let sketches: Vec<Vec<u32>> =
+            corpus.documents.iter().map(|document| sketcher.sketch(document)).collect();
+        least = least.min(begin.elapsed().as_secs_f64());
+        let squares: Vec<(f64, f64)> = corpus
+            .pairs
+            .iter()
+            .map(|pair| {
+                let estimate = sketcher.estimate(&sketches[pair.a], &sketches[pair.b]);
+                (pair.similarity, (estimate - pair.similarity).powi(2))
+            })
+            .collect();
+        let mean = |of: &dyn Fn(f64) -> bool| {
+            let chosen: Vec<f64> =
+                squares.iter().filter(|(j, _)| of(*j)).map(|(_, square)| *square).collect();
+            chosen.iter().sum::<f64>() / chosen.len() as f64
+        };
+        similar.push(mean(&|j| j >= SIMILAR));
+        all.push(mean(&|_| true));
+    }
+    let shingles: usize = corpus.documents.iter().map(Vec::len).sum();
+    Ok(Measured {
+        corpus: number,
+        contender: contender.name.clone(),
+        form: contender.form.clone(),
+        size,
+        bytes: contender.bytes,
+        similar: RootMeanSquare::of(&similar),
+        all: RootMeanSquare::of(&all),
+        nanoseconds: 1e9 * least / shingles as f64,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_root_mean_square_has_the_error_of_its_square() {
+        let found = RootMeanSquare::of(&[0.01, 0.03]);
+        // A mean of 0.02 with a standard error of 0.01.
+        assert!((found.value - 0.02_f64.sqrt()).abs() < 1e-12);
+        assert!((found.standard_error - 0.01 / (2.0 * 0.02_f64.sqrt())).abs() < 1e-12);
+        assert_eq!(RootMeanSquare::of(&[0.0, 0.0]), RootMeanSquare { value: 0.0, standard_error: 0.0 });
+    }
+
+    /// On made-up files: the page has every sketch in every size, and errors fall as sketches grow.
+    #[test]
+    fn small_corpora_give_a_page() {
+        let folder = tempfile::tempdir().unwrap();
+        for (number, name) in corpus::NAMES.iter().enumerate() {
+            let made = crate::corpus::Made {
+                documents: 60,
+                words: 150,
+                copies: 0.6,
+                edits: 40,
+                families: Some(4),
+                form: 0,
+                revisions: None,
+                seed: number as u64,
+            };
+            let mut lines = vec![];
+            crate::corpus::DocumentMaker::new(made)
+                .write(0..made.documents, &mut lines, None::<&mut Vec<u8>>)
+                .unwrap();
+            fs_err::write(folder.path().join(name), lines).unwrap();
+        }
+        let files = files(folder.path(), ComparisonOptions { seeds: 2, pairs: 3, threads: 2 }).unwrap();
+        let page = &files.iter().find(|file| file.path == "comparison.md").unwrap().content;
+        for contender in contenders(128) {
+            assert!(page.contains(&format!("| `{}` |", contender.name)), "{}", contender.name);
+        }
+        assert!(files.iter().filter(|file| file.path.ends_with(".svg")).count() == 2);
+        let csv = &files.iter().find(|file| file.path == "comparison/errors.csv").unwrap().content;
+        let rows: usize = SIZES.iter().map(|&size| contenders(size).len()).sum();
+        assert_eq!(csv.lines().count(), 1 + 3 * rows);
+    }
+}

@@ -291,8 +291,9 @@ pub fn write_index(folder: &Path, records: &[ExperimentRecord]) -> Result<()> {
 
 /// How many experiments of the sources have each verdict; those of our own are counted apart.
 fn verdicts(records: &[ExperimentRecord]) -> Table {
+    type IsIt = fn(&ExperimentVerdict) -> bool;
     let mut table = Table::new("verdicts", "", &["verdict", "experiments of the sources", "our own"]);
-    let kinds: [(&str, fn(&ExperimentVerdict) -> bool); 6] = [
+    let kinds: [(&str, IsIt); 6] = [
         ("reproduced", |verdict| matches!(verdict, ExperimentVerdict::Reproduced)),
         ("shape reproduced on other data", |verdict| matches!(verdict, ExperimentVerdict::ShapeReproduced)),
         ("corrected", |verdict| matches!(verdict, ExperimentVerdict::Corrected { .. })),

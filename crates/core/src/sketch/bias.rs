@@ -160,11 +160,11 @@ fn mean_of_weighted(groups: &[WidthGroup], laws: &[CountLaw]) -> f64 {
 
 /// The mean of a normal number that is raised to 0 and lowered to 1.
 fn clamped_normal(mean: f64, deviation: f64) -> f64 {
+    /// Of Simpson's rule, over eight deviations on either side.
+    const STEPS: u32 = 512;
     if deviation == 0.0 {
         return mean.clamp(0.0, 1.0);
     }
-    // By Simpson's rule over eight deviations on either side.
-    const STEPS: u32 = 512;
     let width = 16.0 / f64::from(STEPS);
     let at = |step: u32| {
         let z = -8.0 + width * f64::from(step);

@@ -84,7 +84,9 @@ mod tests {
             let estimates: Vec<f64> = (0..TRIALS)
                 .map(|_| {
                     let mut tables = [[0, 1, 2, 3, 4], [0, 1, 2, 3, 4]];
-                    tables.iter_mut().for_each(|table| random.shuffle(table));
+                    for table in &mut tables {
+                        random.shuffle(table);
+                    }
                     by_tables(&tables[0], &tables[1], registers, a, b)
                 })
                 .collect();

@@ -57,7 +57,7 @@ impl HyperMinHash {
         let zeros = self.last() - 1 - (word >> self.mantissa_bits);
         let steps = f64::from(1_u32 << self.mantissa_bits);
         let mantissa = f64::from(word & ((1 << self.mantissa_bits) - 1));
-        let scale = 0.5_f64.powi(zeros as i32);
+        let scale = 0.5_f64.powi(zeros.cast_signed());
         if zeros + 1 < self.last() {
             let at = |mantissa: f64| scale / 2.0 * (1.0 + mantissa / steps);
             (at(mantissa), at(mantissa + 1.0))

@@ -52,7 +52,8 @@ impl ProbMinHash {
         registers
     }
 
-    /// `J_P` of two weighted sets, exactly: the sum over common members d of 1/Σ max(w_A(x)/w_A(d), w_B(x)/w_B(d)).
+    /// `J_P` of two weighted sets, exactly: the sum over common members d of
+    /// `1/Σ max(w_A(x)/w_A(d), w_B(x)/w_B(d))`.
     #[must_use]
     pub fn similarity(a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
         let weight = |set: &[(u64, f64)], of: u64| {

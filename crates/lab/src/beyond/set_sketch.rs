@@ -7,11 +7,11 @@
 //!   that few bits lose little.
 //! - **Symbols.** m → `registers`; a, b, q → [`RATE`], [`BASE`], [`LIMIT`]; Kᵢ → a word; D⁺, D⁻, D₀ → registers that are larger,
 //!   smaller and equal.
-//! - **Formula.** Kᵢ = max ⌊1 − log_b hᵢ(d)⌋ over the members d, from 0 to q + 1; hᵢ(d) are exponential of rate a, m of them in
+//! - **Formula.** `Kᵢ = max ⌊1 − log_b hᵢ(d)⌋` over the members d, from 0 to q + 1; hᵢ(d) are exponential of rate a, m of them in
 //!   rising order by their spacings, at places of a random permutation.
 //! - **Cost.** about n + m ln m numbers for n members; m·log₂(q + 2)/8 bytes.
 //! - **Error.** n̂ = m(1 − 1/b)/(a·ln b·Σb^(−Kᵢ)). Ĵ maximises D⁺·ln p(u − vJ) + D⁻·ln p(v − uJ) + D₀·ln(1 − p(u − vJ) − p(v − uJ))
-//!   with p(x) = −log_b(1 − x(b − 1)/b) and u = n̂_A/(n̂_A + n̂_B) = 1 − v; its variance tends to the inverse of the Fisher
+//!   with `p(x) = −log_b(1 − x(b − 1)/b)` and `u = n̂_A/(n̂_A + n̂_B) = 1 − v`; its variance tends to the inverse of the Fisher
 //!   information, [`SetSketch::variance`], if the sizes are known. Estimated sizes bound Ĵ by their ratio: at J = 0.95 and 256
 //!   registers the mean is 0.0035 too low, a quarter of the standard error.
 //! - **Differs.** eight bits per register: b = 1.08 and q = 254, for up to 10⁷ members; the paper recommends 16 bits and b = 1.001 for
@@ -43,7 +43,7 @@ impl SetSketch {
     /// The number of members of a sketched set.
     #[must_use]
     pub fn count(&self, sketch: &[u32]) -> f64 {
-        let sum: f64 = sketch.iter().map(|&value| BASE.powi(-(value as i32))).sum();
+        let sum: f64 = sketch.iter().map(|&value| BASE.powi(-value.cast_signed())).sum();
         self.registers as f64 * (1.0 - 1.0 / BASE) / (RATE * BASE.ln() * sum)
     }
 

@@ -28,7 +28,8 @@ fn quick_runs_of_all_experiments_end_as_expected() {
         assert!(desk.path(&format!("out/{name}/result.json")).exists(), "{name}");
     }
     // Bars without an explanation could be anything.
-    for name in desk.names().iter().filter(|name| name.ends_with(".svg")) {
+    for name in desk.names().iter().filter(|name| desk.path(name).extension().is_some_and(|end| end == "svg"))
+    {
         let svg = desk.text(name);
         let has_bars = svg.contains("<path class=\"mark s");
         let explains = svg.lines().any(|line| line.contains("class=\"note\"") && line.contains("Bars: "));

@@ -58,7 +58,7 @@ impl Side {
 #[derive(Debug, Clone, Copy, Default)]
 struct Taken {
     /// Pairs that the threshold takes.
-    taken: f64,
+    pairs: f64,
     /// Of these, the ones that it should take, by all registers.
     right: f64,
     /// Of these, the ones that it should take by the registers of the look, as the source prints it.
@@ -69,7 +69,7 @@ struct Taken {
 
 impl Taken {
     fn accuracy(self) -> f64 {
-        self.right / self.taken
+        self.right / self.pairs
     }
 
     fn recall(self) -> f64 {
@@ -77,7 +77,7 @@ impl Taken {
     }
 
     fn wrong(self) -> f64 {
-        self.taken - self.right
+        self.pairs - self.right
     }
 }
 
@@ -103,7 +103,7 @@ impl Panel {
             };
             taken.all += right;
             if side.takes(matches, at) {
-                taken.taken += of[0] + of[1];
+                taken.pairs += of[0] + of[1];
                 taken.right += right;
                 taken.right_as_printed += if by_look { of[0] + of[1] } else { 0.0 };
             }
@@ -157,7 +157,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
             for &at in &settings.matches {
                 let (counted, exact) = (panel.counted(side, at), panel.exact(side, at));
                 for (found, share, of) in [
-                    (counted.accuracy(), exact.accuracy(), exact.taken),
+                    (counted.accuracy(), exact.accuracy(), exact.pairs),
                     (counted.recall(), exact.recall(), exact.all),
                 ] {
                     let pairs = of * settings.pairs as f64;
@@ -173,7 +173,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
                     at.into(),
                     counted.accuracy().into(),
                     exact.accuracy().into(),
-                    (counted.right_as_printed / counted.taken).into(),
+                    (counted.right_as_printed / counted.pairs).into(),
                     counted.recall().into(),
                     exact.recall().into(),
                 ]);
@@ -288,7 +288,7 @@ fn sentences(settings: &Settings, panels: &[Panel]) -> Vec<Check> {
         let low = below_one(&|at| panel.counted(Side::Upper, at).accuracy());
         let printed = below_one(&|at| {
             let counted = panel.counted(Side::Upper, at);
-            counted.right_as_printed / counted.taken
+            counted.right_as_printed / counted.pairs
         });
         let all = middle().count();
         checks.push(Check::shape(
@@ -330,9 +330,9 @@ fn picture(settings: &Settings, panel: &Panel) -> Chart {
         Axis::linear("threshold, in matches of the first 100"),
         Axis::linear("share").between(0.0, 1.0),
         vec![
-            curve("accuracy of T_U", Side::Upper, |taken| (taken.right, taken.taken)),
+            curve("accuracy of T_U", Side::Upper, |taken| (taken.right, taken.pairs)),
             curve("recall of T_U", Side::Upper, |taken| (taken.right, taken.all)),
-            curve("accuracy of T_L", Side::Lower, |taken| (taken.right, taken.taken)),
+            curve("accuracy of T_L", Side::Lower, |taken| (taken.right, taken.pairs)),
             curve("recall of T_L", Side::Lower, |taken| (taken.right, taken.all)),
         ],
     );

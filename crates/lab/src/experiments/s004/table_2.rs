@@ -160,11 +160,12 @@ fn time(context: &Context<'_>, settings: &Settings, sets: &[ShingleSet]) -> Resu
 
 const EXACT: usize = 0;
 
-impl Timed {
-    fn estimated(&self, size: usize) -> usize {
-        1 + size
-    }
+/// The number of the way that estimates with the registers of this place.
+fn estimated(size: usize) -> usize {
+    1 + size
+}
 
+impl Timed {
     fn matrix(&self, size: usize) -> usize {
         1 + self.sizes + size
     }
@@ -177,7 +178,7 @@ impl Timed {
         );
         for (size, &registers) in settings.registers.iter().enumerate() {
             let rows = [
-                ("estimates", self.estimated(size), &printed.estimated[size]),
+                ("estimates", estimated(size), &printed.estimated[size]),
                 ("matrix", self.matrix(size), &printed.matrix[size]),
             ];
             for (what, way, says) in rows {
@@ -212,7 +213,7 @@ impl Timed {
             Axis::linear("registers K"),
             Axis::log("time over that of exact similarities"),
             vec![
-                curve("estimates", &|size| self.rounds.ratio(self.estimated(size), EXACT)),
+                curve("estimates", &|size| self.rounds.ratio(estimated(size), EXACT)),
                 curve("matrix", &|size| self.rounds.ratio(self.matrix(size), EXACT)),
                 theirs("estimates, as printed", &printed.estimated),
                 theirs("matrix, as printed", &printed.matrix),
@@ -236,10 +237,10 @@ impl Timed {
                 is_linear(ratio),
             )
         };
-        let few = self.rounds.ratio(self.estimated(0), EXACT);
-        let many = self.rounds.ratio(self.estimated(last), EXACT);
+        let few = self.rounds.ratio(estimated(0), EXACT);
+        let many = self.rounds.ratio(estimated(last), EXACT);
         vec![
-            growth("estimating all pairs", [self.estimated(0), self.estimated(last)]),
+            growth("estimating all pairs", [estimated(0), estimated(last)]),
             growth("the matrix", [self.matrix(0), self.matrix(last)]),
             Check::clock(
                 &format!("estimating with {} registers over exact comparison", settings.registers[0]),

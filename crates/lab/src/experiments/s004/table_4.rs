@@ -169,9 +169,9 @@ fn rates(rows: &[QueryRow], published: &Published, documents: usize, is_theirs: 
         let is_near = (missed - fns.value).abs() <= STANDARD_ERRORS * error;
         let shown = format!("{} for {fns}", significant(missed));
         if is_near {
-            near.push(shown)
+            near.push(shown);
         } else {
-            off.push(shown)
+            off.push(shown);
         }
         // What they print must agree with itself: copies that are found and missed are all seven.
         let both = published.found[at].value + fns.value;

@@ -44,7 +44,15 @@ pub struct Args {
     pub command: Command,
 
     /// Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR is set.
-    #[arg(long, value_name = "WHEN", default_value = "auto", global = true, help_heading = "Messages")]
+    // A global option stands where its number among the subcommands would put it, so that a new subcommand moves it.
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        global = true,
+        help_heading = "Messages",
+        display_order = 1000
+    )]
     pub color: ColorChoice,
 }
 

@@ -349,13 +349,6 @@ fn dedup() {
               Do not remove the folder of `--work` at the end
 
     Messages:
-          --color <WHEN>
-              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
-              is set
-
-              [default: auto]
-              [possible values: auto, always, never]
-
       -q, --quiet
               Print errors and warnings only: no progress and no summary
 
@@ -372,6 +365,13 @@ fn dedup() {
               - json: One JSON object per line
 
               [default: text]
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
 
     Examples:
       minwise dedup articles.jsonl --output cleaned.jsonl
@@ -625,13 +625,6 @@ fn pairs() {
               Linux, and 4 GiB on other systems
 
     Messages:
-          --color <WHEN>
-              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
-              is set
-
-              [default: auto]
-              [possible values: auto, always, never]
-
       -q, --quiet
               Print errors and warnings only: no progress and no summary
 
@@ -648,6 +641,13 @@ fn pairs() {
               - json: One JSON object per line
 
               [default: text]
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
 
     Examples:
       minwise pairs articles.jsonl
@@ -838,13 +838,6 @@ fn compare() {
               Leave out the shingles of these texts, such as a form or a template: files or folders
 
     Messages:
-          --color <WHEN>
-              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
-              is set
-
-              [default: auto]
-              [possible values: auto, always, never]
-
       -q, --quiet
               Print errors and warnings only: no progress and no summary
 
@@ -861,6 +854,13 @@ fn compare() {
               - json: One JSON object per line
 
               [default: text]
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
 
     Examples:
       minwise compare first.docx second.pdf
@@ -1333,13 +1333,6 @@ fn sketch() {
               Linux, and 4 GiB on other systems
 
     Messages:
-          --color <WHEN>
-              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
-              is set
-
-              [default: auto]
-              [possible values: auto, always, never]
-
       -q, --quiet
               Print errors and warnings only: no progress and no summary
 
@@ -1356,6 +1349,13 @@ fn sketch() {
               - json: One JSON object per line
 
               [default: text]
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
 
     Examples:
       minwise sketch articles.jsonl --output articles.sketches
@@ -1581,13 +1581,6 @@ fn weights() {
               Use N threads. Without the option, Minwise uses one thread per core
 
     Messages:
-          --color <WHEN>
-              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
-              is set
-
-              [default: auto]
-              [possible values: auto, always, never]
-
       -q, --quiet
               Print errors and warnings only: no progress and no summary
 
@@ -1604,6 +1597,13 @@ fn weights() {
               - json: One JSON object per line
 
               [default: text]
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
 
     Examples:
       minwise weights articles.jsonl --output articles.weights

@@ -145,13 +145,6 @@ fn index_create() {
               [default: 1]
 
     Messages:
-          --color <WHEN>
-              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
-              is set
-
-              [default: auto]
-              [possible values: auto, always, never]
-
       -q, --quiet
               Print errors and warnings only: no progress and no summary
 
@@ -163,6 +156,13 @@ fn index_create() {
               - json: One JSON object per line
 
               [default: text]
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
 
     Examples:
       minwise index create archive
@@ -276,13 +276,6 @@ fn index_add() {
               Use N threads. Without the option, Minwise uses one thread per core
 
     Messages:
-          --color <WHEN>
-              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
-              is set
-
-              [default: auto]
-              [possible values: auto, always, never]
-
       -q, --quiet
               Print errors and warnings only: no progress and no summary
 
@@ -299,6 +292,13 @@ fn index_add() {
               - json: One JSON object per line
 
               [default: text]
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
 
     Examples:
       minwise index add archive applications/
@@ -955,13 +955,6 @@ fn check() {
               otherwise
 
     Messages:
-          --color <WHEN>
-              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
-              is set
-
-              [default: auto]
-              [possible values: auto, always, never]
-
       -q, --quiet
               Print errors and warnings only: no progress and no summary
 
@@ -978,6 +971,13 @@ fn check() {
               - json: One JSON object per line
 
               [default: text]
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
 
     Examples:
       minwise check thesis.pdf --index archive
@@ -1062,13 +1062,6 @@ fn serve() {
               [default: 30]
 
     Messages:
-          --color <WHEN>
-              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
-              is set
-
-              [default: auto]
-              [possible values: auto, always, never]
-
       -q, --quiet
               Print errors and warnings only: no progress and no summary
 
@@ -1080,6 +1073,13 @@ fn serve() {
               - json: One JSON object per line
 
               [default: text]
+
+          --color <WHEN>
+              Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR
+              is set
+
+              [default: auto]
+              [possible values: auto, always, never]
 
     Examples:
       minwise serve --index archive

@@ -57,29 +57,29 @@ pub(super) fn contenders(bytes: usize) -> Vec<Contender> {
         }
     };
     let words = bytes / 4;
-    all.push(beyond("C-MinHash", format!("{words} registers"), words, true, |bytes, seed| {
+    all.push(beyond("C-MinHash", format!("C-MinHash: {words} registers"), words, true, |bytes, seed| {
         Box::new(CMinHash::new(bytes / 4, seed))
     }));
-    all.push(beyond("ProbMinHash", format!("{words} registers"), 1, true, |bytes, seed| {
+    all.push(beyond("ProbMinHash", format!("ProbMinHash: {words} registers"), 1, true, |bytes, seed| {
         Box::new(ProbMinHash::new(bytes / 4, seed))
     }));
     all.push(beyond(
         "SetSketch",
-        format!("{bytes} registers of 8 bits, b = 1.08"),
+        format!("SetSketch: {bytes} registers of 8 bits, b = 1.08"),
         1,
         false,
         |bytes, seed| Box::new(SetSketch::new(bytes, seed)),
     ));
     all.push(beyond(
         "HyperMinHash, 8 bits",
-        format!("{bytes} buckets, q = 4, r = 4"),
+        format!("HyperMinHash: {bytes} buckets, q = 4, r = 4"),
         1,
         false,
         |bytes, seed| Box::new(HyperMinHash::new(bytes, 4, 4, seed)),
     ));
     all.push(beyond(
         "HyperMinHash, 16 bits",
-        format!("{} buckets, q = 6, r = 10", bytes / 2),
+        format!("HyperMinHash: {} buckets, q = 6, r = 10", bytes / 2),
         1,
         false,
         |bytes, seed| Box::new(HyperMinHash::new(bytes / 2, 6, 10, seed)),

@@ -205,7 +205,7 @@ fn front(rows: &[Row<'_>], head: &str, cost: fn(&Row<'_>) -> f64) -> Table {
         if error.value < least {
             least = error.value;
             table.push(vec![
-                format!("{:.0}", cost(row)).into(),
+                ((cost(row) * 10.0).round() / 10.0).to_string().into(),
                 format!("`{}`", row.of.first().map_or("", |measured| measured.form.as_str())).into(),
                 format!("{} bytes", row.of.first().map_or(0, |measured| measured.bytes)).into(),
                 format!("{:.4}", error.value).into(),

@@ -29,14 +29,14 @@ const HIGH: f64 = 0.9;
 
 /// Which pairs a threshold takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum LookSide {
     /// Those with more matches than the threshold: `T_U` accepts them as similar.
     Upper,
     /// Those with fewer matches: `T_L` rejects them as not similar.
     Lower,
 }
 
-impl Side {
+impl LookSide {
     const ALL: [Self; 2] = [Self::Upper, Self::Lower];
 
     fn name(self) -> &'static str {
@@ -92,14 +92,14 @@ struct Panel {
 }
 
 impl Panel {
-    fn divide(&self, shares: &[[f64; 2]], side: Side, at: usize) -> Taken {
+    fn divide(&self, shares: &[[f64; 2]], side: LookSide, at: usize) -> Taken {
         let mut taken = Taken::default();
         let look = shares.len() as f64 - 1.0;
         for (matches, of) in shares.iter().enumerate() {
             let similar_at_look = matches as f64 > self.threshold * look;
             let (right, by_look) = match side {
-                Side::Upper => (of[1], similar_at_look),
-                Side::Lower => (of[0], !similar_at_look),
+                LookSide::Upper => (of[1], similar_at_look),
+                LookSide::Lower => (of[0], !similar_at_look),
             };
             taken.all += right;
             if side.takes(matches, at) {
@@ -111,22 +111,22 @@ impl Panel {
         taken
     }
 
-    fn exact(&self, side: Side, at: usize) -> Taken {
+    fn exact(&self, side: LookSide, at: usize) -> Taken {
         self.divide(&self.exact, side, at)
     }
 
-    fn counted(&self, side: Side, at: usize) -> Taken {
+    fn counted(&self, side: LookSide, at: usize) -> Taken {
         self.divide(&self.counted, side, at)
     }
 
     /// The threshold from which on so few pairs are taken wrongly that 1000 pairs are expected to have none: the one that takes the
     /// most pairs.
-    fn dividing_point(&self, side: Side) -> usize {
+    fn dividing_point(&self, side: LookSide) -> usize {
         let is_right = |at: &usize| THEIRS * self.exact(side, *at).wrong() < 0.5;
         let mut all = 0..self.exact.len();
         match side {
-            Side::Upper => all.find(is_right),
-            Side::Lower => all.rev().find(is_right),
+            LookSide::Upper => all.find(is_right),
+            LookSide::Lower => all.rev().find(is_right),
         }
         .unwrap_or(0)
     }
@@ -153,7 +153,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let mut deviations = Deviations::default();
     let mut findings = ExperimentFindings::default();
     for panel in &panels {
-        for side in Side::ALL {
+        for side in LookSide::ALL {
             for &at in &settings.matches {
                 let (counted, exact) = (panel.counted(side, at), panel.exact(side, at));
                 for (found, share, of) in [
@@ -192,7 +192,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         &["pairs", "T", "threshold", "m", "recall there"],
     );
     for panel in &panels {
-        for side in Side::ALL {
+        for side in LookSide::ALL {
             let at = panel.dividing_point(side);
             points.push(vec![
                 panel.spread.name().into(),
@@ -216,14 +216,14 @@ fn sentences(settings: &Settings, panels: &[Panel]) -> Vec<Check> {
     let mut checks = vec![];
     for panel in panels.iter().filter(|panel| panel.threshold == 0.8) {
         let name = panel.spread.name();
-        let wrong = THEIRS * panel.exact(Side::Upper, 90).wrong();
+        let wrong = THEIRS * panel.exact(LookSide::Upper, 90).wrong();
         checks.push(Check::shape(
             &format!("{name}, T = 0.8: of 1000 pairs, wrong ones above 90 matches"),
             significant(wrong),
             "none, below 0.5",
             wrong < 0.5,
         ));
-        let before = panel.exact(Side::Upper, 85).accuracy();
+        let before = panel.exact(LookSide::Upper, 85).accuracy();
         checks.push(
             Check::shape(
                 &format!("{name}, T = 0.8: the accuracy of T_U up to 90 is low, at 85"),
@@ -236,7 +236,7 @@ fn sentences(settings: &Settings, panels: &[Panel]) -> Vec<Check> {
     }
     for spread in [SimilaritySpread::Uniform, SimilaritySpread::Gaussian] {
         for panel in of(spread) {
-            for side in Side::ALL {
+            for side in LookSide::ALL {
                 let at = panel.dividing_point(side);
                 let recall = panel.exact(side, at).recall();
                 checks.push(
@@ -257,7 +257,7 @@ fn sentences(settings: &Settings, panels: &[Panel]) -> Vec<Check> {
         }
     }
     let best = of(SimilaritySpread::Funds)
-        .map(|panel| panel.exact(Side::Lower, panel.dividing_point(Side::Lower)).recall())
+        .map(|panel| panel.exact(LookSide::Lower, panel.dividing_point(LookSide::Lower)).recall())
         .fold(0.0, f64::max);
     checks.push(Check::shape(
         "stand-in for FUNDS: a T_L that is accurate has a high recall",
@@ -266,7 +266,7 @@ fn sentences(settings: &Settings, panels: &[Panel]) -> Vec<Check> {
         best >= HIGH,
     ));
     for &threshold in &settings.thresholds {
-        for side in Side::ALL {
+        for side in LookSide::ALL {
             let here = panels.iter().filter(|panel| panel.threshold == threshold);
             let points: Vec<usize> = here.map(|panel| panel.dividing_point(side)).collect();
             let shown = points.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -285,9 +285,9 @@ fn sentences(settings: &Settings, panels: &[Panel]) -> Vec<Check> {
         let needed = panel.threshold * settings.look as f64;
         let middle = || settings.matches.iter().filter(|&&at| at as f64 >= needed && at < 88);
         let below_one = |accuracy: &dyn Fn(usize) -> f64| middle().filter(|&&at| accuracy(at) < 1.0).count();
-        let low = below_one(&|at| panel.counted(Side::Upper, at).accuracy());
+        let low = below_one(&|at| panel.counted(LookSide::Upper, at).accuracy());
         let printed = below_one(&|at| {
-            let counted = panel.counted(Side::Upper, at);
+            let counted = panel.counted(LookSide::Upper, at);
             counted.right_as_printed / counted.pairs
         });
         let all = middle().count();
@@ -311,7 +311,7 @@ fn sentences(settings: &Settings, panels: &[Panel]) -> Vec<Check> {
 }
 
 fn picture(settings: &Settings, panel: &Panel) -> Chart {
-    let curve = |label: &str, side: Side, of: fn(Taken) -> (f64, f64)| -> Series {
+    let curve = |label: &str, side: LookSide, of: fn(Taken) -> (f64, f64)| -> Series {
         let point = |&at: &usize| {
             let (right, all) = of(panel.counted(side, at));
             share_point(at as f64, right, all)
@@ -330,10 +330,10 @@ fn picture(settings: &Settings, panel: &Panel) -> Chart {
         Axis::linear("threshold, in matches of the first 100"),
         Axis::linear("share").between(0.0, 1.0),
         vec![
-            curve("accuracy of T_U", Side::Upper, |taken| (taken.right, taken.pairs)),
-            curve("recall of T_U", Side::Upper, |taken| (taken.right, taken.all)),
-            curve("accuracy of T_L", Side::Lower, |taken| (taken.right, taken.pairs)),
-            curve("recall of T_L", Side::Lower, |taken| (taken.right, taken.all)),
+            curve("accuracy of T_U", LookSide::Upper, |taken| (taken.right, taken.pairs)),
+            curve("recall of T_U", LookSide::Upper, |taken| (taken.right, taken.all)),
+            curve("accuracy of T_L", LookSide::Lower, |taken| (taken.right, taken.pairs)),
+            curve("recall of T_L", LookSide::Lower, |taken| (taken.right, taken.all)),
         ],
     );
     noted(picture, TWO_ERRORS)

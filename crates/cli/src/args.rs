@@ -128,7 +128,7 @@ pub enum Command {
     /// Compare estimated with exact similarities on the pairs of a corpus: errors, confidence intervals and times of any sketch.
     #[command(after_help = "Examples:\n  \
         minwise accuracy letters/ --pairs all\n  \
-        minwise accuracy articles.jsonl --sketch minhash:128 b-bit:2/minhash:256 super-minhash:128 --plot errors.svg\n  \
+        minwise accuracy articles.jsonl --sketch minhash:128 b-bit:2/minhash:256 --plot errors.svg\n  \
         minwise accuracy articles.jsonl --sketch all --error 0.02 --format json")]
     Accuracy(Box<AccuracyArgs>),
     /// Count in how many documents each shingle occurs, for weighted similarities.

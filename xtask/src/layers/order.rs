@@ -133,6 +133,7 @@ const ENGINE: &[&str] = &[
     // The stages, by the names under which they are public.
     "stages",
     "estimate",
+    "accuracy",
     "output",
     "run",
     "arguments",

@@ -188,7 +188,7 @@ fn the_guide_removes_benchmark_text_from_training_data() {
 fn the_guide_to_parameters_runs() {
     let desk = Desk::with("examples/articles.jsonl", include_bytes!("../../../../examples/articles.jsonl"));
     let commands = crate::serve::commands(include_str!("../../../../docs/guides/choose-parameters.md"));
-    assert_eq!(commands.len(), 3);
+    assert_eq!(commands.len(), 5);
     for command in commands {
         desk.run(&command).exit(0);
     }

@@ -196,7 +196,7 @@ fn the_audit_is_in_the_summary() {
     let (run, some) = audited("--audit 3");
     assert_eq!(some["documents"], 3);
     assert!(some["low"].as_f64() < some["high"].as_f64(), "{some}");
-    assert!(run.summary("recall").ends_with(" (`--audit N` takes a larger sample)"), "{run}");
+    assert!(run.summary("recall").ends_with(" (`--audit N` compares more)"), "{run}");
     let few = "A sample of 3 documents is too small to measure the recall well; the setting <code>audit</code> sets the size of the sample.";
     assert!(desk.text("report/index.html").contains(few));
     // What is asked for is done, however small a part of the run it would be.

@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use minwise::hash::{SplitMix64, fmix64};
 
 use super::AuditedRun;
-use super::draw::{Draw, LEVELS, NONE, below, halvings, subset};
+use super::draw::{KeptDraw, LEVELS, NONE, below, halvings, subset};
 use super::near::{NearLists, NearPair, Searched};
 use super::sieve::Sieve;
 use super::values::{BandShape, Values};
@@ -57,7 +57,7 @@ impl AuditBands {
     pub(super) fn new(
         run: &AuditedRun<'_>,
         sieve: &Sieve,
-        draw: &Draw,
+        draw: &KeptDraw,
         documents: u64,
         bands: u32,
     ) -> Result<Self, Error> {
@@ -97,7 +97,7 @@ impl AuditBands {
         &self,
         run: &AuditedRun<'_>,
         sieve: &Sieve,
-        draw: &Draw,
+        draw: &KeptDraw,
         comparisons: u64,
         most_near: u64,
     ) -> Result<Searched, Error> {
@@ -149,7 +149,7 @@ impl AuditBands {
         &self,
         run: &AuditedRun<'_>,
         sieve: &Sieve,
-        draw: &Draw,
+        draw: &KeptDraw,
         bands: Range<usize>,
         is_wanted: impl Fn(u64) -> bool + Sync,
     ) -> Result<Vec<Vec<u64>>, Error> {
@@ -186,7 +186,7 @@ impl AuditBands {
     fn compare(
         &self,
         sieve: &Sieve,
-        draw: &Draw,
+        draw: &KeptDraw,
         (band, members): (usize, &[Member]),
         halvings: u32,
         reader: &mut RowReader<'_>,
@@ -217,7 +217,7 @@ impl AuditBands {
 /// Gathers the documents that share a key, band by band, and hands them to `work`.
 fn each_band<'a, T: Send>(
     run: &AuditedRun<'a>,
-    draw: &Draw,
+    draw: &KeptDraw,
     keys: Vec<Vec<u64>>,
     work: impl Fn(&mut RowReader<'a>, usize, &[Member]) -> Result<T, Error> + Sync,
     mut receive: impl FnMut(T) + Send,
@@ -252,7 +252,7 @@ struct Member {
 }
 
 /// The documents that share a key, those of earlier clusters first. Keys that documents of one cluster alone have are left out.
-fn gather(keys: &[u64], draw: &Draw) -> Vec<Member> {
+fn gather(keys: &[u64], draw: &KeptDraw) -> Vec<Member> {
     let mut members = vec![];
     for group in keys.chunk_by(|a, b| a >> 32 == b >> 32).filter(|group| group.len() > 1) {
         let begin = members.len();
@@ -280,7 +280,7 @@ impl Default for PairCounts {
 }
 
 impl PairCounts {
-    fn of(members: &[Member], draw: &Draw) -> Self {
+    fn of(members: &[Member], draw: &KeptDraw) -> Self {
         let mut counts = Self::default();
         for group in members.chunk_by(|a, b| a.group == b.group) {
             let mut before = 0;
@@ -307,7 +307,7 @@ impl PairCounts {
 /// Visits the pairs of a group: a document of a drawn cluster, and one of an earlier cluster.
 fn each_pair(
     group: &[Member],
-    draw: &Draw,
+    draw: &KeptDraw,
     halvings: u32,
     mut visit: impl FnMut(u32, u32, u32) -> Result<(), Error>,
 ) -> Result<(), Error> {
@@ -330,7 +330,7 @@ fn each_pair(
 fn any_agreements(
     run: &AuditedRun<'_>,
     sieve: &Sieve,
-    draw: &Draw,
+    draw: &KeptDraw,
     random: &mut SplitMix64,
 ) -> Result<Vec<u32>, Error> {
     let all = run.reading.documents.len() as u64;

@@ -10,8 +10,8 @@ use minwise::cluster::Clustering;
 use minwise::hash::{SplitMix64, fmix64};
 
 use super::AuditedRun;
-use crate::decide::Removed;
 use crate::error::Error;
+use crate::verify::Removed;
 
 /// Keeps ranks apart from the values of hash functions that the same seed gives.
 const PURPOSE: u64 = 0x61_7564_6974;
@@ -33,7 +33,7 @@ pub fn audit_rank(seed: u64, equality_key: u128) -> u64 {
 
 /// The documents that are searched, and those whose partners are searched for.
 #[derive(Debug)]
-pub(super) struct Draw {
+pub(super) struct KeptDraw {
     /// For each document, the place in keeper order of the kept document of its cluster; [`NONE`] if it is not searched.
     ///
     /// By stars, kept documents alone are searched, because two of them that are similar are a missed duplicate. By components,
@@ -45,7 +45,7 @@ pub(super) struct Draw {
     kept: u64,
 }
 
-impl Draw {
+impl KeptDraw {
     /// Draws so many kept documents, or all, given the duplicates that were found.
     pub(super) fn new(
         run: &AuditedRun<'_>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::AuditedRun;
-use super::draw::{Draw, LEVELS, halvings};
+use super::draw::{KeptDraw, LEVELS, halvings};
 use super::near::{NearList, NearLists, NearPair, Searched};
 use crate::error::Error;
 use crate::parallel;
@@ -47,7 +47,7 @@ pub(super) struct Misses {
 /// Compares near pairs, and halves the draw until at most about so many bytes are read.
 pub(super) fn compare(
     run: &AuditedRun<'_>,
-    draw: &Draw,
+    draw: &KeptDraw,
     searched: Searched,
     read_bytes: u64,
 ) -> Result<Misses, Error> {
@@ -73,7 +73,7 @@ pub(super) fn compare(
 
 /// Bytes that are read and compared, by the level of the kept documents that need them. A document is read once, for the kept document
 /// that stays in the draw longest.
-fn costs(draw: &Draw, near: &NearLists, lengths: &BTreeMap<u32, u64>) -> [u64; LEVELS] {
+fn costs(draw: &KeptDraw, near: &NearLists, lengths: &BTreeMap<u32, u64>) -> [u64; LEVELS] {
     let mut costs = [0; LEVELS];
     let mut levels: BTreeMap<u32, u32> = BTreeMap::new();
     for (&cluster, list) in &near.0 {
@@ -214,7 +214,7 @@ mod tests {
     /// A document that two kept ones need is read for the one that stays in the draw longer.
     #[test]
     fn a_document_is_read_once() {
-        let draw = Draw::of_levels(&[2, 0, 5]);
+        let draw = KeptDraw::of_levels(&[2, 0, 5]);
         let mut near = NearLists::default();
         for (cluster, other) in [(0, 7), (0, 8), (1, 8), (2, 7)] {
             near.add(cluster, NearPair { agreeing: Reverse(100), document: cluster, other });

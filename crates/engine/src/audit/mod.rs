@@ -49,15 +49,15 @@ use minwise_corpus::Corpus;
 use serde::{Serialize, Serializer};
 
 use self::bands::AuditBands;
-use self::draw::Draw;
+use self::draw::KeptDraw;
 pub use self::draw::audit_rank;
 use self::sieve::Sieve;
 use crate::candidate::gather::Equals;
 use crate::candidate::order::KeeperOrder;
-use crate::decide::Removed;
 use crate::error::{Error, ErrorKind};
 use crate::read::Reading;
 use crate::settings::{AuditSize, Plan, Search};
+use crate::verify::Removed;
 
 /// Sets of the sample that are compared together, however many there are: each may take tens of kilobytes, for its row and its
 /// pairs. A number of its own, and no share of the memory, because it changes no result.
@@ -200,7 +200,7 @@ impl<'a> AuditedRun<'a> {
             AuditSize::Affordable => None,
             AuditSize::Documents(documents) => Some(documents),
         };
-        let draw = Draw::new(self, [removed, spared], most)?;
+        let draw = KeptDraw::new(self, [removed, spared], most)?;
         let found = (removed.len() + spared.len()) as u64;
         let searched = draw.documents().count() as u64;
         let is_small = searched.saturating_mul(searched) / 2 <= bounds.compared_with_all / sieve.cost();

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::AuditedRun;
-use super::draw::{Draw, LEVELS, NONE, halvings};
+use super::draw::{KeptDraw, LEVELS, NONE, halvings};
 use super::sieve::{Probe, RowBlock, Sieve};
 use crate::error::Error;
 use crate::parallel;
@@ -94,7 +94,7 @@ impl Searched {
     ///
     /// Halvings depend on the pairs that there are in all and not on the order in which they come: a sum that is too large at any
     /// time is too large at the end.
-    pub(super) fn add(&mut self, near: NearLists, draw: &Draw) {
+    pub(super) fn add(&mut self, near: NearLists, draw: &KeptDraw) {
         for (cluster, list) in near.0 {
             let Some(level) = draw.level(cluster) else { continue };
             self.counts[level as usize] += list.all;
@@ -109,7 +109,7 @@ impl Searched {
     }
 
     /// Halves the draw so often in all, unless it has been.
-    pub(super) fn halve(&mut self, halvings: u32, draw: &Draw) {
+    pub(super) fn halve(&mut self, halvings: u32, draw: &KeptDraw) {
         if halvings > self.halvings {
             self.halvings = halvings;
             self.near.0.retain(|&cluster, _| draw.has(cluster, halvings));
@@ -122,7 +122,7 @@ impl Searched {
 pub(super) fn compare_all(
     run: &AuditedRun<'_>,
     sieve: &Sieve,
-    draw: &Draw,
+    draw: &KeptDraw,
     portion: usize,
     most: u64,
 ) -> Result<Searched, Error> {
@@ -138,7 +138,7 @@ pub(super) fn compare_all(
 fn compare_some(
     run: &AuditedRun<'_>,
     sieve: &Sieve,
-    draw: &Draw,
+    draw: &KeptDraw,
     drawn: &[u32],
     searched: &mut Searched,
 ) -> Result<(), Error> {
@@ -183,7 +183,7 @@ mod tests {
     }
 
     /// Five thousand pairs of 20 kept documents, which come in so many parts.
-    fn searched(draw: &Draw, most: u64, parts: u32, backwards: bool) -> Searched {
+    fn searched(draw: &KeptDraw, most: u64, parts: u32, backwards: bool) -> Searched {
         let mut all = Searched::new(most);
         for part in 0..parts {
             let mut some = NearLists::default();
@@ -203,7 +203,7 @@ mod tests {
     /// The pairs that are kept do not depend on the order or the parts in which they came.
     #[test]
     fn the_first_pairs_are_kept_whatever_came_first() {
-        let draw = Draw::of_levels(&[3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 4, 4]);
+        let draw = KeptDraw::of_levels(&[3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 4, 4]);
         for most in [5000, 4600, 4400, 100, 0] {
             let one = searched(&draw, most, 1, false);
             for (parts, backwards) in [(1, true), (3, false), (7, true), (1000, false)] {

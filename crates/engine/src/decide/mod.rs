@@ -12,27 +12,8 @@ use minwise::{Observer, Sentence, Warning};
 
 use crate::audit::Audit;
 use crate::settings::Plan;
+pub use crate::verify::Removed;
 use crate::verify::Verification;
-
-/// A document that does not stay.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct Removed {
-    /// The document.
-    pub document: u32,
-    /// The document that is kept in its stead.
-    pub of: u32,
-    /// Their exact similarity.
-    pub similarity: f64,
-}
-
-impl Removed {
-    /// A document that does not stay, because of another one with this similarity.
-    #[must_use]
-    pub fn new(document: u32, of: u32, similarity: f64) -> Self {
-        Self { document, of, similarity }
-    }
-}
 
 /// The decisions of a run.
 #[derive(Debug)]

@@ -132,14 +132,14 @@ fn recalls(summary: &Summary, extras: &Extras) -> impl Iterator<Item = (&'static
 fn audit_note(audit: &Audit) -> Option<String> {
     if audit.documents < audit.kept.min(1) {
         return Some(
-            "No recall was measured, because it would take more than 5 % of the time. The setting <code>audit</code> measures it whatever the time."
+            "The recall was not measured, because that would take more than 5 % of the run time. If the setting <code>audit</code> is a number, the recall is always measured."
                 .to_owned(),
         );
     }
     if audit.says_little() {
         return Some(format!(
-            "{} too few to tell the recall; the setting <code>audit</code> takes a larger number.",
-            subject(audit.documents, "document", ["is", "are"]),
+            "A sample of {} is too small to measure the recall well; the setting <code>audit</code> sets the size of the sample.",
+            counted(audit.documents, "document"),
         ));
     }
     (audit.missed > 0).then(|| {
@@ -252,7 +252,7 @@ fn charts(run: &Findings<'_>, extras: &Extras) -> String {
     };
     let measured = extras.measured_recall.map_or(String::new(), |measured| {
         format!(
-            " The point is the share of duplicates that was found, as measured: {}, with its interval from {} to {}.",
+            " The point is the measured recall, {}, with its 95 % confidence interval from {} to {}.",
             probability(measured.value),
             probability(measured.low),
             probability(measured.high),

@@ -231,7 +231,7 @@ test('the page of a check', async () => {
       const heads = await page.locator('section table').first().locator('thead th').allTextContents();
       assert.deepEqual(heads.slice(1, 4), ['share of this document in it', 'share of it in this document', 'similarity']);
       const row = page.locator('section tbody tr').first();
-      assert.deepEqual((await row.locator('td').allTextContents()).slice(0, 4), ['100 %', '100 %', '100 %', '90 tokens']);
+      assert.deepEqual((await row.locator('td').allTextContents()).slice(0, 4), ['100 %', '100 %', '100 %', '90 words']);
       const text = await page.textContent('main');
       assert.ok(text.includes('invoice\\u{202e}txt.exe') && text.includes('<b>bold</b>'));
       // On a telephone each number stands below the document, with its name.

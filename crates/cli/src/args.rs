@@ -104,7 +104,7 @@ pub enum Command {
         minwise check thesis.pdf --index archive --ignore-quotations --ignore-references\n  \
         minwise check thesis.pdf --index archive --format jsonl")]
     Check(CheckArgs),
-    /// Serve an archive over HTTP: an API and a web page, both to add and to check documents.
+    /// Serve an archive over HTTP: an API to add and check documents, and a web page to check them.
     #[command(after_help = "Examples:\n  \
         minwise serve --index archive\n  \
         minwise serve --index archive --listen 0.0.0.0:8080 --tokens tokens.txt")]
@@ -696,7 +696,7 @@ pub struct SpecArgs {
     /// The kind of sketch: `minhash` (the default; also `minhash,modular`, `minhash,multiplicative` and `minhash,murmur3`),
     /// `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`; for weighted shingles `dart` (the default), `icws`
     /// or `cws`. `--registers` sets its size; `super-minhash:256` sets both. Sketches without bands, such as
-    /// `b-bit:2/minhash:256`, work with `sketch` and `compare` only. `minwise compare A B --all` lists every kind.
+    /// `b-bit:2/minhash:256`, work only with `sketch`, `estimate`, `compare` and `accuracy`. `minwise compare A B --all` lists every kind.
     #[arg(long, value_name = "SKETCH", help_heading = "Text and sketches")]
     pub sketch: Option<String>,
 

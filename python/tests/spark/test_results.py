@@ -128,7 +128,7 @@ def test_the_summary_in_words() -> None:
         "spared      2 documents in 1 cluster of more than 2 documents (`--max-cluster`)",
         "rejected    1 record",
         "compared    2 candidate pairs: 1 ruled out by its sketches, 1 compared exactly, 1 reaches 0.8",
-        "recall      not measured (`--audit N` measures it); a pair at 0.8 is found with a probability of 99.00 %",
+        "recall      not measured (`--audit N` measures it); a pair of similarity 0.8 is found with a probability of 99.00 %",
         "wrote       7 annotated documents to `out`",
         "            the clusters to `c`",
         "time        2.00 s (4 documents/s)",

@@ -19,7 +19,8 @@ fn the_command() {
       index     Keep an archive of documents: create it, add to it, maintain it
       check     Check documents against an archive and report what they share with it. The exit code is
                 0 if nothing is found, 1 if something is found, and 2 if a document could not be read
-      serve     Serve an archive over HTTP: an API and a web page, both to add and to check documents
+      serve     Serve an archive over HTTP: an API to add and check documents, and a web page to check
+                them
       plan      Choose bands and rows for a threshold and a recall
       sketch    Write the sketches of a corpus to a file, to estimate similarities later
       estimate  Estimate the similarities of sketched documents without reading them again
@@ -297,8 +298,8 @@ fn dedup() {
               `minhash,multiplicative` and `minhash,murmur3`), `min-max`, `one-permutation`,
               `super-minhash` or `fast-similarity`; for weighted shingles `dart` (the default), `icws`
               or `cws`. `--registers` sets its size; `super-minhash:256` sets both. Sketches without
-              bands, such as `b-bit:2/minhash:256`, work with `sketch` and `compare` only. `minwise
-              compare A B --all` lists every kind
+              bands, such as `b-bit:2/minhash:256`, work only with `sketch`, `estimate`, `compare` and
+              `accuracy`. `minwise compare A B --all` lists every kind
 
           --registers <K>
               The number of registers per sketch [default: 128]
@@ -583,8 +584,8 @@ fn pairs() {
               `minhash,multiplicative` and `minhash,murmur3`), `min-max`, `one-permutation`,
               `super-minhash` or `fast-similarity`; for weighted shingles `dart` (the default), `icws`
               or `cws`. `--registers` sets its size; `super-minhash:256` sets both. Sketches without
-              bands, such as `b-bit:2/minhash:256`, work with `sketch` and `compare` only. `minwise
-              compare A B --all` lists every kind
+              bands, such as `b-bit:2/minhash:256`, work only with `sketch`, `estimate`, `compare` and
+              `accuracy`. `minwise compare A B --all` lists every kind
 
           --registers <K>
               The number of registers per sketch [default: 128]
@@ -805,8 +806,8 @@ fn compare() {
               `minhash,multiplicative` and `minhash,murmur3`), `min-max`, `one-permutation`,
               `super-minhash` or `fast-similarity`; for weighted shingles `dart` (the default), `icws`
               or `cws`. `--registers` sets its size; `super-minhash:256` sets both. Sketches without
-              bands, such as `b-bit:2/minhash:256`, work with `sketch` and `compare` only. `minwise
-              compare A B --all` lists every kind
+              bands, such as `b-bit:2/minhash:256`, work only with `sketch`, `estimate`, `compare` and
+              `accuracy`. `minwise compare A B --all` lists every kind
 
           --registers <K>
               The number of registers per sketch [default: 128]
@@ -1311,8 +1312,8 @@ fn sketch() {
               `minhash,multiplicative` and `minhash,murmur3`), `min-max`, `one-permutation`,
               `super-minhash` or `fast-similarity`; for weighted shingles `dart` (the default), `icws`
               or `cws`. `--registers` sets its size; `super-minhash:256` sets both. Sketches without
-              bands, such as `b-bit:2/minhash:256`, work with `sketch` and `compare` only. `minwise
-              compare A B --all` lists every kind
+              bands, such as `b-bit:2/minhash:256`, work only with `sketch`, `estimate`, `compare` and
+              `accuracy`. `minwise compare A B --all` lists every kind
 
           --registers <K>
               The number of registers per sketch [default: 128]

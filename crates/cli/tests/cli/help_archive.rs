@@ -132,8 +132,8 @@ fn index_create() {
               `minhash,multiplicative` and `minhash,murmur3`), `min-max`, `one-permutation`,
               `super-minhash` or `fast-similarity`; for weighted shingles `dart` (the default), `icws`
               or `cws`. `--registers` sets its size; `super-minhash:256` sets both. Sketches without
-              bands, such as `b-bit:2/minhash:256`, work with `sketch` and `compare` only. `minwise
-              compare A B --all` lists every kind
+              bands, such as `b-bit:2/minhash:256`, work only with `sketch`, `estimate`, `compare` and
+              `accuracy`. `minwise compare A B --all` lists every kind
 
           --registers <K>
               The number of registers per sketch [default: 128]
@@ -992,7 +992,7 @@ fn serve() {
     insta::assert_snapshot!(Desk::new().run("serve --help"), @"
     exit 0
     --- stdout
-    Serve an archive over HTTP: an API and a web page, both to add and to check documents
+    Serve an archive over HTTP: an API to add and check documents, and a web page to check them
 
     Usage: minwise serve [OPTIONS] --index <DIR>
 

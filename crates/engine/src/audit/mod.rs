@@ -18,12 +18,12 @@
 //!
 //! # How it is measured
 //!
-//! 1. Kept documents are drawn with equal chances, by the seed of the spec ([`draw`]). Mostly, all are.
+//! 1. Kept documents are drawn with equal chances, by the seed of the spec (`draw`). Mostly, all are.
 //! 2. Documents whose sketches are near that of a drawn one are found: in a small corpus, and if a number of documents was asked for,
-//!    by comparing sketches with all others ([`near`]); else by bands of the audit's own, which find a pair with a probability that
-//!    follows from its two sketches ([`bands`]). Sketches that are near miss a similar pair with an error of
+//!    by comparing sketches with all others (`near`); else by bands of the audit's own, which find a pair with a probability that
+//!    follows from its two sketches (`bands`). Sketches that are near miss a similar pair with an error of
 //!    [`FILTER_ERROR`](crate::FILTER_ERROR), twice at most.
-//! 3. Near documents are read and compared exactly ([`exact`]).
+//! 3. Near documents are read and compared exactly (`exact`).
 //! 4. A missed duplicate is seen if it is drawn and its pair is found, both with known probabilities, so limits for the number that
 //!    was missed are those of a binomial count ([`minwise::estimate::missed`]).
 //!
@@ -31,7 +31,7 @@
 //!
 //! Unless a number of documents was asked for, an audit may take a twentieth of the run or a fifth of a second. The cost is counted in
 //! bytes, documents and comparisons and not by the clock, so that the same input gives the same numbers on every machine
-//! ([`AuditBounds`]). If that is not enough for all documents, half of the drawn documents are left out, as often as needed.
+//! (`AuditBounds`). If that is not enough for all documents, half of the drawn documents are left out, as often as needed.
 
 mod bands;
 mod draw;

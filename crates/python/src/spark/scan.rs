@@ -12,8 +12,6 @@ use minwise::kernel::Kernel;
 use minwise::kernel::compare::heads::Heads;
 use minwise::verify::parity::{Bound, allowance, fold_into};
 
-use super::screen::TaskRow;
-
 /// Rows that ask and go through the others together, and bytes of folded arrays that stay in the cache meanwhile.
 const TOGETHER: usize = 16;
 const STRETCH_BYTES: usize = 32 << 10;
@@ -22,6 +20,25 @@ const LEAST_WORDS: usize = 4;
 /// Rows of either side of a sample that the width is chosen on, and the share of its pairs that may be open: one in so many.
 const SAMPLED: usize = 64;
 const ONE_OPEN_IN: usize = 64;
+
+/// A row of a block, as a task gets it.
+pub(super) struct TaskRow {
+    /// The block, whether the row is there as one that others ask, and the document.
+    pub(super) place: (i64, bool, u32),
+    /// The batch and the row that has the rank key.
+    pub(super) at: (usize, usize),
+    pub(super) row: BlockRow,
+    pub(super) band: u32,
+    /// Bands of blocks in which the document asks.
+    pub(super) mask: u64,
+    /// Bytes of the text.
+    pub(super) size: i64,
+    /// The number of the sketch in the task.
+    pub(super) sketch: usize,
+    /// The number of shingles, and the first and the number of the words of parity bits; no words if they are unknown.
+    pub(super) shingles: usize,
+    pub(super) parity: (usize, usize),
+}
 
 /// The folded parity bits of some rows of a block, in the order of documents.
 struct List {

@@ -11,7 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::batch::{PySparkBatch, batches, bytes_at, column, integer};
-use super::scan::{BlockScan, ScanRows};
+use super::scan::{BlockScan, ScanRows, TaskRow};
 use super::task::{Found, PySparkTask};
 
 /// Rows of blocks, and how far their pairs are screened. Pairs come in portions, because a task of 8,192 × 16,384 documents of which sketches
@@ -32,25 +32,6 @@ pub struct PySparkBlocks {
     next: usize,
     /// The block that is scanned by parity bits.
     scan: Option<BlockScan>,
-}
-
-/// A row of a block, as a task gets it.
-pub(super) struct TaskRow {
-    /// The block, whether the row is there as one that others ask, and the document.
-    place: (i64, bool, u32),
-    /// The batch and the row that has the rank key.
-    at: (usize, usize),
-    pub(super) row: BlockRow,
-    band: u32,
-    /// Bands of blocks in which the document asks.
-    mask: u64,
-    /// Bytes of the text.
-    size: i64,
-    /// The number of the sketch in the task.
-    sketch: usize,
-    /// The number of shingles, and the first and the number of the words of parity bits; no words if they are unknown.
-    pub(super) shingles: usize,
-    pub(super) parity: (usize, usize),
 }
 
 impl PySparkBlocks {

@@ -136,7 +136,7 @@ pub fn at_threshold(read: u64, threshold: f64, curve: &Curve) -> Option<(f64, f6
     (read > 0).then(|| (threshold, curve.probability(threshold)))
 }
 
-/// What is known if no pair was found and all documents were compared with one another.
+/// The line about recall if no pair was found and all documents were compared with one another.
 fn confirmed(documents: u64) -> String {
     match documents {
         1 => "nothing to measure, because there is only one document".to_owned(),

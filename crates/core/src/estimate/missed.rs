@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(NONE.share_found().interval, (1.0, 1.0));
         // Nothing was found and nothing is left.
         assert_eq!(SampledMisses { found: 0, ..NONE }.share_found().interval, (1.0, 1.0));
-        // What was missed is certain where it was seen, however few documents were drawn.
+        // A missed duplicate that was seen is certain, however few documents were drawn.
         let some = SampledMisses { seen: &[1.0; 25], drawn: 0.9, ..NONE }.share_found();
         assert!(some.interval.1 <= 0.8 && some.interval.0 < some.value && some.value < 0.8, "{some:?}");
     }

@@ -33,7 +33,7 @@ use crate::weigh::WeightTables;
 /// Documents that one thread reads before it takes the next ones.
 const BATCH: usize = 64;
 
-/// What sketches are compared on.
+/// The documents and sketches that are compared.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AccuracyRequest<'a> {
     pub(crate) corpus: &'a Corpus,
@@ -87,7 +87,7 @@ pub struct SketchAccuracy {
     reach: f64,
 }
 
-/// What is in memory of the documents of pairs.
+/// The documents of pairs, as they are held in memory.
 struct Loaded {
     /// The sets, for exact comparisons.
     sets: Vec<DocumentSet>,
@@ -292,7 +292,7 @@ fn too_much(sample: PairSample, plan: &ReadPlan) -> SettingProblem {
     SettingProblem::new("pairs", sample, reason).hint(hint)
 }
 
-/// What comparing all pairs gave.
+/// The sums and times of all pairs.
 struct ComparedPairs {
     exact: Times,
     comparing: Vec<Times>,

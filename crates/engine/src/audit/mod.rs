@@ -74,7 +74,7 @@ const WIDE: f64 = 0.1;
 pub struct Audit {
     /// Kept documents of the inputs that have a text.
     pub kept: u64,
-    /// Those of them that were drawn and looked at.
+    /// Kept documents that were drawn and looked at.
     pub documents: u64,
     /// Duplicates that the run found.
     pub removed: u64,
@@ -257,7 +257,7 @@ const MOST_NEAR: u64 = 1 << 19;
 /// Near pairs of each document that are kept and read if so many documents were asked for, on average.
 const PARTNERS: u64 = 32;
 
-/// What an audit may do if no number of documents was asked for.
+/// The bounds of an audit if no number of documents was asked for.
 #[derive(Debug, Clone)]
 struct AuditBounds {
     /// Bytes per document, on average.
@@ -296,7 +296,7 @@ impl AuditBounds {
         }
     }
 
-    /// The same with so many bands, however small the corpus is.
+    /// These bounds with so many bands, however small the corpus is.
     fn with_bands(self, bands: u32) -> Self {
         Self { compared_with_all: 0, bands: bands.into()..=bands.into(), ..self }
     }

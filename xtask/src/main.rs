@@ -16,6 +16,7 @@ mod headers;
 mod layers;
 mod names;
 mod run;
+mod sixteen;
 mod test;
 mod trace;
 
@@ -57,6 +58,7 @@ cargo x bench recall       the expected and the measured recall beside the true 
 cargo x bench beyond [N]   N documents (default 5000000) with a gigabyte of memory, and in memory
 cargo x bench build        the cold build of the command, in CPU seconds; fails above the limits
 cargo x bench library      100,000 texts in memory by one call and by hand over `minwise`; fails above 1.2 times the CPU
+cargo x bench sixteen [DATA]  all cores: a table of speeds, and target/sixteen.tar.gz, which prints it on a machine without Rust
 cargo x bench serve        500 clients at once against the server for a minute
 cargo x bench extract      how much of a known text is found again in documents made of it
 cargo x bench pdf FOLDER   the words found in the PDFs of a folder beside those of `pdftotext` (of Poppler)
@@ -126,6 +128,7 @@ fn other_task(args: &[&str]) -> Result<()> {
         ["bench", "recall"] => bench::recall(),
         ["bench", "beyond", documents @ ..] => bench::beyond(documents.first().copied().unwrap_or("5000000")),
         ["bench", "library"] => bench::library(),
+        ["bench", "sixteen", data @ ..] => sixteen::run(data.first().copied().unwrap_or("../shared/data")),
         ["bench", "serve"] => bench::serve(),
         ["bench", "extract"] => extract::run(),
         ["bench", "pdf", folder] => bench::pdf(folder),

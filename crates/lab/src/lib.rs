@@ -6,7 +6,7 @@
 //! - [`catalogue`]: the experiments of the sources, each a [`definition`] and a runner in `experiments`, which turns what
 //!   `simulate` and the library give into [checks](check); the [`verdict`] follows from these.
 //! - [`beyond`]: sketches that the library does not have; [`comparison`]: all sketches at equal bytes and at equal time.
-//! - [`corpus`]: documents of any number whose near-duplicates are known.
+//! - [`corpus`]: documents of any number whose near-duplicates are known; [`enlarge`]: a real corpus many times over.
 //! - [`record`] and [`report`]: what is kept of a run, and one page of it; [`png`]: its pictures once more.
 
 #![allow(
@@ -23,6 +23,7 @@ pub mod concepts;
 pub mod corpus;
 mod data;
 pub mod definition;
+pub mod enlarge;
 pub mod experiment;
 mod experiments;
 pub mod measure;

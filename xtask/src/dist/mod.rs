@@ -120,10 +120,10 @@ fn build(host: &str) -> Result<PathBuf> {
 }
 
 /// A file of an archive.
-struct ArchivedFile {
-    path: String,
-    content: Vec<u8>,
-    is_program: bool,
+pub struct ArchivedFile {
+    pub path: String,
+    pub content: Vec<u8>,
+    pub is_program: bool,
 }
 
 /// All files of an archive, in the order of their paths.
@@ -167,7 +167,7 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// The bytes of an archive with these files.
-fn archive(files: &[ArchivedFile]) -> Result<Vec<u8>> {
+pub fn archive(files: &[ArchivedFile]) -> Result<Vec<u8>> {
     // The encoder writes neither a name nor a time.
     let mut archive = tar::Builder::new(GzEncoder::new(vec![], Compression::best()));
     for file in files {

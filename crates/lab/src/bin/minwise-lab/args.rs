@@ -27,6 +27,11 @@ pub enum Command {
     Run(RunArgs),
     /// Make a corpus of any size whose near-duplicates are known: JSON lines of made-up words.
     Corpus(CorpusArgs),
+    /// Make a corpus many times as large as a real one, with the same share of duplicates: every copy spells its words with other letters.
+    Enlarge(EnlargeArgs),
+    /// Measure `minwise` with all cores of this machine, and print a table. The exit code is 1 if a target for sixteen cores is missed;
+    /// fewer cores have no targets.
+    Sixteen(SixteenArgs),
     /// Compare all sketches at equal bytes and at equal time on real documents, and write a page with pictures.
     Comparison(ComparisonArgs),
     /// Write `index.html` into a folder that `run --output` wrote: one page, which needs nothing else.
@@ -105,6 +110,44 @@ pub struct CorpusArgs {
     /// Replace files that exist.
     #[arg(long)]
     pub force: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct EnlargeArgs {
+    /// The corpus: JSON lines with the strings `id` and `text`, compressed if the name ends in `.zst`.
+    #[arg(value_name = "FILE")]
+    pub input: String,
+
+    /// Where the documents go: one file, compressed if it ends in `.gz`, `.zst`, `.bz2` or `.xz`; `-` for standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: String,
+
+    /// Number of copies of the corpus. The first one has the words of the corpus.
+    #[arg(long, value_name = "N", default_value = "17")]
+    pub times: String,
+
+    /// Seed of the letters of each copy.
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub seed: String,
+
+    /// Replace files that exist.
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct SixteenArgs {
+    /// The `minwise` command to measure.
+    #[arg(long, value_name = "PATH")]
+    pub minwise: String,
+
+    /// `english.jsonl.zst`.
+    #[arg(long, value_name = "FILE")]
+    pub english: String,
+
+    /// The folder for corpora and outputs: 16 GB with sixteen cores, 2 GB with fewer. The folder is deleted at the end.
+    #[arg(long, value_name = "DIR", default_value = "/dev/shm/minwise-sixteen")]
+    pub folder: String,
 }
 
 #[derive(Debug, clap::Args)]

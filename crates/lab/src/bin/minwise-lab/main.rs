@@ -2,6 +2,7 @@
 
 mod args;
 mod messages;
+mod sixteen;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use clap::Parser;
 use minwise_corpus::{Output, Overwrite};
 use minwise_lab::comparison::{self, ComparisonOptions};
 use minwise_lab::corpus::{self, Made};
+use minwise_lab::enlarge;
 use minwise_lab::experiment::{Experiment, ExperimentOptions};
 use minwise_lab::png::Renderer;
 use minwise_lab::record::{self, ExperimentRecord, RecordedRun};
@@ -20,7 +22,7 @@ use minwise_lab::verdict::ExperimentVerdict;
 use minwise_lab::{catalogue, report};
 use serde_json::json;
 
-use crate::args::{Args, Command, ComparisonArgs, CorpusArgs, MessageArgs, RunArgs};
+use crate::args::{Args, Command, ComparisonArgs, CorpusArgs, EnlargeArgs, MessageArgs, RunArgs};
 use crate::messages::{LabFailure, Problems, print};
 
 /// The allocator of `minwise`, because experiments measure times and memory of what that command does.
@@ -43,15 +45,22 @@ fn main() -> ExitCode {
     let _ = ctrlc::set_handler(|| std::process::exit(INTERRUPTED));
     let messages = match &args.command {
         Command::Run(args) => args.messages,
-        Command::List | Command::Comparison(_) | Command::Corpus(_) | Command::Report { .. } => {
-            MessageArgs::default()
-        }
+        Command::List
+        | Command::Comparison(_)
+        | Command::Corpus(_)
+        | Command::Enlarge(_)
+        | Command::Sixteen(_)
+        | Command::Report { .. } => MessageArgs::default(),
     };
     let result = match &args.command {
         Command::List => list(),
         Command::Run(args) => run(args),
         Command::Comparison(args) => compare(args),
         Command::Corpus(args) => make_corpus(args),
+        Command::Enlarge(args) => enlarge_corpus(args),
+        Command::Sixteen(args) => {
+            sixteen::run(args, all_cores()).map(|reached| if reached { DONE } else { UNEXPECTED })
+        }
         Command::Report { folder } => write_report(Path::new(folder)),
     };
     ExitCode::from(match result {
@@ -122,6 +131,35 @@ fn make_corpus(args: &CorpusArgs) -> Result<u8, LabFailure> {
         truths.finish()?;
     }
     Ok(DONE)
+}
+
+fn enlarge_corpus(args: &EnlargeArgs) -> Result<u8, LabFailure> {
+    let mut problems = Problems::default();
+    let times = problems.number("--times", &args.times, "a whole number");
+    let seed = problems.number("--seed", &args.seed, "a whole number");
+    problems.finish()?;
+    let text = read_corpus(&args.input)?;
+    let overwrite = if args.force { Overwrite::Allow } else { Overwrite::Refuse };
+    let mut documents = match args.output.as_str() {
+        "-" => Output::stdout(),
+        path => Output::create(Path::new(path), overwrite)?,
+    };
+    enlarge::enlarge(&text, times, seed, all_cores(), |lines| -> Result<(), LabFailure> {
+        Ok(documents.write_bytes(lines)?)
+    })?;
+    documents.finish()?;
+    Ok(DONE)
+}
+
+/// Reads a whole corpus of text, compressed or not.
+fn read_corpus(path: &str) -> Result<String, LabFailure> {
+    let problem =
+        |problem: &dyn std::fmt::Display| LabFailure::new(format!("cannot read `{path}`: {problem}"));
+    let mut bytes = std::fs::read(path).map_err(|error| problem(&error))?;
+    if path.ends_with(".zst") {
+        bytes = zstd::stream::decode_all(&bytes[..]).map_err(|error| problem(&error))?;
+    }
+    String::from_utf8(bytes).map_err(|_| problem(&"not UTF-8"))
 }
 
 fn compare(args: &ComparisonArgs) -> Result<u8, LabFailure> {

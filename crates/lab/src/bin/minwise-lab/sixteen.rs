@@ -1,0 +1,388 @@
+//! The speed of the `minwise` command with all cores of a machine, as one table.
+//!
+//! The program needs nothing but two binaries and a corpus, so that it runs on machines without Rust. `cargo x bench sixteen` packs
+//! the three into one archive.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use minwise_corpus::{Output, Overwrite};
+use minwise_lab::corpus::{self, Made};
+use minwise_lab::enlarge;
+
+use crate::args::SixteenArgs;
+use crate::messages::{LabFailure, print};
+
+/// Cores for which the targets are stated. On fewer, the table has ratios and no targets.
+const CORES: usize = 16;
+/// Runs of which the fastest counts: other work on the machine only ever adds time.
+const RUNS: usize = 3;
+/// Interval at which the memory of a run is looked up.
+const LOOK: Duration = Duration::from_millis(5);
+const GIGABYTE: f64 = 1e9;
+
+/// Sizes of the corpora.
+struct Scale {
+    /// Copies of the English corpus, each spelled differently.
+    english: u64,
+    /// Short documents.
+    short: u64,
+    /// Short documents of the runs with little memory.
+    many: u64,
+    /// `--memory` of these runs.
+    memory: [&'static str; 2],
+    /// Documents of 2 kB that are added to an archive.
+    pages: u64,
+    /// Files that are checked against this archive.
+    files: u64,
+}
+
+const LARGE: Scale = Scale {
+    english: 17,
+    short: 3_000_000,
+    many: 8_000_000,
+    memory: ["1GiB", "512MiB"],
+    pages: 500_000,
+    files: 4000,
+};
+const SMALL: Scale = Scale {
+    english: 2,
+    short: 300_000,
+    many: 400_000,
+    memory: ["256MiB", "192MiB"],
+    pages: 30_000,
+    files: 400,
+};
+
+/// A finished run of the command.
+#[derive(Clone, Copy)]
+struct Finished {
+    seconds: f64,
+    peak_bytes: u64,
+}
+
+struct SpeedTable {
+    minwise: PathBuf,
+    folder: PathBuf,
+    cores: usize,
+    scale: Scale,
+    missed: usize,
+}
+
+pub fn run(args: &SixteenArgs, cores: usize) -> Result<bool, LabFailure> {
+    let folder = PathBuf::from(&args.folder);
+    fs_err::create_dir_all(&folder)?;
+    let scale = if cores < CORES { SMALL } else { LARGE };
+    let mut table = SpeedTable { minwise: PathBuf::from(&args.minwise), folder, cores, scale, missed: 0 };
+    let kind = if args.folder.starts_with("/dev/shm") { "in memory" } else { "on a disk" };
+    print(&format!("{cores} threads, files {kind}\n\n| figure | measured | target |\n|---|---|---|"))?;
+    let result = table.measure(&args.english);
+    // Files of many gigabytes in memory would stay there.
+    fs_err::remove_dir_all(&table.folder)?;
+    result.map(|()| table.missed == 0 || cores < CORES)
+}
+
+impl SpeedTable {
+    fn measure(&mut self, english: &str) -> Result<(), LabFailure> {
+        let text = crate::read_corpus(english)?;
+        let english = self.path("english.jsonl");
+        let mut out = Output::create(&english, Overwrite::Allow)?;
+        enlarge::enlarge(&text, self.scale.english, 1, self.cores, |lines| -> Result<(), LabFailure> {
+            Ok(out.write_bytes(lines)?)
+        })?;
+        out.finish()?;
+        drop(text);
+        let plain = self.texts("English", &english, 1.6)?;
+        self.compressed(&english, plain)?;
+        self.audit(&english)?;
+        self.parquet()?;
+        self.forget(&["english.jsonl", "out.jsonl", "out.jsonl.zst", "out.jsonl.gz", "out.parquet"])?;
+
+        let short = self.made("short.jsonl", self.scale.short, 160)?;
+        self.texts("short documents", &short, 1.0)?;
+        self.forget(&["short.jsonl", "out.jsonl"])?;
+
+        let many = self.made("many.jsonl", self.scale.many, 160)?;
+        self.memory(&many)?;
+        self.forget(&["many.jsonl", "out.jsonl"])?;
+        self.archive()
+    }
+
+    /// The speed of a corpus by threads.
+    fn texts(&mut self, name: &str, corpus: &Path, target: f64) -> Result<Finished, LabFailure> {
+        let bytes = fs_err::metadata(corpus)?.len() as f64;
+        let speed = |run: Finished| bytes / GIGABYTE / run.seconds;
+        let one = self.dedup(corpus, "out.jsonl", &["--threads", "1"])?;
+        self.row(&format!("{name}, {:.2} GB, 1 thread", bytes / GIGABYTE), &rate(speed(one), one), "", true)?;
+        let cores = self.cores;
+        for threads in [2, 4, 8].into_iter().filter(|threads| *threads < cores) {
+            let run = self.dedup(corpus, "out.jsonl", &["--threads", &threads.to_string()])?;
+            self.row(&format!("{name}, {threads} threads"), &rate(speed(run), run), "", true)?;
+        }
+        let all = self.fastest(corpus, "out.jsonl", &[])?;
+        let share = speed(all) / speed(one) / self.cores as f64;
+        let measured = format!("{}, {:.0} % of linear", rate(speed(all), all), 100.0 * share);
+        let reached = speed(all) >= target;
+        self.row(&format!("{name}, all threads"), &measured, &format!("{target} GB/s"), reached)?;
+        Ok(all)
+    }
+
+    /// Compressed outputs and inputs. Speeds are those of the uncompressed bytes.
+    fn compressed(&mut self, corpus: &Path, plain: Finished) -> Result<(), LabFailure> {
+        let bytes = fs_err::metadata(corpus)?.len() as f64 / GIGABYTE;
+        for (name, target) in [("out.jsonl.zst", 1.0), ("out.jsonl.gz", 0.4)] {
+            let run = self.dedup(corpus, name, &[])?;
+            let speed = bytes / run.seconds;
+            let measured = format!("{}, {:.2} × plain", rate(speed, run), plain.seconds / run.seconds);
+            self.row(&format!("output `{name}`"), &measured, &format!("{target} GB/s"), speed >= target)?;
+        }
+        let kept = fs_err::metadata(self.path("out.jsonl"))?.len() as f64 / GIGABYTE;
+        let (packed, unpacked) = (self.path("out.jsonl.gz"), self.path("out.jsonl"));
+        let frames = self.path("frames.jsonl.zst");
+        write_frames(&unpacked, &frames)?;
+        for (name, input) in [
+            ("input `.jsonl`, kept documents", &unpacked),
+            ("input `.zst`, one frame", &self.path("out.jsonl.zst")),
+            ("input `.zst`, frames of 16 MiB", &frames),
+        ] {
+            let run = self.dedup(input, "again.jsonl", &[])?;
+            self.row(name, &rate(kept / run.seconds, run), "", true)?;
+        }
+        let started = Instant::now();
+        let status = Command::new("gzip").arg("-dc").arg(&packed).stdout(Stdio::null()).status();
+        let run = self.dedup(&packed, "again.jsonl", &[])?;
+        let seconds = started.elapsed().as_secs_f64() - run.seconds;
+        if status.is_ok_and(|status| status.success()) {
+            let measured = format!("{}; `gzip -dc` takes {seconds:.2} s", rate(kept / run.seconds, run));
+            self.row("input `.gz`, one member", &measured, "the time of `gzip -dc`", run.seconds <= seconds)?;
+        }
+        self.forget(&["again.jsonl", "frames.jsonl.zst"])
+    }
+
+    /// The cost of audit and report together.
+    fn audit(&mut self, corpus: &Path) -> Result<(), LabFailure> {
+        for threads in [1, self.cores] {
+            let threads_option = threads.to_string();
+            let report = self.path("report").to_string_lossy().into_owned();
+            let options = ["--threads", &threads_option];
+            // In turns, so that other work on the machine falls on both.
+            let (mut without, mut with) = (f64::INFINITY, f64::INFINITY);
+            for _ in 0..if threads == 1 { 1 } else { RUNS } {
+                without = without.min(self.dedup(corpus, "out.jsonl", &options)?.seconds);
+                let audited = ["--threads", &threads_option, "--audit", "auto", "--report", &report];
+                with = with.min(self.command_for("dedup", corpus, "out.jsonl", &audited)?.seconds);
+            }
+            let cost = with - without;
+            let reached = cost <= 0.3 || cost <= 0.1 * without;
+            let measured = format!("{cost:.2} s, {:.0} %", 100.0 * cost / without);
+            self.row(&format!("audit and report, threads: {threads}"), &measured, "10 % or 0.3 s", reached)?;
+        }
+        fs_err::remove_dir_all(self.path("report"))?;
+        Ok(())
+    }
+
+    /// Parquet to Parquet beside JSONL to JSONL, for the same texts.
+    fn parquet(&mut self) -> Result<(), LabFailure> {
+        let (lines, table) = (self.path("out.jsonl"), self.path("out.parquet"));
+        self.dedup(&lines, "out.parquet", &[])?;
+        let by_lines = self.fastest(&lines, "again.jsonl", &[])?;
+        let by_tables = self.fastest(&table, "again.parquet", &[])?;
+        let share = by_lines.seconds / by_tables.seconds;
+        let measured = format!("{share:.2} × JSONL ({:.2} s, {:.2} s)", by_tables.seconds, by_lines.seconds);
+        self.row("Parquet to Parquet", &measured, "0.6 × JSONL", share >= 0.6)?;
+        self.forget(&["again.jsonl", "again.parquet"])
+    }
+
+    /// Many short documents with little memory.
+    fn memory(&mut self, many: &Path) -> Result<(), LabFailure> {
+        let bytes = fs_err::metadata(many)?.len() as f64 / GIGABYTE;
+        let free = self.dedup(many, "out.jsonl", &[])?;
+        let name = format!("{} short documents", self.scale.many);
+        self.row(&format!("{name}, default `--memory`"), &rate(bytes / free.seconds, free), "", true)?;
+        for (memory, target) in self.scale.memory.into_iter().zip([0.8, 0.0]) {
+            let run = self.dedup(many, "out.jsonl", &["--memory", memory]);
+            let (measured, reached) = match run {
+                Ok(run) => {
+                    let share = free.seconds / run.seconds;
+                    (format!("{}, {share:.2} × default", rate(bytes / run.seconds, run)), share >= target)
+                }
+                Err(_) => ("failed".to_owned(), false),
+            };
+            let target = if target > 0.0 { "0.8 × default" } else { "it ends" };
+            self.row(&format!("{name}, `--memory {memory}`"), &measured, target, reached)?;
+        }
+        Ok(())
+    }
+
+    /// An archive: adding documents, and checking files.
+    fn archive(&mut self) -> Result<(), LabFailure> {
+        let pages = self.made("pages.jsonl", self.scale.pages, 400)?;
+        let archive = self.path("archive");
+        self.timed(&["index", "create", &archive.to_string_lossy()], &[0])?;
+        let added =
+            self.timed(&["index", "add", &archive.to_string_lossy(), &pages.to_string_lossy(), "-q"], &[0])?;
+        let speed = self.scale.pages as f64 / added.seconds;
+        let measured = format!("{speed:.0} documents/s, {:.2} s", added.seconds);
+        self.row("`index add`, documents of 2 kB", &measured, "100000 documents/s", speed >= 1e5)?;
+        let files = self.path("files");
+        fs_err::create_dir_all(&files)?;
+        let text = fs_err::read_to_string(&pages)?;
+        for (number, line) in text.lines().take(self.scale.files as usize).enumerate() {
+            let record: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+            fs_err::write(files.join(format!("{number}.txt")), record["text"].as_str().unwrap_or(""))?;
+        }
+        let mut seconds = vec![];
+        for threads in [1, self.cores] {
+            let (archive, files) = (archive.to_string_lossy(), files.to_string_lossy());
+            let run = self.timed(
+                &["check", "--index", &archive, &files, "-q", "--threads", &threads.to_string()],
+                &[0, 1],
+            )?;
+            seconds.push(run.seconds);
+        }
+        let speed = self.scale.files as f64 / seconds[1];
+        let measured = format!("{speed:.0} files/s, {:.1} × one thread", seconds[0] / seconds[1]);
+        self.row(&format!("`check` of {} files", self.scale.files), &measured, "", true)
+    }
+
+    fn fastest(&self, corpus: &Path, out: &str, options: &[&str]) -> Result<Finished, LabFailure> {
+        let mut best = self.dedup(corpus, out, options)?;
+        for _ in 1..RUNS {
+            let run = self.dedup(corpus, out, options)?;
+            if run.seconds < best.seconds {
+                best = run;
+            }
+        }
+        Ok(best)
+    }
+
+    fn dedup(&self, corpus: &Path, out: &str, options: &[&str]) -> Result<Finished, LabFailure> {
+        self.command_for("dedup", corpus, out, &[&["--audit", "0"], options].concat())
+    }
+
+    fn command_for(
+        &self,
+        command: &str,
+        corpus: &Path,
+        out: &str,
+        options: &[&str],
+    ) -> Result<Finished, LabFailure> {
+        let (corpus, out) = (corpus.to_string_lossy(), self.path(out));
+        let args = [command, &corpus, "--output", &out.to_string_lossy(), "--force", "--quiet"];
+        self.timed(&[&args[..], options].concat(), &[0])
+    }
+
+    /// Runs the command, with the time and the memory that it takes.
+    fn timed(&self, args: &[&str], codes: &[i32]) -> Result<Finished, LabFailure> {
+        let log = self.path("log");
+        let failed = |error: &dyn std::fmt::Display| {
+            LabFailure::new(format!("`{} {}` failed: {error}", self.minwise.display(), args.join(" ")))
+        };
+        let started = Instant::now();
+        let mut child = Command::new(&self.minwise)
+            .args(args)
+            .stdout(Stdio::null())
+            .stderr(File::create(&log)?)
+            .spawn()
+            .map_err(|error| failed(&error))?;
+        let status = format!("/proc/{}/status", child.id());
+        let mut peak_bytes = 0;
+        let code = loop {
+            if let Some(code) = child.try_wait()? {
+                break code;
+            }
+            // The highest value so far, so that a look that comes too late misses nothing but the last milliseconds.
+            if let Ok(status) = std::fs::read_to_string(&status) {
+                peak_bytes = peak_bytes.max(peak_of(&status).unwrap_or(0));
+            }
+            std::thread::sleep(LOOK);
+        };
+        let seconds = started.elapsed().as_secs_f64();
+        if !code.code().is_some_and(|code| codes.contains(&code)) {
+            return Err(failed(&fs_err::read_to_string(&log)?));
+        }
+        Ok(Finished { seconds, peak_bytes })
+    }
+
+    fn made(&self, name: &str, documents: u64, words: u64) -> Result<PathBuf, LabFailure> {
+        let path = self.path(name);
+        let made = Made {
+            documents,
+            words,
+            copies: 0.2,
+            edits: 6,
+            families: None,
+            form: 0,
+            revisions: None,
+            seed: 1,
+        };
+        let mut out = Output::create(&path, Overwrite::Allow)?;
+        corpus::make(made, false, self.cores, |lines, _| -> Result<(), LabFailure> {
+            Ok(out.write_bytes(lines)?)
+        })?;
+        out.finish()?;
+        Ok(path)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    fn forget(&self, names: &[&str]) -> Result<(), LabFailure> {
+        for name in names {
+            fs_err::remove_file(self.path(name))?;
+        }
+        Ok(())
+    }
+
+    /// Prints a row at once, because the next one takes a while.
+    fn row(&mut self, figure: &str, measured: &str, target: &str, reached: bool) -> Result<(), LabFailure> {
+        let targets = self.cores >= CORES && !target.is_empty();
+        self.missed += usize::from(targets && !reached);
+        let mark = match (targets, reached) {
+            (false, _) => String::new(),
+            (true, true) => format!("at least {target}: reached").replace("at least it ends", "it ends"),
+            (true, false) => format!("{target}: **missed**"),
+        };
+        print(&format!("| {figure} | {measured} | {mark} |"))
+    }
+}
+
+fn rate(gigabytes_per_second: f64, run: Finished) -> String {
+    format!(
+        "{:.0} MB/s, {:.2} s, peak {:.0} MB",
+        1000.0 * gigabytes_per_second,
+        run.seconds,
+        run.peak_bytes as f64 / 1e6
+    )
+}
+
+/// The peak memory in the text of `/proc/PID/status`.
+fn peak_of(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}
+
+/// Compresses a file as frames of 16 MiB each, as `pzstd` and `split` pipelines do.
+fn write_frames(from: &Path, to: &Path) -> Result<(), LabFailure> {
+    let bytes = fs_err::read(from)?;
+    let mut out = fs_err::File::create(to)?;
+    for part in bytes.chunks(16 << 20) {
+        out.write_all(&zstd::stream::encode_all(part, 1)?)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peak_is_read_from_the_status_of_a_process() {
+        assert_eq!(peak_of("Name:\tminwise\nVmPeak:\t 9 kB\nVmHWM:\t    2048 kB\n"), Some(2 << 20));
+        assert_eq!(peak_of("Name:\tminwise\n"), None);
+    }
+}

@@ -28,7 +28,7 @@ pub enum Input {
     Stdin,
     /// A file or a folder. Its name is never read as a pattern or as standard input.
     Path(PathBuf),
-    /// All files whose paths match a pattern such as `data/*.jsonl`. There must be one.
+    /// All files whose paths match a pattern such as `data/*.jsonl`. At least one file must match.
     Pattern(String),
     /// Documents that the program holds in memory.
     Memory(InMemory),
@@ -37,7 +37,7 @@ pub enum Input {
     NamedFile {
         /// The file.
         path: PathBuf,
-        /// The name. If a source before it has the name, a number is added to it.
+        /// The name of the source. If an earlier source has the same name, a number is added to this one.
         name: String,
     },
 }

@@ -124,7 +124,7 @@ pub enum RejectReason {
     },
     /// A record with a quoted field that never ends.
     OpenQuote,
-    /// A record over the limit. It was not loaded.
+    /// A record over the limit. The record was not loaded.
     TooLarge {
         /// The size of the record; for a compressed text file, the decompressed bytes at which reading gave up.
         bytes: u64,

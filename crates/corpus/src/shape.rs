@@ -322,7 +322,7 @@ impl ObjectMembers {
 pub(crate) struct Conflict {
     /// The names that lead to the values, the innermost first.
     names: Vec<String>,
-    /// One or two records, each with the kind of value that it has in the field.
+    /// The records that do not fit together, one or two, each with the kind of value that it has in the field.
     pub(crate) seen: Vec<(At, &'static str)>,
 }
 

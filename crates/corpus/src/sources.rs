@@ -338,7 +338,7 @@ impl Sources {
         self.iter().skip(self.references)
     }
 
-    /// One source with its content.
+    /// A source with its content, by its number.
     pub(crate) fn get(&self, number: u32) -> Result<(SourceHandle<'_>, &dyn Content)> {
         self.find(number).ok_or_else(|| no_such_place(number, 0))
     }

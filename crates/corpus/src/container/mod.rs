@@ -91,7 +91,7 @@ static CONTAINERS: [&dyn Container; 8] = [
     &document::TEXT,
 ];
 
-/// The containers of documents in memory. They are not among [`CONTAINERS`], because no file is of their formats.
+/// The containers of documents in memory. Such containers are not among [`CONTAINERS`], because no file is of their formats.
 static IN_MEMORY: [&dyn Container; 2] = [&memory::TEXTS, &memory::TABLE];
 
 /// Bytes that [`Container::may_be`] sees: enough for the magic number, and nearly always for the first visible character.

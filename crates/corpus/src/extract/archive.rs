@@ -59,7 +59,7 @@ impl<'b, 'l> OpenZip<'b, 'l> {
             Err(error) => return Err(refusal(error)),
         };
         let mut bytes = Vec::new();
-        // One byte over the limit is read, so that a part that ends at the limit is told from one that goes on.
+        // A byte over the limit is read, so that a part that ends at the limit is told from one that goes on.
         let read = part.take(self.left.saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(|error| Refusal::broken(format_args!("`{name}` in it: {error}")))?;
         self.left = self.left.checked_sub(bytes.len() as u64).ok_or_else(|| self.limits.unfolds_too_far())?;

@@ -1,7 +1,7 @@
 //! Finds the dictionaries that a record batch needs.
 //!
 //! A stream may replace or extend the dictionary of a column before each batch. A batch needs the last dictionary before it that
-//! extends no other one, with all extensions up to the batch. Earlier dictionaries are never read.
+//! extends no other, with all extensions up to the batch. Earlier dictionaries are never read.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn replaced_dictionaries_are_not_read() {
-        // One of the two columns has another dictionary before each of a hundred batches.
+        // The first column keeps its dictionary, and the second has another one before each of a hundred batches.
         let all = [(7, false)].into_iter().chain((0..100).map(|_| (3, false)));
         let found = dictionaries(&Schema::empty(), all);
         let mut known = KnownDictionaries::default();

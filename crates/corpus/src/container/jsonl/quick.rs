@@ -1,6 +1,6 @@
 //! The quick way through a line: accept what is plain, give up on the rest.
 //!
-//! This is where a scan spends its time. The members of the object are followed by hand, values that are not
+//! A scan spends most of its time here. The members of the object are followed by hand, values that are not
 //! wanted are left to `serde_json` to check and skip, and the text is checked and unescaped in one pass,
 //! eight bytes at a time, into a buffer that is used again. On English text with an escape every thirty bytes
 //! a scan does 1.4 GB/s on one core this way and 1.1 GB/s through `serde_json`, whose own buffer starts empty

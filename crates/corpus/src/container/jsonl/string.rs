@@ -1,7 +1,7 @@
 //! The kind of a JSON value, and the string that it holds.
 //!
 //! Text from crawls contains lone surrogates (`\ud83d` without its partner), which JSON allows and no string
-//! can hold. They are replaced by U+FFFD, and the document is marked as repaired.
+//! can hold. Lone surrogates are replaced by U+FFFD, and the document is marked as repaired.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! One column of a record batch, read where it lies.
+//! Reads a column of a record batch where it lies.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::container::table::{Cells, ColumnEnd, TextColumn, cells, is_text, text
 /// A column of a record batch.
 #[derive(Debug)]
 pub(super) enum MemoryColumn {
-    /// One value per row, read where it lies.
+    /// A column with one value per row, read where it lies.
     Plain {
         array: ArrayRef,
         /// The rows in which one of the structs around the column is null.

@@ -19,10 +19,10 @@ use crate::output::{Output, TableCompression};
 use crate::sources::{Content, Sources};
 
 impl Format {
-    /// A list of texts in memory. Its output is JSONL.
+    /// A list of texts in memory. Outputs are JSONL.
     pub const TEXTS_IN_MEMORY: Self =
         Self::in_memory("texts-in-memory", "a list of texts in memory", Layout::Records);
-    /// A table in memory. Its output is Arrow IPC.
+    /// A table in memory. Outputs are Arrow IPC.
     pub const TABLE_IN_MEMORY: Self =
         Self::in_memory("table-in-memory", "a table in memory", Layout::Records);
 }
@@ -42,7 +42,7 @@ pub(super) static TEXTS: MemoryContainer =
 pub(super) static TABLE: MemoryContainer =
     MemoryContainer { format: Format::TABLE_IN_MEMORY, output_format: Format::ARROW };
 
-/// Documents in memory. They are written in the format of a file, which is always a conversion.
+/// Documents in memory. Outputs have the format of a file, which is always a conversion.
 #[derive(Debug)]
 pub(super) struct MemoryContainer {
     format: Format,

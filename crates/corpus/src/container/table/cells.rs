@@ -1,4 +1,4 @@
-//! One column of a piece.
+//! The values of a column of a piece.
 
 use std::borrow::Cow;
 use std::ops::Range;

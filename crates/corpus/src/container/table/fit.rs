@@ -1,7 +1,7 @@
-//! One schema for several sources, and the columns of each source made to fit it.
+//! Merges the schemas of several sources, and makes the columns of each source fit the result.
 //!
 //! A type fits another if every value stays the same: null fits all, an integer fits a wider one and a float that holds all
-//! integers of its width, a text is a text however it is stored, and members that one side lacks are null there. All else
+//! integers of its width, a text is a text however it is stored, and members that one side lacks are null there. Any other type
 //! does not fit.
 
 use std::ops::Range;
@@ -203,7 +203,7 @@ fn fitted(
     to: &Fields,
     rows: usize,
 ) -> Result<Vec<ArrayRef>, ArrowError> {
-    // The same place is tried first, because columns mostly keep their places.
+    // A column is looked for at its old place first, because columns mostly keep their places.
     let place = |number: usize, name: &str| {
         let is_there = from.get(number).is_some_and(|field| field.name() == name);
         if is_there { Some(number) } else { from.iter().position(|field| field.name() == name) }

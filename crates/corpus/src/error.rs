@@ -66,7 +66,7 @@ pub enum ErrorKind {
         /// The name of the first skipped file.
         first: String,
     },
-    /// A file that was found and cannot be read, if that is an error or if no other one can be read.
+    /// A file that was found cannot be read, and the caller wants this to be an error, or no other file can be read.
     Unreadable {
         /// The file.
         name: String,
@@ -140,7 +140,7 @@ pub enum ErrorKind {
         name: Option<String>,
         /// The format or the compression.
         what: &'static str,
-        /// The feature of this crate that has it.
+        /// The feature of this crate that has the format or the compression.
         feature: &'static str,
     },
     /// Records that cannot be written in the format of an output.
@@ -154,7 +154,7 @@ pub enum ErrorKind {
     Damaged {
         /// The file.
         name: String,
-        /// `gzip`, `zstd`, `bzip2` or `xz`.
+        /// The compression: `gzip`, `zstd`, `bzip2` or `xz`.
         compression: &'static str,
         /// How many decompressed bytes came out before the damage.
         at: u64,
@@ -168,7 +168,7 @@ pub enum ErrorKind {
     },
     /// A record that was asked for by place and is not a document.
     BadRecord {
-        /// The source it is in.
+        /// The name of the source of the record.
         name: String,
         /// The byte of the source at which the record begins.
         offset: u64,
@@ -223,7 +223,7 @@ pub enum ErrorKind {
     NoParent {
         /// The output.
         path: String,
-        /// The folder that should hold it.
+        /// The folder that should hold the output.
         parent: String,
     },
     /// An output whose name is empty.
@@ -244,9 +244,9 @@ pub enum ErrorKind {
     },
     /// Two outputs that would overwrite one another.
     SharedOutput {
-        /// The settings that name them.
+        /// The settings that name the outputs.
         settings: [&'static str; 2],
-        /// The outputs.
+        /// The paths of the outputs.
         paths: [String; 2],
     },
     /// An output that lies in a folder that is read as input.

@@ -134,14 +134,14 @@ impl From<Vec<String>> for InMemory {
 }
 
 impl From<Vec<Option<String>>> for InMemory {
-    /// `None` is null.
+    /// Each `None` becomes a null.
     fn from(texts: Vec<Option<String>>) -> Self {
         Self::records(texts.into_iter().map(|text| (None::<&str>, text)))
     }
 }
 
 impl From<Vec<(String, String)>> for InMemory {
-    /// Ids and texts.
+    /// Each pair is an id and a text.
     fn from(documents: Vec<(String, String)>) -> Self {
         Self::documents(documents)
     }

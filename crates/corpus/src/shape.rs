@@ -96,8 +96,8 @@ impl ObjectMembers {
         self.all.iter().map(|member| (member.name.as_str(), &member.shape))
     }
 
-    /// Adds the members of later records. `later` may begin within the records of `self`, because records that both have seen change
-    /// nothing the second time, but not before them.
+    /// Adds the members of later records. Records that both have seen change nothing the second time, so `later` may begin within the
+    /// records of `self`. `later` must not begin before them, because each type is kept with its first record.
     pub(crate) fn merge(&mut self, later: Self) {
         if let Some(at) = later.too_many {
             self.note_too_many(at);

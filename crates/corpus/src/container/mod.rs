@@ -9,8 +9,8 @@
 //! 1. `impl Format` with a constant for the name of the format.
 //! 2. `impl Container`: `format`, `open` and `annotate` have to be written. To recognise sources, add `extensions`,
 //!    `has_magic`, or `may_be` with `is_content`. Add `copy` if records cannot be copied byte for byte, `reads_compressed` if
-//!    compressed files are read where they lie, and `has_compression` with `compression_hint` if files are compressed inside. Add `notes_members` if gzip members are
-//!    to be copied, and `can_annotate` if records have no room for an annotation.
+//!    compressed files are read where they lie, and `has_compression` with `compression_hint` if files are compressed inside.
+//!    Add `notes_members` if gzip members are to be copied, and `can_annotate` if records have no room for an annotation.
 //!    If a feature can leave the format out, describe in `optional` how its files are recognised.
 //! 3. `impl Content`: `cuts`, `scan` and `read` have to be written. Add `read_long` if long texts can be read piece by piece,
 //!    `header_bytes`, `columns` and `difference` if there is a header, `rows` if a place is not a range of bytes, and `field_names`
@@ -326,7 +326,7 @@ fn of_records() -> impl Iterator<Item = Format> {
     Format::all().filter(|format| format.is_of_records())
 }
 
-/// Names as a sentence offers them.
+/// Enumerates names for a sentence: `a`, `b` or `c`.
 fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     match names.as_slice() {

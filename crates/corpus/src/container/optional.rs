@@ -16,11 +16,11 @@ use crate::output::{Output, OutputVerdict, TableCompression};
 use crate::sources::{Content, Sources};
 
 impl Format {
-    /// A Parquet file. Needs the feature `parquet`.
+    /// A Parquet file. The format needs the feature `parquet`.
     pub const PARQUET: Self = Self::new("parquet", "Parquet", Layout::Records);
-    /// An Arrow IPC file or stream. Needs the feature `arrow`.
+    /// An Arrow IPC file or stream. The format needs the feature `arrow`.
     pub const ARROW: Self = Self::new("arrow", "Arrow IPC", Layout::Records);
-    /// Records of a web crawl: WARC, and WET with the texts of the pages. Needs the feature `warc`.
+    /// Records of a web crawl: WARC, and WET with the texts of the pages. The format needs the feature `warc`.
     pub const WARC: Self = Self::new("warc", "WARC", Layout::Records);
 }
 

@@ -160,7 +160,7 @@ fn check_readable(sources: &[Source], options: &ReadOptions) -> Result<()> {
     Err(Error::new(ErrorKind::Unreadable { name, message, others, strict: options.strict }))
 }
 
-/// Adds one more folder of the path to all ids, as long as two texts of different folders have the same id. Returns the first two that had.
+/// Adds one more folder of the path to all ids, as long as two texts have the same id. Returns the first two that had.
 fn tell_apart(sources: &mut [Source]) -> Option<SameId> {
     let mut first = None;
     loop {

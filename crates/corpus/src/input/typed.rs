@@ -44,7 +44,7 @@ pub enum Input {
 
 impl Input {
     /// The input that a word of a command line stands for: `-` is standard input; a word that names a file or a folder is its
-    /// path, even if it has a `[`; any other word with a wildcard is a pattern; what is left is a path that does not exist.
+    /// path, even if it has a `[`; any other word with a wildcard is a pattern; any other word is a path that does not exist.
     #[must_use]
     pub fn from_word(word: impl AsRef<OsStr>) -> Self {
         let word = word.as_ref();

@@ -83,7 +83,7 @@ pub(super) fn loop_reason(above: &Path) -> String {
 
 /// Whether the process has too many open files or too little memory. The next file would fail for the same reason.
 fn is_exhaustion(error: &io::Error) -> bool {
-    // ENFILE and EMFILE; ERROR_TOO_MANY_OPEN_FILES.
+    // The codes are ENFILE and EMFILE, and on Windows ERROR_TOO_MANY_OPEN_FILES.
     let codes: &[i32] = if cfg!(windows) { &[4] } else { &[23, 24] };
     error.kind() == io::ErrorKind::OutOfMemory
         || error.raw_os_error().is_some_and(|code| codes.contains(&code))

@@ -1,4 +1,4 @@
-//! The files of a folder, in one order everywhere.
+//! Lists the files of a folder, in the same order on every machine.
 
 use std::path::{Path, PathBuf};
 

@@ -298,7 +298,7 @@ fn a_stream_that_is_named_many_times_is_counted_each_time() {
 fn widths_of_glyphs_do_not_fill_the_memory() {
     let font = "<< /Type /Font /Subtype /Type0 /BaseFont /Ming /Encoding /Identity-H /DescendantFonts \
                 [<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Ming /W [0 4294967295 500] >>] >>";
-    // Helvetica stands in, whose codes are bytes.
+    // Helvetica replaces the font, and its codes are bytes.
     assert_eq!(text(&with_font(font, "BT /F 10 Tf 50 700 Td (A rose) Tj ET")), "A rose\n");
 }
 

@@ -92,13 +92,13 @@ mod tests {
 
     #[test]
     fn runs_and_packed_levels_are_counted() {
-        // Six times 0; 0, 1, 1, 0, 1, 0, 0, 0 packed; three times 1.
+        // The levels are six times 0, then 0, 1, 1, 0, 1, 0, 0, 0 packed, then three times 1.
         let levels = [6 << 1, 0, 1 << 1 | 1, 0b0001_0110, 3 << 1, 1];
         assert_eq!(count(&levels, 1, 17), Some(begun(11, false)));
         assert_eq!(count(&levels, 1, 7), Some(begun(7, false)));
         assert_eq!(count(&levels[2..], 1, 4), Some(begun(2, false)));
         assert_eq!(count(&levels[4..], 1, 3), Some(begun(0, true)));
-        // 2, 0, 1, 0 in two bits each, with the rest of the group cut off.
+        // The levels are 2, 0, 1, 0 in two bits each, and the rest of their group is cut off.
         assert_eq!(count(&[1 << 1 | 1, 0b0001_0010], 2, 4), Some(begun(2, true)));
     }
 

@@ -40,7 +40,7 @@ impl RecordFate {
     }
 }
 
-/// An id as 128 bits: files have hundreds of thousands of ids, each of 45 bytes and more.
+/// An id as a hash of 128 bits, because files have hundreds of thousands of ids, each of 45 bytes and more.
 type IdHash = u128;
 
 fn key(id: &str) -> IdHash {

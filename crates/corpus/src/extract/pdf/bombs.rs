@@ -22,7 +22,7 @@ const DICTIONARY_BYTES: usize = 4096;
 /// Maximum number of filters, one after another, that are followed.
 const STAGES: usize = 3;
 
-/// Refuses a file whose streams together unfold to more than the limit.
+/// Refuses a file whose streams together decompress to more than the limit.
 pub(super) fn check(bytes: &[u8], limits: &ExtractLimits, deadline: &Deadline) -> Result<(), Refusal> {
     let mut left = limits.unfolded_bytes;
     for at in memchr::memmem::find_iter(bytes, b"stream") {

@@ -198,9 +198,9 @@ impl<'p> ShownFont<'p> {
 
 /// A published collection of glyphs, such as that of traditional Chinese, with a table from its numbers to characters.
 struct GlyphCollection {
-    /// From codes to numbers of glyphs.
+    /// The table from codes to numbers of glyphs.
     numbers: CMap,
-    /// From numbers of glyphs to characters.
+    /// The table from numbers of glyphs to characters.
     characters: CMap,
 }
 

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_named_with_what_is() {
+    fn a_missing_column_is_named_beside_the_existing_ones() {
         let error = found(&["title", "meta.text"], "body", "id").unwrap_err();
         assert_eq!(error.to_string(), "`a.csv` has no column `body`");
         assert_eq!(error.hint().unwrap().to_string(), "its columns are `title` and `meta.text`");

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_utf8_is_rejected_with_its_byte() {
+    fn invalid_utf8_is_rejected_with_its_byte() {
         assert_eq!(decode_text(b"na\xefve", Encoding::Utf8), Err(RejectReason::InvalidUtf8 { at: 2 }));
         assert_eq!(
             decode_text(b"\xef\xbb\xbfna\xef", Encoding::Utf8),

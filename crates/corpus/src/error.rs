@@ -33,7 +33,7 @@ pub enum ErrorKind {
         /// The file or folder that the action was for.
         name: String,
     },
-    /// A path that does not exist, given as a path or as a word without a wildcard.
+    /// A path that does not exist, or a word without a wildcard that names nothing.
     NotFound {
         /// The input as typed.
         input: String,

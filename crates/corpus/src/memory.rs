@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_shown_without_its_texts() {
+    fn documents_are_shown_without_their_texts() {
         let shown = format!("{:?}", InMemory::from(vec!["a secret".to_owned()]).named("x"));
         assert_eq!(shown, r#"InMemory { name: "x", kind: "texts", len: 1 }"#);
     }

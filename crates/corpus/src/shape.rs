@@ -553,7 +553,7 @@ mod tests {
 
     /// The order in which chunks are noted depends on the threads.
     #[test]
-    fn one_member_too_many_is_the_same_in_any_order() {
+    fn members_over_the_limit_are_the_same_in_any_order() {
         let part = |number: u64| {
             let mut members = ObjectMembers::default();
             for member in 0..6_000 {

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_spooled_makes_no_file() {
+    fn an_unused_spool_makes_no_file() {
         let mut spool = Spool::new(Some("no/such/folder".into()));
         spool.append("a", None, &mut io::empty(), &Unobserved).unwrap();
         let error = spool.append("a", None, &mut &b"x"[..], &Unobserved).unwrap_err();

@@ -137,7 +137,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_unfolds_too_far_is_refused_over_all_parts() {
+    fn decompressed_bytes_are_limited_over_all_parts() {
         let zeros = "\0".repeat(1000);
         let bytes = archive_of(&[("a", ""), ("b", &zeros)]);
         let limits = ExtractLimits { unfolded_bytes: 1999, ..ExtractLimits::default() };
@@ -150,7 +150,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_cut_short_is_broken() {
+    fn an_archive_that_is_cut_short_is_broken() {
         let bytes = archive_of(&[("a", "one"), ("b", "two")]);
         for end in [4, bytes.len() / 2, bytes.len() - 1] {
             let cut = OpenZip::open(&bytes[..end], &ExtractLimits::default()).map(|_| ());

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_deleted_and_what_computes_is_not_text() {
+    fn deleted_text_and_codes_of_fields_are_not_text() {
         let found = docx(
             "<w:p><w:r><w:t>a </w:t></w:r><w:del><w:r><w:delText>b</w:delText></w:r></w:del>\
              <w:moveFrom><w:r><w:t>c</w:t></w:r></w:moveFrom><w:ins><w:r><w:t>d </w:t></w:r></w:ins>\

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_seen_is_not_text() {
+    fn hidden_elements_are_not_text() {
         let page = "a<script>if (1 < 2) { '<p>' }</script><style>p {}</style><noscript><p>b</noscript>\
                     <template><p>c<template>d</template>e</template><!-- f --><iframe>g</iframe>h";
         assert_eq!(html(page).text, "ah\n");

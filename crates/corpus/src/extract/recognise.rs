@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_and_not_read_is_told_by_name() {
+    fn known_kinds_that_are_not_read_are_refused_by_name() {
         assert_eq!(recognise(b"\xff\xd8\xff\xe0", Some("a.txt")), Err(Refusal::OnlyPictures));
         let error = recognise(b"{\\rtf1 Hello}", None).unwrap_err().to_string();
         assert_eq!(error, "it is RTF; save it as `.docx` or `.odt`");

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_entered_is_not_visited() {
+    fn elements_that_are_not_entered_are_not_visited() {
         let xml = "<p>a<skip>b<skip>c</skip><i/>&amp;</skip>d<skip/>e</p>";
         assert_eq!(log(xml).unwrap(), "<p>ade</p>");
     }

@@ -292,7 +292,7 @@ fn columns_that_do_not_fit_are_named() {
 }
 
 #[test]
-fn what_is_cut_short_says_where() {
+fn a_file_that_is_cut_short_is_refused_with_the_place() {
     let folder = Folder::new();
     both(&folder);
     let (whole, parts) = (folder.bytes("a.arrow"), folder.bytes("a.arrows"));

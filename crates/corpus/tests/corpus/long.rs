@@ -150,7 +150,7 @@ fn wanted_values_beside_a_long_text_are_whole() {
 }
 
 #[test]
-fn what_is_wrong_with_a_long_line_is_said() {
+fn faults_of_long_lines_are_rejected() {
     let folder = Folder::new();
     let text = long("x");
     let sound = line("a", &text);

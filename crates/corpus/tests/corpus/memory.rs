@@ -208,7 +208,7 @@ fn texts_are_not_copied() {
 }
 
 #[test]
-fn what_a_table_lacks_is_said_as_of_a_file() {
+fn missing_columns_are_reported_as_of_a_file() {
     let folder = Folder::new();
     let (schema, batches) = tables().swap_remove(0);
     folder.write("t.arrow", file(&schema, &batches));
@@ -459,7 +459,7 @@ fn a_long_text_is_lent_as_a_whole() {
 }
 
 #[test]
-fn what_is_not_there_is_not_read() {
+fn places_outside_the_memory_are_refused() {
     let corpus = opened(vec!["a".to_owned()]);
     let place = |offset| minwise_corpus::RecordPlace { source: 0, line: 0, offset, len: 1 };
     let code = |place| corpus.read(&place, &mut Scratch::new()).unwrap_err().code();

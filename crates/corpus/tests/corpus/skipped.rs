@@ -70,7 +70,7 @@ fn a_file_of_two_inputs_is_listed_once() {
 }
 
 #[test]
-fn what_is_named_is_read() {
+fn named_files_are_never_skipped() {
     let folder = documents();
     for name in ["in/empty.md", "in/utf-16.txt", "in/sub/Desktop.ini", "in/~$report.docx"] {
         let corpus = folder.open(&[name]).unwrap();
@@ -272,7 +272,7 @@ mod unix {
     }
 
     #[test]
-    fn it_is_known_again_and_is_no_empty_file() {
+    fn an_unreadable_file_has_a_hash_of_its_own() {
         let folder = broken("a.jsonl", "c.jsonl", "");
         let corpus = folder.open(&["in"]).unwrap();
         let hash = |corpus: &Corpus, source| corpus.content_hash(source, &mut |_| true).unwrap().unwrap();

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_extends_another_is_read_once() {
+    fn extensions_of_dictionaries_are_read_once() {
         let all = [(3, false), (3, true), (3, true), (3, false), (3, true), (3, true)];
         let found = dictionaries(&Schema::empty(), all);
         let mut known = KnownDictionaries::default();

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_null_or_missing_adds_nothing() {
+    fn null_and_missing_texts_add_nothing() {
         assert_eq!(joined("m[].c", r#"[null, {"c": "a"}, {"c": null}, {"r": 1}, {"c": "b"}]"#), "a\n\nb");
         for list in ["[]", "[null]", r#"[{"c": null}]"#, r#"[{"c": null}, {}]"#] {
             assert_eq!(joined("m[].c", list), "", "{list}");

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_object_is_refused() {
+    fn lines_that_are_no_objects_are_refused() {
         for line in ["[1]", "1", "{", "{} x", ""] {
             let error = annotated(line, "1").unwrap_err();
             assert!(error.to_string().starts_with("the line is not a JSON object: "), "{error}");

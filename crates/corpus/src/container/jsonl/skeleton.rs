@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_utf8_is_told_by_its_byte() {
+    fn invalid_utf8_is_reported_with_its_byte() {
         let mut line = vec![b'a'; 2 * WINDOW_BYTES];
         line[WINDOW_BYTES + 5] = 0xff;
         assert!(matches!(looked(&line), SkeletonOutcome::NotUtf8 { at } if at == WINDOW_BYTES as u64 + 5));
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_as_of_the_whole_line() {
+    fn faults_are_reported_as_in_the_whole_line() {
         let long = "é".repeat(LONG / 2);
         for line in [
             format!("{{\"text\": \"{long}\"}}"),

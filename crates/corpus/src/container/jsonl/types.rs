@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nested_too_deep_is_told() {
+    fn values_nested_too_deep_are_refused() {
         let nested = |levels: usize| format!("{{\"a\":{}1{}}}", "[".repeat(levels), "]".repeat(levels));
         assert!(shown(&[&nested(DEEPEST)]).is_ok());
         assert!(shown(&[&nested(DEEPEST + 1)]).unwrap_err().starts_with("a[]"));

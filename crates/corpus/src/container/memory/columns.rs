@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_written_out() {
+    fn values_of_other_types_are_written_as_texts() {
         let column = MemoryColumn::of_array(Arc::new(Int64Array::from(vec![Some(1), None, Some(-3)])));
         let values = column.values(1..3);
         assert_eq!((values.get(0), values.get(1)), (None, Some(&b"-3"[..])));

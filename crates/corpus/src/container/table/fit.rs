@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_loses_nothing_fits() {
+    fn types_that_lose_nothing_fit() {
         let items = |kind| Arc::new(field("element", kind));
         let list = |kind| DataType::List(items(kind));
         for (first, second, both) in [

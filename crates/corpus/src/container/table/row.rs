@@ -151,7 +151,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(texts in prop::collection::vec(any::<Option<String>>(), 1..4), id in any::<Option<String>>()) {
+        fn written_rows_are_read_back(texts in prop::collection::vec(any::<Option<String>>(), 1..4), id in any::<Option<String>>()) {
             let texts: Vec<Option<&str>> = texts.iter().map(Option::as_deref).collect();
             let row = row(&texts, id.as_deref());
             let mut bytes = Vec::new();

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn one_kept_document_keeps_what_names_several() {
+    fn a_record_that_names_several_documents_stays_with_a_kept_one() {
         let records = [
             links("response", "r1", &[]),
             links("response", "r2", &[]),

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_tag_the_tokeniser_says() {
+    fn the_tokeniser_decides_where_tags_begin() {
         for page in [
             "<script>if (a <b c d e f g) 'x'</script>y",
             "<script></scr</script a b c>y",

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_is_what_was_found() {
+    fn results_of_work_are_returned() {
         assert_eq!(alone(MINUTE, || Ok(7)), Ok(7));
         assert_eq!(alone::<()>(MINUTE, || Err(Refusal::Encrypted)), Err(Refusal::Encrypted));
     }
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_too_long_is_left_to_itself() {
+    fn work_that_takes_too_long_is_refused() {
         let (_keep, never) = sync_channel::<()>(0);
         let refused = alone(Duration::from_millis(20), move || {
             let _ = never.recv();

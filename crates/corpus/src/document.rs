@@ -75,7 +75,8 @@ pub struct RecordPlace {
     pub len: u32,
 }
 
-/// A record or a file with more bytes than this is not loaded if its text can be read piece by piece.
+/// A record or a file with more bytes than this is not loaded if its text can be read piece by piece, because a text of a gigabyte must not
+/// exceed the memory of a run.
 pub(crate) const LONG_BYTES: u64 = 8 << 20;
 
 /// Bytes of a long text that are read at a time.

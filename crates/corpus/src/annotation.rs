@@ -1,4 +1,4 @@
-//! What was decided about a record.
+//! The decision about a record, as an output states it.
 //!
 //! In an output, a JSON line gets a member called `minwise`, and a table or a header gets a column; nothing else of a record
 //! changes.
@@ -10,16 +10,16 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// The member or column that holds what Minwise has to say about a record.
+/// Name of the member or column in which an output states the decision about a record.
 pub(crate) const MEMBER: &str = "minwise";
 
-/// What was decided about a document.
+/// The decision about a document.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Annotation<'a> {
-    /// The id of the document that is kept of its cluster.
+    /// The id of the keeper of the document's cluster.
     pub cluster: Cow<'a, str>,
-    /// The similarity to that document, where this is another one.
+    /// The similarity of the document to the keeper; `None` if the document is the keeper.
     pub similarity: Option<f64>,
 }
 
@@ -34,12 +34,12 @@ impl Serialize for Annotation<'_> {
 }
 
 impl<'a> Annotation<'a> {
-    /// The annotation of a document of this cluster, with its similarity to the kept document if it is another one.
+    /// Makes the annotation of a document of this cluster. `similarity` is its similarity to the keeper; `None` if it is the keeper.
     pub fn new(cluster: impl Into<Cow<'a, str>>, similarity: Option<f64>) -> Self {
         Self { cluster: cluster.into(), similarity }
     }
 
-    /// The value of the member.
+    /// Serialises the annotation as the value of the member.
     pub(crate) fn to_json(&self) -> Result<Box<RawValue>> {
         to_raw_value(self).map_err(|error| Error::new(ErrorKind::NotAnObject { message: error.to_string() }))
     }

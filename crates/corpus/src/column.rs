@@ -1,4 +1,4 @@
-//! Which columns of a table hold the text, the id and other wanted values.
+//! Finds the columns of a table that hold the text, the id and other wanted values.
 
 use crate::error::{Error, Result};
 use crate::field::FieldPath;
@@ -8,38 +8,39 @@ use crate::problem::FileProblem;
 /// The numbers of the columns that documents are made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ColumnNumbers {
-    /// One for each text field, in the order in which they were asked for.
+    /// The column of each text field, in the order of `ReadOptions::text_fields`.
     pub(crate) text: Vec<usize>,
     pub(crate) id: Option<usize>,
-    /// One for each value field.
+    /// The column of each value field, in the order of `ReadOptions::value_fields`.
     pub(crate) values: Vec<usize>,
 }
 
 impl ColumnNumbers {
-    /// All of them: the text columns, then the id, then the values.
+    /// Lists all columns: the text columns, then the id, then the values.
     pub(crate) fn all(&self) -> impl Iterator<Item = usize> + '_ {
         self.text.iter().copied().chain(self.id).chain(self.values.iter().copied())
     }
 }
 
-/// A column that can be named.
+/// A column that a field path can name.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownColumn {
     pub(crate) path: FieldPath,
-    /// Whether its type says that it holds nothing but nulls. Such a column may stand for anything, a list or a group too.
+    /// Whether the column's type is null, so that all its values are null. Such a column may stand for any field, even for one in a list or
+    /// a group.
     pub(crate) is_null: bool,
 }
 
 impl KnownColumn {
-    /// A column that may hold something.
+    /// Makes a column whose type is not null.
     pub(crate) fn new(path: FieldPath) -> Self {
         Self { path, is_null: false }
     }
 }
 
-/// Finds the wanted columns among those there are; `None` is a column that cannot be named.
+/// Finds the wanted columns in `known`, where `None` is a column that cannot be named.
 ///
-/// A column of texts or of values must be there. An id column need not be if it is the default one: then there are no ids.
+/// Columns of texts and of values must exist. If the default id column does not exist, records have no ids; any other id column must exist.
 pub(crate) fn find(
     name: &str,
     known: &[Option<KnownColumn>],
@@ -59,7 +60,7 @@ pub(crate) fn find(
     Ok(ColumnNumbers { text, id, values })
 }
 
-/// The column with this path; a column whose own name has dots or brackets in it is found too.
+/// Finds the column with this path. The whole path is compared as one name, too, because the name of a column may contain dots or brackets.
 fn position(name: &str, known: &[Option<KnownColumn>], field: &FieldPath) -> Result<Option<usize>> {
     let whole = FieldPath::field(field.to_string());
     let is_wanted = |known: &Option<KnownColumn>| {
@@ -73,13 +74,13 @@ fn position(name: &str, known: &[Option<KnownColumn>], field: &FieldPath) -> Res
     Ok(first.map(|(number, _)| number))
 }
 
-/// The column of nulls on the way to a field.
+/// Finds a column of nulls on the way to a field.
 fn null_position(known: &[Option<KnownColumn>], field: &FieldPath) -> Option<usize> {
     let leads_there = |known: &KnownColumn| known.is_null && known.path.begins(field);
     known.iter().position(|known| known.as_ref().is_some_and(leads_there))
 }
 
-/// The error that a field of texts is not there, or that a list is on the way.
+/// Makes the error that a text column does not exist, or that a list is on the way to it.
 fn no_text(name: &str, known: &[Option<KnownColumn>], field: &FieldPath) -> Error {
     let paths = || known.iter().flatten().map(|known| &known.path);
     let in_lists: Vec<String> =
@@ -105,7 +106,7 @@ fn no_column(name: &str, known: &[Option<KnownColumn>], field: &FieldPath) -> Er
 mod tests {
     use super::*;
 
-    /// Columns by their paths; one whose path begins with `!` holds nothing but nulls, and one that begins with `=` is a name.
+    /// Finds columns in `known`, which are given by their paths. `!` before a path: the column holds only nulls; `=`: the rest is one name.
     fn found(known: &[&str], text: &str, id: &str) -> Result<ColumnNumbers> {
         let column = |path: &&str| {
             if let Some(name) = path.strip_prefix('=') {
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_named_with_what_is() {
+    fn a_missing_column_is_named_beside_the_existing_ones() {
         let error = found(&["title", "meta.text"], "body", "id").unwrap_err();
         assert_eq!(error.to_string(), "`a.csv` has no column `body`");
         assert_eq!(error.hint().unwrap().to_string(), "its columns are `title` and `meta.text`");

@@ -1,4 +1,4 @@
-//! From bytes to characters.
+//! Decodes the bytes of text files.
 
 use std::borrow::Cow;
 
@@ -42,8 +42,7 @@ pub(crate) fn decode_by_content(bytes: &[u8]) -> Decoded<'_> {
     if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
         return Decoded { text: Cow::Borrowed(text), repaired: false };
     }
-    // ISO-2022-JP is denied as browsers deny it for local files: plain ASCII with an escape would be taken
-    // for it.
+    // ISO-2022-JP is denied, as browsers deny it for local files, because plain ASCII with an escape character would be taken for it.
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(bytes, true);
     decode_as(detector.guess(None, Utf8Detection::Deny), bytes)
@@ -57,7 +56,7 @@ pub(crate) fn encoding_by_mark(bytes: &[u8]) -> Option<(&'static encoding_rs::En
     Some((encoding, marked))
 }
 
-/// Decodes from a given encoding; what is not of it is replaced.
+/// Decodes from a given encoding, and replaces invalid bytes by U+FFFD.
 pub(crate) fn decode_as<'b>(encoding: &'static encoding_rs::Encoding, bytes: &'b [u8]) -> Decoded<'b> {
     let (text, repaired) = encoding.decode_without_bom_handling(bytes);
     Decoded { text, repaired }
@@ -82,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_utf8_is_rejected_with_its_byte() {
+    fn invalid_utf8_is_rejected_with_its_byte() {
         assert_eq!(decode_text(b"na\xefve", Encoding::Utf8), Err(RejectReason::InvalidUtf8 { at: 2 }));
         assert_eq!(
             decode_text(b"\xef\xbb\xbfna\xef", Encoding::Utf8),

@@ -1,7 +1,7 @@
 //! A document, its text, and the place it was read from.
 //!
-//! A text of more than a few MiB is not loaded: its record or file is looked through once, to know where the text lies and that
-//! all of it can be read. The text is then read piece by piece, as often as it is needed, out of the source itself.
+//! A text whose record or file is over 8 MiB is streamed, not loaded: the record or file is scanned once, to find where the text lies and
+//! to check that all of it can be read. The text is then read piece by piece from the source itself, as often as it is needed.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::extract::FileProperties;
 use crate::source::SourceReader;
 use crate::unescape::unescape_piece;
 
-/// A document as it was read. Its text is there as a whole, or is a [`DocumentText`] that may be too long for it ([`MaybeLong`]).
+/// A document as it was read. Its text is a string, or a [`DocumentText`] if it may be too long to be loaded ([`MaybeLong`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Document<'a, T = Cow<'a, str>> {
@@ -19,86 +19,86 @@ pub struct Document<'a, T = Cow<'a, str>> {
     pub id: Option<Cow<'a, str>>,
     /// The text.
     pub text: T,
-    /// Whether something that is not a character had to be replaced by U+FFFD. If records are converted, another field than the
-    /// text counts too.
+    /// Whether invalid characters were replaced by U+FFFD. If records are converted, fields beside the text count, too.
     pub repaired: bool,
-    /// What it holds in each of [`ReadOptions::value_fields`](crate::ReadOptions::value_fields), while it is scanned: strings
-    /// as they are, numbers as they are written, dates and timestamps of tables as seconds since 1970. `None` if there is no
-    /// such field, an empty text if there is nothing in it. A document that is read again has none of them.
+    /// The value of each of [`ReadOptions::value_fields`](crate::ReadOptions::value_fields), while the document is scanned: strings
+    /// as they are, numbers as they are written, dates and timestamps of tables as seconds since 1970. A value is `None` if the record
+    /// lacks the field, and empty if the field is null. A document that is read again has no values.
     pub values: Vec<Option<Cow<'a, str>>>,
-    /// What a file that is one document says about itself, while it is scanned.
+    /// The properties that a file that is one document states, such as its title, while the document is scanned.
     pub about: Option<Box<FileProperties>>,
 }
 
 impl<'a, T> Document<'a, T> {
-    /// A document of which nothing but the text is known.
+    /// Makes a document of which nothing but the text is known.
     pub fn new(text: T) -> Self {
         Self { id: None, text, repaired: false, values: vec![], about: None }
     }
 
-    /// The same document with its text in another form.
+    /// Changes the form of the text and leaves the rest of the document as it is.
     pub(crate) fn with_text<U>(self, form: impl FnOnce(T) -> U) -> Document<'a, U> {
         let Self { id, text, repaired, values, about } = self;
         Document { id, text: form(text), repaired, values, about }
     }
 }
 
-/// A document whose text may be too long to be there as a whole.
+/// A document whose text may be too long to be loaded.
 pub type MaybeLong<'a> = Document<'a, DocumentText<'a>>;
 
 impl<'a> MaybeLong<'a> {
-    /// The same document with all of its text in memory.
+    /// Loads the whole text.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the source of a long text cannot be read, and with
-    /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if it is no longer what it was. A text that is in memory already never
-    /// fails.
+    /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if the source has changed since it was opened. A text that is in memory already
+    /// never fails.
     pub fn into_whole(self) -> Result<Document<'a>> {
         let Self { id, text, repaired, values, about } = self;
         Ok(Document { id, text: text.into_whole()?, repaired, values, about })
     }
 }
 
-/// Where a record is. With it, the record can be read again.
+/// The place of a record, from which it can be read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "programs that store places make them again from numbers")]
 pub struct RecordPlace {
     /// The number of the source in [`Corpus::sources`](crate::Corpus::sources).
     pub source: u32,
-    /// The line on which the record begins, or its row in a table, counted from 0. While a chunk is scanned it
-    /// is counted from the first line that starts in the chunk; the caller adds the lines of the chunks before it.
-    /// Always 0 for a text file. It takes no part in reading.
+    /// The line on which the record begins, or its row in a table, counted from 0. While a chunk is scanned, lines
+    /// are counted from the first line that starts in the chunk; the caller adds the lines of the chunks before it.
+    /// A text file has line 0. Reading a record again does not use the line.
     pub line: u64,
     /// The first byte, counted in the decompressed stream of a compressed source; for a table, the row.
     pub offset: u64,
-    /// Bytes, line end included; for a table, the bytes of the text. A rejected record of 4 GiB or more has
+    /// The length in bytes, line end included; for a table, the bytes of the text. A rejected record of 4 GiB or more has
     /// `u32::MAX`.
     pub len: u32,
 }
 
-/// A record or a file with more bytes than this is not loaded if its text can be read piece by piece.
+/// A record or a file with more bytes than this is not loaded if its text can be read piece by piece, because a text of a gigabyte must not
+/// exceed the memory of a run.
 pub(crate) const LONG_BYTES: u64 = 8 << 20;
 
-/// Bytes that are read at a time.
+/// Bytes of a long text that are read at a time.
 pub(crate) const WINDOW_BYTES: usize = 256 << 10;
 
 /// The text of a document.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a text is loaded or it is not, and readers must handle both")]
 pub enum DocumentText<'a> {
-    /// All of it.
+    /// The whole text, in memory.
     Whole(Cow<'a, str>),
-    /// So long that it is read piece by piece.
+    /// A text so long that it is read piece by piece.
     Long(LongText),
 }
 
 impl<'a> DocumentText<'a> {
-    /// All of it, in memory.
+    /// Returns the whole text; loads it if it is long.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the source of a long text cannot be read, and with
-    /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if it is no longer what it was. A text that is in memory already never
-    /// fails.
+    /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if the source has changed since it was opened. A text that is in memory already
+    /// never fails.
     pub fn into_whole(self) -> Result<Cow<'a, str>> {
         match self {
             Self::Whole(text) => Ok(text),
@@ -117,26 +117,26 @@ pub struct LongText {
     repaired: bool,
 }
 
-/// A part of such a text.
+/// A part of a long text.
 #[derive(Debug)]
 pub(crate) enum TextPart {
-    /// It is short and was read already.
+    /// A short part, which was read already.
     Here(String),
-    /// Bytes of the source.
+    /// The bytes of the source that hold the part, and the form of their characters.
     There(Range<u64>, CharacterForm),
 }
 
-/// How characters stand in a source.
+/// The form in which a source holds characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CharacterForm {
-    /// As they are.
+    /// Characters as they are.
     Plain,
-    /// As between the quotes of a JSON string.
+    /// Characters as they are written between the quotes of a JSON string.
     Escaped,
 }
 
 impl LongText {
-    /// The text that these parts are together. They have been checked: all of them is UTF-8, and what is escaped is so rightly.
+    /// Joins parts to a text. The caller has checked that all of them are UTF-8 and that their escapes are valid.
     pub(crate) fn new(reader: SourceReader, parts: Vec<TextPart>) -> Result<Self> {
         let mut text = Self { reader, parts, characters: 0, bytes: 0, repaired: false };
         let (mut characters, mut bytes) = (0, 0);
@@ -149,30 +149,30 @@ impl LongText {
         Ok(text)
     }
 
-    /// Characters of it.
+    /// The number of characters.
     pub fn characters(&self) -> u64 {
         self.characters
     }
 
-    /// Whether something that is not a character had to be replaced.
+    /// Whether invalid characters were replaced by U+FFFD.
     pub(crate) fn repaired(&self) -> bool {
         self.repaired
     }
 
-    /// Gives it to `each` from the beginning, piece by piece.
+    /// Gives the text to `each`, piece by piece from the beginning.
     ///
     /// # Errors
     /// Returns the first error of `each`. Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the source cannot be read, and
-    /// with [`ErrorKind::Changed`](crate::ErrorKind::Changed) if it is no longer what it was.
+    /// with [`ErrorKind::Changed`](crate::ErrorKind::Changed) if the source has changed since it was opened.
     pub fn for_each<E: From<Error>>(&self, each: &mut dyn FnMut(&str) -> Result<(), E>) -> Result<(), E> {
         self.read(each).map(drop)
     }
 
-    /// All of it, in memory.
+    /// Loads the whole text.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the source cannot be read, and with
-    /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if it is no longer what it was.
+    /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if the source has changed since it was opened.
     pub fn whole(&self) -> Result<String> {
         let mut whole = String::with_capacity(usize::try_from(self.bytes).unwrap_or(0));
         self.for_each::<Error>(&mut |piece| {
@@ -182,7 +182,7 @@ impl LongText {
         Ok(whole)
     }
 
-    /// Gives it to `each`; says whether anything had to be replaced.
+    /// Gives the text to `each`, piece by piece; returns whether invalid characters were replaced.
     fn read<E: From<Error>>(&self, each: &mut dyn FnMut(&str) -> Result<(), E>) -> Result<bool, E> {
         let (mut window, mut unescaped, mut repaired) = (Vec::new(), String::new(), false);
         for part in &self.parts {
@@ -213,7 +213,7 @@ impl LongText {
                     }
                 };
                 if taken == 0 {
-                    // It was whole when it was checked.
+                    // The part was valid to its end when it was checked, so the source has changed since.
                     return Err(self.reader.changed().into());
                 }
                 at += taken as u64;
@@ -223,7 +223,7 @@ impl LongText {
     }
 }
 
-/// Bytes without the beginning of a character at their end; `None` if they are no UTF-8.
+/// Drops an incomplete character at the end of the bytes; `None` if the bytes before it are not UTF-8.
 pub(crate) fn whole_characters(bytes: &[u8]) -> Option<&str> {
     match simdutf8::compat::from_utf8(bytes) {
         Ok(text) => Some(text),

@@ -1,8 +1,7 @@
-//! The one error of this crate.
+//! The error type of this crate.
 //!
-//! `Display` is a whole sentence for a person: what failed, where, why. The operating system's own words are
-//! part of it, so `source` gives only what lies beneath them and a printed chain does not say the same thing
-//! twice.
+//! `Display` writes a whole sentence for a person: what failed, where and why. The sentence contains the words of the operating
+//! system, so `source` returns only the causes beneath them, and a printed chain repeats nothing.
 
 use std::fmt;
 use std::io;
@@ -23,18 +22,18 @@ pub struct Error {
     cause: Option<io::Error>,
 }
 
-/// What went wrong, with the facts a program may want.
+/// The kind of an error, with the facts that a program may need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The operating system refused something.
     Io {
-        /// What was being done, as a verb: `open`, `read`, `write`.
+        /// The action that failed, as a verb: `open`, `read`, `write`.
         action: &'static str,
-        /// To which file or folder.
+        /// The file or folder that the action was for.
         name: String,
     },
-    /// A path at which there is nothing, or a word that is no pattern either.
+    /// A path that does not exist, or a word without a wildcard that names nothing.
     NotFound {
         /// The input as typed.
         input: String,
@@ -45,7 +44,7 @@ pub enum ErrorKind {
     BadPattern {
         /// The pattern as typed.
         pattern: String,
-        /// What is wrong with it.
+        /// The fault in the pattern.
         message: String,
     },
     /// A pattern that matches no file.
@@ -64,10 +63,10 @@ pub enum ErrorKind {
         input: String,
         /// How many files were skipped.
         files: usize,
-        /// The name of the first one.
+        /// The name of the first skipped file.
         first: String,
     },
-    /// A file that was found and cannot be read, if that is an error or if no other one can be read.
+    /// A file that was found cannot be read, and the caller wants this to be an error, or no other file can be read.
     Unreadable {
         /// The file.
         name: String,
@@ -75,48 +74,48 @@ pub enum ErrorKind {
         message: String,
         /// How many further files cannot be read.
         others: usize,
-        /// Whether it is an error because the caller wants it to be one.
+        /// Whether [`ReadOptions::strict`](crate::ReadOptions::strict) makes the file an error.
         strict: bool,
     },
-    /// The same file named twice.
+    /// A file that was named twice.
     RepeatedInput {
-        /// The second name.
+        /// The name it was given by the second time.
         input: String,
-        /// The name it was first given by.
+        /// The name it was given by the first time.
         first: String,
     },
     /// Inputs of more than one format.
     MixedFormats {
-        /// An input.
+        /// The name of an input.
         first: String,
-        /// Its format.
+        /// The format of `first`.
         first_format: Format,
-        /// One of another format.
+        /// The name of an input of another format.
         second: String,
-        /// Its format.
+        /// The format of `second`.
         second_format: Format,
     },
     /// A file of records with something wrong inside.
     Inside {
         /// The file.
         name: String,
-        /// What is wrong.
+        /// The problem inside the file.
         problem: FileProblem,
     },
     /// Two tables that cannot be written as one.
     SchemasDiffer {
-        /// One of the files.
+        /// The name of a file.
         first: String,
-        /// The other.
+        /// The name of a file whose columns differ from those of `first`.
         second: String,
         /// The first difference.
         difference: String,
     },
     /// Two inputs whose outputs would have one name.
     SameOutputName {
-        /// An input.
+        /// The name of an input.
         first: String,
-        /// The other.
+        /// The name of the other input.
         second: String,
         /// The name in the output folder.
         output: String,
@@ -141,7 +140,7 @@ pub enum ErrorKind {
         name: Option<String>,
         /// The format or the compression.
         what: &'static str,
-        /// The feature of this crate that has it.
+        /// The feature of this crate that has the format or the compression.
         feature: &'static str,
     },
     /// Records that cannot be written in the format of an output.
@@ -155,11 +154,11 @@ pub enum ErrorKind {
     Damaged {
         /// The file.
         name: String,
-        /// `gzip`, `zstd`, `bzip2` or `xz`.
+        /// The compression: `gzip`, `zstd`, `bzip2` or `xz`.
         compression: &'static str,
         /// How many decompressed bytes came out before the damage.
         at: u64,
-        /// What the decoder said.
+        /// The message of the decoder.
         message: String,
     },
     /// A file that is no longer the one that was opened.
@@ -169,11 +168,11 @@ pub enum ErrorKind {
     },
     /// A record that was asked for by place and is not a document.
     BadRecord {
-        /// The source it is in.
+        /// The name of the source of the record.
         name: String,
-        /// Where it starts, in bytes.
+        /// The byte of the source at which the record begins.
         offset: u64,
-        /// Why it is not a document.
+        /// The reason why the record is not a document.
         reason: RejectReason,
     },
     /// A place that lies outside the corpus.
@@ -185,7 +184,7 @@ pub enum ErrorKind {
     },
     /// An offset that does not fit the bytes it points into. Offsets are counted while bytes are read, so only a bug causes it.
     Misplaced {
-        /// What the bytes were read from.
+        /// The name of the source that the bytes were read from.
         name: String,
         /// The offset, in bytes.
         offset: u64,
@@ -196,17 +195,17 @@ pub enum ErrorKind {
         option: &'static str,
         /// The value as typed.
         given: String,
-        /// What it should have been.
+        /// The values that the option takes, in words.
         expected: &'static str,
     },
-    /// A file that is to be cleaned, and is what it is to be cleaned of.
+    /// A file that is both a reference and an input.
     ReferenceIsInput {
         /// The file as a reference.
         reference: String,
         /// The file as an input.
         input: String,
     },
-    /// A field of texts, which have none.
+    /// A field was named for inputs that are whole texts and have no fields.
     NoFields {
         /// The field.
         field: String,
@@ -224,30 +223,30 @@ pub enum ErrorKind {
     NoParent {
         /// The output.
         path: String,
-        /// The folder that should hold it.
+        /// The folder that should hold the output.
         parent: String,
     },
-    /// The name of an output has no characters.
+    /// An output whose name is empty.
     EmptyOutputName,
     /// A folder where a file was to be written, or the other way round.
     WrongOutputKind {
         /// The output.
         path: String,
-        /// What is there.
+        /// The kind of entry that `path` names or that exists there.
         found: &'static str,
     },
     /// An output that would write over an input.
     Overlap {
         /// The output.
         output: String,
-        /// The input it meets.
+        /// The input that the output would overwrite.
         input: String,
     },
-    /// Two outputs cannot both be written.
+    /// Two outputs that would overwrite one another.
     SharedOutput {
-        /// The settings that name them.
+        /// The settings that name the outputs.
         settings: [&'static str; 2],
-        /// The outputs.
+        /// The paths of the outputs.
         paths: [String; 2],
     },
     /// An output that lies in a folder that is read as input.
@@ -261,12 +260,12 @@ pub enum ErrorKind {
     BadOutputName {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The fault in the name.
         message: &'static str,
     },
     /// A line to be annotated that is not a JSON object.
     NotAnObject {
-        /// What is wrong with it.
+        /// The fault in the line.
         message: String,
     },
 }
@@ -300,12 +299,12 @@ impl Error {
         Self::io(action, path.to_string_lossy(), cause)
     }
 
-    /// What went wrong, for programs.
+    /// The kind of the error, for programs.
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 
-    /// A stable name of what went wrong, for programs and logs.
+    /// A stable name of the kind of error, for programs and logs.
     pub fn code(&self) -> &'static str {
         self.kind.code()
     }
@@ -327,7 +326,7 @@ impl Error {
         }
     }
 
-    /// What the reader of the message can do about it.
+    /// A hint for the reader of the message: how to mend the error.
     pub fn hint(&self) -> Option<Sentence> {
         let hint: Sentence = match &*self.kind {
             ErrorKind::NotFound { input } if input.contains("://") => {
@@ -428,7 +427,7 @@ impl Error {
         }
     }
 
-    /// Whether the reader of our output went away, which is not a failure.
+    /// Whether the reader of our output closed its end of the pipe, which is not a failure.
     pub fn is_broken_pipe(&self) -> bool {
         self.cause.as_ref().is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -487,13 +486,13 @@ impl ErrorKind {
 /// How a person writes standard input on the command line.
 pub(crate) const STDIN: &str = "-";
 
-/// What messages call the file that compressed and piped inputs are spooled to.
+/// The name, in messages, of the file to which compressed and piped inputs are spooled.
 pub(crate) const SPOOL: &str = "temporary copy of the input";
 
-/// What a file for intermediate results is called in messages.
+/// The name, in messages, of a file for intermediate results.
 pub(crate) const TEMPORARY: &str = "temporary file";
 
-/// A name as it may be shown on a terminal.
+/// Escapes the control characters of a name, so that it can be shown on a terminal.
 fn shown(name: &str) -> std::borrow::Cow<'_, str> {
     escape_control(name)
 }

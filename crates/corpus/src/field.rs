@@ -1,4 +1,4 @@
-//! Where in a record a value is found.
+//! The path from the top of a record to a value.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,7 +18,7 @@ pub struct FieldPath {
 /// The mark of a path that leads to the elements of a list.
 const EACH: &str = "[]";
 
-/// The texts of a list have this between them.
+/// The separator between the texts of a list.
 pub(crate) const BETWEEN_ELEMENTS: &str = "\n\n";
 
 impl FieldPath {
@@ -32,7 +32,7 @@ impl FieldPath {
         !self.lists.is_empty()
     }
 
-    /// Refuses a path into a list, where one value is wanted: an id, or a value that decides which document is kept.
+    /// Refuses a path into a list where one value is wanted: an id, or a value that decides which document is kept.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::BadOption`] if the path leads into a list.
@@ -44,7 +44,7 @@ impl FieldPath {
         Err(Error::new(ErrorKind::BadOption { option: "the path of one value", given, expected }))
     }
 
-    /// Several paths, separated by commas.
+    /// Parses several paths, separated by commas.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::BadOption`] if a path is empty or has an empty part, as `a..b` has.
@@ -52,8 +52,8 @@ impl FieldPath {
         paths.split(',').map(|path| path.trim().parse()).collect()
     }
 
-    /// A path of one name, which may itself contain dots and brackets: `field("a.b")` is the member called `a.b`, and
-    /// `field("a[]")` the one called `a[]`.
+    /// Makes a path of one name, which may itself contain dots and brackets: `field("a.b")` leads to the member called `a.b`, and
+    /// `field("a[]")` to the member called `a[]`.
     pub fn field(name: impl Into<String>) -> Self {
         Self { parts: vec![name.into()], lists: vec![] }
     }
@@ -63,13 +63,13 @@ impl FieldPath {
         self.lists.get(part).copied().unwrap_or(0)
     }
 
-    /// The names up to the first list, or all of them.
+    /// The names up to the first list, or all names if the path leads into no list.
     pub(crate) fn head(&self) -> &[String] {
         let first = self.lists.iter().position(|lists| *lists > 0).map_or(self.parts.len(), |part| part + 1);
         self.parts.get(..first).unwrap_or(&self.parts)
     }
 
-    /// The path to a member of what this one leads to.
+    /// Adds the name of a member to the path.
     pub(crate) fn member(&self, name: &str) -> Self {
         let mut path = self.clone();
         path.parts.push(name.to_owned());
@@ -79,7 +79,7 @@ impl FieldPath {
         path
     }
 
-    /// The path to the elements of the list that this one leads to.
+    /// Adds a list to the path: the result leads to the elements of the list that this path leads to.
     pub(crate) fn each(&self) -> Self {
         let mut path = self.clone();
         path.lists.resize(path.parts.len(), 0);
@@ -89,7 +89,7 @@ impl FieldPath {
         path
     }
 
-    /// The path that ends behind so many lists of a part.
+    /// Cuts the path behind a part and the first `lists` lists of this part.
     pub(crate) fn up_to(&self, part: usize, lists: usize) -> Self {
         let cut = |count: usize, value: usize| if count == part { lists } else { value };
         let lists: Vec<usize> = (0..=part).map(|number| cut(number, self.lists_behind(number))).collect();
@@ -97,7 +97,7 @@ impl FieldPath {
         Self { parts, lists: if lists.iter().all(|lists| *lists == 0) { vec![] } else { lists } }
     }
 
-    /// Whether this path, which leads to nothing but null, is the beginning of another.
+    /// Whether this path, all of whose values are null, is the beginning of another path, or of a list on that path.
     pub(crate) fn begins(&self, other: &Self) -> bool {
         let last = self.parts.len() - 1;
         let has_room = |(part, name): (usize, &String)| {
@@ -107,8 +107,8 @@ impl FieldPath {
         self.parts.iter().enumerate().all(has_room)
     }
 
-    /// Whether a path with these names leads into a list where this one does not: `messages[].content` for `messages.content`
-    /// and for `messages`.
+    /// Whether the other path begins with the names of this one and leads into a list where this one does not: `messages[].content` does so
+    /// for `messages.content` and for `messages`.
     pub(crate) fn misses_lists_of(&self, other: &Self) -> bool {
         other.parts.starts_with(&self.parts)
             && (0..self.parts.len()).any(|part| other.lists_behind(part) > self.lists_behind(part))
@@ -157,7 +157,7 @@ impl fmt::Display for FieldPath {
     }
 }
 
-/// The texts of several fields as one, a line break between each two; `None` if all of them are missing.
+/// Joins the texts of several fields by line breaks; `None` if all of them are missing. A missing text counts as empty beside others.
 pub(crate) fn join<'a>(texts: impl Iterator<Item = Option<Cow<'a, str>>>) -> Option<Cow<'a, str>> {
     let texts: Vec<Option<Cow<'a, str>>> = texts.collect();
     if texts.iter().all(Option::is_none) {

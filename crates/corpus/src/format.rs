@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a source is made of.
+/// The format of a source.
 ///
 /// A format is a name; each folder of `container` defines its own as a constant, such as `Format::JSONL`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,13 +67,14 @@ impl fmt::Display for Format {
     }
 }
 
-/// What the inputs are said to be.
+/// The format that the caller states for the inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InputFormat {
-    /// Told by magic number, by name, or by content: JSONL if the first line is a JSON object, else a document.
+    /// The format follows from the magic number, else from the name, else from the content: JSONL if the first line is a JSON object, else a
+    /// document.
     #[default]
     Auto,
-    /// This, whatever they are called.
+    /// All inputs have this format, whatever their names.
     Only(Format),
 }

@@ -1,4 +1,4 @@
-//! Texts that took long to find, kept to be read again.
+//! Keeps texts that took long to extract, so that they can be read again.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use crate::positional::read_at;
 use crate::scratch::grown;
 use crate::spool::{Spool, Spooled};
 
-/// Texts that have been found, by the numbers of their sources and the offsets of their records.
+/// Extracted texts, by the numbers of their sources and the offsets of their records.
 #[derive(Debug)]
 pub(crate) struct FoundTexts(Mutex<SharedTexts>);
 
@@ -24,7 +24,7 @@ struct SharedTexts {
 }
 
 impl FoundTexts {
-    /// Texts whose file will be made in `folder`, or else where the system keeps temporary files.
+    /// Makes an empty store, whose file will be created in `folder`, or else where the system keeps temporary files.
     pub(crate) fn new(folder: Option<PathBuf>) -> Self {
         Self(Mutex::new(SharedTexts { spool: Spool::new(folder), places: HashMap::new() }))
     }
@@ -55,7 +55,7 @@ impl FoundTexts {
     }
 
     fn shared(&self) -> MutexGuard<'_, SharedTexts> {
-        // Nothing is ever half done behind the lock: a text has a place when it is written.
+        // The data is valid even after a panic under the lock, because a text gets its place only after it was written.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

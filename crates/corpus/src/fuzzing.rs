@@ -1,4 +1,4 @@
-//! Doors for the fuzz targets, with seeds. WARC files come from strangers, so no bytes may make a parser panic.
+//! Entry points for the fuzz targets, with seeds. WARC files come from strangers, so no bytes may make a parser panic.
 
 use std::io::{Read, Write};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::members::MemberReader;
 /// The most bytes that a target decompresses.
 const LIMIT: u64 = 1 << 20;
 
-/// Reads bytes as a WARC file, and as a compressed one if they begin as gzip.
+/// Reads bytes as a WARC file, and as a compressed one if gzip can decompress them.
 pub fn warc(bytes: &[u8]) {
     read_records(bytes);
     let mut content = Vec::new();
@@ -116,7 +116,7 @@ pub fn http_seeds() -> Vec<Vec<u8>> {
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    // Memory takes all bytes.
+    // Writing to a `Vec` cannot fail.
     let _ = encoder.write_all(bytes);
     encoder.finish().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Documents in and out.
+//! Reads documents from files, streams and memory, and writes records to outputs.
 //!
 //! A [`Corpus`] is a list of *sources*, each of one [`Format`] (JSONL, CSV, TSV, Parquet, Arrow IPC, WARC, documents or texts; files or
 //! standard input; plain or compressed; texts and tables [in memory](InMemory)) that can all be read **by position, any number of times**. The rest of Minwise
@@ -58,7 +58,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// Helpers of a format have no caller where the format is left out. With all of them, dead code is reported.
+// If the feature of a format is off, its helpers have no caller, so dead code is allowed. With all features on, dead code is reported.
 #![cfg_attr(
     not(all(
         feature = "arrow",

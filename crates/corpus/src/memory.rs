@@ -10,16 +10,16 @@ use arrow_schema::SchemaRef;
 /// The name of a source whose caller gave it none.
 const NAME: &str = "memory";
 
-/// Texts of a block are packed until they have this many bytes.
+/// A block is full when its texts have this many bytes.
 const BLOCK_BYTES: usize = 1 << 20;
-/// Texts of a block, however short they are.
+/// Maximum number of texts per block, however short they are.
 const BLOCK_TEXTS: usize = 1 << 16;
 
 /// Documents that a program holds in memory, as one source of a corpus.
 ///
-/// It is a list of texts, with or without ids, or a table of Arrow record batches. Texts are read where they are: nothing is
-/// decoded, copied or written to a temporary file while a corpus is scanned, and a clone shares the buffers. The limit on the
-/// memory of a run does not count them, because they are the caller's.
+/// The documents are a list of texts, with or without ids, or a table of Arrow record batches. A scan reads texts where they are: nothing
+/// is decoded, copied or written to a temporary file, and a clone shares the buffers. The limit on the memory of a run does not count
+/// the documents, because they are the caller's.
 ///
 /// ```
 /// use minwise_corpus::{Corpus, InMemory, ReadOptions, Scratch, Unobserved};
@@ -41,7 +41,7 @@ pub struct InMemory {
     held: HeldDocuments,
 }
 
-/// How documents are held.
+/// The two forms of documents in memory.
 #[derive(Clone)]
 pub(crate) enum HeldDocuments {
     /// A list of texts.
@@ -52,13 +52,13 @@ pub(crate) enum HeldDocuments {
 
 /// Some texts, one after the other in one buffer.
 pub(crate) struct TextBlock {
-    /// `None` if none of them has an id.
+    /// The ids of the texts; `None` if no text of the block has one.
     pub(crate) ids: Option<LargeStringArray>,
     pub(crate) texts: LargeStringArray,
 }
 
 impl InMemory {
-    /// A list of texts without ids. Their ids are the name of the source and a number: `memory:1` is the first.
+    /// Makes a list of texts without ids. Their ids become the name of the source and a number: `memory:1` is the first.
     ///
     /// The texts are copied into buffers of their own, one after the other as they come.
     #[must_use]
@@ -66,13 +66,13 @@ impl InMemory {
         Self::records(texts.into_iter().map(|text| (None::<&str>, Some(text))))
     }
 
-    /// A list of ids and texts. An empty id counts as none.
+    /// Makes a list of ids and texts. An empty id counts as none.
     #[must_use]
     pub fn documents<I: AsRef<str>, T: AsRef<str>>(documents: impl IntoIterator<Item = (I, T)>) -> Self {
         Self::records(documents.into_iter().map(|(id, text)| (Some(id), Some(text))))
     }
 
-    /// A list of records that may have an id, and whose text may be null.
+    /// Makes a list of records that may have an id, and whose text may be null.
     #[must_use]
     pub fn records<I: AsRef<str>, T: AsRef<str>>(
         records: impl IntoIterator<Item = (Option<I>, Option<T>)>,
@@ -84,7 +84,7 @@ impl InMemory {
         Self { name: NAME.into(), held: HeldDocuments::Texts(packer.finish().into()) }
     }
 
-    /// A table: record batches of one schema. [`ReadOptions`](crate::ReadOptions) name the columns of the text and the id, as
+    /// Makes a table of record batches of one schema. [`ReadOptions`](crate::ReadOptions) name the columns of the text and the id, as
     /// they do for a file. The text is a column of `Utf8`, `LargeUtf8`, `Utf8View`, or a dictionary of one of them.
     ///
     /// The buffers of the batches are held and not copied. [`Corpus::open`](crate::Corpus::open) refuses batches of another
@@ -95,14 +95,14 @@ impl InMemory {
         Self { name: NAME.into(), held: HeldDocuments::Batches { schema, batches } }
     }
 
-    /// The same under a name, which messages and ids have. Default: `memory`. If a source before it has the name, a number is
-    /// added to it.
+    /// Names the source. Messages and ids contain the name. Default: `memory`. If an earlier source of the corpus has the same name, a
+    /// number is added to this one.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         Self { name: name.into().into(), ..self }
     }
 
-    /// The name.
+    /// The name of the source.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -134,14 +134,14 @@ impl From<Vec<String>> for InMemory {
 }
 
 impl From<Vec<Option<String>>> for InMemory {
-    /// `None` is null.
+    /// Each `None` becomes a null.
     fn from(texts: Vec<Option<String>>) -> Self {
         Self::records(texts.into_iter().map(|text| (None::<&str>, text)))
     }
 }
 
 impl From<Vec<(String, String)>> for InMemory {
-    /// Ids and texts.
+    /// Each pair is an id and a text.
     fn from(documents: Vec<(String, String)>) -> Self {
         Self::documents(documents)
     }
@@ -153,7 +153,7 @@ impl From<RecordBatch> for InMemory {
     }
 }
 
-/// The texts are left out: there may be millions.
+/// The texts are left out, because there may be millions.
 impl fmt::Debug for InMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match &self.held {
@@ -194,7 +194,7 @@ impl BlockPacker {
         let (ids, texts) = (self.ids.finish(), self.texts.finish());
         let ids = self.has_id.then_some(ids).map(fitted);
         self.blocks.push(TextBlock { ids, texts: fitted(texts) });
-        // Another block of so many texts has its room at once: Arrow copies a buffer whenever it grows or shrinks.
+        // The next block gets room for about as many texts at once, because Arrow copies a buffer whenever it grows or shrinks.
         let expected = (self.count + self.count / 8).min(BLOCK_TEXTS);
         self.texts = LargeStringBuilder::with_capacity(expected, BLOCK_BYTES + BLOCK_BYTES / 16);
         (self.count, self.has_id) = (0, false);
@@ -208,7 +208,7 @@ impl BlockPacker {
     }
 }
 
-/// An array whose buffers have little room left over, because they stay for the whole run.
+/// Shrinks the buffers of an array that have much room left over, because they stay for the whole run.
 fn fitted(mut array: LargeStringArray) -> LargeStringArray {
     let used = array.values().len() + size_of::<i64>() * (array.len() + 1);
     if array.get_buffer_memory_size() > used + used / 4 {
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_shown_without_its_texts() {
+    fn documents_are_shown_without_their_texts() {
         let shown = format!("{:?}", InMemory::from(vec!["a secret".to_owned()]).named("x"));
         assert_eq!(shown, r#"InMemory { name: "x", kind: "texts", len: 1 }"#);
     }

@@ -1,4 +1,4 @@
-//! How inputs are to be read.
+//! Options for reading inputs.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::setters::setters;
 /// file.
 const DEFAULT_MAX_RECORD_BYTES: u64 = 1 << 30;
 
-/// How inputs are to be read.
+/// Options for reading inputs.
 ///
 /// ```
 /// use minwise_corpus::{Encoding, ReadOptions};
@@ -25,30 +25,30 @@ const DEFAULT_MAX_RECORD_BYTES: u64 = 1 << 30;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// Where a record keeps its text. Default: `text`.
+    /// The fields that hold the text of a record. Default: `text`.
     ///
-    /// The texts of several fields are joined by line breaks. A field that is missing or null is then as good as an
-    /// empty one, unless all of them are.
+    /// The texts of several fields are joined by line breaks. If one of several fields is missing or null, it counts as empty,
+    /// unless all of them are missing or null.
     ///
     /// A field in a list, such as `messages[].content`, has the texts of all elements, joined by blank lines. An element that is
     /// null, or whose member is missing or null, adds nothing. An empty list gives an empty text, and a null list is a null text.
     /// If some elements lack the member and none has it, the field is missing.
     pub text_fields: Vec<FieldPath>,
-    /// Where a record keeps its id. Default: `id`. A record without one is still a document.
+    /// The field that holds the id of a record. Default: `id`. A record without an id is still a document.
     pub id_field: FieldPath,
     /// Fields whose values each document has beside its text while it is scanned. Default: none.
     pub value_fields: Vec<FieldPath>,
-    /// How text files are encoded. JSONL is always UTF-8, and other kinds of documents say it themselves. Default: UTF-8.
+    /// The encoding of text files. JSONL is always UTF-8, and other formats state their encoding themselves. Default: UTF-8.
     pub encoding: Encoding,
-    /// The byte between the fields of CSV and TSV. Default: a tab in TSV; in CSV a comma, or a semicolon or a tab if only with
-    /// that the header has the text fields.
+    /// The byte between the fields of CSV and TSV. Default: a tab in TSV; a comma in CSV, or a semicolon or a tab if the header has
+    /// the text fields only when it is split by that byte.
     pub delimiter: Option<Delimiter>,
     /// The format of the inputs. Default: each file is recognised by its first bytes, its name and its content.
     pub format: InputFormat,
     /// Maximum size of a record, in bytes, at most 4 GiB; a longer record is rejected unread. Default: 1 GiB.
     pub max_record_bytes: u64,
-    /// The rule for a record whose text is null. The corpus hands each one on as a [`Reject`](crate::Reject); whoever reads
-    /// it follows this rule. Default: it is kept.
+    /// The rule for a record whose text is null. The corpus returns each such record as a [`Reject`](crate::Reject), and the caller
+    /// applies this rule. Default: the record is kept.
     pub nulls: Nulls,
     /// Whether a file that was found in a folder or by a pattern and cannot be read is an error. A file that was named is an
     /// error in either case. Default: false, and the file is a [`Reject`](crate::Reject).
@@ -58,55 +58,55 @@ pub struct ReadOptions {
 }
 
 setters!(ReadOptions {
-    /// Where a record keeps its text. Default: `text`.
+    /// The fields that hold the text of a record. Default: `text`.
     ///
-    /// The texts of several fields are joined by line breaks. A field that is missing or null is then as good as an
-    /// empty one, unless all of them are.
+    /// The texts of several fields are joined by line breaks. If one of several fields is missing or null, it counts as empty,
+    /// unless all of them are missing or null.
     ///
     /// A field in a list, such as `messages[].content`, has the texts of all elements, joined by blank lines. An element that is
     /// null, or whose member is missing or null, adds nothing. An empty list gives an empty text, and a null list is a null text.
     /// If some elements lack the member and none has it, the field is missing.
     text_fields: Vec<FieldPath>,
-    /// Where a record keeps its id. Default: `id`. A record without one is still a document.
+    /// The field that holds the id of a record. Default: `id`. A record without an id is still a document.
     id_field: FieldPath,
     /// Fields whose values each document has beside its text while it is scanned. Default: none.
     value_fields: Vec<FieldPath>,
-    /// How text files are encoded. JSONL is always UTF-8, and other kinds of documents say it themselves. Default: UTF-8.
+    /// The encoding of text files. JSONL is always UTF-8, and other formats state their encoding themselves. Default: UTF-8.
     encoding: Encoding,
     /// The format of the inputs. Default: each file is recognised by its first bytes, its name and its content.
     format: InputFormat,
     /// Maximum size of a record, in bytes, at most 4 GiB; a longer record is rejected unread. Default: 1 GiB.
     max_record_bytes: u64,
-    /// The rule for a record whose text is null. The corpus hands each one on as a [`Reject`](crate::Reject); whoever reads
-    /// it follows this rule. Default: it is kept.
+    /// The rule for a record whose text is null. The corpus returns each such record as a [`Reject`](crate::Reject), and the caller
+    /// applies this rule. Default: the record is kept.
     nulls: Nulls,
     /// Whether a file that was found in a folder or by a pattern and cannot be read is an error. A file that was named is an
     /// error in either case. Default: false, and the file is a [`Reject`](crate::Reject).
     strict: bool,
     ;
-    /// The byte between the fields of CSV and TSV. Default: a tab in TSV; in CSV a comma, or a semicolon or a tab if only with
-    /// that the header has the text fields.
+    /// The byte between the fields of CSV and TSV. Default: a tab in TSV; a comma in CSV, or a semicolon or a tab if the header has
+    /// the text fields only when it is split by that byte.
     delimiter: Option<Delimiter>,
     /// The folder for temporary files with decompressed and piped inputs. Default: the system's folder for temporary files.
     spool_dir: Option<PathBuf>,
 });
 
 impl ReadOptions {
-    /// The options that decide which documents a corpus has, each with the name of its setting and its value in words. Whoever
-    /// goes on with earlier work compares them.
+    /// The options that decide which documents a corpus has, each with the name of its setting and its value in words. A run that
+    /// resumes earlier work compares them with those of the earlier run.
     pub fn deciding(&self) -> [(&'static str, String); 6] {
         let Self {
             text_fields: _,
             id_field,
-            // They are read beside the documents.
+            // Values are read beside the documents, and do not decide which documents there are.
             value_fields: _,
             encoding,
             delimiter,
-            // The formats that were found decide, and `Corpus::formats` has them.
+            // The formats that were recognised decide, and `Corpus::formats` returns them.
             format: _,
             max_record_bytes,
             nulls,
-            // It decides whether there is a corpus at all.
+            // `strict` decides only whether there is a corpus at all.
             strict: _,
             spool_dir: _,
         } = self;
@@ -126,7 +126,7 @@ impl ReadOptions {
         self.text_fields.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
     }
 
-    /// The record limit, kept within what [`RecordPlace::len`](crate::RecordPlace::len) can count.
+    /// The record limit, at most the largest length that [`RecordPlace::len`](crate::RecordPlace::len) can count.
     pub(crate) fn record_limit(&self) -> u64 {
         self.max_record_bytes.min(u64::from(u32::MAX - 1))
     }
@@ -156,7 +156,7 @@ pub struct Delimiter(u8);
 impl Delimiter {
     /// A comma.
     pub const COMMA: Self = Self(b',');
-    /// A semicolon, which spreadsheets write where a comma is in numbers.
+    /// A semicolon, which spreadsheets write where numbers have a decimal comma.
     pub const SEMICOLON: Self = Self(b';');
     /// A tab.
     pub const TAB: Self = Self(b'\t');
@@ -179,7 +179,7 @@ impl FromStr for Delimiter {
     fn from_str(text: &str) -> Result<Self, Error> {
         match text.as_bytes() {
             b"tab" | b"\\t" => Ok(Self::TAB),
-            // A quote or a line end could not be told from the delimiter.
+            // If the delimiter were a quote or a line end, the two could not be told apart.
             [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n') => Ok(Self(*byte)),
             _ => {
                 let expected = "`tab`, or one ASCII character that is no quote and no line end";
@@ -197,12 +197,12 @@ impl FromStr for Delimiter {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Nulls {
-    /// The record stays, is counted, and is compared with nothing.
+    /// A record whose text is null stays, is counted, and is compared with nothing.
     #[default]
     Keep,
-    /// The record is rejected.
+    /// A record whose text is null is rejected.
     Reject,
-    /// The first one ends the run.
+    /// The first record whose text is null ends the run.
     Error,
 }
 

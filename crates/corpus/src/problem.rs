@@ -1,35 +1,35 @@
-//! What is wrong with the inside of a file.
+//! Problems inside a file.
 
 use std::fmt;
 
 use minwise::{Sentence, escape_control, visible};
 
-/// What is wrong with the inside of a file of records.
+/// A problem inside a file of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileProblem {
-    /// It is not what it should be.
+    /// The content is damaged, or is not of the format of the file.
     Content {
-        /// Where: a header, a footer, a row group and a column.
+        /// The place in the file: a header, a footer, a row group and a column.
         place: String,
-        /// What is wrong there.
+        /// The fault at that place.
         message: String,
     },
-    /// A library cannot write it.
+    /// A library cannot write the file.
     Unwritten {
-        /// Where: a row group, a record batch.
+        /// The place in the output: a row group, a record batch.
         place: String,
-        /// Why not.
+        /// The reason.
         message: String,
     },
-    /// A column is not there.
+    /// The file has no such column.
     NoColumn {
         /// The column.
         column: String,
-        /// The columns that are there.
+        /// The columns that the file has.
         columns: Vec<String>,
     },
-    /// A column is there twice, with no rule to say which counts.
+    /// Two columns have the same name, and no rule decides between them.
     RepeatedColumn {
         /// The column.
         column: String,
@@ -38,37 +38,37 @@ pub enum FileProblem {
     ColumnType {
         /// The column.
         column: String,
-        /// What it holds.
+        /// The type of the column, in words.
         found: String,
-        /// What it should hold.
+        /// The type that the column should have, in words.
         expected: &'static str,
-        /// The columns in its lists, if it holds lists.
+        /// The columns in the lists of the column, if it holds lists.
         in_lists: Vec<String>,
     },
     /// A path leads into a list, and the file has none.
     NoLists {
         /// The path.
         field: String,
-        /// The columns that are there; none if records have no columns.
+        /// The columns that the file has; none if records have no columns.
         columns: Vec<String>,
     },
     /// A column cannot be converted to the format of an output.
     NotConverted {
         /// The column.
         column: String,
-        /// What it holds.
+        /// The type of the column, in words.
         found: String,
-        /// The format.
+        /// The format of the output.
         to: String,
     },
-    /// A column that is to be added is there already.
+    /// The column that is to be added exists already.
     ColumnExists {
         /// The column.
         column: String,
     },
     /// Records share a gzip member, so that no record can be copied as it is stored.
     SharedMember,
-    /// Bytes were asked for of something that has none of its own, a row of a table.
+    /// The caller asked for the bytes of a row of a table, which has none of its own.
     NoBytes,
 }
 
@@ -90,7 +90,7 @@ impl FileProblem {
         }
     }
 
-    /// What the reader of the message can do about it.
+    /// A hint for the reader of the message: how to mend the problem.
     pub(crate) fn hint(&self) -> Option<Sentence> {
         let hint: Sentence = match self {
             Self::Content { .. } => "it may be cut short, or of another format than its name says".into(),
@@ -123,7 +123,7 @@ impl FileProblem {
         Some(hint)
     }
 
-    /// The sentence, about a file whose name can be shown.
+    /// Writes the message about a file. The control characters of its name are escaped already.
     pub(crate) fn describe(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Content { place, message } => {
@@ -161,10 +161,10 @@ impl FileProblem {
     }
 }
 
-/// Columns that a hint lists.
+/// Maximum number of columns that a hint lists.
 const LISTED: usize = 20;
 
-/// The columns there are, in words.
+/// Enumerates the columns of a file in words.
 fn listed(columns: &[String]) -> String {
     match columns {
         [] => "it has no columns".to_owned(),
@@ -173,7 +173,7 @@ fn listed(columns: &[String]) -> String {
     }
 }
 
-/// Names in words, the first of them if they are many.
+/// Enumerates names in words, at most the first [`LISTED`].
 fn enumerated(columns: &[String]) -> String {
     let names: Vec<String> =
         columns.iter().take(LISTED).map(|column| format!("`{}`", escape_control(column))).collect();

@@ -1,4 +1,4 @@
-//! Code of others that may panic, run so that a panic is only an error.
+//! Runs code of libraries that may panic, and turns a panic into an error.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -6,22 +6,22 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 thread_local! {
-    /// Whether a panic on this thread is caught, and so not to be printed.
+    /// Whether a panic on this thread will be caught, so that it must not be printed.
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What `work` gives, or the words of its panic. The panic is not printed: whoever gets the words tells of it, and a log in
-/// JSON has no other lines.
+/// Runs `work`; if it panics, returns the message of the panic. The panic is not printed, because the caller reports the message, and a
+/// log in JSON must have no other lines.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     stay_quiet_while_caught();
     let before = IS_CAUGHT.replace(true);
-    // Whatever was half done is dropped with the closure, so nothing broken is seen afterwards.
+    // A panic leaves no broken state behind, because all that `work` has changed is dropped with the closure.
     let result = catch_unwind(AssertUnwindSafe(work));
     IS_CAUGHT.set(before);
     result.map_err(|panic| words_of(&*panic).to_owned())
 }
 
-/// Keeps panics that are caught from being printed. There is one hook per process, so that ours is put around the one that is
+/// Keeps panics that are caught from being printed. A process has only one panic hook, so ours is put around the hook that is
 /// there, once.
 fn stay_quiet_while_caught() {
     static HOOK: Once = Once::new();
@@ -55,7 +55,7 @@ mod tests {
         assert!(!IS_CAUGHT.get());
     }
 
-    /// The runner gives each test a process, so that the hook is this test's own.
+    /// The test runner gives each test a process of its own, so that no other test sees this hook.
     #[test]
     fn only_a_panic_that_is_caught_is_not_printed() {
         static PRINTED: AtomicUsize = AtomicUsize::new(0);

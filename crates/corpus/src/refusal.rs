@@ -4,57 +4,57 @@ use std::fmt;
 
 use minwise::visible;
 
-/// Why a file gives no text. It is a fact about the file, not a failure of the run.
+/// Why a file gives no text. A refusal is a fact about the file, not a failure of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It is encrypted, and nobody gave a password.
+    /// The file is encrypted, and nobody gave a password.
     Encrypted,
-    /// It has pictures or drawings but no characters: a scan, or a picture.
+    /// The file has pictures or drawings but no characters: a scan, or a picture.
     OnlyPictures,
-    /// It has letters, but its fonts do not state which characters they are.
+    /// The file has letters, but its fonts do not state which characters they are.
     UnknownLetters,
-    /// It is over a limit, as it is or unfolded.
+    /// The file is over a limit, as it is stored or when it is decompressed.
     TooLarge {
-        /// Its bytes, or where unfolding it was given up.
+        /// The bytes of the file, or the decompressed bytes at which extraction gave up.
         bytes: u64,
         /// The limit.
         limit: u64,
     },
-    /// Its parts lie deeper in one another than the limit allows.
+    /// The parts of the file lie deeper in one another than the limit allows.
     TooDeep {
         /// The limit.
         limit: usize,
     },
-    /// It has more pages than the limit allows.
+    /// The file has more pages than the limit allows.
     TooManyPages {
-        /// How many it has.
+        /// The number of pages of the file.
         pages: usize,
         /// The limit.
         limit: usize,
     },
-    /// It took more time than the limit allows.
+    /// Extraction took more time than the limit allows.
     TooSlow {
         /// The limit, in milliseconds.
         limit_ms: u64,
     },
-    /// Too many others are being read.
+    /// Too many other files are being read at the same time.
     Busy,
-    /// It is not what it should be.
+    /// The file is damaged, or breaks its format.
     Broken {
-        /// What is wrong with it.
+        /// The fault in the file.
         why: String,
     },
-    /// It is of a kind that the program was built without.
+    /// The program was built without the code that reads files of this kind.
     MissingFeature {
-        /// Its kind.
+        /// The kind of the file.
         what: &'static str,
         /// The feature of this crate that reads the kind.
         feature: &'static str,
     },
-    /// It is something that is not read.
+    /// Files of this kind are not read.
     Unsupported {
-        /// What it is, with what can be done about it.
+        /// The kind of the file, with what can be done about it.
         what: &'static str,
     },
 }
@@ -77,7 +77,7 @@ impl Refusal {
         }
     }
 
-    /// Something is wrong with the file.
+    /// Makes the refusal of a file with a fault.
     pub(super) fn broken(why: impl fmt::Display) -> Self {
         Self::Broken { why: why.to_string() }
     }

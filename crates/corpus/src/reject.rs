@@ -1,7 +1,7 @@
 //! Records that are not documents.
 //!
-//! A reject is data, not a failure: it says which rule the record breaks, so that it can be counted by its
-//! code and written down for whoever made the file.
+//! A reject is data, not a failure: it states the rule that the record breaks, so that rejects can be counted by
+//! their codes, and listed for the person who made the file.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ use crate::refusal::Refusal;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reject {
-    /// The rule it breaks.
+    /// The rule that the record breaks.
     pub reason: RejectReason,
-    /// Its id, where the record is whole enough to have one.
+    /// The id of the record, if one could be read.
     pub id: Option<String>,
 }
 
@@ -58,7 +58,7 @@ pub struct RejectLine {
 }
 
 impl RejectLine {
-    /// A reject of a file, or of a document without one.
+    /// Makes a reject. `place` is the file and the line of the record; `None` for a document that has no file.
     #[must_use]
     pub fn new(
         place: Option<(String, u64)>,
@@ -82,18 +82,18 @@ pub enum RejectReason {
     },
     /// A line that is not JSON.
     InvalidJson {
-        /// What is wrong with it.
+        /// The message of the parser.
         message: String,
-        /// Where, in bytes counted from 1 at the start of the line.
+        /// The byte of the line with the fault, counted from 1.
         column: u64,
     },
-    /// JSON, but a list, a string or a number and not an object.
+    /// A line of JSON that is a list, a string or a number, and not an object.
     NotAnObject,
     /// An object without the field that holds the text.
     MissingField {
         /// The field.
         field: String,
-        /// Paths to texts in lists that lie where the field leads.
+        /// Paths to texts in lists to which the field leads.
         in_lists: Vec<String>,
     },
     /// The field that holds the text is null; of several fields, none has a text and one is null.
@@ -110,23 +110,23 @@ pub enum RejectReason {
         /// Paths to texts in the list, if a list is there.
         in_lists: Vec<String>,
     },
-    /// A field that is there twice, with no rule to say which counts.
+    /// A field that the record has twice, and no rule decides between the two.
     DuplicateField {
         /// The field.
         field: String,
     },
-    /// A record of delimited fields that has more or fewer of them than the header.
+    /// A CSV record with more or fewer fields than the header.
     FieldCount {
-        /// How many the header has.
+        /// The number of fields of the header.
         expected: usize,
-        /// How many the record has.
+        /// The number of fields of the record.
         found: usize,
     },
     /// A record with a quoted field that never ends.
     OpenQuote,
-    /// A record over the limit. It was not loaded.
+    /// A record over the limit. The record was not loaded.
     TooLarge {
-        /// Its size; for a compressed text file, where reading it was given up.
+        /// The size of the record; for a compressed text file, the decompressed bytes at which reading gave up.
         bytes: u64,
         /// The limit.
         limit: u64,
@@ -135,12 +135,12 @@ pub enum RejectReason {
     Damaged {
         /// How many decompressed bytes came out before the damage.
         at: u64,
-        /// What the decoder said.
+        /// The message of the decoder.
         message: String,
     },
-    /// A file that is of no kind that is read, or that gives no text.
+    /// A file of a kind that is not read, or a file that gives no text.
     NoText {
-        /// Why.
+        /// Why the file gives no text.
         refusal: Refusal,
     },
     /// A record of a WARC file that breaks the format.
@@ -154,13 +154,13 @@ pub enum RejectReason {
         /// The reason in words.
         message: String,
     },
-    /// A record of a crawl that holds no text, such as a picture or an empty body. It is no document: whoever reads it counts it as
-    /// skipped, not as rejected, and keeps it beside the documents.
+    /// A record of a crawl that holds no text, such as a picture or an empty body. The caller counts the record as skipped, not as
+    /// rejected, and keeps it beside the documents.
     NotText {
-        /// What the record holds.
+        /// The content of the record, in words.
         message: String,
     },
-    /// A body in an HTTP response whose encoding is not decoded.
+    /// An HTTP response whose body has an encoding that is not supported.
     UnreadEncoding {
         /// The encoding, as `Content-Encoding` names it.
         encoding: String,
@@ -230,7 +230,7 @@ impl fmt::Display for RejectReason {
     }
 }
 
-/// Offers paths into lists.
+/// Adds paths to texts in lists to a message.
 fn offer(in_lists: &[String], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if in_lists.is_empty() {
         return Ok(());

@@ -3,7 +3,7 @@
 /// Buffers that one thread uses again for every chunk and record it reads.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// Raw bytes: the chunk, or the record.
+    /// The raw bytes of a chunk or of a record.
     pub(crate) bytes: Vec<u8>,
     /// The decompressed bytes of a compressed text file.
     pub(crate) inflated: Vec<u8>,
@@ -11,8 +11,8 @@ pub struct Scratch {
     pub(crate) decoded: Vec<u8>,
 }
 
-/// A buffer larger than this is given back before the next chunk, so that one giant record is not paid for by
-/// every thread until the end of the run.
+/// A buffer larger than this is freed before the next chunk, because otherwise every thread would keep the memory of
+/// one giant record until the end of the run.
 const KEPT_BYTES: usize = 4 << 20;
 
 impl Scratch {
@@ -21,7 +21,7 @@ impl Scratch {
         Self::default()
     }
 
-    /// Gives buffers back that have become very large, once what was read is no longer needed.
+    /// Frees buffers that have become very large. The caller no longer needs their contents.
     pub fn give_back(&mut self) {
         for buffer in [&mut self.bytes, &mut self.inflated, &mut self.decoded] {
             if buffer.capacity() > KEPT_BYTES {
@@ -31,11 +31,11 @@ impl Scratch {
     }
 }
 
-/// The first `len` bytes of a buffer that only ever grows, so that it is zeroed once and not for each chunk.
+/// The first `len` bytes of a buffer that only ever grows, so that it is zeroed once and not per chunk.
 pub(crate) fn grown(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
     if buffer.len() < len {
         buffer.resize(len, 0);
     }
-    // It has at least `len` bytes now.
+    // The buffer has at least `len` bytes now, so the slice is within it.
     &mut buffer[..len]
 }

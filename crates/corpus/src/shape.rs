@@ -1,8 +1,8 @@
 //! The types of JSON values, gathered over all records.
 //!
-//! A column of Parquet or Arrow has one type. Which one is known only when every record was seen, so each chunk notes what it
-//! saw in a [`Shape`], and shapes are merged in the order of the records. Every type that was seen comes with the first record
-//! that showed it, for the person who has to find two records that do not fit together.
+//! A column of Parquet or Arrow has one type, which is known only when all records have been seen. Each chunk therefore notes the types
+//! of its values in a [`Shape`], and shapes are merged in the order of the records. Each type is kept with the first record that has it,
+//! so that a message can name two records that do not fit together.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -18,29 +18,30 @@ pub(crate) struct At {
     pub(crate) offset: u64,
 }
 
-/// The kinds of values that one field had. Without any, every value was null.
+/// The kinds of values that one field had, each with the first record that has it. If all are `None`, every value was null.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Shape {
-    /// The first record with a boolean, and so on.
+    /// The first record with a boolean.
     pub(crate) boolean: Option<At>,
     pub(crate) integer: Option<At>,
-    /// An integer below 0.
+    /// The first record with an integer below 0.
     pub(crate) negative: Option<At>,
-    /// An integer above the largest signed one of 64 bits.
+    /// The first record with an integer above the largest signed integer of 64 bits.
     pub(crate) large: Option<At>,
-    /// An integer that no float of 64 bits holds exactly.
+    /// The first record with an integer that no float of 64 bits holds exactly.
     pub(crate) inexact: Option<At>,
     pub(crate) float: Option<At>,
-    /// A number that no type of 64 bits holds.
+    /// The first record with a number that no type of 64 bits holds.
     pub(crate) huge: Option<At>,
-    /// A list or an object inside of too many others.
+    /// The first record with a list or an object inside too many others.
     pub(crate) deep: Option<At>,
     pub(crate) text: Option<At>,
     pub(crate) list: Option<(At, Box<Shape>)>,
     pub(crate) object: Option<(At, ObjectMembers)>,
 }
 
-/// Members of one object that become columns at most. More are keys that are data, such as ids, for which columns are no place.
+/// Maximum number of members of one object that become columns. If an object has more, its keys are data, such as ids, and no names of
+/// columns.
 const MOST_MEMBERS: usize = 10_000;
 
 /// The members of objects, in the order in which they were first seen.
@@ -48,7 +49,7 @@ const MOST_MEMBERS: usize = 10_000;
 pub(crate) struct ObjectMembers {
     all: Vec<ObjectMember>,
     numbers: HashMap<String, usize>,
-    /// The first record with one member too many.
+    /// The first record with a member over the limit.
     pub(crate) too_many: Option<At>,
 }
 
@@ -62,8 +63,8 @@ struct ObjectMember {
 }
 
 impl ObjectMembers {
-    /// Notes a member of the record at `at`, and gives its shape, which is added if it was not seen before; `None` if there are too
-    /// many already.
+    /// Notes a member of the record at `at`, and returns its shape, which is new if the member was not seen before; `None` if the member is
+    /// over the limit.
     pub(crate) fn note(&mut self, name: &str, at: At) -> Option<&mut Shape> {
         if !self.has_room(name) {
             self.note_too_many(at);
@@ -95,8 +96,8 @@ impl ObjectMembers {
         self.all.iter().map(|member| (member.name.as_str(), &member.shape))
     }
 
-    /// Adds the members of later records. Records that both have seen count once, so that `later` only must not begin before
-    /// these.
+    /// Adds the members of later records. Records that both have seen change nothing the second time, so `later` may begin within the
+    /// records of `self`. `later` must not begin before them, because each type is kept with its first record.
     pub(crate) fn merge(&mut self, later: Self) {
         if let Some(at) = later.too_many {
             self.note_too_many(at);
@@ -117,12 +118,12 @@ pub(crate) enum Number {
     Signed(i64),
     Unsigned(u64),
     Float(f64),
-    /// No type of 64 bits holds it.
+    /// A number that no type of 64 bits holds.
     Huge,
 }
 
 impl Number {
-    /// The number that JSON writes so. A number with a fraction or an exponent is the nearest float, even if its value is whole,
+    /// Parses a number of JSON. A number with a fraction or an exponent becomes the nearest float, even if its value is whole,
     /// because every reader of JSON rounds it so; an integer must be exact.
     pub(crate) fn of(text: &str) -> Self {
         let is_integer = !text.contains(['.', 'e', 'E']);
@@ -137,7 +138,7 @@ impl Number {
         match text.parse::<f64>() {
             Ok(number) if !number.is_finite() => Self::Huge,
             Ok(number) if is_integer && format!("{number:.0}") != text => Self::Huge,
-            // A number that is too small for a float would become 0.
+            // A number that is too small for a float parses as 0, so a digit other than 0 shows that its value would be lost.
             Ok(0.0)
                 if text
                     .split(['e', 'E'])
@@ -151,11 +152,11 @@ impl Number {
         }
     }
 
-    /// The float that is exactly this number.
+    /// The float that equals this number; `None` if no float does.
     pub(crate) fn to_float(self) -> Option<f64> {
         match self {
             Self::Signed(number) => {
-                // The largest numbers round up to 2^63, which does not come back.
+                // `i128` is needed, because the largest numbers round up to 2^63, which `i64` cannot hold.
                 let float = number as f64;
                 (float as i128 == i128::from(number)).then_some(float)
             }
@@ -194,17 +195,17 @@ impl Shape {
         }
     }
 
-    /// Notes a list of the record at `at`, and gives the shape of its items.
+    /// Notes a list of the record at `at`, and returns the shape of its items.
     pub(crate) fn note_list(&mut self, at: At) -> &mut Self {
         &mut self.list.get_or_insert_with(|| (at, Box::default())).1
     }
 
-    /// Notes an object of the record at `at`, and gives its members.
+    /// Notes an object of the record at `at`, and returns its members.
     pub(crate) fn note_object(&mut self, at: At) -> &mut ObjectMembers {
         &mut self.object.get_or_insert_with(|| (at, ObjectMembers::default())).1
     }
 
-    /// Adds what later records showed.
+    /// Adds the shape of later records.
     pub(crate) fn merge(&mut self, later: Self) {
         let Self { boolean, integer, negative, large, inexact, float, huge, deep, text, list, object } =
             later;
@@ -231,7 +232,7 @@ impl Shape {
         }
     }
 
-    /// The type that holds every value.
+    /// The column type that holds every value.
     pub(crate) fn data_type(&self) -> Result<DataType, Conflict> {
         let seen = self.seen();
         if let Some(at) = self.huge {
@@ -321,7 +322,7 @@ impl ObjectMembers {
 pub(crate) struct Conflict {
     /// The names that lead to the values, the innermost first.
     names: Vec<String>,
-    /// The records, and what each holds there; one or two.
+    /// The records that do not fit together, one or two, each with the kind of value that it has in the field.
     pub(crate) seen: Vec<(At, &'static str)>,
 }
 
@@ -335,7 +336,7 @@ impl Conflict {
         self
     }
 
-    /// The field, as its path is written.
+    /// The path of the field, as it is written.
     pub(crate) fn field(&self) -> String {
         let mut path = String::new();
         for name in self.names.iter().rev() {
@@ -348,15 +349,15 @@ impl Conflict {
     }
 }
 
-/// The shapes of the records of a corpus, noted while it is scanned if somebody needs them.
+/// The shapes of the records of a corpus, noted while it is scanned if an output needs them.
 ///
-/// Several threads note the chunks of a source, nearly in order. Chunks that touch or overlap become one stretch, so that a source
-/// that is scanned keeps one shape and a few that wait for a chunk before them.
+/// Several threads note the chunks of a source, nearly in order. Chunks that touch or overlap are merged into one stretch, so that a
+/// source that is scanned keeps one stretch, and a few that wait for a chunk before them.
 #[derive(Debug)]
 pub(crate) struct Shapes {
     /// The first source of which shapes are needed.
     first_wanted: AtomicU32,
-    /// By source and first byte. No two stretches of a source touch.
+    /// The stretches, by source and first byte. No two stretches of a source touch.
     noted: Mutex<BTreeMap<(u32, u64), RecordStretch>>,
 }
 
@@ -368,7 +369,7 @@ struct RecordStretch {
 }
 
 impl RecordStretch {
-    /// Adds a stretch that begins in this one or where it ends.
+    /// Adds a stretch that begins within this one or at its end.
     fn merge(&mut self, next: Self) {
         self.members.merge(next.members);
         self.end = self.end.max(next.end);
@@ -377,14 +378,14 @@ impl RecordStretch {
 
 impl Default for Shapes {
     fn default() -> Self {
-        // No source has this number.
+        // No source has the number `u32::MAX`, so no scan has to note shapes.
         Self { first_wanted: AtomicU32::new(u32::MAX), noted: Mutex::default() }
     }
 }
 
 impl Shapes {
-    /// Has every scan from now on note the shapes of this source and of those after it. References come before inputs and are
-    /// never converted.
+    /// Makes every later scan note the shapes of this source and of all sources after it. A caller gives the first input: references come
+    /// before inputs and are never converted.
     pub(crate) fn want_from(&self, source: u32) {
         self.first_wanted.fetch_min(source, Ordering::Relaxed);
     }
@@ -400,7 +401,7 @@ impl Shapes {
         let (mut start, mut stretch) = (bytes.start, RecordStretch { end: bytes.end, members });
         let before = noted.range((source, 0)..=(source, start)).next_back();
         if let Some((&key, before)) = before.filter(|(_, before)| before.end >= start) {
-            // The same bytes have the same shape, however often they are scanned.
+            // All these bytes were noted before, and a second scan finds the same shape.
             if before.end >= stretch.end {
                 return;
             }
@@ -417,7 +418,7 @@ impl Shapes {
         noted.insert((source, start), stretch);
     }
 
-    /// The shape of all records of a source of so many bytes; `None` if not all of them were scanned.
+    /// The shape of all records of a source of `size_bytes` bytes; `None` if not all of them were scanned.
     pub(crate) fn of(&self, source: u32, size_bytes: u64) -> Option<ObjectMembers> {
         let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         match noted.get(&(source, 0)) {
@@ -507,7 +508,8 @@ mod tests {
         assert_eq!(names(shapes.of(2, 0).unwrap()), Vec::<String>::new());
     }
 
-    /// The members of records, one of which begins at every byte. A record has few of many members, of several kinds.
+    /// Makes the members of records, of which one begins at each byte. Each record has one of seven members, with one of several kinds of
+    /// values.
     fn seen(records: Range<u64>) -> ObjectMembers {
         let mut members = ObjectMembers::default();
         for record in records {
@@ -530,7 +532,7 @@ mod tests {
     fn chunks_that_touch_are_kept_as_one() {
         let shapes = Shapes::default();
         let kept = || shapes.noted.lock().unwrap().len();
-        // Two threads, of which one is a chunk behind.
+        // Two threads note chunks, and one thread is a chunk behind.
         for chunk in (0..100).step_by(2) {
             for chunk in [chunk + 1, chunk] {
                 shapes.note(3, chunk * 10..chunk * 10 + 10, seen(chunk * 10..chunk * 10 + 10));
@@ -539,7 +541,7 @@ mod tests {
         }
         assert_eq!(kept(), 1);
         assert_eq!(shapes.of(3, 1000), Some(seen(0..1000)));
-        // A scan in other chunks changes nothing.
+        // If the source is scanned again in other chunks, nothing changes.
         shapes.note(3, 995..1000, seen(995..1000));
         shapes.note(3, 0..7, seen(0..7));
         assert_eq!((kept(), shapes.of(3, 1000)), (1, Some(seen(0..1000))));
@@ -549,13 +551,13 @@ mod tests {
         assert_eq!((kept(), shapes.of(4, 10)), (3, Some(seen(0..10))));
     }
 
-    /// Which chunk comes first is up to the threads.
+    /// The order in which chunks are noted depends on the threads.
     #[test]
-    fn one_member_too_many_is_the_same_in_any_order() {
+    fn members_over_the_limit_are_the_same_in_any_order() {
         let part = |number: u64| {
             let mut members = ObjectMembers::default();
             for member in 0..6_000 {
-                // All values are null.
+                // The shapes stay empty, so all values are null.
                 members.note(&format!("{number}-{member}"), at(number * 6_000 + member));
             }
             members

@@ -13,16 +13,16 @@ use crate::memory::InMemory;
 use crate::positional::read_at;
 use crate::problem::FileProblem;
 
-/// One input: a file, standard input, or documents in memory.
+/// A source of records: a file, standard input, or documents in memory.
 #[derive(Debug)]
 pub struct Source {
     pub(crate) name: Arc<str>,
-    /// Where in `name` the path inside the folder that was given begins.
+    /// The byte of `name` at which the path inside the given folder begins.
     pub(crate) id_start: usize,
     pub(crate) origin: Origin,
     pub(crate) store: SourceBytes,
     pub(crate) size_bytes: u64,
-    /// How the bytes at its place are compressed; `None` if they are not, or were decompressed to the spool.
+    /// The compression of a file that is read in place; `None` if the file is not compressed, or was decompressed to the spool.
     pub(crate) compression: Option<Compression>,
     pub(crate) format: Format,
     /// The gzip file that was decompressed to the spool, if its members are needed.
@@ -37,13 +37,13 @@ pub(crate) struct Packed {
     pub(crate) modified: Option<SystemTime>,
 }
 
-/// What a source was before it became a name.
+/// The origin of a source, which gives its path.
 #[derive(Debug)]
 pub(crate) enum Origin {
     Stdin,
-    /// A path that is spelled exactly like the name, which is nearly all of them: it is not stored twice.
+    /// A path that is spelled exactly like the name. Nearly all paths are, so that the path is not stored a second time.
     Named,
-    /// A path that is not, such as one that is not UTF-8.
+    /// A path that is spelled otherwise than the name, such as one that is not UTF-8.
     Path(Box<Path>),
     /// Memory of the program.
     Memory,
@@ -54,7 +54,7 @@ pub(crate) enum Origin {
 /// Where the bytes of a source are.
 #[derive(Debug)]
 pub(crate) enum SourceBytes {
-    /// In the file itself. Only some files are kept open: there may be hundreds of thousands.
+    /// In the file itself. Only some files are kept open, because there may be hundreds of thousands.
     InPlace { modified: Option<SystemTime>, kept_open: Option<Arc<File>> },
     /// In the spool, from `base` on.
     Spooled { base: u64 },
@@ -80,29 +80,29 @@ impl Source {
         }
     }
 
-    /// Whether the documents are data of the program, which has no files and lines to name them by.
+    /// Whether the documents are data of the program, so that messages cannot name them by file and line.
     pub fn is_data(&self) -> bool {
         matches!(self.origin, Origin::Memory | Origin::NamedFile(_))
     }
 
-    /// How many bytes there are to read by position: decompressed for compressed JSONL, as stored for a text
+    /// The number of bytes that can be read by position: decompressed for compressed JSONL, as stored for a text
     /// file. For documents in memory, the bytes of their texts.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
-    /// Its path inside the folder that was given: the id of the document where the source is one, and the
-    /// name of the file it becomes in an output folder.
+    /// The path inside the given folder. If the source is a document, this path is its id; in an output folder, it is the
+    /// name of the output.
     pub fn id(&self) -> &str {
         self.name.get(self.id_start..).unwrap_or(&self.name)
     }
 
-    /// Whether it holds many documents or is one.
+    /// Whether the source holds many documents or is one.
     pub fn layout(&self) -> Layout {
         self.format.layout()
     }
 
-    /// What it is made of.
+    /// The format of the source.
     pub fn format(&self) -> Format {
         self.format
     }
@@ -126,7 +126,7 @@ impl Source {
         }
     }
 
-    /// Opens the source for reading and checks that it is still what it was.
+    /// Opens the source for reading and checks that it has not changed.
     pub(crate) fn open(&self, spool: Option<&Arc<File>>) -> Result<SourceReader> {
         let name = &*self.name;
         let (file, base) = match (&self.store, self.path()) {
@@ -145,7 +145,7 @@ impl Source {
             (SourceBytes::InPlace { .. }, None)
             | (SourceBytes::Memory(_) | SourceBytes::Unreadable { .. }, _) => (None, 0),
         };
-        // An empty spool has no file, and nobody asks it for a byte.
+        // Without a file, the source has no bytes to read: the spool is empty, or the source is in memory or unreadable.
         Ok(SourceReader { file, base, size_bytes: self.size_bytes, name: Arc::clone(&self.name) })
     }
 
@@ -173,7 +173,7 @@ impl Source {
 /// # Errors
 /// Fails with [`ErrorKind::Io`] if the file cannot be opened.
 pub fn open_file(path: &Path, name: &str) -> Result<File> {
-    // `fs_err` would say the path in its own words; ours are said once, in `Error`.
+    // `fs_err` would repeat the path, which our `Error` states already.
     let file = fs_err::OpenOptions::new().read(true).open(path);
     Ok(file.map_err(|error| Error::io("open", name, os_error(error)))?.into_parts().0)
 }
@@ -223,17 +223,17 @@ impl SourceReader {
         }
     }
 
-    /// The error that the source is no longer what it was.
+    /// Makes the error that the source has changed.
     pub(crate) fn changed(&self) -> Error {
         Error::new(ErrorKind::Changed { name: self.name.to_string() })
     }
 
-    /// The error that an offset does not fit what was read.
+    /// Makes the error that an offset does not fit the bytes that were read.
     pub(crate) fn misplaced(&self, offset: u64) -> Error {
         Error::new(ErrorKind::Misplaced { name: self.name.to_string(), offset })
     }
 
-    /// An error about what is inside.
+    /// Makes an error about the content of the source.
     pub(crate) fn bad(&self, place: impl Into<String>, message: impl Into<String>) -> Error {
         Error::inside(&*self.name, FileProblem::Content { place: place.into(), message: message.into() })
     }

@@ -1,4 +1,4 @@
-//! Open sources: what the inside of one is asked, the state that all share, and all of them together.
+//! Open sources: the trait of their contents, the state that they share, and the list of all of them.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -22,10 +22,10 @@ use crate::shape::Shapes;
 use crate::source::{Source, SourceReader};
 use crate::unfolded::Unfolded;
 
-/// Bytes in which line ends are counted at a time.
+/// Bytes that are read at a time to count line ends.
 const LINE_BYTES: u64 = 256 << 10;
 
-/// How many lines start in a chunk, blank ones included; for tables, how many rows it has. Always 0 for text files.
+/// The number of lines that start in a chunk, blank ones included; for tables, the number of its rows; for text files, 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScannedLines(pub u64);
@@ -55,7 +55,7 @@ pub(crate) struct PieceSize {
 pub(crate) enum SourcePart {
     /// The records that start in these bytes.
     Bytes(Range<u64>),
-    /// These pieces.
+    /// The pieces with these numbers.
     Pieces(Range<usize>),
     /// The whole source.
     Whole,
@@ -67,7 +67,8 @@ pub(crate) type RecordVisitor<'v> = dyn FnMut(RecordPlace, Result<MaybeLong<'_>,
 /// Takes a record batch.
 pub(crate) type TakeBatch<'t> = dyn FnMut(RecordBatch) -> Result<()> + 't;
 
-/// The inside of an open source. Containers implement it; one value lives as long as the corpus and is used by all threads.
+/// The inside of an open source. Containers implement this trait; one value per source lives as long as the corpus, and all threads use
+/// it.
 ///
 /// A method is called per chunk or per record that is read again, so dynamic dispatch costs nothing that can be measured.
 pub(crate) trait Content: Any + Debug + Send + Sync {
@@ -107,13 +108,13 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
         None
     }
 
-    /// The bytes of all texts, if the source lies in memory, so that nothing else says how large it is.
+    /// The bytes of all texts, if the source lies in memory and so has no size of its own.
     fn text_bytes(&self) -> Option<u64> {
         None
     }
 
-    /// Gives `take` what documents are made of, in bytes by which it can be known again, with the bytes of the texts in it. Ends
-    /// with `false` when `take` does. `None` if the bytes of the source are that already.
+    /// Gives `take` the content of all records, piece by piece: bytes from which a hash can be computed, and the bytes of their texts. Returns
+    /// `false` as soon as `take` does. `None` if the bytes of the source itself can be hashed.
     fn hash_records(&self, _take: &mut dyn FnMut(&[u8], u64) -> bool) -> Option<bool> {
         None
     }
@@ -142,14 +143,14 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
         0
     }
 
-    /// The columns of the records as Arrow describes them; `None` if only the records themselves tell, by their
+    /// The columns of the records as Arrow describes them; `None` if the columns follow only from the records, by their
     /// [shapes](Shapes). Formats that are never converted have no columns.
     fn schema(&self, _handle: &SourceHandle<'_>) -> Result<Option<SchemaRef>> {
         Ok(None)
     }
 
-    /// Hands on records of this source as record batches, in the order given. Where the records themselves tell their columns,
-    /// the batches have the columns of `schema`; elsewhere they have those of the source.
+    /// Gives records of this source to `take` as record batches, in the order given. If the columns follow from the records, the
+    /// batches have the columns of `schema`; otherwise they have the columns of the source.
     fn batches(
         &self,
         handle: &SourceHandle<'_>,
@@ -183,7 +184,7 @@ pub(crate) struct CorpusState {
     pub(crate) found: FoundTexts,
     /// The types of JSON values, if an output needs them.
     pub(crate) shapes: Shapes,
-    /// Locked by the thread that scans something long.
+    /// Mutex of the turns: a scan holds it while it has something long in memory.
     long: Mutex<()>,
 }
 
@@ -222,7 +223,7 @@ impl LoadTurns<'_> {
         }
     }
 
-    /// Whether the scan waited for its turn.
+    /// Whether this scan has its turn.
     pub(crate) fn is_taken(&self) -> bool {
         self.taken.borrow().is_some()
     }
@@ -238,12 +239,12 @@ pub(crate) struct SourceHandle<'a> {
 }
 
 impl<'a> SourceHandle<'a> {
-    /// Opens the source and checks that it is still what it was.
+    /// Opens the source and checks that it has not changed.
     pub(crate) fn reader(&self) -> Result<SourceReader> {
         self.source.open(self.shared.spool.as_ref())
     }
 
-    /// How the corpus was opened.
+    /// The options with which the corpus was opened.
     pub(crate) fn options(&self) -> &'a ReadOptions {
         &self.shared.options
     }
@@ -268,7 +269,7 @@ impl<'a> SourceHandle<'a> {
         Ok(lines)
     }
 
-    /// An error about what is inside.
+    /// Makes an error about the content of the source.
     pub(crate) fn bad(&self, place: impl Into<String>, message: impl Into<String>) -> Error {
         Error::inside(
             self.source.name(),
@@ -276,7 +277,7 @@ impl<'a> SourceHandle<'a> {
         )
     }
 
-    /// The error that the source has nothing at `offset`.
+    /// Makes the error that the source has nothing at `offset`.
     pub(crate) fn no_such_place(&self, offset: u64) -> Error {
         Error::new(ErrorKind::NoSuchPlace { source: self.number, offset })
     }
@@ -286,7 +287,7 @@ impl<'a> SourceHandle<'a> {
 #[derive(Debug)]
 pub(crate) struct Sources {
     all: Vec<Source>,
-    /// One for each source.
+    /// The content of each source.
     contents: Vec<Box<dyn Content>>,
     /// How many of the first sources are references.
     references: usize,
@@ -316,7 +317,7 @@ impl Sources {
 
     /// The sources that are not references.
     pub(crate) fn inputs(&self) -> &[Source] {
-        // `input::resolve` counts the references among the sources.
+        // `references` is at most the number of sources, because `input::resolve` counts it among them.
         &self.all[self.references..]
     }
 
@@ -337,7 +338,7 @@ impl Sources {
         self.iter().skip(self.references)
     }
 
-    /// One source with its content.
+    /// A source with its content, by its number.
     pub(crate) fn get(&self, number: u32) -> Result<(SourceHandle<'_>, &dyn Content)> {
         self.find(number).ok_or_else(|| no_such_place(number, 0))
     }
@@ -353,7 +354,7 @@ impl Sources {
         found.ok_or_else(|| no_such_place(place.source, place.offset))
     }
 
-    /// The content of a source of which the type is known.
+    /// The content of a source, as the type of its container.
     pub(crate) fn content_as<T: Content>(&self, number: u32) -> Result<&T> {
         let (handle, content) = self.get(number)?;
         (content as &dyn Any).downcast_ref().ok_or_else(|| handle.no_such_place(0))

@@ -1,6 +1,6 @@
-//! The temporary copy of everything that cannot be read by position.
+//! The temporary copy of all inputs that cannot be read by position.
 //!
-//! All of it goes into *one* unnamed file, source after source. A data set of thousands of compressed shards
+//! All these inputs go into *one* unnamed file, source after source. A data set of thousands of compressed shards
 //! then needs one file handle, and nothing is left behind however the process ends.
 
 use std::fs::File;
@@ -13,7 +13,7 @@ use minwise::{Observer, Stage};
 use crate::compression::{Compression, is_damage};
 use crate::error::{Error, ErrorKind, Result, SPOOL};
 
-/// Bytes moved at a time, and so how often the [`Observer`] is asked.
+/// Bytes that are copied at a time. The [`Observer`] is asked once per block.
 const BLOCK_BYTES: usize = 256 << 10;
 
 /// The temporary file, made when it is first needed.
@@ -37,7 +37,7 @@ impl Spool {
         Self { folder, file: None, end: 0 }
     }
 
-    /// Appends the whole of `reader`, which is the decompressed stream if `compression` says so. `name` is
+    /// Appends all bytes of `reader`. If `compression` is given, `reader` decompresses the source. `name` is
     /// for messages.
     pub(crate) fn append(
         &mut self,
@@ -61,7 +61,7 @@ impl Spool {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(read_error(name, compression, self.end - base, error)),
             };
-            // A decoder that claims more than it was given room for is wrong about its bytes, too.
+            // If a decoder claims more bytes than the block can hold, its bytes are not to be trusted, either.
             let read = block.get(..bytes).ok_or_else(|| {
                 let claim = io::Error::other(format!("{bytes} bytes were read into {BLOCK_BYTES}"));
                 Error::io("read", name, claim)
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_spooled_makes_no_file() {
+    fn an_unused_spool_makes_no_file() {
         let mut spool = Spool::new(Some("no/such/folder".into()));
         spool.append("a", None, &mut io::empty(), &Unobserved).unwrap();
         let error = spool.append("a", None, &mut &b"x"[..], &Unobserved).unwrap_err();
@@ -163,7 +163,7 @@ mod tests {
         assert!(error.is_cancelled());
     }
 
-    /// A reader that says it has read more than there was room for.
+    /// A reader that claims to have read more than the buffer can hold.
     struct Boaster;
 
     impl Read for Boaster {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_have_been_read_is_an_error() {
+    fn a_read_of_more_bytes_than_the_block_holds_is_an_error() {
         let error = Spool::new(None).append("a.gz", None, &mut Boaster, &Unobserved).unwrap_err();
         assert_eq!(error.to_string(), "cannot read `a.gz`: 262145 bytes were read into 262144");
     }

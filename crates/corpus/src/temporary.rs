@@ -1,4 +1,4 @@
-//! Room on disk for what does not fit into memory.
+//! Temporary files and folders, for data that does not fit into memory.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::error::{Error, Result, TEMPORARY};
 use crate::positional::{read_at, write_at};
 
-/// An unnamed file that grows at its end, is read anywhere, and goes however the process ends.
+/// An unnamed file that grows at its end, is read anywhere, and disappears however the process ends.
 #[derive(Debug)]
 pub struct Temporary {
     file: File,
@@ -18,7 +18,7 @@ pub struct Temporary {
 }
 
 impl Temporary {
-    /// Makes one in `folder`, or else where the system keeps temporary files.
+    /// Makes a temporary file in `folder`, or else where the system keeps temporary files.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the file cannot be made.
@@ -29,12 +29,12 @@ impl Temporary {
         Ok(Self { file, size_bytes: AtomicU64::new(0) })
     }
 
-    /// Bytes that it has.
+    /// The size of the file in bytes.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes.load(Ordering::Acquire)
     }
 
-    /// Writes bytes at the end; gives where they begin.
+    /// Writes bytes at the end; returns the offset at which they begin.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the bytes cannot be written, such as on a full disk.
@@ -62,7 +62,7 @@ impl Temporary {
 pub struct TemporaryFolder(TempDir);
 
 impl TemporaryFolder {
-    /// Makes one in `folder`, or else where the system keeps temporary files.
+    /// Makes a temporary folder in `folder`, or else where the system keeps temporary files.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the folder cannot be made.
@@ -75,7 +75,7 @@ impl TemporaryFolder {
             .map_err(|error| Error::path("make a temporary folder in", &folder, error))
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_appended_is_read_anywhere() {
+    fn bytes_are_read_wherever_they_were_appended() {
         let folder = tempfile::tempdir().unwrap();
         let temporary = Temporary::create(Some(folder.path())).unwrap();
         assert_eq!(temporary.append(b"one").unwrap(), 0);

@@ -14,22 +14,22 @@ pub enum Unconverted {
     NoConversion {
         /// The file.
         name: String,
-        /// Its format.
+        /// The format of the records.
         from: Format,
         /// The format of the output.
         to: Format,
     },
-    /// Inputs of several formats, and an output whose name says none.
+    /// Inputs of several formats, and an output whose name states no format.
     NoOutputFormat {
         /// The output; `None` for standard output.
         output: Option<String>,
-        /// An input.
+        /// The name of an input.
         first: String,
-        /// Its format.
+        /// The format of `first`.
         first_format: Format,
-        /// One of another format.
+        /// The name of an input of another format.
         second: String,
-        /// Its format.
+        /// The format of `second`.
         second_format: Format,
     },
     /// Values that no column of an output holds together.
@@ -38,14 +38,14 @@ pub enum Unconverted {
         field: String,
         /// The format of the output.
         to: Format,
-        /// The places of the values, and what each holds there; one or two.
+        /// The places of one or two values, each with the kind of the value.
         seen: Vec<(String, String)>,
     },
     /// Columns that a format cannot have.
     ColumnsRefused {
         /// The format of the output.
         to: Format,
-        /// Why not.
+        /// The reason.
         message: String,
     },
 }
@@ -62,7 +62,7 @@ impl Unconverted {
         }
     }
 
-    /// What the reader of the message can do about it.
+    /// A hint for the reader of the message: how to mend the problem.
     pub(crate) fn hint(&self) -> Sentence {
         match self {
             Self::NoConversion { .. } => Sentence::from("write to a folder, such as `kept/`, and leave out ")

@@ -1,8 +1,8 @@
 //! Escapes of JSON strings.
 
-/// Unescapes what is there of the inside of a string, which was checked before; returns how many bytes were read. An escape that
-/// may go on behind them is left to be read again, unless `is_last` says that nothing comes. Half of a surrogate pair is replaced,
-/// and `repaired` set; `None` if it is wrong.
+/// Unescapes a piece of the inside of a JSON string, which was checked before; returns the number of bytes that were read. If an escape
+/// may go on in the next piece, it is left to be read again, unless `is_last` states that there is no next piece. Half of a surrogate
+/// pair becomes U+FFFD and sets `repaired`. If an escape is invalid, the result is `None`.
 pub(crate) fn unescape_piece(
     piece: &str,
     is_last: bool,
@@ -43,8 +43,8 @@ pub(crate) fn has_lone_surrogate(json: &str) -> bool {
     false
 }
 
-/// The character an escape stands for and its length without the backslash; `None` for half of a surrogate
-/// pair.
+/// The character that an escape stands for, and the length of the escape without the backslash; `None` for half of a
+/// surrogate pair.
 #[inline]
 pub(crate) fn escape(after: &[u8]) -> Option<(char, usize)> {
     let character = match after.first()? {
@@ -84,7 +84,7 @@ mod tests {
 
     use super::*;
 
-    /// Unescapes a string in windows of so many bytes.
+    /// Unescapes a string in windows of `window` bytes.
     fn by_pieces(string: &str, window: usize) -> Option<(String, bool)> {
         let (mut out, mut repaired, mut at) = (String::new(), false, 0);
         while at < string.len() {

@@ -1,9 +1,9 @@
-//! Pieces that were decoded to be read again.
+//! Keeps decoded pieces of tables on disk, so that their rows can be read again.
 //!
 //! Verification reads rows here and there, and decoding a whole piece for one row of it would take thousands of times as
-//! long as reading a line of JSONL. So the first row of a piece that is read again has all its rows written, decoded,
-//! to one unnamed temporary file; every later one is a positional read. A table is thus decoded twice at most, and a
-//! piece nobody asks for only once. For each row of such a piece there are eight bytes in memory.
+//! long as reading a line of JSONL. If a row is read again, its whole piece is therefore decoded, and all rows of the piece are written
+//! to one unnamed temporary file. Later reads of rows of the piece are positional reads of this file. A piece is thus decoded once by the
+//! scan, and once more if a row of it is read again. Each row of a stored piece takes eight bytes of memory.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,7 +14,8 @@ use crate::error::{Error, Result, TEMPORARY};
 use crate::positional::{read_at, write_at};
 use crate::scratch::grown;
 
-/// Bytes that are written together, and held until then. A text that repeats is there once in a piece and often here.
+/// Bytes of rows that are collected in memory before they are written. A whole piece would take too much, because a text that repeats is
+/// stored once in a piece of a table and once per row here.
 const STEP_BYTES: usize = 1 << 20;
 
 /// The number of a source and of a piece of it.
@@ -34,29 +35,29 @@ struct SharedPieces {
     pieces: HashMap<PieceKey, Arc<StoredPiece>>,
 }
 
-/// Where a piece lies.
+/// The place of a stored piece.
 #[derive(Debug)]
 pub(crate) struct StoredPiece {
     file: Arc<File>,
     /// Where each row ends, counted from the start of the piece.
     ends: Vec<u64>,
-    /// The rows that were written together, by the first of them, and how far from the start of the file the start of the
-    /// piece would be if all of it lay there.
+    /// For each group of rows that were written together: the number of its first row, and the number to be added to an offset
+    /// within the piece to get the offset in the file.
     steps: Vec<(usize, u64)>,
 }
 
 impl Unfolded {
-    /// Pieces whose file will be made in `folder`, or else where the system keeps temporary files.
+    /// Makes an empty store, whose file will be created in `folder`, or else where the system keeps temporary files.
     pub(crate) fn new(folder: Option<PathBuf>) -> Self {
         Self { folder, shared: Mutex::default() }
     }
 
-    /// A piece that was stored.
+    /// The piece, if it was stored.
     pub(crate) fn get(&self, key: PieceKey) -> Option<Arc<StoredPiece>> {
         self.shared().pieces.get(&key).cloned()
     }
 
-    /// Stores a piece of so many rows. `push` writes a row, counted from 0, behind what is there.
+    /// Stores a piece of `rows` rows. `push` appends the bytes of a row, counted from 0, to the buffer.
     pub(crate) fn store(
         &self,
         key: PieceKey,
@@ -72,14 +73,14 @@ impl Unfolded {
             if bytes.len() >= STEP_BYTES || row + 1 == rows {
                 let base = self.reserve(bytes.len() as u64);
                 write_at(&file, base, &bytes).map_err(|error| Error::io("write", TEMPORARY, error))?;
-                // What was written before lies before it.
+                // The difference is not below 0, because the rows of the piece that were written before lie before `base`.
                 steps.push((first_row, base - start));
                 (first_row, start) = (ends.len(), start + bytes.len() as u64);
                 bytes.clear();
             }
         }
         let stored = Arc::new(StoredPiece { file, ends, steps });
-        // Two threads may have stored the same piece, of which one stays.
+        // If two threads have stored the same piece, the first one stays.
         Ok(Arc::clone(self.shared().pieces.entry(key).or_insert(stored)))
     }
 
@@ -93,7 +94,7 @@ impl Unfolded {
         Ok(Arc::clone(shared.file.insert(file)))
     }
 
-    /// Room at the end of the file: where it begins.
+    /// Reserves bytes at the end of the file; returns the offset at which they begin.
     fn reserve(&self, bytes: u64) -> u64 {
         let mut shared = self.shared();
         let base = shared.size_bytes;
@@ -108,7 +109,7 @@ impl Unfolded {
     }
 
     fn shared(&self) -> MutexGuard<'_, SharedPieces> {
-        // Nothing is ever half done behind the lock.
+        // The data is valid even after a panic under the lock, because no change is ever half done.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -170,7 +171,7 @@ mod tests {
         }
     }
 
-    /// What others store meanwhile lies between its parts.
+    /// Other threads store pieces meanwhile, so that their rows lie between the parts of a piece.
     #[test]
     fn a_large_piece_is_stored_in_parts() {
         let unfolded = Unfolded::default();

@@ -1,4 +1,4 @@
-//! A format that is left out is recognised and refused by the feature that is missing, never read as something else.
+//! A format that is left out is recognised and refused with the name of the missing feature, and never read as another format.
 //!
 //! `cargo x test --long` runs this without features; with the default features, the same files are read or are damaged.
 
@@ -23,7 +23,7 @@ fn open(path: &Path) -> Result<Corpus, minwise_corpus::Error> {
     Corpus::open(&[path.into()], &ReadOptions::default(), &Unobserved)
 }
 
-/// The feature that an error says is missing.
+/// The feature that an error names as missing.
 fn missing(error: &minwise_corpus::Error) -> Option<&'static str> {
     match error.kind() {
         ErrorKind::MissingFeature { feature, .. } => Some(feature),
@@ -35,11 +35,11 @@ fn missing(error: &minwise_corpus::Error) -> Option<&'static str> {
 fn records_of_a_missing_format_are_refused_by_its_feature() {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes, feature, is_there) in RECORDS {
-        // The magic number tells, whatever the file is called; compressed files of any name may be documents.
+        // The magic number counts more than the name, except for compressed files, which may hold any format.
         for name in [name, "b.jsonl"].into_iter().take(if name.matches('.').count() > 1 { 1 } else { 2 }) {
             let path = folder.path().join(name);
             fs_err::write(&path, bytes).unwrap();
-            // Three first bytes are no file, so that opening them fails either way but for WARC.
+            // The first bytes alone are no whole file, so opening them fails with the feature, too, except for WARC.
             let found = open(&path).err();
             let expected = (!is_there).then_some(feature);
             assert_eq!(found.as_ref().and_then(missing), expected, "{name}: {found:?}");

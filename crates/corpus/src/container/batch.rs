@@ -2,7 +2,7 @@
 
 use crate::document::RecordPlace;
 
-/// Bytes and rows after which a batch is handed on.
+/// Bytes after which a batch ends. A batch ends after [`BATCH_ROWS`] rows, too.
 const BATCH_BYTES: u64 = 8 << 20;
 const BATCH_ROWS: usize = 8 << 10;
 

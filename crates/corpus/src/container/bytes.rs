@@ -1,8 +1,8 @@
 //! Copying kept records, byte for byte.
 //!
-//! Records that follow each other in a source are read and written as one span. Most of a corpus is kept, so
-//! that this is nearly a file copy. Plain reads and writes do 150 MB in about 50 ms (page cache, ext4);
-//! letting the kernel copy between the files does it in 45 and would be a second way to keep right.
+//! Records that follow each other in a source are read and written as one run. Most of a corpus is kept, so
+//! that this is nearly a file copy. Plain reads and writes copy 150 MB in about 50 ms (page cache, ext4). A copy
+//! by the kernel takes 45 ms, and would be a second way that has to be kept correct.
 
 use std::ops::Range;
 
@@ -13,12 +13,12 @@ use crate::output::Output;
 use crate::scratch::{Scratch, grown};
 use crate::sources::Sources;
 
-/// Bytes copied at a time: more gains nothing, and less than a cache level loses nothing.
+/// Bytes that are copied at a time. Larger blocks are not faster, and smaller ones that fit into a cache level are not slower.
 const BLOCK_BYTES: u64 = 256 << 10;
 
-/// Bytes of a run that are not held back: what is kept may be told slowly.
+/// Maximum bytes of a run. A run is not extended further, because the places of kept records may come slowly, and output should not wait.
 const RUN_BYTES: u64 = 4 << 20;
-/// Bytes after which the disk is given what was written, while more is on its way.
+/// Bytes after which written data is handed to the disk, so that the disk works while more is copied.
 const SYNC_BYTES: u64 = 16 << 20;
 
 /// Bytes of one source that are copied together.
@@ -31,7 +31,7 @@ struct ByteRun {
 
 /// Copies records of the sources with these numbers to `out`, after the header of the first source that has one.
 ///
-/// Where a record does not end its line and another follows, as at the end of many files, a line end is put between.
+/// If a record does not end its line and another record follows, as at the end of many files, a line end is written between them.
 pub(super) fn copy(
     sources: &Sources,
     numbers: Range<u32>,
@@ -43,13 +43,13 @@ pub(super) fn copy(
     copier.copy_all(places)
 }
 
-/// The first of the sources that has a header, and the bytes of it. An empty file has none.
+/// The first of the sources that has a header, and the bytes of its header. An empty file has no header.
 pub(super) fn header_of(sources: &Sources, numbers: Range<u32>) -> Option<(u32, u64)> {
     let bytes = |number: u32| sources.get(number).map_or(0, |(_, content)| content.header_bytes());
     numbers.map(|number| (number, bytes(number))).find(|(_, bytes)| *bytes > 0)
 }
 
-/// Writes records, each as `annotate` makes it out of its bytes and its annotation.
+/// Writes records. `annotate` makes the bytes to be written from the bytes of a record and its annotation.
 pub(super) fn annotate(
     sources: &Sources,
     annotated: &mut dyn Iterator<Item = (RecordPlace, Annotation<'_>)>,
@@ -59,7 +59,7 @@ pub(super) fn annotate(
     let mut scratch = Scratch::new();
     let mut line = Vec::new();
     for (place, annotation) in annotated {
-        // The line before had no line end because it ended its file.
+        // The last line of a file may have no line end, so one is added before the next line.
         if line.last().is_some_and(|&byte| byte != b'\n') {
             out.write_bytes(b"\n")?;
         }
@@ -80,7 +80,7 @@ struct ByteCopier<'c> {
 }
 
 impl ByteCopier<'_> {
-    /// Copies what stands before the records of the sources.
+    /// Copies the header of the sources.
     fn copy_header(&mut self, numbers: Range<u32>) -> Result<()> {
         match header_of(self.sources, numbers) {
             Some((source, header_bytes)) => self.copy(ByteRun { source, start: 0, end: header_bytes }),

@@ -1,6 +1,6 @@
 //! Containers: the formats that documents come in.
 //!
-//! Each format is one folder with two types. A [`Container`] is the format itself: how sources of it are told, opened and
+//! Each format is one folder with two types. A [`Container`] is the format itself: how its sources are recognised, opened and
 //! written. A [`Content`] is one open source: how it is cut, scanned and read again. The rest of this crate knows formats only
 //! through these two traits.
 //!
@@ -9,9 +9,9 @@
 //! 1. `impl Format` with a constant for the name of the format.
 //! 2. `impl Container`: `format`, `open` and `annotate` have to be written. To recognise sources, add `extensions`,
 //!    `has_magic`, or `may_be` with `is_content`. Add `copy` if records cannot be copied byte for byte, `reads_compressed` if
-//!    compressed files are read where they lie, and `has_compression` with `compression_hint` if files are compressed inside. Add `notes_members` if gzip members are
-//!    to be copied, and `can_annotate` if records have no room for an annotation.
-//!    If a feature can leave the format out, say in `optional` how its files are recognised.
+//!    compressed files are read where they lie, and `has_compression` with `compression_hint` if files are compressed inside.
+//!    Add `notes_members` if gzip members are to be copied, and `can_annotate` if records have no room for an annotation.
+//!    If a feature can leave the format out, describe in `optional` how its files are recognised.
 //! 3. `impl Content`: `cuts`, `scan` and `read` have to be written. Add `read_long` if long texts can be read piece by piece,
 //!    `header_bytes`, `columns` and `difference` if there is a header, `rows` if a place is not a range of bytes, and `field_names`
 //!    if each record names its own fields.
@@ -26,9 +26,9 @@
 //! | [`document`] | documents, texts | nowhere | as a file |
 //! | [`memory`] | texts and tables in memory | between rows, about a mebibyte apart | converted to JSONL or Arrow IPC |
 //!
-//! `optional` has the formats that a program may be built without: how their files are recognised, and what refuses them.
-//! `bytes` copies records that have bytes, `batch` cuts them into batches for conversion, and `table` holds what Parquet and Arrow
-//! share.
+//! `optional` has the formats that a program may be built without: how their files are recognised, and the containers that refuse
+//! them. `bytes` copies records that have bytes, `batch` cuts them into batches for conversion, and `table` holds the code that Parquet
+//! and Arrow share.
 
 #[cfg(feature = "arrow")]
 mod arrow;
@@ -91,21 +91,21 @@ static CONTAINERS: [&dyn Container; 8] = [
     &document::TEXT,
 ];
 
-/// The containers of documents in memory. They are not among [`CONTAINERS`], because no file is of their formats.
+/// The containers of documents in memory. Such containers are not among [`CONTAINERS`], because no file is of their formats.
 static IN_MEMORY: [&dyn Container; 2] = [&memory::TEXTS, &memory::TABLE];
 
 /// Bytes that [`Container::may_be`] sees: enough for the magic number, and nearly always for the first visible character.
 pub(crate) const HEAD_BYTES: usize = 512;
 
-/// Bytes that [`Container::is_content`] sees at most.
+/// Maximum number of bytes that [`Container::is_content`] sees.
 pub(crate) const LOOK_BYTES: usize = 1 << 20;
 
-/// A format: how sources of it are told, opened and written.
+/// A format: how its sources are recognised, opened and written.
 pub(crate) trait Container: Debug + Sync {
     /// The name of the format.
     fn format(&self) -> Format;
 
-    /// The format of an output for which nothing else is said.
+    /// The format of an output if nothing else is chosen.
     fn output_format(&self) -> Format {
         self.format()
     }
@@ -115,18 +115,18 @@ pub(crate) trait Container: Debug + Sync {
         &[]
     }
 
-    /// Whether a source begins with its magic number, which no name outweighs.
+    /// Whether a source begins with the magic number of the format, which counts more than any name.
     fn has_magic(&self, _head: &[u8]) -> bool {
         false
     }
 
-    /// Whether a source without a known name may be of this format, told by its first [`HEAD_BYTES`]. If only one format says
-    /// so, no more is read.
+    /// Whether a source without a known name may be of this format, by its first [`HEAD_BYTES`]. If only one format is possible,
+    /// no more bytes are read.
     fn may_be(&self, _head: &[u8]) -> bool {
         false
     }
 
-    /// Whether a source without a known name is of this format, told by its first [`LOOK_BYTES`].
+    /// Whether a source without a known name is of this format, by its first [`LOOK_BYTES`].
     fn is_content(&self, _look: &[u8]) -> bool {
         false
     }
@@ -147,7 +147,7 @@ pub(crate) trait Container: Debug + Sync {
         Ok(())
     }
 
-    /// Opens a source: reads what it says about itself and finds out where it can be cut.
+    /// Opens a source: reads its own description, such as a header or a schema, and finds the places at which it can be cut.
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>>;
 
     /// Whether files of the format can be compressed inside in this way.
@@ -160,8 +160,8 @@ pub(crate) trait Container: Debug + Sync {
         "the name of the output decides: `.gz`, `.zst`, `.bz2` or `.xz`"
     }
 
-    /// Writes records of the sources with these numbers as one file, in the order given. `verdict` is what the places have in
-    /// common; it decides about records that are no documents.
+    /// Writes records of the sources with these numbers as one file, in the order given. All the records have the same `verdict`,
+    /// which decides about records beside them that are no documents.
     fn copy(
         &self,
         sources: &Sources,
@@ -232,7 +232,7 @@ pub(crate) trait WriteBatch {
     /// Writes the rows of a batch.
     fn write(&mut self, batch: &RecordBatch) -> Result<()>;
 
-    /// Writes what stands after the last row.
+    /// Writes the end of the file, after the last row.
     fn finish(&mut self) -> Result<()>;
 }
 
@@ -257,17 +257,17 @@ pub(crate) fn of(format: Format) -> Result<&'static dyn Container> {
     container.ok_or_else(|| no_such_format(format.name()))
 }
 
-/// The format of a source without a known name, told by its first [`HEAD_BYTES`]; `None` if more has to be read.
+/// The format of a source without a known name, by its first [`HEAD_BYTES`]; `None` if more has to be read.
 pub(crate) fn of_head(head: &[u8]) -> Option<Format> {
     let mut possible = CONTAINERS.into_iter().filter(|container| container.may_be(head));
     let first = possible.next()?;
     possible.next().is_none().then(|| first.format())
 }
 
-/// The format of a source without a known name, told by its first [`LOOK_BYTES`].
+/// The format of a source without a known name, by its first [`LOOK_BYTES`].
 pub(crate) fn of_content(look: &[u8]) -> Format {
     let by_content = || CONTAINERS.into_iter().find(|container| container.is_content(look));
-    // Documents take every content, so that nothing is left for the default.
+    // The default is never taken, because the container of documents accepts every content.
     Format::of_magic(look).unwrap_or_else(|| by_content().map_or(Format::DOCUMENT, <dyn Container>::format))
 }
 
@@ -277,7 +277,7 @@ impl Format {
         CONTAINERS.into_iter().map(<dyn Container>::format)
     }
 
-    /// Tells a format by the end of a name, compressed or not.
+    /// Recognises a format by the extension of a name, compressed or not.
     pub fn of_name(name: &str) -> Option<Self> {
         let (_, extension) = Compression::strip(name).rsplit_once('.')?;
         let extension = extension.to_ascii_lowercase();
@@ -286,7 +286,7 @@ impl Format {
         Some(container.format())
     }
 
-    /// Tells a format by its magic number, which no name outweighs.
+    /// Recognises a format by its magic number, which counts more than any name.
     pub(crate) fn of_magic(head: &[u8]) -> Option<Self> {
         let container = CONTAINERS.into_iter().find(|container| container.has_magic(head))?;
         Some(container.format())
@@ -305,7 +305,7 @@ impl FromStr for InputFormat {
     }
 }
 
-/// The name of a format of records, which outputs can have.
+/// Parses the name of a format of records. No other format can be that of an output.
 impl FromStr for Format {
     type Err = Error;
 
@@ -326,7 +326,7 @@ fn of_records() -> impl Iterator<Item = Format> {
     Format::all().filter(|format| format.is_of_records())
 }
 
-/// Names as a sentence offers them.
+/// Enumerates names for a sentence: `a`, `b` or `c`.
 fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     match names.as_slice() {

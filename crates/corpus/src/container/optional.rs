@@ -1,7 +1,7 @@
 //! Formats that a program may be built without.
 //!
-//! Such a format is a feature of this crate. Without the feature its files are recognised all the same, and refused with the
-//! feature that is missing: a file must not be read as something else because of how a program was built.
+//! Each of these formats is a feature of this crate. Without the feature, files of the format are recognised all the same, and refused
+//! with the name of the feature, because a file must not be read as another format just because of how a program was built.
 
 use std::ops::Range;
 
@@ -16,11 +16,11 @@ use crate::output::{Output, OutputVerdict, TableCompression};
 use crate::sources::{Content, Sources};
 
 impl Format {
-    /// A Parquet file. Needs the feature `parquet`.
+    /// A Parquet file. The format needs the feature `parquet`.
     pub const PARQUET: Self = Self::new("parquet", "Parquet", Layout::Records);
-    /// An Arrow IPC file or stream. Needs the feature `arrow`.
+    /// An Arrow IPC file or stream. The format needs the feature `arrow`.
     pub const ARROW: Self = Self::new("arrow", "Arrow IPC", Layout::Records);
-    /// Records of a web crawl: WARC, and WET with the texts of the pages. Needs the feature `warc`.
+    /// Records of a web crawl: WARC, and WET with the texts of the pages. The format needs the feature `warc`.
     pub const WARC: Self = Self::new("warc", "WARC", Layout::Records);
 }
 
@@ -28,9 +28,9 @@ impl Format {
 #[derive(Debug)]
 pub(super) struct Optional {
     pub(super) format: Format,
-    /// As in [`Container::extensions`].
+    /// The file extensions, as in [`Container::extensions`].
     pub(super) extensions: &'static [&'static str],
-    /// As in [`Container::has_magic`].
+    /// The test for the magic number, as in [`Container::has_magic`].
     pub(super) has_magic: fn(&[u8]) -> bool,
     feature: &'static str,
 }
@@ -99,7 +99,7 @@ impl Container for Optional {
     }
 
     fn columns(&self) -> Option<OutputColumns> {
-        // The conversion is not refused for another reason than the feature.
+        // The format is one of typed columns, so that a conversion is refused only because of the missing feature.
         Some(OutputColumns::Typed)
     }
 

@@ -1,16 +1,16 @@
-//! The limits of a search for a text, when it is read for the first time and again.
+//! The limits of extraction, for the first reading of a document and for later ones.
 
 use std::time::Duration;
 
 use crate::extract::ExtractLimits;
 use crate::options::ReadOptions;
 
-/// When a document is read.
+/// Whether a document is read for the first time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReadPass {
-    /// For the first time.
+    /// The first reading, which may reject the document.
     First,
-    /// After it was accepted.
+    /// A later reading, after the document was accepted.
     Again,
 }
 
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_accepted_is_not_timed_again() {
+    fn accepted_documents_are_not_timed_again() {
         let options = ReadOptions { max_record_bytes: 1000, ..ReadOptions::default() };
         assert_eq!(ReadPass::First.limits(&options).time, ExtractLimits::default().time);
         assert_eq!(ReadPass::Again.limits(&options).time, Duration::MAX);

@@ -1,7 +1,7 @@
 //! A zip archive, from which parts are read by name within a budget.
 //!
-//! Nothing is ever written under a name from an archive, so a name that leads out of it leads nowhere. What a part unfolds
-//! to is counted while it is unfolded, over all parts together: an archive may list one part many times.
+//! Nothing is ever written under a name from an archive, so a name that leads out of the archive does no harm. Decompressed bytes are
+//! counted while parts are decompressed, over all parts together, because an archive may list one part many times.
 
 use std::io::{Cursor, Read};
 
@@ -10,14 +10,15 @@ use zip::result::ZipError;
 
 use super::{ExtractLimits, Refusal};
 
-/// Bytes of the name of a part. Names are put together once for every mention of a part, and mentions are short.
+/// Maximum bytes of the name of a part. `resolve` builds the name for every mention of a part, so short mentions of very long names would
+/// take time and memory out of proportion.
 const LONGEST_NAME: usize = 4096;
 
 /// An open archive.
 pub(super) struct OpenZip<'b, 'l> {
     zip: ZipArchive<Cursor<&'b [u8]>>,
     limits: &'l ExtractLimits,
-    /// How many bytes may still be unfolded.
+    /// The number of bytes that may still be decompressed.
     left: u64,
 }
 
@@ -47,7 +48,7 @@ impl<'b, 'l> OpenZip<'b, 'l> {
         self.zip.file_names_raw().any(is_picture)
     }
 
-    /// The bytes of a part; `None` if there is none of this name.
+    /// The bytes of a part; `None` if no part has this name.
     pub(super) fn part(&mut self, name: &str) -> Result<Option<Vec<u8>>, Refusal> {
         if name.len() > LONGEST_NAME {
             return Err(Refusal::broken("the name of a part of it is too long"));
@@ -58,14 +59,14 @@ impl<'b, 'l> OpenZip<'b, 'l> {
             Err(error) => return Err(refusal(error)),
         };
         let mut bytes = Vec::new();
-        // One byte more than there may be, so that a part that ends just at the limit is told from one that goes on.
+        // A byte over the limit is read, so that a part that ends at the limit is told from one that goes on.
         let read = part.take(self.left.saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(|error| Refusal::broken(format_args!("`{name}` in it: {error}")))?;
         self.left = self.left.checked_sub(bytes.len() as u64).ok_or_else(|| self.limits.unfolds_too_far())?;
         Ok(Some(bytes))
     }
 
-    /// The bytes of a part without which the document is none.
+    /// The bytes of a part that every document of this kind has.
     pub(super) fn needed(&mut self, name: &str) -> Result<Vec<u8>, Refusal> {
         self.part(name)?.ok_or_else(|| Refusal::broken(format_args!("there is no `{name}` in it")))
     }
@@ -80,10 +81,10 @@ fn refusal(error: ZipError) -> Refusal {
     }
 }
 
-/// The name of a part that `target` stands for where the part `from` mentions it.
+/// Resolves `target`, which the part `from` mentions, to the name of a part.
 ///
-/// A path from the top begins with a slash; `..` at the top stays there. What follows `#` is a place in the part. What is longer than
-/// a name may be leads nowhere.
+/// A path from the top begins with a slash, and `..` at the top stays at the top. A place within the part, behind `#`, is left out. If a
+/// name is too long, the result is empty and names no part.
 pub(super) fn resolve(from: &str, target: &str) -> String {
     if from.len().max(target.len()) > LONGEST_NAME {
         return String::new();
@@ -112,7 +113,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// An archive of these parts. The first is stored as it is, as `mimetype` must be.
+    /// Makes an archive of these parts. The first part is stored uncompressed, as `mimetype` must be.
     pub(in super::super) fn archive_of(parts: &[(&str, &str)]) -> Vec<u8> {
         let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
         for (number, (name, content)) in parts.iter().enumerate() {
@@ -136,7 +137,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_unfolds_too_far_is_refused_over_all_parts() {
+    fn decompressed_bytes_are_limited_over_all_parts() {
         let zeros = "\0".repeat(1000);
         let bytes = archive_of(&[("a", ""), ("b", &zeros)]);
         let limits = ExtractLimits { unfolded_bytes: 1999, ..ExtractLimits::default() };
@@ -149,7 +150,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_cut_short_is_broken() {
+    fn an_archive_that_is_cut_short_is_broken() {
         let bytes = archive_of(&[("a", "one"), ("b", "two")]);
         for end in [4, bytes.len() / 2, bytes.len() - 1] {
             let cut = OpenZip::open(&bytes[..end], &ExtractLimits::default()).map(|_| ());

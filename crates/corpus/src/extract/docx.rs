@@ -1,9 +1,9 @@
 //! Word, since 2007: Office Open XML.
 //!
-//! The body comes first, then footnotes, endnotes, headers and footers, each part once, as far as they have text. A
-//! paragraph ends a line, and so do a break and a cell of a table. Text that was deleted, or moved from here, while changes
-//! were tracked is not there; what was inserted is. The code of a field is no text, its result is. Of a text box that is
-//! written twice, for new and for old programs, the new one is read.
+//! The text of the body comes first, then that of footnotes, endnotes, headers and footers, each part once. Paragraphs, breaks and
+//! cells of tables end lines. If changes were tracked, inserted text is read, and text that was deleted or moved away is not. Of a
+//! field, the result is read and the code is not. If a text box is written twice, for new and for old programs, the new version is
+//! read.
 
 use super::archive::OpenZip;
 use super::package::{self, Main};
@@ -33,14 +33,14 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>, main: &Main) -> Result<Extr
     Ok(Extracted { title, metadata, marks, ..Extracted::new(DocumentFormat::Docx, text) })
 }
 
-/// What is text in Word beside the characters of runs, and what is none.
+/// Handles elements that are text in Word beside the characters of runs, and skips elements that are none.
 fn open(element: &Element<'_>, writing: &mut TextWriter<'_>) -> Enter {
     match element.name() {
-        // Properties hold tab stops and marks of revision, which are called as the tabs and revisions of text.
+        // Properties are skipped, because tab stops and marks of revision in them have the same names as tabs and revisions of text.
         "pPr" | "rPr" | "tblPr" | "trPr" | "tcPr" | "sectPr" | "del" | "moveFrom" | "instrText" => {
             return Enter::No;
         }
-        // The rulers above the notes are notes themselves, of these kinds.
+        // The rulers above the notes are stored as notes of other types than `normal`.
         "footnote" | "endnote" if element.attribute("type").is_some_and(|kind| kind != "normal") => {
             return Enter::No;
         }
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_deleted_and_what_computes_is_not_text() {
+    fn deleted_text_and_codes_of_fields_are_not_text() {
         let found = docx(
             "<w:p><w:r><w:t>a </w:t></w:r><w:del><w:r><w:delText>b</w:delText></w:r></w:del>\
              <w:moveFrom><w:r><w:t>c</w:t></w:r></w:moveFrom><w:ins><w:r><w:t>d </w:t></w:r></w:ins>\

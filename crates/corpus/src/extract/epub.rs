@@ -19,7 +19,7 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>) -> Result<Extracted, Refusa
     let opf = archive.needed(&package)?;
     let mut book = Book::default();
     xml::visit(&opf, limits, &mut book)?;
-    // Fonts are often listed as encrypted in books that can be read; chapters never are.
+    // A book is refused only if a chapter is encrypted, because books that can be read often list their fonts as encrypted.
     let mut encrypted = Attributes { of: ("CipherReference", "URI"), values: Vec::new() };
     if let Some(encryption) = archive.part("META-INF/encryption.xml")? {
         xml::visit(&encryption, limits, &mut encrypted)?;
@@ -42,7 +42,7 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>) -> Result<Extracted, Refusa
     Ok(Extracted { title, metadata, marks, ..Extracted::new(DocumentFormat::Epub, text) })
 }
 
-/// All values of one attribute of one element.
+/// Collects the values of one attribute of all elements with one name.
 struct Attributes {
     of: (&'static str, &'static str),
     values: Vec<String>,
@@ -62,7 +62,7 @@ impl Visitor for Attributes {
     fn close(&mut self, _name: &str) {}
 }
 
-/// What there is, and in which order it is read.
+/// The parts of a book by their ids, and the ids of its chapters in reading order.
 #[derive(Default)]
 struct Book {
     manifest: HashMap<String, String>,
@@ -88,7 +88,7 @@ impl Visitor for Book {
     fn close(&mut self, _name: &str) {}
 }
 
-/// A reference with its `%20` and the like resolved, as names in the archive have them.
+/// Decodes `%20` and the like in a reference, because names in the archive are not encoded.
 fn percent_decoded(reference: &str) -> String {
     let mut bytes = Vec::with_capacity(reference.len());
     let mut rest = reference.as_bytes();

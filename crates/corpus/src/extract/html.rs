@@ -1,9 +1,9 @@
-//! HTML, by its tokens.
+//! HTML, read by its tokens.
 //!
-//! A tree is not needed to know what a reader sees: which elements begin a new line, which ones hold no text, and
-//! characters with their references resolved. The tokeniser is that of a browser, so no markup is so broken that it
-//! cannot be read, and without a tree nothing can be nested too deep. Of a tag with very many attributes it is given the first
-//! ones only (`tags`): its time would grow with the square of their number.
+//! No tree is needed: the text follows from the elements that begin a new line, the elements that hold no text, and the characters
+//! with their references resolved. The tokeniser is that of a browser, so it reads any broken markup, and without a tree nothing can
+//! be nested too deep. If a tag has very many attributes, the tokeniser is given only the first ones (`tags`), because its time would
+//! grow with the square of their number.
 
 mod encoding;
 mod tags;
@@ -79,7 +79,7 @@ const BLOCKS: [&str; 52] = [
 /// Elements whose content is not text of the page, and in which a browser that runs scripts sees no markup.
 const SILENT: [&str; 6] = ["iframe", "noembed", "noframes", "noscript", "script", "style"];
 
-/// What `<meta name>` may say, and what it is called here.
+/// The names of `<meta>` elements that are read, each with the key of its property.
 const METADATA: [(&str, &str); 7] = [
     ("author", "author"),
     ("dc.creator", "author"),
@@ -105,13 +105,13 @@ pub(super) fn extract_decoded(decoded: &Decoded<'_>, limits: &ExtractLimits) -> 
     Ok(Extracted { title, metadata, marks, repaired, ..Extracted::new(DocumentFormat::Html, text) })
 }
 
-/// What the head of a page says.
+/// The properties in the head of a page.
 pub(super) struct HtmlHead {
     pub(super) title: Option<String>,
     pub(super) metadata: BTreeMap<String, String>,
 }
 
-/// Writes the text of a page, and gives what stands in its head.
+/// Writes the text of a page, and returns the properties in its head.
 pub(super) fn write(page: &str, writing: &mut TextWriter<'_>) -> HtmlHead {
     let reader = RefCell::new(HtmlReader {
         writing,
@@ -121,7 +121,7 @@ pub(super) fn write(page: &str, writing: &mut TextWriter<'_>) -> HtmlHead {
         templates: 0,
         preformatted: 0,
     });
-    // The tokeniser would look for a mark at the beginning of every piece that it is given.
+    // The byte-order mark is removed below, because the tokeniser would look for one at the beginning of every piece that it is given.
     let options = TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() };
     let tokenizer = Tokenizer::new(Sink { reader, told: Cell::new(false) }, options);
     tags::feed(&tokenizer, page.strip_prefix('\u{feff}').unwrap_or(page), MOST_ATTRIBUTES);
@@ -131,7 +131,7 @@ pub(super) fn write(page: &str, writing: &mut TextWriter<'_>) -> HtmlHead {
     HtmlHead { title: Some(title).filter(|title| !title.is_empty()), metadata }
 }
 
-/// The tokeniser lends its sink out unchanged, hence the cells.
+/// The sink of the tokeniser. Its fields are cells, because the tokeniser calls it by a shared reference.
 struct Sink<'w, 'l> {
     reader: RefCell<HtmlReader<'w, 'l>>,
     told: Cell<bool>,
@@ -148,13 +148,13 @@ struct HtmlReader<'w, 'l> {
     title: String,
     metadata: BTreeMap<String, String>,
     within: Within,
-    /// How many `<template>` are open. What is in them is not shown.
+    /// The number of open `<template>` elements, whose content is not shown.
     templates: usize,
-    /// How many `<pre>` are open. White space in them is as it is.
+    /// The number of open `<pre>` and `<textarea>` elements, whose white space is kept.
     preformatted: usize,
 }
 
-/// Which element the characters belong to.
+/// The kind of element that the characters belong to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Within {
     Text,
@@ -195,7 +195,7 @@ impl HtmlReader<'_, '_> {
     fn tag(&mut self, tag: &Tag) -> TokenSinkResult<()> {
         let name = &*tag.name;
         let opens = tag.kind == TagKind::StartTag;
-        // A title, a script and their like end at the first tag that closes them.
+        // Any tag ends a title, a script and their like, because the tokeniser takes only the tag that closes them for a tag.
         self.within = Within::Text;
         if self.templates == 0 && BLOCKS.contains(&name) {
             self.writing.end_line();
@@ -222,7 +222,7 @@ impl HtmlReader<'_, '_> {
                 self.within = Within::Title;
                 return TokenSinkResult::RawData(RawKind::Rcdata);
             }
-            // XHTML may close an element at once, which a browser that reads it as HTML would not notice.
+            // An element of XHTML that closes itself has no content. A browser that reads the page as HTML would ignore the slash.
             _ if SILENT.contains(&name) && !tag.self_closing => {
                 self.within = Within::Silence;
                 let kind = if name == "script" { RawKind::ScriptData } else { RawKind::Rawtext };
@@ -235,7 +235,7 @@ impl HtmlReader<'_, '_> {
         TokenSinkResult::Continue
     }
 
-    /// The first value counts.
+    /// Keeps a property, unless an earlier element gave it a value.
     fn remember(&mut self, key: &str, value: Option<&str>) {
         if let Some(value) = value.map(str::trim).filter(|value| !value.is_empty()) {
             self.metadata.entry(key.to_owned()).or_insert_with(|| value.to_owned());
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_seen_is_not_text() {
+    fn hidden_elements_are_not_text() {
         let page = "a<script>if (1 < 2) { '<p>' }</script><style>p {}</style><noscript><p>b</noscript>\
                     <template><p>c<template>d</template>e</template><!-- f --><iframe>g</iframe>h";
         assert_eq!(html(page).text, "ah\n");

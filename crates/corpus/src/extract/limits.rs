@@ -1,11 +1,11 @@
-//! What a document may cost before it is refused.
+//! Limits on the cost of a document.
 
 use std::time::Duration;
 
 use super::Refusal;
 use crate::setters::setters;
 
-/// What a document may cost before it is refused.
+/// Limits on the cost of a document. A document above a limit is refused.
 ///
 /// Documents come from strangers: a page of a few kilobytes can ask for gigabytes of memory or for hours. Every format
 /// is read within these bounds, which are far above what documents of people need.
@@ -66,7 +66,7 @@ impl ExtractLimits {
         if bytes <= self.bytes { Ok(()) } else { Err(Refusal::TooLarge { bytes, limit: self.bytes }) }
     }
 
-    /// The refusal of a file that unfolds to more than it may.
+    /// The refusal of a file that decompresses to more than the limit.
     pub(super) fn unfolds_too_far(&self) -> Refusal {
         Refusal::TooLarge { bytes: self.unfolded_bytes.saturating_add(1), limit: self.unfolded_bytes }
     }

@@ -1,7 +1,7 @@
 //! Markdown: text as it is, without the front matter.
 //!
-//! Marks of emphasis and links are left in: they are a few characters, tokens have no punctuation, and an offset in the
-//! text is one in the file.
+//! Marks of emphasis and links are left in, because they are only a few characters, tokens have no punctuation, and offsets in the
+//! text are then offsets in the file behind the front matter.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub(super) fn extract(bytes: &[u8]) -> Result<Extracted, Refusal> {
     Ok(Extracted { title, metadata, repaired, ..Extracted::new(DocumentFormat::Markdown, text) })
 }
 
-/// A text of Markdown without its front matter, and what it says about itself.
+/// Splits a text of Markdown into the text without its front matter, and its properties.
 pub(crate) fn body(text: Cow<'_, str>) -> (Cow<'_, str>, FileProperties) {
     let split = |text: &str| {
         let (mut metadata, body) = front_matter(text);
@@ -32,9 +32,9 @@ pub(crate) fn body(text: Cow<'_, str>) -> (Cow<'_, str>, FileProperties) {
     (body, about)
 }
 
-/// The front matter, `key: value` between two lines of dashes, and what follows it.
+/// Splits a text into its front matter, `key: value` between two lines of dashes, and the rest.
 ///
-/// Only lines that say one thing are understood; lists and nested values are passed over.
+/// Only lines with one value are read; lists and nested values are skipped.
 fn front_matter(text: &str) -> (BTreeMap<String, String>, &str) {
     let mut metadata = BTreeMap::new();
     let (first, mut rest) = split_line(text);
@@ -55,7 +55,7 @@ fn front_matter(text: &str) -> (BTreeMap<String, String>, &str) {
             metadata.insert(key.trim_end().to_lowercase(), unquoted(value.trim()).to_owned());
         }
     }
-    // Dashes that nothing answers are a ruler.
+    // If no second line of dashes follows, the first is a horizontal rule.
     (BTreeMap::new(), text)
 }
 
@@ -69,7 +69,7 @@ fn unquoted(value: &str) -> &str {
     within('"').or_else(|| within('\'')).unwrap_or(value)
 }
 
-/// The first heading: behind number signs, or above a line of equals signs or dashes. Lines of code have none.
+/// The first heading: behind number signs, or above a line of equals signs or dashes. Lines of code are no headings.
 fn first_heading(text: &str) -> Option<String> {
     let mut in_code = false;
     let mut above = "";

@@ -1,12 +1,12 @@
-//! The text of the documents people have.
+//! Extracts the text of documents.
 //!
-//! [`extract`] takes the bytes of one file, of whichever kind, and gives its text, its title, what the file says about
-//! itself, and marks that say on which page or in which paragraph a place of the text lies. It is pure: no files, no
-//! network, nothing remembered. Bytes come from strangers, so every format is read within [`ExtractLimits`], and what gives no
-//! text is a [`Refusal`] in words.
+//! [`extract`] takes the bytes of one file of any kind, and returns its text, its title, its other properties, and marks: the places in
+//! the text at which pages, paragraphs, slides or chapters begin. The function is pure: it reads no files and no network, and remembers
+//! nothing. Bytes come from strangers, so every format is read within [`ExtractLimits`], and a file that gives no text gives a
+//! [`Refusal`] in words.
 //!
-//! The kind is told by what the bytes are, not by the name. Only where bytes cannot tell, because the file is plain
-//! characters either way, does the name: a fragment of HTML, or Markdown.
+//! The kind of a file follows from its bytes, not from its name. Only if the bytes are plain characters in either case does the name
+//! decide: for a fragment of HTML, or Markdown.
 //!
 //! Paragraphs, headings, items of lists and cells of tables end in a line break. Notes stand where the format has them: at
 //! the end in Word, at their place in OpenDocument. Text that was deleted while changes were tracked, codes of fields,
@@ -68,7 +68,7 @@ pub(crate) use recognise::{Recognised, recognise};
 #[cfg(feature = "warc")]
 use crate::decode::Decoded;
 
-/// What kind of document a file is.
+/// The kind of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum DocumentFormat {
@@ -91,7 +91,7 @@ pub enum DocumentFormat {
 }
 
 impl DocumentFormat {
-    /// The name for programs: the usual ending of a file's name.
+    /// The name for programs: the usual extension of a file's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Text => "txt",
@@ -112,22 +112,22 @@ impl fmt::Display for DocumentFormat {
     }
 }
 
-/// What was found in a file.
+/// The text and the properties of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Extracted {
-    /// What the file is.
+    /// The kind of the document.
     pub format: DocumentFormat,
-    /// Its text.
+    /// The text.
     pub text: String,
-    /// Its title, where it says one.
+    /// The title, if the file states one.
     pub title: Option<String>,
-    /// What else it says about itself, as it says it: `author`, `created`, `modified`, `language`, `subject`, `keywords`,
-    /// `description`; in Markdown, whatever stands in the front matter.
+    /// The other properties, as the file states them: `author`, `created`, `modified`, `language`, `subject`, `keywords`,
+    /// `description`; in Markdown, all values of the front matter.
     pub metadata: BTreeMap<String, String>,
-    /// Where in the text its pages, paragraphs, slides or chapters begin, ascending. Parts without text have none.
+    /// The places in the text at which pages, paragraphs, slides or chapters begin, ascending. Parts without text have no mark.
     pub marks: Vec<ExtractedMark>,
-    /// Whether something that is not a character had to be replaced by U+FFFD.
+    /// Whether invalid characters were replaced by U+FFFD.
     pub repaired: bool,
 }
 
@@ -136,36 +136,36 @@ impl Extracted {
         Self { format, text, title: None, metadata: BTreeMap::new(), marks: Vec::new(), repaired: false }
     }
 
-    /// Where the byte `offset` of the text lies: the last mark at or before it.
+    /// The page, paragraph, slide or chapter of the byte `offset` of the text: that of the last mark at or before the byte.
     pub fn place_of(&self, offset: usize) -> Option<MarkPlace> {
         let after = self.marks.partition_point(|mark| mark.offset <= offset);
         Some(self.marks.get(after.checked_sub(1)?)?.place)
     }
 }
 
-/// What a file says about itself, beside its text.
+/// The properties that a file states, beside its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileProperties {
-    /// Its title, where it says one.
+    /// The title, if the file states one.
     pub title: Option<String>,
-    /// What else it says, as [`Extracted::metadata`] has it.
+    /// The other properties, as in [`Extracted::metadata`].
     pub metadata: BTreeMap<String, String>,
-    /// Where in the text its pages, paragraphs, slides or chapters begin, ascending.
+    /// The places in the text at which pages, paragraphs, slides or chapters begin, ascending.
     pub marks: Vec<ExtractedMark>,
 }
 
-/// A place in a text that a reader of the file would know it by.
+/// A place in an extracted text at which a page, a paragraph, a slide or a chapter begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExtractedMark {
-    /// The first byte of the text that lies there.
+    /// The offset of the place in the text, in bytes.
     pub offset: usize,
-    /// What begins there.
+    /// The page, paragraph, slide or chapter that begins at the offset.
     pub place: MarkPlace,
 }
 
-/// What begins at an [`ExtractedMark`], counted from 1.
+/// The page, paragraph, slide or chapter at an [`ExtractedMark`], counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MarkPlace {
@@ -190,10 +190,10 @@ impl fmt::Display for MarkPlace {
     }
 }
 
-/// The text of a file, whatever kind of document it is.
+/// Extracts the text of a file of any kind.
 ///
-/// Text that says nothing about its encoding has that of its byte-order mark, else UTF-8 if it is valid, else the one that
-/// its bytes look like. `name` is looked at only where the bytes do not tell what the file is.
+/// If a text does not state its encoding, a byte-order mark decides, else UTF-8 is taken if it is valid, else the encoding is guessed
+/// from the bytes. `name` is used only if the bytes do not show the kind of the file.
 ///
 /// ```
 /// use minwise_corpus::{ExtractLimits, extract};
@@ -216,7 +216,7 @@ pub fn extract(bytes: &[u8], name: Option<&str>, limits: &ExtractLimits) -> Resu
     extract_as(recognise(bytes, name)?, bytes, limits)
 }
 
-/// The text of a file that was recognised already and is within the limit.
+/// Extracts the text of a file that was recognised already and is within the limit.
 pub(crate) fn extract_as(
     kind: Recognised,
     bytes: &[u8],
@@ -232,7 +232,7 @@ pub(crate) fn extract_as(
         Recognised::Pdf => pdf::extract(bytes, limits),
         #[cfg(feature = "office")]
         Recognised::Zip => zipped::extract(bytes, limits),
-        // Its parts would tell its kind, and nothing opens it.
+        // The parts of the archive would show the kind of the document, but without the feature nothing can open it.
         #[cfg(not(feature = "office"))]
         Recognised::Zip => {
             Err(Refusal::MissingFeature { what: "an Office document or another archive", feature: "office" })
@@ -250,7 +250,7 @@ pub(crate) fn extract_page(page: &Decoded<'_>, limits: &ExtractLimits) -> Result
     html::extract_decoded(page, limits)
 }
 
-/// The refusal of every page.
+/// Refuses every page, because HTML is not compiled in.
 #[cfg(all(not(feature = "html"), feature = "warc"))]
 pub(crate) fn extract_page(_page: &Decoded<'_>, _limits: &ExtractLimits) -> Result<Extracted, Refusal> {
     Err(NO_HTML)

@@ -2,8 +2,8 @@
 //!
 //! Paragraphs and headings end a line, and so do breaks and cells. A note stands where it is called, on lines of its own.
 //! Headers and footers follow the body, each once. Comments, the text that tracked changes have deleted, and the
-//! pronunciation beside ruby text are not text. White space is what the format says: a run of it is one space, and more
-//! than one is an element with a count.
+//! pronunciation beside ruby text are not text. As in the format, a run of white space is one space, and several spaces are an
+//! element with a count.
 
 use super::archive::OpenZip;
 use super::properties;
@@ -11,7 +11,7 @@ use super::writing::TextWriter;
 use super::xml::{self, Element, Enter, Visitor};
 use super::{DocumentFormat, ExtractLimits, Extracted, Refusal};
 
-/// Spaces that one element may stand for; it says how many, and may say anything.
+/// Maximum number of spaces per element, because the count of the element may be any number.
 const MOST_SPACES: usize = 1000;
 
 /// The text of an OpenDocument text.
@@ -29,13 +29,13 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>) -> Result<Extracted, Refusa
         xml::visit(&styles, limits, &mut body)?;
     }
     let (text, marks) = body.writing.finish()?;
-    // What is wrong with its properties does not cost a document its text.
+    // If the properties are damaged, the document still has its text.
     let meta = archive.part("meta.xml").ok().flatten().unwrap_or_default();
     let (title, metadata) = properties::read(&meta, properties::OPEN_DOCUMENT, limits).unwrap_or_default();
     Ok(Extracted { title, metadata, marks, ..Extracted::new(DocumentFormat::Odt, text) })
 }
 
-/// Whether a manifest speaks of encryption.
+/// Whether a manifest lists an encrypted part.
 fn is_encrypted(manifest: &[u8], limits: &ExtractLimits) -> Result<bool, Refusal> {
     struct OdtManifest(bool);
     impl Visitor for OdtManifest {
@@ -55,12 +55,12 @@ fn is_encrypted(manifest: &[u8], limits: &ExtractLimits) -> Result<bool, Refusal
 
 struct Body<'l> {
     writing: TextWriter<'l>,
-    /// How many paragraphs are open: a frame in one may hold others.
+    /// The number of open paragraphs. A frame in a paragraph may hold others.
     paragraphs: usize,
     region: Region,
 }
 
-/// In a part of styles, only what stands in headers and footers is text.
+/// The region of a part that is read. In the part of styles, only headers and footers are text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Region {
     Wanted,

@@ -9,23 +9,23 @@ use super::{ExtractLimits, Refusal};
 
 /// A relationship of a part to another one.
 pub(super) struct Relationship {
-    /// What the part calls it.
+    /// The id by which the part refers to the relationship.
     pub(super) id: String,
-    /// The last step of its type: `officeDocument`, `slide`, `footnotes`. The rest differs between editions of the standard.
+    /// The last step of the type: `officeDocument`, `slide`, `footnotes`. The steps before differ between editions of the standard.
     pub(super) kind: String,
-    /// Where the other part is, as seen from this one. It is resolved where it is needed: a short mention may stand for a
-    /// long name, and there may be very many that nobody needs.
+    /// The path of the other part, relative to this one. The path is resolved only when it is needed, because a short mention may
+    /// stand for a long name, and a file may have very many relationships that nobody needs.
     target: String,
 }
 
 impl Relationship {
-    /// The name of the part that it leads to from `part`.
+    /// The name of the part to which the relationship leads from `part`.
     pub(super) fn target(&self, part: &str) -> String {
         resolve(part, &self.target)
     }
 }
 
-/// The relationships of a part, in order; those of the package itself for the name `""`.
+/// The relationships of a part, in order; for the name `""`, those of the package itself.
 pub(super) fn relationships(archive: &mut OpenZip<'_, '_>, part: &str) -> Result<Vec<Relationship>, Refusal> {
     let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
     let name =
@@ -40,7 +40,7 @@ struct RelationshipList(Vec<Relationship>);
 
 impl Visitor for RelationshipList {
     fn open(&mut self, element: &Element<'_>) -> Enter {
-        // A relationship to something outside, such as a link, has no part.
+        // A relationship to something outside, such as a link, is left out, because it leads to no part.
         let is_inside = element.attribute("TargetMode").is_none_or(|mode| mode != "External");
         if element.name() == "Relationship" && is_inside {
             let kind = element.attribute("Type").unwrap_or_default();
@@ -103,7 +103,7 @@ impl Visitor for Types {
     fn close(&mut self, _name: &str) {}
 }
 
-/// Title and metadata of a package. What is wrong with them does not cost the text.
+/// Title and metadata of a package. If they are damaged, they are left out, and the text is read all the same.
 pub(super) fn properties(archive: &mut OpenZip<'_, '_>) -> Properties {
     let part = relationships(archive, "").ok().and_then(|relationships| {
         relationships.into_iter().find(|relationship| relationship.kind == "core-properties")

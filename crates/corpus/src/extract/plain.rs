@@ -3,7 +3,7 @@
 use super::{DocumentFormat, Extracted, Refusal};
 use crate::decode::decode_by_content;
 
-/// The text of plain text.
+/// Decodes a file of plain text.
 pub(super) fn extract(bytes: &[u8]) -> Result<Extracted, Refusal> {
     if is_binary(bytes) {
         return Err(UNKNOWN);
@@ -13,32 +13,32 @@ pub(super) fn extract(bytes: &[u8]) -> Result<Extracted, Refusal> {
     Ok(Extracted { repaired, ..Extracted::new(DocumentFormat::Text, decoded.text.into_owned()) })
 }
 
-/// The refusal of what is neither a known kind of file nor text.
+/// The refusal of a file that is neither of a known kind nor text.
 pub(crate) const UNKNOWN: Refusal =
     Refusal::Unsupported { what: "neither text nor a kind of document that is read" };
 
 /// Whether bytes are no text in any encoding that people use.
 ///
-/// Nul bytes stand in binary files, in UTF-16, which begins with its mark, and now and then in UTF-8.
+/// NUL bytes stand in binary files, in UTF-16, which begins with a byte-order mark, and now and then in UTF-8.
 pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     memchr::memchr(0, bytes).is_some()
         && encoding_rs::Encoding::for_bom(bytes).is_none()
         && simdutf8::basic::from_utf8(bytes).is_err()
 }
 
-/// Bytes of a file among which [`has_many_nuls`] counts.
+/// Number of bytes at the beginning of a file in which [`has_many_nuls`] counts.
 pub(crate) const NUL_LOOK_BYTES: usize = 64 << 10;
 
-/// One NUL byte per this many bytes is allowed in bytes that are not UTF-8.
+/// Bytes that are not UTF-8 may have one NUL byte per this many bytes.
 const BYTES_PER_NUL: usize = 1000;
-/// One NUL byte per this many bytes, and some in any case, are allowed in UTF-8: programs end texts with one, and logs are
+/// UTF-8 may have one NUL byte per this many bytes, and [`TEXT_NULS`] in any case, because programs end texts with one, and logs are
 /// filled up with them after a crash.
 const TEXT_BYTES_PER_NUL: usize = 100;
 const TEXT_NULS: usize = 4;
-/// Whatever has one NUL byte per this many bytes is no text.
+/// Bytes with more than one NUL byte per this many bytes are no text in any case.
 const NUL_SHARE: usize = 4;
 
-/// Whether bytes of no known format hold more NUL bytes than a text does, without the mark of UTF-16.
+/// Whether bytes of no known format hold more NUL bytes than a text does, and lack the mark of UTF-16.
 ///
 /// The share was measured on the first 64 KiB of some 60,000 files:
 ///
@@ -76,7 +76,7 @@ mod tests {
         assert!(!has_many_nuls(&bytes));
         bytes[2] = 0;
         assert!(has_many_nuls(&bytes));
-        // In UTF-8, one per hundred, and a few in any case.
+        // UTF-8 may have one NUL byte per hundred bytes, and a few in any case.
         let mut bytes = vec![b'a'; 2000];
         bytes[..20].fill(0);
         assert!(!has_many_nuls(&bytes));
@@ -88,7 +88,7 @@ mod tests {
         let utf16: Vec<u8> = "a rose is a rose".encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert!(has_many_nuls(&utf16));
         assert!(!has_many_nuls(&[b"\xff\xfe", &*utf16].concat()));
-        // Only the beginning counts.
+        // Only the beginning of a file is counted.
         assert!(!has_many_nuls(&[vec![b'a'; NUL_LOOK_BYTES], vec![0; NUL_LOOK_BYTES]].concat()));
     }
 

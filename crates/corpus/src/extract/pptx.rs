@@ -18,7 +18,7 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>, main: &Main) -> Result<Extr
     let relationships = package::relationships(archive, &main.part)?;
     let mut order = SlideOrder(Vec::new());
     xml::visit(&archive.needed(&main.part)?, limits, &mut order)?;
-    // The first of several with one id counts.
+    // If several relationships have the same id, the first counts.
     let by_id: HashMap<_, _> = relationships.iter().rev().map(|one| (one.id.as_str(), one)).collect();
     let mut slides = TextRuns::new(limits, open);
     for (number, id) in (1..).zip(order.0) {
@@ -38,7 +38,7 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>, main: &Main) -> Result<Extr
     Ok(Extracted { title, metadata, marks, ..Extracted::new(DocumentFormat::Pptx, text) })
 }
 
-/// The slides, as the presentation has them: by the names of its relationships to them.
+/// The slides in the order of the presentation, by the ids of its relationships to them.
 struct SlideOrder(Vec<String>);
 
 impl Visitor for SlideOrder {
@@ -54,7 +54,7 @@ impl Visitor for SlideOrder {
     fn close(&mut self, _name: &str) {}
 }
 
-/// What is no text on a slide.
+/// Skips the numbers of slides, which are no text.
 fn open(element: &Element<'_>, _: &mut TextWriter<'_>) -> Enter {
     let is_number =
         element.name() == "fld" && element.attribute("type").is_some_and(|kind| kind == "slidenum");

@@ -1,4 +1,4 @@
-//! What a document says about itself: elements that hold one value each.
+//! Reads the properties that a document states: elements that hold one value each.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::{ExtractLimits, Refusal};
 /// The key under which the title is found.
 const TITLE: &str = "title";
 
-/// The elements of Office Open XML, `docProps/core.xml`, and what they are called here.
+/// The elements of Office Open XML, in `docProps/core.xml`, each with the key of its property.
 pub(super) const OFFICE: &[(&str, &str)] = &[
     ("title", TITLE),
     ("creator", "author"),
@@ -20,7 +20,8 @@ pub(super) const OFFICE: &[(&str, &str)] = &[
     ("modified", "modified"),
 ];
 
-/// The elements of OpenDocument, `meta.xml`. The one who began a document is its author; the creator is who saved it last.
+/// The elements of OpenDocument, in `meta.xml`, each with the key of its property. The person who began a document is its author;
+/// `creator` is the person who saved it last.
 pub(super) const OPEN_DOCUMENT: &[(&str, &str)] = &[
     ("title", TITLE),
     ("initial-creator", "author"),
@@ -33,7 +34,7 @@ pub(super) const OPEN_DOCUMENT: &[(&str, &str)] = &[
     ("date", "modified"),
 ];
 
-/// The elements of a package of EPUB.
+/// The elements of a package of EPUB, each with the key of its property.
 pub(super) const EPUB: &[(&str, &str)] = &[
     ("title", TITLE),
     ("creator", "author"),
@@ -46,8 +47,8 @@ pub(super) const EPUB: &[(&str, &str)] = &[
 /// Title and metadata.
 pub(super) type Properties = (Option<String>, BTreeMap<String, String>);
 
-/// What a part says, by the names that `known` gives its elements. Where one thing is said twice, the element that stands
-/// first in `known` counts, and of those the first in the part.
+/// Reads the properties of a part, by the keys that `known` gives to its elements. If several elements have the same key, the element
+/// that stands first in `known` counts, and of equal elements the first in the part.
 pub(super) fn read(
     bytes: &[u8],
     known: &'static [(&'static str, &'static str)],
@@ -75,7 +76,7 @@ struct PropertyReader {
 impl Visitor for PropertyReader {
     fn open(&mut self, element: &Element<'_>) -> Enter {
         let number = self.known.iter().position(|(name, _)| *name == element.name());
-        // The first of several counts.
+        // If an element occurs several times, the first with a value counts.
         self.current = number.filter(|number| self.values.get(*number).is_some_and(String::is_empty));
         Enter::Yes
     }

@@ -1,20 +1,20 @@
-//! What a file is, told by its bytes.
+//! Recognises the kind of a file by its bytes.
 
 use super::Refusal;
 use crate::decode::encoding_by_mark;
 
-/// A kind of file that is read, or may be once it has been opened.
+/// A kind of file that is read, or that may be read once it has been opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Recognised {
     Text,
     Markdown,
     Html,
     Pdf,
-    /// Which kind of document, the parts of it tell.
+    /// A zip archive, whose parts show which kind of document it is.
     Zip,
 }
 
-/// How far into a file its kind is looked for. HTML may have a comment or an XML declaration first.
+/// Bytes at the beginning of a file in which its kind is searched for. HTML may begin with a comment or an XML declaration.
 const HEAD_BYTES: usize = 1024;
 
 /// Files that are known and not read, by their magic numbers.
@@ -37,7 +37,7 @@ const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 /// Pictures, by their magic numbers.
 const PICTURES: [&[u8]; 5] = [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*"];
 
-/// What a file is. The name counts only between kinds that are all plain characters.
+/// Recognises the kind of a file. The name counts only between kinds that are all plain characters.
 pub(crate) fn recognise(bytes: &[u8], name: Option<&str>) -> Result<Recognised, Refusal> {
     if bytes.starts_with(b"PK\x03\x04") {
         return Ok(Recognised::Zip);
@@ -63,7 +63,7 @@ pub(crate) fn recognise(bytes: &[u8], name: Option<&str>) -> Result<Recognised, 
     Ok(Recognised::Text)
 }
 
-/// Whether a file is a PDF. Its mark may stand a little after the beginning, and there a text may speak of it.
+/// Whether a file is a PDF. The mark of PDF may stand a little after the beginning, but not in UTF-8, because a text may mention it.
 fn is_pdf(bytes: &[u8]) -> bool {
     let head = bytes.get(..HEAD_BYTES).unwrap_or(bytes);
     match memchr::memmem::find(head, b"%PDF-") {
@@ -73,7 +73,7 @@ fn is_pdf(bytes: &[u8]) -> bool {
     }
 }
 
-/// What the old kind of container holds: documents from before 2007, and new ones that are encrypted.
+/// The refusal of a container of old Office, which holds a document from before 2007, or a new one that is encrypted.
 fn ole(bytes: &[u8]) -> Refusal {
     // Names of streams stand in the directory of the container, in UTF-16.
     let holds = |name: &str| {
@@ -96,10 +96,10 @@ fn has_ending(name: Option<&str>, endings: &[&str]) -> bool {
 
 /// Whether a file declares itself to be HTML: a document type or a root element, after white space and comments.
 ///
-/// A text may well begin with `<b>` or `<p>`; those are left to the name.
+/// A text may well begin with `<b>` or `<p>`, so that for such a file the name decides.
 fn begins_as_html(bytes: &[u8]) -> bool {
     let head = bytes.get(..HEAD_BYTES).unwrap_or(bytes);
-    // A mark is obeyed; without one, what is looked for is the same in every encoding of the Web but UTF-16.
+    // A byte-order mark decides. Without one, UTF-8 will do, because the tags are the same bytes in every encoding of the Web but UTF-16.
     let head = match encoding_by_mark(head) {
         Some((encoding, marked)) => encoding.decode_without_bom_handling(marked).0.into_owned(),
         None => String::from_utf8_lossy(head).into_owned(),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_and_not_read_is_told_by_name() {
+    fn known_kinds_that_are_not_read_are_refused_by_name() {
         assert_eq!(recognise(b"\xff\xd8\xff\xe0", Some("a.txt")), Err(Refusal::OnlyPictures));
         let error = recognise(b"{\\rtf1 Hello}", None).unwrap_err().to_string();
         assert_eq!(error, "it is RTF; save it as `.docx` or `.odt`");

@@ -1,14 +1,14 @@
-//! Runs of text, as Word and PowerPoint both have them: Office Open XML calls the characters of a run `t`, and paragraphs,
-//! breaks and cells of tables end lines. What else is text, and what is none, each format says itself.
+//! Runs of text in Word and PowerPoint: Office Open XML calls the characters of a run `t`, and paragraphs, breaks and cells of
+//! tables end lines. Each format has a rule for the other elements that are text or hold none.
 
 use super::ExtractLimits;
 use super::writing::TextWriter;
 use super::xml::{Element, Enter, Visitor};
 
-/// What a format does with an element that has a meaning of its own there.
+/// The rule of a format for elements that have a meaning of their own in it.
 pub(super) type ElementRule = fn(&Element<'_>, &mut TextWriter<'_>) -> Enter;
 
-/// Writes down the text of runs.
+/// Writes the text of runs.
 pub(super) struct TextRuns<'l> {
     pub(super) writing: TextWriter<'l>,
     in_text: bool,
@@ -24,7 +24,7 @@ impl<'l> TextRuns<'l> {
 impl Visitor for TextRuns<'_> {
     fn open(&mut self, element: &Element<'_>) -> Enter {
         match element.name() {
-            // Of what is written twice, for new and for old programs, the new one is read.
+            // If content is written twice, for new and for old programs, the new version is read.
             "Fallback" => return Enter::No,
             "t" => self.in_text = true,
             "br" => self.writing.end_line(),

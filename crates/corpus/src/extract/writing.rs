@@ -1,18 +1,17 @@
-//! The text as it is put together: lines, and the marks beside them.
+//! Writes a text: its lines, and the marks beside them.
 
 use super::limits::ExtractLimits;
 use super::{ExtractedMark, MarkPlace, Refusal};
 
 /// The text of a document while it is written.
 ///
-/// Every format says the same three things: characters, the end of a line, and "here begins page 3". That a line does not
-/// end twice, that a mark stands before a character and not before nothing, and that a text stays within its limit, is
-/// seen to here.
+/// Every format writes characters, ends lines, and begins pages, paragraphs, slides or chapters. `TextWriter` ensures that a line
+/// does not end twice, that each mark stands before a character, and that the text stays within its limit.
 pub(super) struct TextWriter<'l> {
     limits: &'l ExtractLimits,
     text: String,
     marks: Vec<ExtractedMark>,
-    /// A place that has no character yet.
+    /// A break that no character has followed yet.
     pending: Option<PendingBreak>,
     paragraphs: u32,
     over: bool,
@@ -20,7 +19,7 @@ pub(super) struct TextWriter<'l> {
 
 #[derive(Clone, Copy)]
 enum PendingBreak {
-    /// The next paragraph that has a character, whichever number it will have.
+    /// A paragraph, which gets its number with its first character.
     Paragraph,
     Place(MarkPlace),
 }
@@ -44,7 +43,7 @@ impl<'l> TextWriter<'l> {
         self.text.push_str(characters);
     }
 
-    /// Writes running text: white space is one space, and none at the beginning of a line.
+    /// Writes running text: a run of white space becomes one space, and nothing at the beginning of a line.
     pub(super) fn push_flowing(&mut self, characters: &str) {
         let is_space = |character: char| character.is_ascii_whitespace();
         if characters.starts_with(is_space) {
@@ -76,7 +75,7 @@ impl<'l> TextWriter<'l> {
         }
     }
 
-    /// Ends the line; what follows is the next paragraph.
+    /// Ends the line, and begins the next paragraph.
     pub(super) fn begin_paragraph(&mut self) {
         self.end_line();
         if self.pending.is_none() {
@@ -84,7 +83,7 @@ impl<'l> TextWriter<'l> {
         }
     }
 
-    /// Ends the line; what follows is at this place.
+    /// Ends the line, and begins this page, slide or chapter.
     pub(super) fn begin(&mut self, place: MarkPlace) {
         self.end_line();
         self.pending = Some(PendingBreak::Place(place));

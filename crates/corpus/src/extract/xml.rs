@@ -3,7 +3,7 @@
 //! Names are compared without their prefix: producers choose prefixes freely, and within one kind of part the local names
 //! that matter here do not repeat in other namespaces, or mean the same where they do (`w:t`, `a:t` and `m:t` are all text).
 //!
-//! Entities of a document's own are the oldest way to make a small file large. None of these formats uses them, so a file
+//! Entities that a document declares are the oldest way to make a small file large. None of these formats uses them, so a file
 //! that declares one is refused, and none is ever resolved.
 
 use std::borrow::Cow;
@@ -14,15 +14,15 @@ use quick_xml::events::{BytesStart, Event};
 use super::{ExtractLimits, Refusal};
 use crate::decode::encoding_by_mark;
 
-/// What is told of the elements and characters of a part.
+/// Visits the elements and characters of a part.
 pub(super) trait Visitor {
-    /// An element begins. What is in it is visited only if this says so, and so is its end.
+    /// Visits the beginning of an element. The content of the element and its end are visited only if the result is [`Enter::Yes`].
     fn open(&mut self, element: &Element<'_>) -> Enter;
 
-    /// Characters, decoded. Those between two tags may come in several calls.
+    /// Visits characters, decoded. The characters between two tags may come in several calls.
     fn characters(&mut self, characters: &str);
 
-    /// An element that was entered ends.
+    /// Visits the end of an element that was entered.
     fn close(&mut self, name: &str);
 }
 
@@ -37,7 +37,7 @@ pub(super) enum Enter {
 pub(super) struct Element<'e>(&'e BytesStart<'e>);
 
 impl Element<'_> {
-    /// Its name without prefix.
+    /// The name of the element without prefix.
     pub(super) fn name(&self) -> &str {
         self.0.local_name().into_inner()
     }
@@ -47,7 +47,7 @@ impl Element<'_> {
         self.value(|key| key.rsplit(':').next() == Some(name))
     }
 
-    /// The value of an attribute that has a prefix, which tells it from one of the same name that has none.
+    /// The value of an attribute that has a prefix. An attribute of the same name without a prefix is another one.
     pub(super) fn prefixed(&self, name: &str) -> Option<String> {
         self.value(|key| key.rsplit_once(':').is_some_and(|(_, local)| local == name))
     }
@@ -56,7 +56,7 @@ impl Element<'_> {
         let mut attributes = self.0.attributes();
         let found =
             attributes.with_checks(false).flatten().find(|attribute| is_it(attribute.key.into_inner()))?;
-        // An attribute that refers to an unknown entity says nothing.
+        // An attribute that refers to an unknown entity counts as missing.
         quick_xml::escape::unescape(&found.value).ok().map(Cow::into_owned)
     }
 }
@@ -65,7 +65,7 @@ impl Element<'_> {
 pub(super) fn visit(bytes: &[u8], limits: &ExtractLimits, visitor: &mut dyn Visitor) -> Result<(), Refusal> {
     let text = decode(bytes)?;
     let mut reader = Reader::from_str(&text);
-    // How many elements are open, and above how many of them nothing is of interest.
+    // `depth` is the number of open elements. While more than `silent_above` are open, nothing is visited.
     let (mut depth, mut silent_above) = (0, usize::MAX);
     loop {
         let event = reader.read_event().map_err(Refusal::broken)?;
@@ -110,7 +110,7 @@ pub(super) fn visit(bytes: &[u8], limits: &ExtractLimits, visitor: &mut dyn Visi
     }
 }
 
-/// UTF-8, or UTF-16 that says so by its mark.
+/// Decodes UTF-8, or UTF-16 with a byte-order mark.
 fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Refusal> {
     match encoding_by_mark(bytes) {
         Some((encoding, marked)) => Ok(encoding.decode_without_bom_handling(marked).0),
@@ -121,7 +121,7 @@ fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Refusal> {
     }
 }
 
-/// The five references that XML itself knows.
+/// The characters of the five references that XML itself defines.
 fn predefined(name: &str) -> Result<char, Refusal> {
     match name {
         "amp" => Ok('&'),
@@ -137,7 +137,7 @@ fn predefined(name: &str) -> Result<char, Refusal> {
 mod tests {
     use super::*;
 
-    /// Writes down what it is told; does not enter `skip`.
+    /// Logs what it visits; does not enter `skip`.
     #[derive(Default)]
     struct ElementLog(String);
 
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_entered_is_not_visited() {
+    fn elements_that_are_not_entered_are_not_visited() {
         let xml = "<p>a<skip>b<skip>c</skip><i/>&amp;</skip>d<skip/>e</p>";
         assert_eq!(log(xml).unwrap(), "<p>ade</p>");
     }

@@ -1,4 +1,4 @@
-//! Which kind of document a zip archive is, told by what is in it.
+//! Recognises the kind of document that a zip archive is, by its parts.
 
 use super::archive::OpenZip;
 #[cfg(feature = "html")]
@@ -6,7 +6,7 @@ use super::epub;
 use super::package::{self, CONTENT_TYPES};
 use super::{ExtractLimits, Extracted, Refusal, docx, odt, pptx};
 
-/// The text of a document that is a zip archive.
+/// Extracts the text of a document that is a zip archive.
 pub(super) fn extract(bytes: &[u8], limits: &ExtractLimits) -> Result<Extracted, Refusal> {
     let mut archive = OpenZip::open(bytes, limits)?;
     let found = extract_from(&mut archive)?;
@@ -17,7 +17,7 @@ pub(super) fn extract(bytes: &[u8], limits: &ExtractLimits) -> Result<Extracted,
 }
 
 fn extract_from(archive: &mut OpenZip<'_, '_>) -> Result<Extracted, Refusal> {
-    // OpenDocument and EPUB say what they are in a part of this name.
+    // OpenDocument and EPUB state their kind in a part of this name.
     if let Some(kind) = archive.part("mimetype")? {
         return match kind.trim_ascii() {
             #[cfg(feature = "html")]

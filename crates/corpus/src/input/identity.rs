@@ -1,8 +1,8 @@
-//! Which files are the same file.
+//! Finds files that are given more than once.
 //!
-//! Resolving the path of each of a hundred thousand files takes a second; asking for its number on the disk
-//! is free, as the file is open anyway. Paths are resolved only when a number comes up again, to tell a file
-//! that is reached twice from two hard links, which are two inputs.
+//! Resolving the paths of a hundred thousand files takes a second; reading their inode numbers is free, because the files are
+//! open anyway. Paths are resolved only if an inode number comes up again, to tell a file that is reached twice from two hard
+//! links, which are two inputs.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::Metadata;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::Given;
 
-/// What identifies a file on this machine.
+/// The identity of a file on this machine: device and inode on Unix, elsewhere the resolved path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FileId(Identity);
 
@@ -46,7 +46,7 @@ impl FileId {
         Self::of(Path::new("-"), &metadata).ok()
     }
 
-    /// The identity of the file that standard input comes from. Only Unix tells.
+    /// The identity of the file that standard input comes from. Only Unix states it, so it is unknown here.
     #[cfg(not(unix))]
     pub(super) fn of_stdin() -> Option<Self> {
         None
@@ -70,7 +70,7 @@ struct SeenFiles {
 /// Whether a file is new.
 pub(super) enum Admission {
     New,
-    /// It was the source `first` already.
+    /// The file is the source `first` already.
     Repeat {
         first: usize,
         given: Given,
@@ -78,7 +78,7 @@ pub(super) enum Admission {
 }
 
 impl FileIds {
-    /// Takes note of a file that is to become the source number `source`.
+    /// Notes a file that is to become the source number `source`, and returns whether it is new.
     pub(super) fn admit<'p>(
         &mut self,
         id: FileId,
@@ -104,18 +104,18 @@ impl FileIds {
 
     /// Forgets a file that was to become the source number `source` and did not.
     pub(super) fn forget(&mut self, id: &FileId, source: usize) {
-        // Of hard links, the first one keeps the number.
+        // If the file is a hard link of an earlier source, this source keeps the inode number.
         if self.seen.get(id).is_some_and(|seen| seen.source == source) {
             self.seen.remove(id);
         }
     }
 
-    /// Takes note of the file behind a source that has no path. A source that has one is what the file is known by.
+    /// Notes the file behind a source that has no path. If the file is known by a source that has a path, that source stays.
     pub(super) fn note(&mut self, id: FileId, source: usize) {
         self.seen.entry(id).or_insert(SeenFiles { source, given: Given::Named });
     }
 
-    /// The source that is this file.
+    /// The number of the source that is this file.
     pub(crate) fn source_of(&self, id: &FileId) -> Option<usize> {
         self.seen.get(id).map(|seen| seen.source)
     }

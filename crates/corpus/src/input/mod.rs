@@ -1,4 +1,4 @@
-//! From inputs to sources.
+//! Resolves inputs to sources.
 //!
 //! An [`Input`] is standard input, a file, a folder, a pattern, or documents in memory. Folders and patterns are expanded in the order of their
 //! names, so that a corpus has one order on every machine.
@@ -39,14 +39,14 @@ use crate::source::{Origin, Packed, Source, SourceBytes, open_file, os_error};
 use crate::sources::{Content, CorpusState, Sources};
 use crate::spool::{Spool, Spooled};
 
-/// Files of records that stay open. The others are opened for each read, since a process may have about a thousand
+/// Maximum number of files of records that stay open. Other files are opened for each read, because a process may have about a thousand
 /// open.
 const KEPT_OPEN: usize = 256;
 
-/// The buffer through which compressed files are read.
+/// Size of the buffer through which compressed files are read.
 const READ_BYTES: usize = 256 << 10;
 
-/// What the inputs came to.
+/// The sources of the inputs, and all that was noted while they were resolved.
 pub(crate) struct Resolved {
     pub(crate) sources: Sources,
     pub(crate) file_ids: FileIds,
@@ -55,22 +55,22 @@ pub(crate) struct Resolved {
     pub(crate) skipped: Vec<Skipped>,
 }
 
-/// Two files that would have one id, so that all ids were made longer.
+/// Two files that would have the same id, because of which all ids were made longer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SameId {
-    /// What their id would be.
+    /// The id that both files would have.
     pub id: String,
-    /// Their names.
+    /// The names of the two files.
     pub names: [String; 2],
 }
 
 /// A folder that was walked.
 #[derive(Debug)]
 pub(crate) struct Walked {
-    /// As it was given.
+    /// The name of the folder as it was given.
     pub(crate) name: String,
-    /// With links resolved.
+    /// The path of the folder with links resolved.
     pub(crate) path: PathBuf,
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn resolve(
     }
     resolver.references = resolver.sources.len();
     check_readable(&resolver.sources, options)?;
-    // The inputs may be of another kind.
+    // The format of the references is taken away, because the inputs may have another layout.
     let reference_format = resolver.format.take();
     for input in inputs {
         resolver.input(input)?;
@@ -107,7 +107,7 @@ pub(crate) fn resolve(
     let Some(format) = resolver.format else { return Err(Error::new(ErrorKind::NoInput)) };
     let Resolver { mut sources, spool, file_ids, walked, beside, references, .. } = resolver;
     let spool = spool.into_file();
-    // Texts go by their ids, those of references among them.
+    // Texts are identified by their ids, so no two texts may have the same id, texts of references included.
     let is_text = |format: Option<Format>| format.is_some_and(|format| format.layout() == Layout::Texts);
     let same_id = match (is_text(reference_format), is_text(Some(format))) {
         (true, true) => tell_apart(&mut sources),
@@ -117,7 +117,7 @@ pub(crate) fn resolve(
     };
     let (reference_sources, input_sources) = sources.split_at(references);
     let mut contents = Vec::with_capacity(sources.len());
-    // Other fields than the text and the id are asked of documents between which there is something to choose.
+    // References always stay, so that the values by which keepers are chosen are not read from them.
     let reference_options = ReadOptions { value_fields: vec![], ..options.clone() };
     open_contents(reference_sources, spool.as_ref(), &reference_options, observer, &mut contents)?;
     open_contents(input_sources, spool.as_ref(), options, observer, &mut contents)?;
@@ -148,7 +148,7 @@ fn open_contents(
     Ok(())
 }
 
-/// Refuses sources if none of them can be read, or if one cannot and that is to be an error.
+/// Refuses sources if none of them can be read, or if one cannot be read and `strict` makes this an error.
 fn check_readable(sources: &[Source], options: &ReadOptions) -> Result<()> {
     let mut unread = sources.iter().filter_map(|source| Some((source.name(), source.unreadable()?)));
     let Some((name, message)) = unread.next() else { return Ok(()) };
@@ -160,7 +160,7 @@ fn check_readable(sources: &[Source], options: &ReadOptions) -> Result<()> {
     Err(Error::new(ErrorKind::Unreadable { name, message, others, strict: options.strict }))
 }
 
-/// Gives texts of different folders that have one relative path longer ids, one folder at a time. Says which two they were.
+/// Adds one more folder of the path to all ids, as long as two texts have the same id. Returns the first two that had.
 fn tell_apart(sources: &mut [Source]) -> Option<SameId> {
     let mut first = None;
     loop {
@@ -179,7 +179,7 @@ fn tell_apart(sources: &mut [Source]) -> Option<SameId> {
     }
 }
 
-/// Two sources that have one id.
+/// Finds two sources that have the same id.
 fn same_id(sources: &[Source]) -> Option<SameId> {
     let mut seen = HashMap::new();
     sources.iter().find_map(|source| {
@@ -196,8 +196,8 @@ pub(crate) enum Given {
     Found,
 }
 
-/// Whether a path leads somewhere else than further down. What stands for a document in every output is also where its
-/// output goes in an output folder, so it must not lead out of it.
+/// Whether a path leads elsewhere than to a place below the current folder. The id of a text is also the path of its output in an
+/// output folder, so it must not lead out of that folder.
 fn leads_out(path: &Path) -> bool {
     path.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir))
 }
@@ -210,7 +210,7 @@ struct Resolver<'o> {
     file_ids: FileIds,
     walked: Vec<Walked>,
     beside: SkippedFiles,
-    /// That of the first reference, or of the first input.
+    /// The format of the first reference or, once inputs are resolved, of the first input.
     format: Option<Format>,
     /// How many sources are references; 0 while they are being resolved.
     references: usize,
@@ -221,12 +221,12 @@ struct Resolver<'o> {
 #[derive(Default)]
 struct SourceNames {
     taken: HashSet<String>,
-    /// How many sources were looked at.
+    /// The number of sources whose names are in `taken`.
     sources: usize,
 }
 
 impl SourceNames {
-    /// A name that none of the sources has: the one that is wanted, or else that with a number.
+    /// Returns a name that no source has: the wanted name, or else the wanted name with a number.
     fn free(&mut self, wanted: &str, sources: &[Source]) -> String {
         // Documents without an id are named by their source, so that no two sources may have one name.
         let new = sources.get(self.sources..).unwrap_or_default();
@@ -252,10 +252,10 @@ impl Resolver<'_> {
         }
     }
 
-    /// Takes a file under another name than its path.
+    /// Adds a file under another name than its path.
     fn named_file(&mut self, path: &Path, name: &str) -> Result<()> {
         let (name, before) = (self.names.free(name, &self.sources), self.sources.len());
-        // The format follows from the name of the file, so that the source gets its own name last.
+        // The source gets its name only after `path` has added it, because the format follows from the name of the file.
         self.path(path)?;
         if let Some(source) = self.sources.get_mut(before) {
             (source.name, source.id_start) = (name.into(), 0);
@@ -272,7 +272,7 @@ impl Resolver<'_> {
             id_start: 0,
             origin: Origin::Memory,
             store: SourceBytes::Memory(memory.clone()),
-            // `resolve` sets it when the texts are found.
+            // `resolve` sets the size when the content is open.
             size_bytes: 0,
             compression: None,
             format,
@@ -286,7 +286,7 @@ impl Resolver<'_> {
         match fs_err::metadata(path) {
             Ok(metadata) if metadata.is_dir() => self.folder(&input, path),
             Ok(metadata) => {
-                // A file that is called like standard input is shown as a person would have to type it.
+                // If a file is called like standard input, its name is shown as a person has to type it.
                 let name = if input == STDIN { format!("./{STDIN}") } else { slashed(&input) };
                 let id_start = if leads_out(path) { name.rfind('/').map_or(0, |slash| slash + 1) } else { 0 };
                 self.file(name, id_start, path, Given::Named, metadata.is_file())
@@ -318,7 +318,7 @@ impl Resolver<'_> {
         self.found(input, (&slashed(matches.prefix), id_start), matches.folder, matches.files, false)
     }
 
-    /// Takes the files that `input` stands for. Their names begin with a prefix, and their ids where the number says.
+    /// Adds the files that `input` stands for. Names of sources begin with the prefix, and their ids begin at the byte `id_start` of the names.
     fn found(
         &mut self,
         input: &str,
@@ -351,14 +351,14 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    /// Takes a file that was found and cannot be read.
+    /// Adds a file that was found and cannot be read.
     fn unreadable(&mut self, name: String, id_start: usize, path: &Path, message: String) -> Result<()> {
         if !self.beside.is_new(path) {
             return Ok(());
         }
         let origin = origin_of(&name, path);
         let (name, store) = (name.into(), SourceBytes::Unreadable { message });
-        // A message about it has no line.
+        // The format is one of whole documents, so that a message about the file has no line.
         let (size_bytes, compression, format, packed) = (0, None, Format::DOCUMENT, None);
         self.add(Source { name, id_start, origin, store, size_bytes, compression, format, packed })
     }
@@ -370,7 +370,7 @@ impl Resolver<'_> {
                 first: STDIN.to_owned(),
             }));
         }
-        // A file that standard input comes from must not be replaced by an output.
+        // The file that standard input comes from is noted, because an output must not replace it.
         if let Some(id) = FileId::of_stdin() {
             self.file_ids.note(id, self.sources.len());
         }
@@ -423,7 +423,7 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    /// Takes a file, unless it was found and is no document: then gives its name back, with the reason.
+    /// Adds a file. If the file was found and is no document, returns its name and the reason instead.
     fn regular_file(
         &mut self,
         name: String,
@@ -439,7 +439,7 @@ impl Resolver<'_> {
             return Ok(Some((name, SkipReason::Empty)));
         }
         if let (0, Some(compression)) = (size_bytes, Compression::of_name(&name)) {
-            // Every compressed stream has a header; what has none is what is left of a download that failed.
+            // Every compressed stream has a header, so an empty file is the rest of a download that failed.
             let (compression, message) = (compression.name(), "the file is empty".to_owned());
             return Err(Error::new(ErrorKind::Damaged { name, compression, at: 0, message }));
         }
@@ -497,7 +497,7 @@ impl Resolver<'_> {
         Ok(None)
     }
 
-    /// A source that can be read only once, and only forwards.
+    /// Adds a source that can be read only once, and only forwards, by copying it to the spool.
     fn stream(&mut self, name: String, id_start: usize, origin: Origin, mut stream: impl Read) -> Result<()> {
         let mut head = Vec::new();
         let magic = stream.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut head);
@@ -515,7 +515,7 @@ impl Resolver<'_> {
         let look = self.look_at_spooled(spooled)?;
         let format = match self.format_by_name(&look, &name) {
             Some(format) => format,
-            // A pipeline that had nothing to say is a corpus of no records, not one document of no text.
+            // Empty standard input is a corpus without records, not one document without text, because a pipeline may have found nothing.
             None if spooled.size_bytes == 0 && matches!(origin, Origin::Stdin) => {
                 self.format.unwrap_or(Format::JSONL)
             }
@@ -530,7 +530,7 @@ impl Resolver<'_> {
             .map_err(|error| Error::io("read", SPOOL, error))
     }
 
-    /// The format as far as it is told by what was asked for, by the magic number, or by the name.
+    /// The format, if it follows from the option, from the magic number or from the name.
     fn format_by_name(&self, head: &[u8], name: &str) -> Option<Format> {
         match self.options.format {
             InputFormat::Only(format) => Some(format),
@@ -538,8 +538,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether a file of this name that has no bytes is a file of no records. What is compressed or begins with a magic number is
-    /// what is left of a download that failed.
+    /// Whether an empty file of this name is a file without records. Files that are compressed or begin with a magic number are never empty,
+    /// so an empty one is the rest of a download that failed.
     fn may_be_empty(&self, name: &str) -> bool {
         let format = self.format_by_name(&[], name);
         Compression::of_name(name).is_none()
@@ -593,7 +593,7 @@ fn spooled_source(name: String, id_start: usize, origin: Origin, spooled: Spoole
     Source { name, id_start, origin, store, size_bytes, compression, format, packed }
 }
 
-/// The first `bytes` bytes, or as many as there are, of the `size_bytes` that lie at `base`.
+/// Reads the first `bytes` bytes, or as many as there are, of the `size_bytes` bytes that lie at `base`.
 fn look(file: &File, base: u64, size_bytes: u64, bytes: usize) -> io::Result<Vec<u8>> {
     let mut head = vec![0; bytes.min(usize::try_from(size_bytes).unwrap_or(usize::MAX))];
     let filled = read_at(file, base, &mut head)?;
@@ -601,7 +601,7 @@ fn look(file: &File, base: u64, size_bytes: u64, bytes: usize) -> io::Result<Vec
     Ok(head)
 }
 
-/// What a compressed file begins with. Damage is not reported here but when the file is read in earnest.
+/// Decompresses the beginning of a file. Damage is ignored here, because it is reported when the whole file is read.
 fn decompressed_head(compression: Compression, mut file: &File) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     if let Ok(decoder) = compression.decoder(BufReader::new(file)) {
@@ -620,7 +620,7 @@ fn open_decoder<'r>(
     compression.decoder(reader).map_err(|error| Error::io("decompress", name, error))
 }
 
-/// A path as it is shown: with forward slashes on every system.
+/// Writes a path with forward slashes on every system, as it is shown.
 fn slashed(path: &str) -> String {
     if cfg!(windows) { path.replace('\\', "/") } else { path.to_owned() }
 }

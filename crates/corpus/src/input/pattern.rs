@@ -7,13 +7,13 @@ use fast_glob::{glob_match, validate};
 use super::walk::{self, FoundFile};
 use crate::error::{Error, ErrorKind, Result};
 
-/// What a pattern matches.
+/// The files that a pattern matches.
 pub(super) struct PatternMatches<'p> {
     /// The part of the pattern before the names that are matched, up to and with its last slash.
     pub(super) prefix: &'p str,
-    /// The folder that part stands for.
+    /// The folder that the prefix names.
     pub(super) folder: &'p Path,
-    /// The files, never none.
+    /// The files, at least one.
     pub(super) files: Vec<FoundFile>,
 }
 
@@ -28,7 +28,7 @@ pub(super) fn expand(pattern: &str) -> Result<PatternMatches<'_>> {
     validate(names).map_err(|error| {
         Error::new(ErrorKind::BadPattern { pattern: pattern.to_owned(), message: reason(error.kind) })
     })?;
-    // A `!` in front would negate the pattern. It is a character of a name here, as in every shell.
+    // A leading `!` would negate the pattern. The `!` is escaped, because in shells it is a character of a name.
     let names = names.replacen('!', "\\!", usize::from(names.starts_with('!')));
     let folder = Path::new(prefix);
     let start = if prefix.is_empty() { Path::new(".") } else { folder };
@@ -59,7 +59,7 @@ fn may_hold(names: &str, folder: &FoundFile) -> bool {
     }
 }
 
-/// Why a pattern is none.
+/// Why a pattern is not well formed.
 fn reason(kind: fast_glob::ErrorKind) -> String {
     use fast_glob::ErrorKind::{
         BraceNestingTooDeep, TooManyBraceGroups, TrailingBackslash, UnclosedBrace, UnclosedBracket,
@@ -86,7 +86,7 @@ fn split(pattern: &str) -> (&str, &str) {
     pattern.split_at(prefix_len)
 }
 
-/// How deep a match can lie, so that `*.txt` in a home folder does not walk all of it.
+/// The maximum depth of a match, so that `*.txt` in a home folder does not walk all of it; `None` if there is no maximum.
 fn depth(names: &str) -> Option<usize> {
     let unbounded = names.contains("**") || names.contains('{');
     (!unbounded).then(|| names.split(['/', MAIN_SEPARATOR]).count())
@@ -140,10 +140,10 @@ mod tests {
         }
     }
 
-    /// A pattern names files; links and folders elsewhere are none of its business.
+    /// A broken link or an unreadable folder counts only if its path may match the pattern.
     #[cfg(unix)]
     #[test]
-    fn what_cannot_be_read_counts_if_the_pattern_asks_for_it() {
+    fn unreadable_files_count_if_they_may_match_the_pattern() {
         let folder = tempfile::tempdir().unwrap();
         fs_err::create_dir_all(folder.path().join("x")).unwrap();
         fs_err::write(folder.path().join("x/a.txt"), "a").unwrap();

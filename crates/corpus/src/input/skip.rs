@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::extract::{Recognised, recognise};
 use crate::format::Format;
 
-/// Files that file managers of macOS and Windows leave in folders. Upper and lower case are the same, as on these systems.
+/// Files that file managers of macOS and Windows leave in folders. Names are compared without case, as on these systems.
 const SYSTEM_FILES: [&str; 3] = [".DS_Store", "Thumbs.db", "desktop.ini"];
 
 /// A file that was found in a folder or by a pattern, and is no document.
@@ -34,9 +34,9 @@ pub enum SkipReason {
     OfficeLock,
     /// The writer of the records left it beside them: `_SUCCESS`, `.part-0.parquet.crc`.
     LeftBeside,
-    /// It has no bytes, and its name is not that of a file of records.
+    /// The file has no bytes, and its name is not that of a file of records.
     Empty,
-    /// It is of no known format, and holds more NUL bytes than a text does.
+    /// The file is of no known format, and holds more NUL bytes than a text does.
     Binary,
 }
 
@@ -65,7 +65,7 @@ impl fmt::Display for SkipReason {
     }
 }
 
-/// What was found beside the documents.
+/// The files that were found beside the documents.
 #[derive(Debug, Default)]
 pub(super) struct SkippedFiles {
     /// The skipped files, in the order in which they were found.
@@ -90,7 +90,7 @@ impl SkippedFiles {
 
     /// Whether a path is seen for the first time.
     pub(super) fn is_new(&mut self, path: &Path) -> bool {
-        // The file itself may be a link that leads nowhere, so that only its folder is resolved.
+        // Only the folder is resolved, because the file itself may be a link that leads nowhere.
         let resolved = match (path.parent(), path.file_name()) {
             (Some(parent), Some(name)) => {
                 let parent = if parent == Path::new("") { Path::new(".") } else { parent };
@@ -102,7 +102,7 @@ impl SkippedFiles {
     }
 }
 
-/// Whether the name of a file says that it is no document. Some names say so only beside records.
+/// Whether the name of a file shows that it is no document. Some names show it only beside records.
 pub(super) fn by_name(name: &str, beside_records: bool) -> Option<SkipReason> {
     let file = name.rsplit('/').next().unwrap_or(name);
     if SYSTEM_FILES.iter().any(|system| system.eq_ignore_ascii_case(file)) {
@@ -116,7 +116,7 @@ pub(super) fn by_name(name: &str, beside_records: bool) -> Option<SkipReason> {
     }
 }
 
-/// Whether a file may be a text, told by its first bytes. Other kinds of documents hold NUL bytes, too.
+/// Whether a file may be a text, by its first bytes and its name. Other kinds of documents may hold NUL bytes.
 pub(super) fn may_be_text(head: &[u8], name: &str) -> bool {
     matches!(recognise(head, Some(name)), Ok(Recognised::Text | Recognised::Markdown))
 }

@@ -28,7 +28,7 @@ pub enum Input {
     Stdin,
     /// A file or a folder. Its name is never read as a pattern or as standard input.
     Path(PathBuf),
-    /// All files whose paths match a pattern such as `data/*.jsonl`. There must be one.
+    /// All files whose paths match a pattern such as `data/*.jsonl`. At least one file must match.
     Pattern(String),
     /// Documents that the program holds in memory.
     Memory(InMemory),
@@ -37,14 +37,14 @@ pub enum Input {
     NamedFile {
         /// The file.
         path: PathBuf,
-        /// The name. If a source before it has the name, a number is added to it.
+        /// The name of the source. If an earlier source has the same name, a number is added to this one.
         name: String,
     },
 }
 
 impl Input {
     /// The input that a word of a command line stands for: `-` is standard input; a word that names a file or a folder is its
-    /// path, even if it has a `[`; any other word with a wildcard is a pattern; what is left is a path that does not exist.
+    /// path, even if it has a `[`; any other word with a wildcard is a pattern; any other word is a path that does not exist.
     #[must_use]
     pub fn from_word(word: impl AsRef<OsStr>) -> Self {
         let word = word.as_ref();

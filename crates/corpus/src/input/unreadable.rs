@@ -1,7 +1,7 @@
 //! Files that were found and cannot be read.
 //!
-//! Such a file is a source without bytes, whose only record is a reject. It stands among the other sources where it was found, so
-//! that every command counts and lists it as it does any other reject.
+//! Such a file is a source without bytes, whose only record is a reject. The source keeps its place among the others, so that every
+//! command counts and lists it as it does any other reject.
 
 use std::io;
 use std::path::Path;
@@ -69,7 +69,7 @@ pub(super) fn reason(path: &Path, error: io::Error) -> Option<String> {
         let target = target.to_string_lossy();
         return Some(format!("it is a link to `{}`, which does not exist", escape_control(&target)));
     }
-    // Links that lead to one another. `io::ErrorKind` has no stable name for it.
+    // Links that lead to one another give ELOOP, for which `io::ErrorKind` has no stable name.
     if path.is_symlink() && is_loop(&error) {
         return Some("it is a link that leads in a circle".to_owned());
     }
@@ -83,13 +83,13 @@ pub(super) fn loop_reason(above: &Path) -> String {
 
 /// Whether the process has too many open files or too little memory. The next file would fail for the same reason.
 fn is_exhaustion(error: &io::Error) -> bool {
-    // ENFILE and EMFILE; ERROR_TOO_MANY_OPEN_FILES.
+    // The codes are ENFILE and EMFILE, and on Windows ERROR_TOO_MANY_OPEN_FILES.
     let codes: &[i32] = if cfg!(windows) { &[4] } else { &[23, 24] };
     error.kind() == io::ErrorKind::OutOfMemory
         || error.raw_os_error().is_some_and(|code| codes.contains(&code))
 }
 
-/// ELOOP.
+/// Whether an error is ELOOP, which has the number 40 on Linux and 62 on macOS and the BSDs.
 fn is_loop(error: &io::Error) -> bool {
     let code = if cfg!(target_os = "linux") { 40 } else { 62 };
     cfg!(unix) && error.raw_os_error() == Some(code)

@@ -1,4 +1,4 @@
-//! The files of a folder, in one order everywhere.
+//! Lists the files of a folder, in the same order on every machine.
 
 use std::path::{Path, PathBuf};
 
@@ -11,20 +11,20 @@ use crate::source::os_error;
 /// A file found in a folder.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FoundFile {
-    /// Its path from the folder, for people: with forward slashes, and not always the exact name.
+    /// The path from the folder, for people: with forward slashes, and not always exact, because a name may not be UTF-8.
     pub(super) name: String,
-    /// Its path from the folder.
+    /// The exact path from the folder.
     pub(super) relative: PathBuf,
-    /// What is in the way, if it cannot be read.
+    /// The obstacle, if the file cannot be read.
     pub(super) obstacle: Option<Obstacle>,
 }
 
-/// What is in the way of a walk.
+/// A file or folder that a walk cannot read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Obstacle {
     /// The reason in words.
     pub(super) message: String,
-    /// Whether it is a folder, so that files may lie behind it.
+    /// Whether the obstacle is a folder, so that files may lie behind it.
     pub(super) is_folder: bool,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn files_in(folder: &Path, depth: Option<usize>) -> Result<Vec<FoundF
     Ok(files)
 }
 
-/// What is in the way of a walk, and where. The folder that is walked must be readable itself.
+/// The obstacle that an error of a walk stands for, with its path. The folder that is walked must be readable itself.
 fn obstacle(error: &walkdir::Error, folder: &Path) -> Result<(PathBuf, Obstacle)> {
     let path = error.path().unwrap_or(folder).to_owned();
     if let Some(above) = error.loop_ancestor() {
@@ -70,7 +70,7 @@ fn obstacle(error: &walkdir::Error, folder: &Path) -> Result<(PathBuf, Obstacle)
     }
 }
 
-/// An error of the operating system once more: `io::Error` cannot be cloned.
+/// Copies an error of the operating system, because `io::Error` cannot be cloned.
 fn copied(error: &std::io::Error) -> std::io::Error {
     error.raw_os_error().map_or_else(|| error.kind().into(), std::io::Error::from_raw_os_error)
 }

@@ -17,7 +17,7 @@ use proptest::prelude::*;
 
 use crate::support::{Folder, Record, assert_read_again, held, places, scan};
 
-/// Three rows; `first` tells them apart.
+/// Makes three rows, whose ids and texts follow from `first`.
 fn batch(first: i64) -> RecordBatch {
     let text = format!("text {first}");
     let texts = [Some(text.as_str()), None, Some("another")];
@@ -151,12 +151,12 @@ fn a_dictionary_does_not_unfold_in_memory() {
     assert_eq!(held(&folder.open(&["a.arrow"]).unwrap()), [(5000, 1000)]);
 }
 
-/// Where some bytes are found last.
+/// The last place of some bytes.
 fn find(bytes: &[u8], wanted: &[u8]) -> usize {
     bytes.windows(wanted.len()).rposition(|window| window == wanted).unwrap()
 }
 
-/// What came before it is not read, so that a stream of many is not read again for each batch.
+/// Dictionaries before the replacement are not read, because a stream of many would otherwise be read again for each batch.
 #[test]
 fn a_dictionary_that_was_replaced_is_not_read() {
     let folder = Folder::new();
@@ -180,7 +180,7 @@ fn a_dictionary_that_was_replaced_is_not_read() {
     assert_eq!(texts, ["the second"; 3]);
 }
 
-/// A length that cannot be is refused before memory is taken for it, which would end the process.
+/// An impossible length is refused before memory is allocated, because a failed allocation would end the process.
 #[test]
 fn a_compressed_buffer_that_is_too_long_is_refused() {
     let folder = Folder::new();
@@ -292,7 +292,7 @@ fn columns_that_do_not_fit_are_named() {
 }
 
 #[test]
-fn what_is_cut_short_says_where() {
+fn a_file_that_is_cut_short_is_refused_with_the_place() {
     let folder = Folder::new();
     both(&folder);
     let (whole, parts) = (folder.bytes("a.arrow"), folder.bytes("a.arrows"));
@@ -307,7 +307,7 @@ fn what_is_cut_short_says_where() {
     assert!(error.ends_with("its beginning: there is no schema"), "{error}");
 }
 
-/// That would fail when the second is written, after all the work.
+/// The files are refused at once, because the run would otherwise fail at the second file, after all the work.
 #[test]
 fn files_with_dictionaries_do_not_become_one() {
     let folder = Folder::new();
@@ -337,7 +337,7 @@ fn a_feather_file_is_an_arrow_file() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Damage is an error or goes unnoticed; it is never the end of the process.
+    /// Damage is an error or goes unnoticed, but never ends the process.
     #[test]
     fn damage_does_no_harm(
         as_file in any::<bool>(),

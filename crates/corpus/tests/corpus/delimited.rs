@@ -22,7 +22,7 @@ fn records_are_documents() {
         let texts: Vec<String> = records.iter().map(|record| record.text().replace('\t', ",")).collect();
         assert_eq!(texts, ["one, two\nthree", "four", "five"], "{name}");
         assert_eq!(records.iter().map(Record::id).collect::<Vec<_>>(), ["1", "2", "3"]);
-        // The line on which a record begins, as an editor counts, from 0.
+        // The line of a record is the one on which it begins, counted from 0.
         assert_eq!(records.iter().map(|record| record.line).collect::<Vec<_>>(), [1, 3, 5]);
         assert_read_again(&corpus, &records);
     }
@@ -54,7 +54,7 @@ fn a_semicolon_or_a_tab_is_found_out() {
     let kept = places(&scan(&corpus, 1 << 20));
     folder.copy(&corpus, &kept[..1], "out.csv", TableCompression::Keep);
     assert_eq!(folder.text("out.csv"), "id;title;text\r\n1;\"A; a\";\"1,5; two\"\r\n");
-    // A header that names other columns with another delimiter tells of the columns it has most of.
+    // If no delimiter gives the wanted columns, the hint lists the columns by the delimiter that gives most.
     folder.write("other.csv", "id;name;body\n1;a;b\n");
     let hint = folder.open(&["other.csv"]).unwrap_err().hint().unwrap().to_string();
     assert_eq!(hint, "its columns are `id`, `name` and `body`");
@@ -130,7 +130,7 @@ fn a_large_record_is_skipped_and_not_loaded() {
     assert_eq!(records[1].text(), large);
 }
 
-/// Each of them lies between two cuts alone. A header may be longer than records are permitted to be.
+/// A long header and a long record each lie alone between two cuts. A header may be longer than the record limit.
 #[test]
 fn a_long_header_is_no_record() {
     let folder = Folder::new();
@@ -184,7 +184,7 @@ fn record() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// However a file is cut, what comes out is what the reference reads, and a copy of everything is the file.
+    /// However a file is cut, its records are those that the reference reads, and a copy of all records is the file.
     #[test]
     fn chunks_do_not_matter(records in prop::collection::vec(record(), 0..20), target in 1u64..200) {
         let body = format!("id,text\n{}", records.concat());

@@ -1,4 +1,4 @@
-//! Folders of the documents people have.
+//! Folders of documents of many kinds.
 
 use std::io::{Cursor, Write};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use zip::write::SimpleFileOptions;
 
 use crate::support::{Folder, Record, assert_read_again, gzip, scan};
 
-/// A zip archive of these parts.
+/// Makes a zip archive of these parts.
 pub fn archive(parts: &[(&str, &str)]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in parts {
@@ -21,7 +21,7 @@ pub fn archive(parts: &[(&str, &str)]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// A Word document with this body.
+/// Makes a Word document with this body.
 pub fn docx(body: &str) -> Vec<u8> {
     let types = "<Types><Override PartName='/word/document.xml' \
                  ContentType='application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml'/></Types>";
@@ -31,7 +31,7 @@ pub fn docx(body: &str) -> Vec<u8> {
     archive(&[("[Content_Types].xml", types), ("_rels/.rels", relationships), ("word/document.xml", &body)])
 }
 
-/// An OpenDocument text with this body.
+/// Makes an OpenDocument text with this body.
 fn odt(body: &str) -> Vec<u8> {
     let content =
         format!("<office:document-content><office:text>{body}</office:text></office:document-content>");
@@ -46,7 +46,7 @@ fn refused(bytes: &[u8], limits: &ExtractLimits) -> Refusal {
 fn a_folder_of_documents_is_a_corpus() {
     let folder = Folder::new();
     folder.write("in/a.docx", docx("<w:p><w:r><w:t>A rose</w:t></w:r></w:p>"));
-    // The name says what it is not.
+    // The file is an OpenDocument text in spite of its name.
     folder.write("in/b.txt", odt("<text:p>is a rose</text:p>"));
     folder.write("in/c.html", "<title>x</title><p>is a&nbsp;rose");
     folder.write("in/d.md", "---\ntitle: x\n---\n# is\na rose");
@@ -66,7 +66,7 @@ fn a_folder_of_documents_is_a_corpus() {
     ];
     assert_eq!(found, expected);
     assert_read_again(&corpus, &records);
-    // Without having been scanned, as after a run that was taken up again.
+    // The records are read without a scan, as by a run that was resumed.
     assert_read_again(&folder.open(&["in"]).unwrap(), &records);
 }
 
@@ -152,7 +152,7 @@ fn hostile_archives_are_bounded() {
     assert!(matches!(refused(b"eleven bytes", &small), Refusal::TooLarge { bytes: 12, limit: 10 }));
 }
 
-/// So many of something, numbered.
+/// Joins `number` parts, which `one` makes from their numbers.
 fn many(number: usize, one: impl Fn(usize) -> String) -> String {
     (0..number).map(one).collect()
 }

@@ -1,4 +1,4 @@
-//! One output file for each input.
+//! Outputs of one file per input.
 
 use minwise_corpus::{
     Annotation, OutputFolder, OutputVerdict, Overwrite, TableCompression, annotate_each, copy_each,

@@ -156,8 +156,8 @@ fn a_record_is_read_again_by_its_place() {
     assert!(error.to_string().contains("is not a document"), "{error}");
 }
 
-/// Chunks are those of the corpus that cut them. In another corpus they may lie beyond the end, where there is nothing; that is
-/// an error, and no empty chunk.
+/// A chunk belongs to the corpus that cut it. In another corpus it may lie beyond the end, which is an error and not an empty
+/// chunk.
 #[test]
 fn a_chunk_of_another_corpus_is_refused() {
     let (small, large) = (Folder::new(), Folder::new());
@@ -228,7 +228,7 @@ fn texts_are_one_document_per_file() {
     let options = ReadOptions::default().encoding(Encoding::Latin1);
     let named = folder.open_with(&["texts/latin.txt"], &options).unwrap();
     let records = scan(&named, 1);
-    // Named by an absolute path, its name is its id: an id is a place inside a folder.
+    // If a file is named by an absolute path, its id is its name alone, because an id is a path inside a folder.
     assert_eq!((records[0].id(), records[0].text()), ("latin.txt", "naïve"));
 }
 

@@ -25,7 +25,7 @@ fn options(text_fields: &str) -> ReadOptions {
     ReadOptions::default().text_fields(FieldPath::list(text_fields).unwrap())
 }
 
-/// What became of each record: its text, or the code of its reject.
+/// The outcome of each record: its text, or the code of its reject.
 fn outcomes(corpus: &Corpus) -> Vec<Result<String, &'static str>> {
     let records = scan(corpus, 1 << 20);
     assert_read_again(corpus, &records);
@@ -40,7 +40,7 @@ fn open(folder: &Folder, name: &str, text_fields: &str) -> Result<Corpus, Error>
     folder.open_with(&[name], &options(text_fields))
 }
 
-/// A conversation; null may stand for everything in it.
+/// A conversation. Everything in it may be null.
 type Chat = Option<Vec<Option<Message>>>;
 
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ fn jsonl(chats: &[Chat]) -> String {
     chats.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Lists of these lengths, `None` for null.
+/// The offsets and nulls of lists of these lengths; `None` for null.
 fn offsets(lengths: &[Option<usize>]) -> (OffsetBuffer<i32>, NullBuffer) {
     let nulls = lengths.iter().map(Option::is_some).collect::<Vec<_>>().into();
     (OffsetBuffer::from_lengths(lengths.iter().map(|length| length.unwrap_or(0))), nulls)
@@ -181,7 +181,7 @@ fn parquet(chats: &[Chat], version: WriterVersion, group_rows: usize) -> Vec<u8>
     writer.into_inner().unwrap()
 }
 
-/// Writes the conversations in all formats, and gives the names of the files.
+/// Writes the conversations in all formats, and returns the names of the files.
 fn write_all(folder: &Folder, chats: &[Chat]) -> [&'static str; 4] {
     folder.write("a.jsonl", jsonl(chats));
     folder.write("a.arrow", arrow(chats));
@@ -233,7 +233,7 @@ fn every_format_has_the_same_texts() {
             (text("x\nquestion\n\nanswer\nof two lines"), null()),
             "{name}"
         );
-        // What is kept is what was there.
+        // A copy has the same texts.
         let corpus = open(&folder, name, "messages[].content").unwrap();
         let kept = places(&scan(&corpus, 1))[1..].to_vec();
         let out = format!("out-{name}");
@@ -354,7 +354,7 @@ fn lines_with_lists_are_documents_or_say_why_not() {
             "the field `id` holds a list",
         ]
     );
-    // Without brackets, a list is in the way.
+    // A path without brackets is refused, because a list is in its way.
     for (field, code, offered) in [
         (
             "messages",
@@ -373,7 +373,7 @@ fn lines_with_lists_are_documents_or_say_why_not() {
     }
 }
 
-/// A line of more than 8 MiB, which would not be loaded if its text were in one place.
+/// The line has more than 8 MiB, and would not be loaded if its text were one string.
 #[test]
 fn a_long_line_with_lists_is_loaded() {
     let folder = Folder::new();
@@ -399,9 +399,10 @@ fn a_long_line_with_lists_is_loaded() {
     }
 }
 
-/// Rows of four texts in a list, in pages of eight values; `patterns` are the repetition levels of the pages, least bit first.
+/// Makes a file of texts in lists, in pages of eight values; `patterns` are the repetition levels of the pages, lowest bit first.
 ///
-/// The writer of the library cuts pages at rows. Others cut them anywhere, so that the levels are changed afterwards.
+/// The writer of the library cuts pages at rows, here of four texts. Other writers cut pages anywhere, so the levels are replaced
+/// afterwards.
 fn cut_anywhere(text: impl Fn(usize) -> String, patterns: &[u8], dictionary: bool) -> Vec<u8> {
     let schema = "message m { required group tags (LIST) { repeated group list { required binary element (UTF8); } } }";
     let schema = Arc::new(parse_message_type(schema).unwrap());
@@ -423,7 +424,7 @@ fn cut_anywhere(text: impl Fn(usize) -> String, patterns: &[u8], dictionary: boo
     }
     let mut close = writer.close().unwrap();
     let mut bytes = sink.into_inner().unwrap();
-    // Their length, one packed group, and the levels.
+    // The levels as they are written: their length, the header of one packed group, and the levels themselves.
     let written = [2, 0, 0, 0, 3, 0b1110_1110];
     let mut at = 0;
     for pattern in patterns {
@@ -455,7 +456,7 @@ fn expected_rows(text: impl Fn(usize) -> String, patterns: &[u8]) -> Vec<String>
 #[test]
 fn a_row_may_span_pages() {
     let folder = Folder::new();
-    // Pages that begin with a row, within one, without the beginning of any, and end at one.
+    // The pages begin with a row or within a row; some hold no beginning of a row, and some end with a row.
     let patterns = [0b1110_1110, 0b1110_1111, 0xff, 0b1011_1101, 0, 0b1110_1110, 0b0111_1111, 0b1111_1111];
     for (length, dictionary) in [(1, false), (20_000, false), (20_000, true)] {
         let text = |value: usize| {
@@ -476,7 +477,7 @@ fn a_row_may_span_pages() {
     }
 }
 
-/// A file of a few bytes whose joined texts would fill the memory.
+/// The file has few bytes, but its joined texts would fill the memory.
 #[test]
 fn a_dictionary_does_not_unfold_in_lists() {
     let folder = Folder::new();
@@ -487,7 +488,7 @@ fn a_dictionary_does_not_unfold_in_lists() {
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
     let mut group = writer.next_row_group().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
-    // A row with two gibibytes of text, which is over the limit, and one with little.
+    // The first row has two gibibytes of text, which is over the limit, and the second row has little.
     let mut begins = vec![1; (1 << 15) + 1];
     begins[0] = 0;
     begins[1 << 15] = 0;
@@ -550,7 +551,7 @@ fn a_column_of_type_null_holds_null_texts() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Damage is an error or goes unnoticed; it is never the end of the process.
+    /// Damage is an error or goes unnoticed, but never ends the process.
     #[test]
     fn damage_does_no_harm(
         format in 0..3,

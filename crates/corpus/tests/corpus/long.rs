@@ -1,4 +1,4 @@
-//! Texts that are not loaded: they are what they would be, whole or piece by piece.
+//! Long texts, which are not loaded: they are the same whole and piece by piece.
 
 use minwise_corpus::{
     Corpus, Document, DocumentText, Encoding, Error, LongText, ReadOptions, RejectReason, Scratch,
@@ -24,7 +24,7 @@ fn options(text_fields: &[&str]) -> ReadOptions {
     ReadOptions::default().text_fields(text_fields)
 }
 
-/// The texts that were not loaded, each put together from its pieces, by the ids of their documents.
+/// The long texts, each joined from its pieces, by the ids of their documents.
 fn unloaded(corpus: &Corpus) -> Vec<(String, String)> {
     let mut found = vec![];
     let mut add = |Document { id, text, .. }: Document<'_, DocumentText<'_>>| {
@@ -112,7 +112,7 @@ fn fields_of_a_long_line_are_joined() {
     assert_eq!(ids, ["short and long", "both", "one"]);
 }
 
-/// A line that needs more than its text of what is long is loaded, and read as any other.
+/// If a line has a long string that is needed beside its text, here its id, the line is loaded and read like any other.
 #[test]
 fn a_long_id_is_an_id() {
     let folder = Folder::new();
@@ -125,9 +125,9 @@ fn a_long_id_is_an_id() {
     assert!(unloaded(&corpus).is_empty());
 }
 
-/// So it is where that lies within what is asked for.
+/// A line is loaded, too, if a long string lies within a wanted value.
 #[test]
-fn what_is_asked_for_besides_the_text_is_whole() {
+fn wanted_values_beside_a_long_text_are_whole() {
     let folder = Folder::new();
     let (text, html) = (long("text"), "<p>".repeat(1 << 20));
     let line = serde_json::json!({ "id": "a", "text": text, "source": { "html": html } });
@@ -150,7 +150,7 @@ fn what_is_asked_for_besides_the_text_is_whole() {
 }
 
 #[test]
-fn what_is_wrong_with_a_long_line_is_said() {
+fn faults_of_long_lines_are_rejected() {
     let folder = Folder::new();
     let text = long("x");
     let sound = line("a", &text);
@@ -167,7 +167,7 @@ fn what_is_wrong_with_a_long_line_is_said() {
     ];
     folder.write("in.jsonl", lines.each_ref().map(|(_, line)| line.as_slice()).concat());
     let corpus = folder.open(&["in.jsonl"]).unwrap();
-    // The same by lines that are loaded, since they end in the chunk that they begin in.
+    // Lines that end in the chunk in which they begin are loaded, and give the same records.
     let loaded = scan(&corpus, 1 << 30);
     let records = scan(&corpus, 1 << 20);
     assert_eq!(records.iter().map(Record::code).collect::<Vec<_>>(), lines.each_ref().map(|(code, _)| *code));
@@ -198,7 +198,7 @@ fn long_texts_are_read_piece_by_piece() {
     assert_eq!(names, ["marked.txt", "plain.txt"]);
     assert!(long.iter().all(|(_, found)| *found == text));
 
-    // In another encoding they are loaded, as are those that are in none.
+    // Files in another encoding than UTF-8, or in none, are loaded.
     folder.write("latin1/a.txt", b"na\xefve ".repeat(LONG / 6 + 1));
     let options = |encoding| ReadOptions::default().encoding(encoding);
     let latin1 = folder.open_with(&["latin1"], &options(Encoding::Latin1)).unwrap();
@@ -208,9 +208,9 @@ fn long_texts_are_read_piece_by_piece() {
     assert_eq!(scan(&utf8, 1 << 20)[0].reject().reason, RejectReason::InvalidUtf8 { at: 2 });
 }
 
-/// A text that is shorter when it is read than when it was looked at is an error, and not another text.
+/// If a text is shorter when it is read than when it was scanned, the result is an error and not another text.
 #[test]
-fn a_long_text_that_changes_is_told() {
+fn a_long_text_that_changes_is_an_error() {
     let folder = Folder::new();
     folder.write("in.jsonl", line("a", &long("a")));
     let corpus = folder.open(&["in.jsonl"]).unwrap();

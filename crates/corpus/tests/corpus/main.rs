@@ -1,4 +1,4 @@
-//! The crate from outside: files go in, documents come out, and what is kept is written as it was.
+//! The crate from outside: files go in, documents come out, and kept records are written as they were.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod arrow;

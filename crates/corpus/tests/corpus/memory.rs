@@ -33,7 +33,7 @@ fn opened(input: impl Into<Input>) -> Corpus {
     open(input, &ReadOptions::default()).unwrap()
 }
 
-/// What a record is, whatever it was read from.
+/// The parts of records that do not depend on their source.
 fn shown(records: &[Record]) -> Vec<(u64, &'static str, Option<&str>, &str)> {
     records
         .iter()
@@ -44,7 +44,7 @@ fn shown(records: &[Record]) -> Vec<(u64, &'static str, Option<&str>, &str)> {
         .collect()
 }
 
-/// Texts of every type, in two batches each of which is cut out of a larger one.
+/// Tables with texts of every type, in two batches that are slices of a larger one.
 fn tables() -> Vec<(Arc<Schema>, Vec<RecordBatch>)> {
     let ids: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None, Some(3), Some(4), None, Some(6)]));
     let texts: [ArrayRef; 5] = [
@@ -95,7 +95,7 @@ fn ids_come_with_texts() {
     assert_read_again(&corpus, &records);
     let corpus = opened(InMemory::records([(None, Some("one")), (Some("b"), None)]));
     assert_eq!(shown(&scan(&corpus, 1)), [(0, "ok", None, "one"), (1, "null", Some("b"), "")]);
-    // The names of fields are those of files.
+    // The field names of the options are those of files, and do not count in a list of texts.
     let options = ReadOptions::default()
         .text_fields(FieldPath::list("title,body").unwrap())
         .id_field("key".parse().unwrap());
@@ -121,7 +121,7 @@ fn tables_are_what_they_are_in_a_file() {
     }
 }
 
-/// Members of structs, several text fields, values, and a column of nulls for the ids.
+/// The table has members of structs, several text fields, values, and a column of nulls for the ids.
 #[test]
 fn columns_are_found_as_in_a_file() {
     let folder = Folder::new();
@@ -208,7 +208,7 @@ fn texts_are_not_copied() {
 }
 
 #[test]
-fn what_a_table_lacks_is_said_as_of_a_file() {
+fn missing_columns_are_reported_as_of_a_file() {
     let folder = Folder::new();
     let (schema, batches) = tables().swap_remove(0);
     folder.write("t.arrow", file(&schema, &batches));
@@ -250,7 +250,7 @@ fn batches_of_another_schema_are_refused() {
         assert_eq!(message(&RecordBatch::try_from_iter(columns).unwrap()), format!("{refused}{expected}"));
     }
     assert_eq!(message(&nullable), format!("{refused}the column `text` may be null in one of them only"));
-    // Remarks about a field are no part of its values, and rows without nulls fit where nulls may be.
+    // The metadata of a field may differ, and rows without nulls fit a column that may be null.
     let remark = Field::new("text", DataType::Utf8, true).with_metadata([("a".into(), "b".into())].into());
     let schema = Arc::new(Schema::new(vec![remark]));
     assert_eq!(scan(&opened(InMemory::batches(schema, [first, nullable])), 1).len(), 2);
@@ -295,7 +295,7 @@ fn records_of_files_and_of_memory_are_one_corpus() {
     );
 }
 
-/// The format in which records are written if nothing else is said.
+/// The format in which records are written if nothing else is chosen.
 fn written(corpus: &Corpus) -> Format {
     corpus.output_format().unwrap()
 }
@@ -345,12 +345,12 @@ fn texts_are_written_as_jsonl() {
         "{\"id\":\"1\",\"text\":\"a\",\"minwise\":{\"cluster\":\"first\",\"duplicate_of\":null,\"similarity\":null}}\n\
          {\"id\":\"2\",\"text\":\"b\",\"minwise\":{\"cluster\":\"first\",\"duplicate_of\":\"first\",\"similarity\":0.75}}\n"
     );
-    // What was written is read as what was held.
+    // The written file has the same records as the memory.
     let file = folder.open(&["b.jsonl"]).unwrap();
     assert_eq!(shown(&scan(&file, 1)), shown(&scan(&corpus, 1)));
 }
 
-/// Rows are written as those of a file with the same batches are.
+/// Rows in memory and rows of a file with the same batches are written alike.
 #[test]
 fn tables_are_written_as_arrow() {
     let folder = Folder::new();
@@ -374,7 +374,7 @@ fn tables_are_written_as_arrow() {
     }
 }
 
-/// An Arrow file has one dictionary per column, so that values are written instead.
+/// An Arrow file has one dictionary per column, so values are written instead.
 #[test]
 fn dictionaries_of_batches_may_differ() {
     let batch = |texts: [&str; 2]| {
@@ -408,7 +408,7 @@ fn content_is_known_again() {
             assert_ne!(record(id, text), record(*other_id, *other_text));
         }
     }
-    // How a table is cut into batches, and of which type its texts are, changes no document.
+    // The hash depends neither on the batches of a table nor on the type of its texts.
     let hashes: Vec<_> = tables()
         .into_iter()
         .map(|(schema, batches)| hash(InMemory::batches(schema, batches).into()))
@@ -432,7 +432,7 @@ fn many_texts_are_many_chunks() {
         );
         assert!(records.iter().map(Record::text).eq(texts.iter().map(String::as_str)));
     }
-    // Texts without a byte are cut too.
+    // Empty texts are cut into several chunks, too.
     assert!(opened(vec![String::new(); 100_000]).chunks(1).len() > 1);
 }
 
@@ -459,7 +459,7 @@ fn a_long_text_is_lent_as_a_whole() {
 }
 
 #[test]
-fn what_is_not_there_is_not_read() {
+fn places_outside_the_memory_are_refused() {
     let corpus = opened(vec!["a".to_owned()]);
     let place = |offset| minwise_corpus::RecordPlace { source: 0, line: 0, offset, len: 1 };
     let code = |place| corpus.read(&place, &mut Scratch::new()).unwrap_err().code();
@@ -487,8 +487,8 @@ proptest! {
     }
 }
 
-/// A program may hold each of its documents as a source. Names are looked up: to compare each name with all others would take
-/// minutes here.
+/// A program may hold each of its documents as a source. Names are looked up in a set, because comparing each name with all others would
+/// take minutes here.
 #[test]
 fn many_sources_of_one_name_are_told_apart() {
     let texts = || InMemory::from(vec!["a".to_owned()]);

@@ -87,7 +87,7 @@ fn bytes(values: &[&str]) -> Vec<ByteArray> {
     values.iter().map(|value| ByteArray::from(*value)).collect()
 }
 
-/// Three rows with the ids `first` to `first + 2`; the second has nothing that it need not have.
+/// Writes three rows with the ids `first` to `first + 2`; in the second row, all optional values are null.
 fn three_rows(group: &mut GroupWriter<'_, '_>, first: i64) {
     column::<Int64Type>(group, &[first, first + 1, first + 2], None, None);
     texts(group, &[Some(&format!("text {first}")), None, Some("another")]);
@@ -101,7 +101,7 @@ fn three_rows(group: &mut GroupWriter<'_, '_>, first: i64) {
     column::<DoubleType>(group, &[1.5, f64::MIN_POSITIVE, -0.0], None, None);
     column::<ByteArrayType>(group, &bytes(&["{}", "[1]"]), Some(&[1, 0, 1]), None);
     column::<Int32Type>(group, &[2001, 2003], Some(&[2, 0, 2]), None);
-    // Tags: two of which one is null; no meta; an empty list.
+    // The tags of the rows: two, of which one is null; no `meta`; an empty list.
     column::<ByteArrayType>(group, &bytes(&["a"]), Some(&[3, 2, 0, 1]), Some(&[0, 1, 0, 0]));
     column::<ByteArrayType>(group, &bytes(&["x", "y", "z"]), Some(&[2, 2, 0, 2]), Some(&[0, 1, 0, 0]));
     column::<Int32Type>(group, &[20_000, -1], Some(&[1, 0, 1]), None);
@@ -110,7 +110,7 @@ fn three_rows(group: &mut GroupWriter<'_, '_>, first: i64) {
     column::<FloatType>(group, &[0.1, f32::MIN_POSITIVE, -0.0], None, None);
     let cost = |byte: u8| FixedLenByteArray::from(ByteArray::from(vec![byte; 9]));
     column::<FixedLenByteArrayType>(group, &[cost(1), cost(255)], Some(&[1, 0, 1]), None);
-    // Scores: two of which one is null; none; an empty map.
+    // The scores of the rows: two, of which one is null; none; an empty map.
     column::<ByteArrayType>(group, &bytes(&["a", "b"]), Some(&[2, 2, 0, 1]), Some(&[0, 1, 0, 0]));
     column::<Int32Type>(group, &[7], Some(&[3, 2, 0, 1]), Some(&[0, 1, 0, 0]));
 }
@@ -215,7 +215,7 @@ fn compression_can_be_chosen() {
     }
 }
 
-/// A file without rows has no compression that could be kept.
+/// A file without rows has no compression that could be kept, so the compression of the next file is kept.
 #[test]
 fn an_empty_file_first_takes_no_compression_away() {
     let folder = Folder::new();
@@ -253,7 +253,7 @@ fn an_annotation_is_a_column() {
     assert!(error.to_string().ends_with("has a column `minwise` already"), "{error}");
 }
 
-/// They are written some at a time.
+/// Annotations are written in several batches.
 #[test]
 fn many_annotations_are_a_column() {
     let folder = Folder::new();
@@ -328,7 +328,7 @@ fn a_large_row_group_is_read_in_pieces() {
 
 const TWO_TEXTS: &str = "message m { optional binary title (UTF8); optional binary text (UTF8); }";
 
-/// A page of titles has as many rows as a hundred of texts.
+/// A page of titles has as many rows as a hundred pages of texts.
 #[test]
 fn a_piece_is_no_larger_for_short_texts_before_long_ones() {
     let folder = Folder::new();
@@ -346,7 +346,7 @@ fn a_piece_is_no_larger_for_short_texts_before_long_ones() {
     let group = |half: bool| {
         let (titles, texts_of) = (&titles, &texts_of);
         move |group: &mut GroupWriter<'_, '_>| {
-            // Where the long texts are only in the first half, it is the titles that are long in the other.
+            // If only the first half of the rows has long texts, the titles of the second half are long.
             let in_half = |row: usize| !half || row < 10_000;
             let long_title = |row: usize| if in_half(row) { &*titles[row] } else { &*texts_of[row] };
             texts(group, &(0..20_000).map(|row| Some(long_title(row))).collect::<Vec<_>>());
@@ -361,7 +361,7 @@ fn a_piece_is_no_larger_for_short_texts_before_long_ones() {
         assert_eq!(held.iter().map(|piece| piece.0).sum::<usize>(), 20_000);
         let most = held.iter().map(|piece| piece.1).max().unwrap();
         assert!(most < 3 << 20, "{most} bytes at one time");
-        // Each piece decodes the page of titles anew.
+        // Many pieces would be slow, because each piece decodes the page of titles anew.
         assert!(held.len() < 200, "{} pieces of 40 MB", held.len());
         let records = scan(&corpus, 1 << 20);
         assert_eq!(records[19].text(), format!("title 19\n19 {long}"));
@@ -369,7 +369,7 @@ fn a_piece_is_no_larger_for_short_texts_before_long_ones() {
     }
 }
 
-/// A text that repeats is decoded once, however many rows have it, and there are not too many of them.
+/// A repeated text is decoded once, however many rows have it, and a piece has not too many rows.
 #[test]
 fn a_dictionary_does_not_unfold_in_memory() {
     let folder = Folder::new();
@@ -473,7 +473,7 @@ fn a_file_that_is_cut_short_says_where() {
     folder.write("broken.parquet", &broken);
     let error = folder.open(&["broken.parquet"]).unwrap_err();
     assert!(error.to_string().contains("row group 0, column `id`: "), "{error}");
-    // Content that says otherwise is read as what it is, unless the user insists.
+    // The content of a file counts more than its name, and the format that the user chooses more than the content.
     folder.write("table.jsonl", &whole);
     assert_eq!(folder.open(&["table.jsonl"]).unwrap().format(), Some(Format::PARQUET));
     let options = ReadOptions::default().format(InputFormat::Only(Format::ARROW));
@@ -483,7 +483,7 @@ fn a_file_that_is_cut_short_says_where() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// However it is cut into pages and chunks, the same rows come out.
+    /// However a file is cut into pages and chunks, its rows are the same.
     #[test]
     fn pages_and_chunks_do_not_matter(count in 0usize..300, page_rows in 1usize..50, target in 1u64..9000) {
         let folder = Folder::new();
@@ -494,7 +494,7 @@ proptest! {
         for (row, record) in records.iter().enumerate() {
             prop_assert_eq!((record.line, record.place.offset), (row as u64, row as u64));
             prop_assert_eq!(record.code(), if row % 7 == 3 { "null" } else { "ok" });
-            // What is written as a number without a sign is read as one.
+            // Unsigned numbers are read as unsigned.
             prop_assert_eq!(record.id(), (u64::MAX - row as u64).to_string());
         }
         assert_read_again(&corpus, &records);
@@ -504,7 +504,7 @@ proptest! {
         prop_assert_eq!(rows(&folder, "copy.parquet"), expected);
     }
 
-    /// Damage is an error or goes unnoticed; it is never the end of the process.
+    /// Damage is an error or goes unnoticed, but never ends the process.
     #[test]
     fn damage_does_no_harm(damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
         let folder = Folder::new();
@@ -530,7 +530,7 @@ const NULL_IDS: &str = "UEFSMRUAFQwVDCwVBBUAFQYVBhwAAAACAAAABAAVABUoFSgsFQQVABUG
     ABUCADwpBhkmBAAAAAAmABwVDBklBgAZGAR0ZXh0FQAWBBZOFk4mOkkcFQAVABUCADwWDBkGGSYABAAAABaAARYEJggWgAEAKCBw\
     YXJxdWV0LWNwcC1hcnJvdyB2ZXJzaW9uIDI2LjAuMRksHAAAHAAAAMUAAABQQVIx";
 
-/// One row as pyarrow writes it with `write_page_checksum`: the text `the quick brown fox`. In Base64.
+/// A row as pyarrow writes it with `write_page_checksum`: the text `the quick brown fox`. In Base64.
 const CHECKSUM: &str = "UEFSMRUAFToVOhX//M37AxwVAhUAFQYVBhwAAAACAAAAAgETAAAAdGhlIHF1aWNrIGJyb3duIGZveBUEGSw1ABgGc2NoZW1hFQIA\
     FQwlAhgEdGV4dCUATBwAAAAWAhkcGRwmABwVDBklBgAZGAR0ZXh0FQAWAhZsFmwmCEkcFQAVABUCADwWJhkGGSYAAgAAABZsFgIm\
     CBZsACggcGFycXVldC1jcHAtYXJyb3cgdmVyc2lvbiAyNi4wLjEZHBwAAACIAAAAUEFSMQ==";

@@ -4,7 +4,7 @@ use minwise_corpus::{DocumentFormat, ExtractLimits, MarkPlace, Refusal, extract}
 
 use crate::support::{Folder, Record, assert_read_again, scan};
 
-/// A file of these objects, numbered from 1; the first is the catalogue. `more` goes into the trailer.
+/// Makes a file of these objects, numbered from 1; the first is the catalogue. `more` goes into the trailer.
 fn pdf(objects: &[String], more: &str) -> Vec<u8> {
     let (mut file, mut offsets) = ("%PDF-1.7\n".to_owned(), vec![]);
     for (number, object) in (1..).zip(objects) {
@@ -27,7 +27,7 @@ fn stream(dictionary: &str, content: &str) -> String {
 
 const FONT: &str = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>";
 
-/// A file with one page for each content, which may use the font `F` and draw what `drawn` has.
+/// Makes a file with one page per content. The pages may use the font `F` and the drawings in `drawn`.
 fn pages(contents: &[&str], drawn: &str, more_objects: &[String], more: &str) -> Vec<u8> {
     let first = 4 + more_objects.len();
     let kids: Vec<String> = (0..contents.len()).map(|page| format!("{} 0 R", first + 2 * page)).collect();
@@ -127,7 +127,7 @@ fn gaps_between_strings_are_spaces() {
     assert_eq!(text(&pages(&[shown], "", &[], "")), "A roses\nis a\nrose\n");
 }
 
-/// A font of drawings, whose units are its own: two glyphs, `code` names each of them.
+/// Makes a font of drawings with units of its own: two glyphs for the codes of `a` and `b`, with these names.
 fn drawn_font(names: &str) -> String {
     format!(
         "<< /Type /Font /Subtype /Type3 /FontBBox [0 0 50 50] /FontMatrix [0.02 0 0 0.02 0 0] /FirstChar 97 /LastChar 98 \
@@ -135,7 +135,7 @@ fn drawn_font(names: &str) -> String {
     )
 }
 
-/// A page that shows text with the font of object 4.
+/// Makes a page that shows text with the font of object 4.
 fn with_font(font: &str, shown: &str) -> Vec<u8> {
     let form = stream("/Subtype /Form /Resources << /Font << /F 4 0 R >> >>", shown);
     pages(&["/A Do"], "/A 5 0 R", &[font.to_owned(), form], "")
@@ -159,7 +159,7 @@ fn numbers_of_published_glyphs_are_characters() {
     };
     let shown = "BT /F 10 Tf 50 700 Td <02530254> Tj ET";
     assert_eq!(text(&with_font(&font("CNS1"), shown)), "一乙\n");
-    // Letters that nothing names are no pictures.
+    // A page of letters that nothing names is not refused as a picture.
     let refusal = refused(&with_font(&font("Identity"), shown));
     assert_eq!(refusal, Refusal::UnknownLetters);
     assert_eq!(refusal.code(), "unknown_letters");
@@ -254,16 +254,16 @@ fn a_file_that_is_encrypted_without_a_password_is_read() {
 }
 
 #[test]
-fn what_never_ends_is_refused() {
+fn endless_drawings_are_refused() {
     let itself = stream("/Subtype /Form /Resources << /XObject << /A 4 0 R >> >>", "/A Do");
     let bytes = pages(&["/A Do"], "/A 4 0 R", &[itself], "");
     // The parser finds nothing inside an object that is the object itself.
     assert_eq!(text(&bytes), "");
-    // Without resources of its own it has those of the page, and with them itself.
+    // A drawing without resources of its own has those of the page, and with them itself.
     let inherited = stream("/Subtype /Form", "/A Do");
     let bytes = pages(&["/A Do"], "/A 4 0 R", &[inherited], "");
     assert_eq!(refused(&bytes), Refusal::TooDeep { limit: 256 });
-    // Each draws the next one twice.
+    // Each drawing of the tower draws the next one twice.
     let tower: Vec<String> = (5..105)
         .map(|next| {
             stream(&format!("/Subtype /Form /Resources << /XObject << /A {next} 0 R >> >>"), "/A Do /A Do")
@@ -298,7 +298,7 @@ fn a_stream_that_is_named_many_times_is_counted_each_time() {
 fn widths_of_glyphs_do_not_fill_the_memory() {
     let font = "<< /Type /Font /Subtype /Type0 /BaseFont /Ming /Encoding /Identity-H /DescendantFonts \
                 [<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Ming /W [0 4294967295 500] >>] >>";
-    // Helvetica stands in, whose codes are bytes.
+    // Helvetica replaces the font, and its codes are bytes.
     assert_eq!(text(&with_font(font, "BT /F 10 Tf 50 700 Td (A rose) Tj ET")), "A rose\n");
 }
 

@@ -22,7 +22,7 @@ fn utf16(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
 
-/// A folder of documents as people have them.
+/// Makes a folder of documents, with files of programs beside them.
 fn documents() -> Folder {
     let folder = Folder::new();
     folder.write("in/a.txt", "a rose");
@@ -39,7 +39,7 @@ fn documents() -> Folder {
 }
 
 #[test]
-fn what_is_no_document_is_skipped_and_listed() {
+fn files_that_are_no_documents_are_skipped_and_listed() {
     let folder = documents();
     let corpus = folder.open(&["in"]).unwrap();
     assert_eq!(ids(&corpus), ["a.txt", "z.txt"]);
@@ -70,7 +70,7 @@ fn a_file_of_two_inputs_is_listed_once() {
 }
 
 #[test]
-fn what_is_named_is_read() {
+fn named_files_are_never_skipped() {
     let folder = documents();
     for name in ["in/empty.md", "in/utf-16.txt", "in/sub/Desktop.ini", "in/~$report.docx"] {
         let corpus = folder.open(&[name]).unwrap();
@@ -96,7 +96,7 @@ fn marks_formats_and_single_nul_bytes_make_documents() {
     let corpus = folder.open_with(&["in"], &auto).unwrap();
     assert_eq!((corpus.sources().len(), corpus.skipped().len()), (4, 0));
     assert_eq!(scan(&corpus, 99)[0].text(), "a rose");
-    // The format is known because the caller names it.
+    // A file with NUL bytes is not skipped if the caller names the format.
     folder.write("in/nul.txt", b"a\0b\0c");
     let text = auto.format(InputFormat::Only(Format::TEXT));
     assert_eq!(folder.open_with(&["in"], &text).unwrap().sources().len(), 5);
@@ -127,7 +127,7 @@ fn records_stay_and_what_lies_beside_them_is_skipped() {
     folder.write("in/part-0.txt", "");
     let corpus = folder.open_with(&["in/part-*"], &jsonl).unwrap();
     assert_eq!((corpus.sources().len(), corpus.skipped().len()), (2, 0), "empty files of records");
-    // What is left of a download that failed is no file of records, unless somebody names it.
+    // An empty file with a compression or a magic number is the rest of a failed download: it is skipped in a folder, and damaged if it is named.
     folder.write("in/b.jsonl.gz", "");
     folder.write("in/c.parquet", "");
     assert_eq!(folder.open(&["in"]).unwrap().skipped().len(), 9);
@@ -161,7 +161,7 @@ mod unix {
     use super::*;
     use crate::support::all;
 
-    /// A folder with a link that leads nowhere between two files.
+    /// Makes a folder with a link that leads nowhere between two files.
     fn broken(first: &str, last: &str, bytes: impl AsRef<[u8]>) -> Folder {
         let folder = Folder::new();
         folder.write(&format!("in/{first}"), &bytes);
@@ -171,7 +171,7 @@ mod unix {
     }
 
     #[test]
-    fn what_cannot_be_read_is_a_reject_in_its_place() {
+    fn an_unreadable_file_is_a_reject_in_its_place() {
         let folder = broken("a.txt", "c.txt", "a rose");
         symlink(".", folder.path("in/back")).unwrap();
         symlink("two", folder.path("in/one")).unwrap();
@@ -197,14 +197,14 @@ mod unix {
             assert_eq!(reason(4), "cannot be read: it is a link that leads in a circle");
         }
         assert!(corpus.place_name(1, 0).ends_with("in/b"));
-        // A pattern that does not ask for it does not meet it.
+        // A pattern that does not match the link does not meet it.
         assert_eq!(folder.open(&["in/*.txt"]).unwrap().sources().len(), 2);
         let twice = folder.open(&["in", "in/b*"]).unwrap();
         assert_eq!(twice.sources().len(), 6, "a link of two inputs is rejected once");
     }
 
     #[test]
-    fn strict_makes_it_an_error_and_so_does_a_folder_of_nothing_else() {
+    fn an_unreadable_file_is_an_error_if_strict_or_alone() {
         let folder = broken("a.txt", "c.txt", "a rose");
         let strict = ReadOptions::default().strict(true);
         let error = folder.open_with(&["in"], &strict).unwrap_err();
@@ -227,9 +227,9 @@ mod unix {
         assert!(folder.open_with(&["out"], &strict).is_ok());
     }
 
-    /// Every format is written around a source that has nothing to write.
+    /// Outputs of every format leave out a source that cannot be read.
     #[test]
-    fn outputs_pass_over_it() {
+    fn outputs_leave_out_unreadable_files() {
         let texts: ArrayRef = Arc::new(StringArray::from(vec!["a rose"]));
         let table = crate::arrow::file(&[RecordBatch::try_from_iter([("text", texts)]).unwrap()], None);
         let parquet = crate::parquet::small(1, 1);
@@ -242,7 +242,7 @@ mod unix {
             ("parquet", &parquet),
         ] {
             let folder = broken(&format!("a.{extension}"), &format!("c.{extension}"), bytes);
-            // The first source of all is one of them.
+            // The first source cannot be read, either.
             symlink("nowhere", folder.path("in/0")).unwrap();
             let corpus = folder.open(&["in"]).unwrap();
             assert_eq!(corpus.sources().len(), 4, "{extension}");
@@ -272,7 +272,7 @@ mod unix {
     }
 
     #[test]
-    fn it_is_known_again_and_is_no_empty_file() {
+    fn an_unreadable_file_has_a_hash_of_its_own() {
         let folder = broken("a.jsonl", "c.jsonl", "");
         let corpus = folder.open(&["in"]).unwrap();
         let hash = |corpus: &Corpus, source| corpus.content_hash(source, &mut |_| true).unwrap().unwrap();

@@ -10,7 +10,7 @@ use minwise_corpus::{
     RecordPlace, Reject, Scratch, TableCompression, Unobserved, annotate_records, copy_records,
 };
 
-/// A folder that goes away with the test.
+/// A temporary folder, which is removed at the end of the test.
 pub struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -70,7 +70,7 @@ impl Folder {
         out.finish().unwrap();
     }
 
-    /// Copies records to a file, each with the first one as its cluster and, from the second on, as its keeper.
+    /// Copies records to a file with annotations: all records are in the cluster `first`, and all but the first have a similarity.
     pub fn annotate(&self, corpus: &Corpus, places: &[RecordPlace], name: &str) {
         let mut out = Output::create(&self.path(name), Overwrite::Refuse).unwrap();
         let annotated = places
@@ -96,7 +96,7 @@ pub fn places(records: &[Record]) -> Vec<RecordPlace> {
     records.iter().map(|record| record.place).collect()
 }
 
-/// Demands that every record can be read again as it was scanned, in order and against it.
+/// Asserts that every record can be read again as it was scanned, in order and in reverse.
 pub fn assert_read_again(corpus: &Corpus, records: &[Record]) {
     let mut scratch = Scratch::new();
     for record in records.iter().chain(records.iter().rev()).filter(|record| record.code() == "ok") {
@@ -114,7 +114,7 @@ pub fn held(corpus: &Corpus) -> Vec<(usize, usize)> {
         let visit = &mut |_, document: Result<Document<'_>, Reject>| {
             rows += 1;
             match document.unwrap().text {
-                // What lies at the same place is there once.
+                // Texts that lie at the same place are counted once.
                 Cow::Borrowed(text) => drop(texts.insert(text.as_ptr() as usize, text.len())),
                 Cow::Owned(text) => joined += text.len(),
             }
@@ -147,7 +147,7 @@ pub fn zst(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 1).unwrap()
 }
 
-/// A record as a scan hands it on, with its line counted from the start of its source.
+/// A record as a scan gives it, with its line counted from the start of its source.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Record {
     pub place: RecordPlace,
@@ -163,7 +163,7 @@ impl Record {
         }
     }
 
-    /// The id, where there is one.
+    /// The id, if there is one.
     pub fn maybe_id(&self) -> Option<&str> {
         self.outcome.as_ref().unwrap().0.as_deref()
     }
@@ -185,7 +185,7 @@ impl Record {
     }
 }
 
-/// Scans everything in chunks of about `target_bytes`.
+/// Scans all records in chunks of about `target_bytes`.
 pub fn scan(corpus: &Corpus, target_bytes: u64) -> Vec<Record> {
     let mut scratch = Scratch::new();
     let mut records = Vec::new();

@@ -99,7 +99,7 @@ fn of_parquet_columns() {
     column::<Int32Type>(&mut group, &[1, -1], None);
     column::<Int64Type>(&mut group, &[1_500, -1], None);
     column::<Int64Type>(&mut group, &[2_024_000_000_001, 0], None);
-    // Nanoseconds of a day, and the day by Julian count, in which 1970 begins at 2 440 588.
+    // An INT96 timestamp has the nanoseconds of a day, and the Julian day, which is 2,440,588 on 1 January 1970.
     let mut old = Int96::new();
     old.set_data(5_000_000, 0, 2_440_589);
     column::<Int96Type>(&mut group, &[old, old], None);

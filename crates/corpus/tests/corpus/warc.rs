@@ -9,7 +9,7 @@ use minwise_corpus::{
 
 use crate::support::{Folder, Record, all, assert_read_again, bz2, format, gzip, places, scan, xz, zst};
 
-/// A record with further headers, each with its line end.
+/// Makes a record with further headers, each with its line end.
 fn record(kind: &str, id: &str, headers: &str, block: impl AsRef<[u8]>) -> Vec<u8> {
     let block = block.as_ref();
     let length = block.len();
@@ -19,12 +19,12 @@ fn record(kind: &str, id: &str, headers: &str, block: impl AsRef<[u8]>) -> Vec<u
     [head.as_bytes(), block, b"\r\n\r\n"].concat()
 }
 
-/// A record of a WET file.
+/// Makes a record of a WET file.
 fn text(id: &str, text: &str) -> Vec<u8> {
     record("conversion", id, "Content-Type: text/plain\r\n", text)
 }
 
-/// A response that is a page.
+/// Makes a response that is a page.
 fn page(id: &str, headers: &str, body: &str) -> Vec<u8> {
     let block =
         format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html><body><p>{body}</p></body></html>");
@@ -35,7 +35,7 @@ fn concurrent(id: &str) -> String {
     format!("WARC-Concurrent-To: <urn:uuid:{id}>\r\n")
 }
 
-/// A crawl of three pages, each with a request before it and metadata behind it.
+/// Makes a crawl of three pages, each with a request before it and metadata behind it.
 fn crawl() -> Vec<Vec<u8>> {
     let mut records = vec![record("warcinfo", "info", "", "software: test\r\n")];
     for id in ["a", "b", "c"] {
@@ -263,7 +263,7 @@ fn a_plain_file_becomes_one_member_per_record() {
         let (kept, _) = parted(&folder, input, &[0, 1], "out.warc.gz");
         let expected = [0, 1, 2, 3, 4, 5, 6, 10, 11];
         assert_eq!(unpacked(&kept), joined(&records, &expected), "{input}");
-        // Each member can be copied on.
+        // Each member of the output can be copied again.
         folder.write("kept.warc.gz", &kept);
         let again = folder.open(&["kept.warc.gz"]).unwrap();
         refuse_shared_members(&again, Some("more.warc.gz".as_ref())).unwrap();

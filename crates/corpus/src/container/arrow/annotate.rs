@@ -1,4 +1,4 @@
-//! Rows with what was decided about them as one more column.
+//! Writes rows with their annotations as one more column.
 
 use std::ops::Range;
 use std::sync::Arc;

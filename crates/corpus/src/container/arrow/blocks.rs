@@ -1,4 +1,4 @@
-//! Where the messages of a file or stream lie.
+//! Finds the messages of a file or stream.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,7 +17,7 @@ use crate::source::SourceReader;
 const MAGIC: &[u8] = b"ARROW1";
 /// The magic number at the end, and the length of the footer before it.
 const TRAILER_BYTES: u64 = 10;
-/// What stands before the length of a message, except in very old streams.
+/// The marker before the length of a message, which only very old streams lack.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
 impl ArrowFile {
@@ -52,7 +52,7 @@ impl ArrowFile {
     }
 }
 
-/// What was found on the way through a file or stream.
+/// The messages that were found so far in a file or stream.
 struct BlockWalk {
     schema: Schema,
     shape: ArrowLayout,
@@ -68,7 +68,7 @@ impl BlockWalk {
         Self { schema, shape, dictionaries, batches, rows: 0, remarks }
     }
 
-    /// Takes note of a message.
+    /// Adds a message.
     fn add(&mut self, message: &Message<'_>, block: Block) -> Result<(), ArrowError> {
         match message.header_type() {
             MessageHeader::DictionaryBatch => {
@@ -102,7 +102,7 @@ fn wrong(message: &str) -> ArrowError {
     ArrowError::IpcError(message.to_owned())
 }
 
-/// Follows the footer of a file.
+/// Finds the messages of a file by its footer.
 fn from_footer(reader: &SourceReader) -> Result<BlockWalk> {
     let at_footer = |error: Foreign| error.at(reader.name(), "its footer");
     let size = reader.size_bytes();
@@ -136,7 +136,7 @@ fn from_footer(reader: &SourceReader) -> Result<BlockWalk> {
     })
     .map_err(at_footer)?;
 
-    // All dictionaries of a file count for all its batches.
+    // Dictionaries come first, because all dictionaries of a file count for all its batches.
     for (number, block) in dictionaries.into_iter().chain(batches).enumerate() {
         let place = || format!("message {number}");
         let metadata = u64::try_from(block.metaDataLength()).ok();
@@ -167,7 +167,7 @@ pub(super) fn message(bytes: &[u8]) -> Result<Message<'_>, ArrowError> {
     root_as_message(bytes).map_err(|error| wrong(&error.to_string()))
 }
 
-/// Walks over the messages of a stream.
+/// Finds the messages of a stream by walking over it.
 fn from_stream(reader: &SourceReader) -> Result<BlockWalk> {
     let mut walk: Option<BlockWalk> = None;
     let (mut offset, mut number) = (0, 0);
@@ -211,7 +211,7 @@ fn from_stream(reader: &SourceReader) -> Result<BlockWalk> {
     walk.ok_or_else(|| reader.bad("its beginning", "there is no schema"))
 }
 
-/// The bytes of the marker and length before a message, and the length; `None` at the end of the stream.
+/// The bytes of the marker and the length before a message, and the length of the message; `None` at the end of the stream.
 fn message_len(reader: &SourceReader, offset: u64, number: usize) -> Result<Option<(u64, u64)>> {
     let left = reader.size_bytes() - offset;
     if left == 0 {

@@ -1,4 +1,4 @@
-//! Rows from one Arrow IPC file or stream to another.
+//! Copies rows from one Arrow IPC file or stream to another.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,10 +41,10 @@ pub(super) fn file(sources: &Sources, source: u32) -> Result<&ArrowFile> {
     Ok(&sources.content_as::<OpenTable<ArrowFile>>(source)?.form)
 }
 
-/// The file or stream that the output is like: the first that has rows, since only those tell compression.
+/// The file or stream whose form the output takes: the first that has rows, because only record batches state the compression.
 pub(super) fn model(sources: &Sources, numbers: Range<u32>) -> Result<&ArrowFile> {
     let has_rows = |source: &u32| file(sources, *source).is_ok_and(|file| !file.batches.is_empty());
-    // A source that cannot be read is no table.
+    // A source that cannot be read is no table, so it is passed over.
     let is_table = |source: &u32| file(sources, *source).is_ok();
     let model = numbers.clone().find(has_rows).or_else(|| numbers.clone().find(is_table));
     file(sources, model.unwrap_or(numbers.start))
@@ -53,7 +53,7 @@ pub(super) fn model(sources: &Sources, numbers: Range<u32>) -> Result<&ArrowFile
 /// Decodes batches one after the other.
 #[derive(Default)]
 pub(super) struct Batches {
-    /// The source of the batch before, and what it was decoded with.
+    /// The source of the batch before, and the decoder with its dictionaries.
     before: Option<(u32, Decoder)>,
 }
 
@@ -92,7 +92,7 @@ pub(in crate::container) enum ArrowFileWriter<'o> {
 }
 
 impl<'o> ArrowFileWriter<'o> {
-    /// Begins a file of its own, or a stream if it goes to standard output, which nobody can go back in.
+    /// Begins a file or, on standard output, a stream, because a reader of standard output cannot go to the footer of a file first.
     pub(super) fn of_schema(
         schema: &Arc<Schema>,
         compression: TableCompression,
@@ -107,7 +107,7 @@ impl<'o> ArrowFileWriter<'o> {
         })
     }
 
-    /// Begins one like another, with a schema.
+    /// Begins a file or stream like another one, with this schema.
     pub(super) fn new(
         like: &ArrowFile,
         schema: &Arc<Schema>,
@@ -160,7 +160,7 @@ fn of_batches(compression: TableCompression, before: Option<CompressionType>) ->
     }
 }
 
-/// An error of the writer: ours, or about dictionaries, of which a file can have only one for a column.
+/// Converts an error of the writer: ours, or about dictionaries, because a file can have only one per column.
 fn writing(error: ArrowError) -> Error {
     Foreign::from(error).while_writing("the record batch being written")
 }

@@ -1,4 +1,4 @@
-//! Record batches at their places.
+//! Decodes record batches at their places.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use crate::container::table::{
 use crate::error::Result;
 use crate::source::SourceReader;
 
-/// Decodes batches, with the dictionaries that came before the last of them.
+/// Decodes batches with the dictionaries that came before the last of these batches.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Decoder {
     known: KnownDictionaries,
-    /// Their values, by id.
+    /// The values of the dictionaries, by id.
     values: HashMap<i64, ArrayRef>,
 }
 
 impl Decoder {
-    /// The same with what it lacks of the first `before` dictionaries of a file; `None` if that is nothing.
+    /// A decoder that also has the missing ones of the first `before` dictionaries of a file; `None` if none is missing.
     fn advanced(&self, file: &ArrowFile, reader: &SourceReader, before: usize) -> Result<Option<Self>> {
         let mut next = self.clone();
         let missing = file.dictionaries.missing(&mut next.known, before);
@@ -69,12 +69,12 @@ impl Decoder {
     }
 }
 
-/// A message is no longer what it was when the file was opened.
+/// The error that a message has changed since the file was opened.
 fn changed() -> ArrowError {
     ArrowError::IpcError("it has not the rows that it says".to_owned())
 }
 
-/// A message and its body, whose buffers can be decompressed without harm.
+/// Splits a message into its header and its body, and checks that the buffers can be decompressed without harm.
 fn parts<'b>(block: &Block, bytes: &'b Buffer) -> Result<(Message<'b>, Buffer), ArrowError> {
     let message = message(bytes)?;
     let body = bytes.slice(block.metaDataLength() as usize);
@@ -109,14 +109,14 @@ impl ArrowFile {
         Ok(TableRows { first_row, texts, id: self.columns.id.and_then(column), values })
     }
 
-    /// The columns at the top that hold the wanted ones.
+    /// The top-level columns that contain the wanted ones.
     fn roots(&self) -> BTreeSet<usize> {
         self.columns.all().filter_map(|column| Some(self.ways.get(column)?.root)).collect()
     }
 
-    /// The decoder of the wanted columns. It is shared, so that dictionaries are read once and not for each batch.
+    /// The decoder of the wanted columns. All threads share it, so that dictionaries are read once and not per batch.
     fn decoder(&self, reader: &SourceReader, number: usize, roots: &[usize]) -> Result<Arc<Decoder>> {
-        // Dictionaries of columns that nobody asks for are not read at all.
+        // If no wanted column has a dictionary, no dictionary is read at all.
         let fields = self.schema.fields();
         let needed = roots
             .iter()
@@ -132,7 +132,7 @@ impl ArrowFile {
         Ok(Arc::clone(&shared))
     }
 
-    /// Decodes all columns of a record batch; `decoder` is what the batch before left.
+    /// Decodes all columns of a record batch. `decoder` has the dictionaries of the batch before.
     pub(super) fn whole(
         &self,
         reader: &SourceReader,
@@ -145,13 +145,13 @@ impl ArrowFile {
         decoder.batch(self, reader, number, None)
     }
 
-    /// How many dictionaries came before a batch.
+    /// The number of dictionaries before a batch.
     fn dictionaries_before(&self, number: usize) -> usize {
         self.batches.get(number).map_or(0, |batch| batch.dictionaries)
     }
 }
 
-/// The values at the end of a way into a column.
+/// The values at the end of a route into a column.
 fn follow(column: &ArrayRef, steps: &[Step]) -> Option<Cells> {
     let ColumnEnd { array, nulls, levels } = end_of(column, steps)?;
     Some(cells(&*array, nulls.as_ref()).in_lists(levels))

@@ -1,7 +1,7 @@
-//! Which dictionaries a record batch is read with.
+//! Finds the dictionaries that a record batch needs.
 //!
-//! A stream may replace the dictionary of a column before each batch, or extend it. What counts is the last one before the
-//! batch that stands for itself, with what extends it; everything before that is never read.
+//! A stream may replace or extend the dictionary of a column before each batch. A batch needs the last dictionary before it that
+//! extends no other, with all extensions up to the batch. Earlier dictionaries are never read.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,33 +11,33 @@ use arrow_schema::{DataType, Field, Schema};
 /// The dictionaries of a file or stream.
 #[derive(Debug, Default)]
 pub(super) struct Dictionaries {
-    /// Where they lie, in the order in which they came.
+    /// The messages of the dictionaries, in the order in which they came.
     pub(super) blocks: Vec<Block>,
-    /// For each id, which of them it has.
+    /// The dictionaries of each id.
     by_id: BTreeMap<i64, Vec<Version>>,
-    /// Whether values of one may have dictionaries of their own, so that it depends on all that came before it.
+    /// Whether values of a dictionary may have dictionaries of their own, so that a dictionary depends on all that came before it.
     nested: bool,
 }
 
-/// A dictionary, or what extends one.
+/// A dictionary, or an extension of one.
 #[derive(Clone, Copy, Debug)]
 struct Version {
     number: usize,
-    /// The number of the one that it extends, or its own.
+    /// The number of the dictionary that this one extends, or the number of this one.
     begun: usize,
 }
 
-/// Which dictionaries were read.
+/// The dictionaries that were read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownDictionaries {
-    /// For each id, the last.
+    /// The number of the last dictionary that was read, for each id.
     by_id: HashMap<i64, usize>,
-    /// How many dictionaries came before the batch that they were read for.
+    /// The number of dictionaries before the batch for which dictionaries were read last.
     before: usize,
 }
 
 impl Dictionaries {
-    /// Those of a schema, of which none is known yet.
+    /// Makes an empty list of the dictionaries of a schema.
     pub(super) fn new(schema: &Schema) -> Self {
         let has_nested = |field: &&Field| match field.data_type() {
             DataType::Dictionary(_, values) => {
@@ -48,7 +48,7 @@ impl Dictionaries {
         Self { nested: schema.flattened_fields().iter().any(has_nested), ..Self::default() }
     }
 
-    /// Takes note of one; `None` if it extends one that is not there.
+    /// Adds a dictionary; `None` if it extends a dictionary that does not exist.
     pub(super) fn add(&mut self, block: Block, id: i64, extends: bool) -> Option<()> {
         let number = self.blocks.len();
         let versions = self.by_id.entry(id).or_default();
@@ -58,10 +58,11 @@ impl Dictionaries {
         Some(())
     }
 
-    /// The numbers of those to be read for a batch that `before` of them came before, in order. They count as read.
+    /// The numbers of the dictionaries that are to be read for a batch behind the first `before` dictionaries, in order. They count as read
+    /// from then on.
     pub(super) fn missing(&self, known: &mut KnownDictionaries, before: usize) -> Vec<usize> {
         if self.nested {
-            // They are read as they came.
+            // Nested dictionaries are all read, in the order in which they came.
             let first = if known.before <= before { known.before } else { 0 };
             known.before = before;
             return (first..before).collect();
@@ -72,7 +73,7 @@ impl Dictionaries {
             let (versions, _) = versions.split_at(earlier);
             let Some(last) = versions.last() else { continue };
             let read = known.by_id.get(id).copied();
-            // One that was extended further has all that is wanted at the same places.
+            // A dictionary that was read with later extensions will do, because extensions do not move the values before them.
             let read = read.filter(|read| self.begun(*id, *read) == Some(last.begun));
             if read.is_some_and(|read| read >= last.number) {
                 continue;
@@ -109,8 +110,8 @@ mod tests {
     }
 
     #[test]
-    fn what_was_replaced_is_not_read() {
-        // One of the two columns has another dictionary before each of a hundred batches.
+    fn replaced_dictionaries_are_not_read() {
+        // The first column keeps its dictionary, and the second has another one before each of a hundred batches.
         let all = [(7, false)].into_iter().chain((0..100).map(|_| (3, false)));
         let found = dictionaries(&Schema::empty(), all);
         let mut known = KnownDictionaries::default();
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_extends_another_is_read_once() {
+    fn extensions_of_dictionaries_are_read_once() {
         let all = [(3, false), (3, true), (3, true), (3, false), (3, true), (3, true)];
         let found = dictionaries(&Schema::empty(), all);
         let mut known = KnownDictionaries::default();

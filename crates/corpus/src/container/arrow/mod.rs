@@ -1,8 +1,8 @@
 //! Arrow IPC, as a file or as a stream.
 //!
-//! Both are a sequence of messages; a file has a footer that says where they lie, a stream is walked from its start.
-//! After that there is no difference: any record batch can be read at its place, with the dictionaries that came before
-//! it. A batch is the least that can be read, so that memory is bounded by the largest of them.
+//! Both are sequences of messages. The messages of a file are found by its footer, those of a stream by walking over it. From then on
+//! there is no difference: any record batch can be read at its place, with the dictionaries that came before it. A batch is the
+//! smallest unit that can be read, so that memory is bounded by the largest batch.
 
 mod annotate;
 mod blocks;
@@ -98,24 +98,24 @@ impl Container for Arrow {
     }
 }
 
-/// An Arrow IPC file or stream, as far as it is remembered.
+/// An open Arrow IPC file or stream: the parts of it that stay in memory.
 #[derive(Debug)]
 pub(super) struct ArrowFile {
     schema: SchemaRef,
     shape: ArrowLayout,
     dictionaries: Dictionaries,
-    /// Those that have rows.
+    /// The record batches that have rows.
     batches: Vec<BatchBlock>,
-    /// Remarks in the footer, which are passed on.
+    /// The metadata in the footer, which is copied to the output.
     remarks: Vec<(String, String)>,
     columns: ColumnNumbers,
-    /// For each column that can be named, the way to it.
+    /// The route to each column that can be named.
     ways: Vec<ColumnRoute>,
     /// Decodes the wanted columns. Dictionaries are read once for all threads.
     decoder: Mutex<Arc<Decoder>>,
 }
 
-/// Whether there is a footer.
+/// Whether the messages are a file, with a footer, or a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ArrowLayout {
     File,
@@ -128,13 +128,13 @@ struct BatchBlock {
     block: Block,
     first_row: u64,
     rows: u64,
-    /// How many dictionaries came before it.
+    /// The number of dictionaries before the batch.
     dictionaries: usize,
     compression: Option<CompressionType>,
 }
 
 impl ArrowFile {
-    /// A column that has a dictionary, and cannot have another one in a file like this.
+    /// A column with a dictionary, in a file, which can have only one dictionary per column.
     fn of_one_dictionary(&self) -> Option<&str> {
         let has_one = |field: &&Field| matches!(field.data_type(), DataType::Dictionary(..));
         let column = self.schema.flattened_fields().into_iter().find(has_one)?;
@@ -179,7 +179,7 @@ impl TableFormat for ArrowFile {
     }
 }
 
-/// A file has one dictionary for a column, and those of different files are seldom the same.
+/// Why two files cannot be written as one: a file has one dictionary per column, and dictionaries of different files are seldom the same.
 fn dictionary(first: &ArrowFile, second: &ArrowFile) -> Option<String> {
     let column = first.of_one_dictionary().filter(|_| second.of_one_dictionary().is_some())?;
     Some(format!("each has a dictionary for the column `{column}`, and one Arrow file cannot have two"))

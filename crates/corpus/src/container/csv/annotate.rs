@@ -19,7 +19,7 @@ pub(super) fn annotate(
     out: &mut Output,
 ) -> Result<()> {
     let Some((source, header_bytes)) = header_of(sources, numbers) else { return Ok(()) };
-    // Sources that are written as one file have one delimiter.
+    // Sources that are written as one file have the same delimiter.
     let delimiter = sources.content_as::<Delimited>(source)?.delimiter;
     let mut header = vec![0; header_bytes as usize];
     sources.read_span(source, 0, &mut header)?;

@@ -25,7 +25,7 @@ impl Delimited {
         Arc::new(Schema::new(fields))
     }
 
-    /// Hands on records as record batches.
+    /// Gives records to `take` as record batches.
     pub(super) fn arrow_batches(
         &self,
         handle: &SourceHandle<'_>,
@@ -103,7 +103,7 @@ impl<'o> CsvWriter<'o> {
 
     fn end_line(&mut self) -> Result<()> {
         if self.line.is_empty() {
-            // A line with nothing on it would be no record.
+            // An empty line would be no record, so an empty field is written in quotes.
             self.line.extend_from_slice(b"\"\"");
         }
         self.line.push(b'\n');

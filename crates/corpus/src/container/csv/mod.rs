@@ -1,8 +1,8 @@
-//! CSV and TSV: records of fields, of which the first names the others.
+//! CSV and TSV: records of fields, whose first record names the fields.
 //!
-//! A record may span lines, so that only who has read everything before a line feed knows whether it ends a record. One
-//! pass over each source, when it is opened, therefore notes a place every 64 KiB where a record begins; between such
-//! places the source is scanned in parallel, and every record is passed on byte for byte.
+//! A record may span lines, so whether a line feed ends a record depends on all bytes before it. When a source is opened, one
+//! pass over it therefore notes a place about every 64 KiB at which a record begins. The pieces between these places are scanned in
+//! parallel, and every record is copied byte for byte.
 
 mod annotate;
 mod content;

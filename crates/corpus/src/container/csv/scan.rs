@@ -31,7 +31,7 @@ pub(crate) fn scan(
     let limit = options.record_limit();
     let cuts = delimited.cuts.iter().copied();
     for (from, to) in cuts.clone().zip(cuts.skip(1)).skip(pieces.start).take(pieces.len()) {
-        // Between two cuts there are several records, a header, or one large record, which is loaded only if it may be.
+        // Between two cuts lie several records, a large header, or one large record, which is loaded only if it is within the limit.
         if to - from > (HEADER_BYTES + CUT_BYTES).max(limit.saturating_add(2)) {
             let place =
                 RecordPlace { source, line, offset: from, len: u32::try_from(to - from).unwrap_or(u32::MAX) };
@@ -63,7 +63,7 @@ pub(crate) fn scan(
     Ok(line)
 }
 
-/// The lines of a stretch that is not loaded as a whole.
+/// Counts the lines of a piece that is not loaded as a whole.
 fn count_lines(reader: &SourceReader, mut from: u64, to: u64, bytes: &mut Vec<u8>) -> Result<u64> {
     let mut lines = 0;
     while from < to {

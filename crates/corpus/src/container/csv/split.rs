@@ -1,15 +1,15 @@
-//! Where records and fields of delimited text begin and end.
+//! Finds where records and fields of delimited text begin and end.
 //!
 //! The rules are those of RFC 4180, read as generously as every reader does: a field is quoted if it *begins* with a
 //! quote, a doubled quote inside is one quote, and what follows the closing quote belongs to the field. A record ends at
-//! a line feed outside quotes; a carriage return before it is part of the line end. Nothing is ever guessed from
-//! the number of quotes, since `5" pipe` in a plain field would turn all that follows inside out.
+//! a line feed outside quotes; a carriage return before it is part of the line end. The number of quotes is never used for a guess,
+//! because `5" pipe` in a plain field would exchange the inside and the outside of all quotes behind it.
 
 use std::borrow::Cow;
 
 use memchr::{memchr, memchr2};
 
-/// What encloses a field.
+/// The character that encloses a field.
 pub(crate) const QUOTE: u8 = b'"';
 
 /// Finds the ends of records in bytes that come in pieces.
@@ -28,7 +28,7 @@ enum State {
     Quote,
 }
 
-/// Where a search ended.
+/// The end of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FieldEnd {
     /// After a delimiter, at this position.
@@ -45,7 +45,7 @@ impl Splitter {
         Self { delimiter, state: State::FieldStart }
     }
 
-    /// Goes on with the record; gives the position after the line feed that ends it, if it is among these bytes. The
+    /// Reads on in the record; returns the position after the line feed that ends it, if it is among these bytes. The
     /// splitter is then at the start of the next record.
     pub(crate) fn record_end(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut rest = bytes;
@@ -63,7 +63,7 @@ impl Splitter {
         self.state == State::Quoted
     }
 
-    /// Goes on to the end of the field.
+    /// Reads on to the end of the field.
     fn field_end(&mut self, bytes: &[u8]) -> FieldEnd {
         let mut rest = bytes;
         while let Some((&first, behind)) = rest.split_first() {
@@ -112,13 +112,13 @@ pub(crate) fn fields(record: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]
                 rest = Some(after);
                 Some(field.strip_suffix(&[delimiter]).unwrap_or(field))
             }
-            // A line feed outside quotes would have ended the record before.
+            // `Record` cannot occur, because a line feed outside quotes would have ended the record before.
             FieldEnd::Record(_) | FieldEnd::End => Some(fields),
         }
     })
 }
 
-/// What a field says, without the quotes around it.
+/// The content of a field, without the quotes around it.
 pub(crate) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
     let Some(inside) = field.strip_prefix(&[QUOTE]) else { return Cow::Borrowed(field) };
     let plain = inside.strip_suffix(&[QUOTE]).unwrap_or(inside);
@@ -139,7 +139,7 @@ pub(crate) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
                 out.push(QUOTE);
                 rest = more;
             }
-            // The quote was the closing one.
+            // The quote closes the field.
             [QUOTE, more @ ..] | more => {
                 out.extend_from_slice(more);
                 break;
@@ -167,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    /// Splits everything at once.
+    /// Splits all bytes into records and fields.
     fn split(bytes: &[u8], delimiter: u8) -> Vec<Vec<Vec<u8>>> {
         let mut records = Vec::new();
         let mut rest = bytes;
@@ -219,8 +219,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever it is made of, it is taken apart as the reference does. The carriage returns are left out where the
-        /// two differ: the reference ends a record at one that stands alone, and keeps one before a quoted line feed.
+        /// Any bytes are split as the reference splits them. Carriage returns are left out, because the two differ there: the reference
+        /// ends a record at a carriage return that stands alone, and keeps one before a quoted line feed.
         #[test]
         fn agrees_with_the_reference(bytes in delimited(), tabs in any::<bool>()) {
             let delimiter = if tabs { b'\t' } else { b',' };
@@ -246,7 +246,7 @@ mod tests {
             prop_assert_eq!(split(&lines[0], b','), oracle(&lines[0], b','));
         }
 
-        /// Pieces do not matter, and nothing is lost between records.
+        /// A splitter finds the same end of a record wherever the bytes are cut.
         #[test]
         fn cuts_do_not_matter(bytes in delimited(), cut in 0usize..60) {
             let (first, second) = bytes.split_at(cut.min(bytes.len()));
@@ -261,7 +261,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_quoted_is_read_back(text in any::<String>()) {
+        fn quoted_texts_are_read_back(text in any::<String>()) {
             let mut out = Vec::new();
             push_quoted(&text, &mut out);
             prop_assert_eq!(&*unquoted(&out), text.as_bytes());

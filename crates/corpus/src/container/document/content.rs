@@ -18,7 +18,7 @@ use crate::sources::{Content, CutPoints, LoadTurns, RecordVisitor, ScannedLines,
 #[derive(Debug)]
 pub(super) struct WholeFile {
     pub(super) reading: ReadingMode,
-    /// How the file is compressed; it is decompressed each time it is read.
+    /// The compression of the file, which is decompressed each time it is read.
     pub(super) compression: Option<Compression>,
 }
 
@@ -89,7 +89,7 @@ impl Content for WholeFile {
 }
 
 impl WholeFile {
-    /// The document that the file is, found in its bytes.
+    /// Finds the document in the bytes of the file.
     fn find<'a>(
         &self,
         handle: &SourceHandle<'a>,

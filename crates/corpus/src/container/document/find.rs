@@ -1,8 +1,8 @@
 //! The text of a file that is one document.
 //!
-//! A text is decoded where it lies. The text of another kind of document takes long to find, a PDF seconds, so it is kept in
-//! a temporary file when it has been found once; every later reading is a read there. What took too long the first time
-//! is rejected, and what did not cannot be rejected by a busier machine when it is read again.
+//! Plain text is decoded at every reading. Other kinds of documents take long to extract, a PDF seconds, so their text is kept in
+//! a temporary file after the first reading, and later readings read that file. A document that takes too long the first time is
+//! rejected; a document that was accepted cannot be rejected later by a busier machine.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -17,23 +17,23 @@ use crate::options::{Encoding, ReadOptions};
 use crate::reject::RejectReason;
 use crate::source::SourceReader;
 
-/// How a file that is one document is read.
+/// The way in which a file that is one document is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReadingMode {
-    /// As the characters it holds.
+    /// The characters of the file are its text.
     Plain,
-    /// As the kind of document it is.
+    /// The text is extracted from the kind of document that the file is.
     Extracted,
 }
 
-/// Whether a text is worth keeping for when it is read again.
+/// Whether a text is kept for later readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Retention {
     Yes,
     No,
 }
 
-/// What was found in a file.
+/// The text and the properties of a file.
 #[derive(Debug)]
 pub(super) struct Whole<'a> {
     pub(super) keep: Retention,
@@ -41,7 +41,7 @@ pub(super) struct Whole<'a> {
     pub(super) about: FileProperties,
 }
 
-/// The text that a file stands for.
+/// Finds the text of a file.
 pub(super) fn find<'a>(
     raw: &'a [u8],
     (reading, compression): (ReadingMode, Option<Compression>),
@@ -71,8 +71,8 @@ pub(super) fn find<'a>(
     }
 }
 
-/// The text of a file that is too long to be loaded; `None` if it is no plain text in UTF-8, and has to be loaded to be read
-/// or refused.
+/// The text of a file that is too long to be loaded; `None` if the file is not plain text in UTF-8, and has to be loaded to be
+/// read or refused.
 pub(super) fn find_long(
     reader: &SourceReader,
     reading: ReadingMode,
@@ -104,8 +104,8 @@ pub(super) fn find_long(
     LongText::new(reader.clone(), parts).map(Some)
 }
 
-/// The bytes of a file, decompressed if need be. It gives up past the limit: a small file can unfold into more than there
-/// is memory.
+/// The bytes of a file, decompressed if the file is compressed. Decompression stops behind the limit, because a small file can
+/// decompress to more bytes than the memory holds.
 fn unfold<'a>(
     compression: Option<Compression>,
     raw: &'a [u8],
@@ -125,7 +125,7 @@ fn unfold<'a>(
     }
 }
 
-/// What a file is.
+/// The kind of a file.
 fn kind(bytes: &[u8], name: &str, reading: ReadingMode) -> Result<Recognised, RejectReason> {
     match reading {
         ReadingMode::Plain => Ok(Recognised::Text),

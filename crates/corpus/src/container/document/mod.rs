@@ -17,9 +17,9 @@ use crate::output::{Output, TableCompression};
 use crate::sources::{Content, Sources};
 
 impl Format {
-    /// One document per file, of any kind that [`extract`](crate::extract) reads.
+    /// Files that are one document each, of any kind that [`extract`](crate::extract) reads.
     pub const DOCUMENT: Self = Self::new("document", "a document", Layout::Texts);
-    /// One document per file, whose characters are the text, whatever they mean.
+    /// Files that are one document each, and whose characters are the text, whatever kind of document they are.
     pub const TEXT: Self = Self::new("text", "text", Layout::Texts);
 }
 
@@ -48,7 +48,7 @@ impl Container for Files {
     }
 
     fn has_magic(&self, head: &[u8]) -> bool {
-        // A PDF and a zip archive: which kind of document, if any, is seen when it is read.
+        // The magic numbers of PDF and of zip archives. Whether a zip archive is a document is seen only when it is read.
         self.is_last_resort() && (head.starts_with(b"%PDF-") || head.starts_with(b"PK\x03\x04"))
     }
 
@@ -80,7 +80,7 @@ impl Container for Files {
         out: &mut Output,
         compression: TableCompression,
     ) -> Result<()> {
-        // Runs refuse to annotate files. A caller that does it all the same can do so if each file is a JSON object.
+        // Runs refuse to annotate whole files. Other callers can annotate them if each file is a JSON object.
         Jsonl.annotate(sources, numbers, annotated, out, compression)
     }
 }

@@ -1,4 +1,4 @@
-//! Lines as the rows of a record batch.
+//! Builds record batches from lines.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ impl BatchBuilder {
         self.records.push(Some(line.strip_prefix(BOM).unwrap_or(line)))
     }
 
-    /// The batch.
+    /// Finishes the batch.
     pub(super) fn finish(self) -> Result<RecordBatch, ArrowError> {
         let rows = self.records.rows;
         let columns =
@@ -42,8 +42,8 @@ impl BatchBuilder {
     }
 }
 
-/// The columns that lines are built into: those of an output, with texts and lists in the one form that is built. They are made to
-/// fit afterwards.
+/// The columns that lines are built into: those of an output, but with texts as `Utf8` and lists as `List`, which are the only forms
+/// that are built. The caller converts them to the forms of the output.
 pub(super) fn built(schema: &SchemaRef) -> SchemaRef {
     let fields: Fields = schema.fields().iter().map(built_field).collect();
     Arc::new(Schema::new(fields))
@@ -67,7 +67,7 @@ enum ColumnBuilder {
     Signed(Int64Builder),
     Unsigned(UInt64Builder),
     Float(Float64Builder),
-    /// Strings, and for a file of texts alone other values as they are written.
+    /// Strings. If all columns of the output are texts, other values are written as they are.
     Text(StringBuilder),
     List(Box<ListColumnBuilder>),
     Object(Fields, Objects),
@@ -87,7 +87,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// Adds a value; `None` is null. Fails with the way from here to what does not fit.
+    /// Adds a value; `None` is null. Fails with the path from this value to the value that does not fit.
     fn push(&mut self, value: Option<&RawValue>) -> Result<(), String> {
         let value = value.filter(|value| value.get() != "null");
         let misfit = String::new;
@@ -147,7 +147,7 @@ impl ColumnBuilder {
     }
 }
 
-/// The number that a value is; what is none does not fit any column of numbers.
+/// The number that a value holds. A value that is no number is `Huge`, which fits no column of numbers.
 fn number(value: &RawValue) -> Number {
     match value.get().as_bytes().first() {
         Some(b'-' | b'0'..=b'9') => Number::of(value.get()),
@@ -182,7 +182,7 @@ impl ListColumnBuilder {
             }
             for item in items_of(value) {
                 self.items.push(Some(item)).map_err(|way| format!("[]{}", dotted(&way)))?;
-                // A batch has some MiB, so that its items can be counted.
+                // A batch has some MiB, so the number of its items fits `i32`.
                 self.count += 1;
             }
         }
@@ -220,7 +220,7 @@ impl Objects {
         let mut values: Vec<Option<&RawValue>> = vec![None; self.members.len()];
         for (name, value) in object.map(members_of).unwrap_or_default() {
             match self.numbers.get(&*name).and_then(|&number| values.get_mut(number)) {
-                // Of several members of one name the last counts, as in most readers.
+                // If an object has several members of one name, the last counts, as in most readers.
                 Some(found) => *found = Some(value),
                 None => return Err(name.into_owned()),
             }

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::output::Output;
 use crate::sources::{SourceHandle, TakeBatch};
 
-/// Hands on lines as record batches with these columns, whose texts and lists may be stored in another form.
+/// Gives lines to `take` as record batches with these columns, whose texts and lists may be stored in another form.
 pub(super) fn batches(
     handle: &SourceHandle<'_>,
     schema: &SchemaRef,
@@ -71,7 +71,7 @@ impl WriteBatch for JsonlWriter<'_> {
     }
 }
 
-/// A name as a member begins with it.
+/// The beginning of a member: its name in quotes, and a colon.
 fn member(name: &str) -> Vec<u8> {
     let mut out = Vec::new();
     push_string(name, &mut out);

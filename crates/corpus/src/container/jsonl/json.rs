@@ -1,8 +1,8 @@
 //! A line of JSONL as a document.
 //!
-//! Nearly every line is read the [quick way](super::quick). A line that it gives up on is checked as a whole
-//! and, if it is JSON, walked the [careful way](super::walk), which either finds the document after all or
-//! says what is wrong.
+//! Nearly every line is read the [quick way](super::quick). If the quick way gives up on a line, the line is checked as a whole
+//! and, if it is JSON, walked the [careful way](super::walk), which finds the document after all, or the reason why the line is
+//! none.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ pub(crate) fn parse_line<'a>(
     options: &ReadOptions,
     decoded: &'a mut Vec<u8>,
 ) -> Option<Result<Document<'a>, Reject>> {
-    // Files that were joined by `cat` have marks in the middle, so a mark is allowed on every line.
+    // Files that were joined by `cat` have byte-order marks in the middle, so a mark is allowed on every line.
     let body = line.strip_prefix(BOM).unwrap_or(line);
     if !body.starts_with('{') && body.trim_ascii().is_empty() {
         return None;
@@ -63,7 +63,7 @@ pub(super) fn parse_carefully<'a>(body: &'a str, options: &ReadOptions) -> Resul
     if !body.trim_ascii_start().starts_with('{') {
         return Err(Reject::new(RejectReason::NotAnObject));
     }
-    // Each field has its own walk: several are rare, and a line is quickly walked.
+    // Each field has its own walk, because several fields are rare, and a walk is quick.
     let walks = options.text_fields.iter().map(|field| walk(body, wanted(field, options)));
     let found: Vec<FoundFields<'a>> =
         walks.collect::<Result<_, _>>().map_err(|error| invalid_json(&error))?;
@@ -129,7 +129,7 @@ fn invalid_json(error: &serde_json::Error) -> Reject {
     Reject::new(RejectReason::InvalidJson { message, column: error.column() as u64 })
 }
 
-/// The id as text: a string, or a number or boolean as it is written; or else what the value is.
+/// The id as text: a string, or a number or boolean as it is written. For any other value, the error is the kind of the value.
 fn string_of_id(value: &RawValue) -> Result<Option<DecodedString<'_>>, &'static str> {
     match kind_of(value) {
         NULL => Ok(None),
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(parse("\u{feff}  {\"text\": \"a\"}\r").unwrap().1, "a");
     }
 
-    /// A member of an object: mostly sound, now and then not.
+    /// Makes a member of an object, which is now and then invalid.
     fn member() -> impl Strategy<Value = String> {
         let value = prop_oneof![
             8 => r#""[zé]{0,12}(\\n|\\u00e9|y){0,3}""#,
@@ -333,7 +333,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(text in any::<String>(), id in any::<Option<String>>(), other in any::<i64>()) {
+        fn written_documents_are_read_back(text in any::<String>(), id in any::<Option<String>>(), other in any::<i64>()) {
             let line = json!({ "text": text, "other": { "text": other }, "id": id }).to_string();
             prop_assert_eq!(parse(&line).unwrap(), (id, text, false));
         }
@@ -345,7 +345,7 @@ mod tests {
             }
         }
 
-        /// Both ways through a line agree wherever the quick one answers.
+        /// The quick way and the careful way agree on every line that the quick way reads.
         #[test]
         fn the_quick_way_is_only_quicker(
             members in prop::collection::vec(member(), 0..4),

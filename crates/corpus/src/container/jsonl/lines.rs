@@ -1,9 +1,9 @@
 //! Finding the lines of a chunk.
 //!
-//! A chunk owns the lines that start in it. It is read with one positional read, a little past its end so
-//! that the last line is nearly always complete, and validated as UTF-8 in one pass; only when that fails is
-//! each line looked at on its own. A line that runs far past the chunk is measured first, through a small
-//! buffer, and loaded only if it is not long.
+//! A chunk owns the lines that start in it. The chunk is read with one positional read, a little past its end so
+//! that the last line is nearly always complete, and validated as UTF-8 in one pass. Only if this fails is
+//! each line validated on its own. If a line runs far past the chunk, its end is searched for first, through a small
+//! buffer, and the line is loaded only if it is not long.
 
 use std::ops::Range;
 
@@ -15,37 +15,37 @@ use crate::reject::Reject;
 use crate::scratch::grown;
 use crate::source::SourceReader;
 
-/// Bytes read past the end of a chunk, in the hope of finding the end of its last line there.
+/// Bytes that are read past the end of a chunk, because the end of its last line is nearly always among them.
 const READ_PAST_BYTES: u64 = 64 << 10;
 
-/// The buffer through which the end of a very long line is searched.
+/// Size of the buffer through which the end of a very long line is searched.
 const SEARCH_BYTES: u64 = 256 << 10;
 
 /// A line, blank ones included.
 pub(crate) struct Line<'w> {
-    /// Counted from 0 at the first line of the chunk.
+    /// The number of the line, counted from 0 at the first line of the chunk.
     pub(crate) number: u64,
-    /// Where it starts in the source.
+    /// The byte of the source at which the line starts.
     pub(crate) offset: u64,
-    /// Its bytes, line end included.
+    /// The length of the line in bytes, line end included.
     pub(crate) len: u64,
     pub(crate) content: LineContent<'w>,
 }
 
-/// What is on a line.
+/// The content of a line.
 pub(crate) enum LineContent<'w> {
     /// Text, without the line feed.
     Text(&'w str),
-    /// Something that is not UTF-8, from the byte `at` on.
+    /// Bytes that are not UTF-8, from the byte `at` on.
     NotUtf8 { at: u64 },
-    /// So much that it was not loaded to be read.
+    /// The record of a line that is so long that it was not loaded.
     Long(Result<MaybeLong<'static>, Reject>),
-    /// More than the limit.
+    /// A line over the limit.
     TooLarge,
 }
 
 impl<'w> LineContent<'w> {
-    /// What these bytes are.
+    /// The content of a line that has these bytes.
     pub(crate) fn of(bytes: &'w [u8]) -> Self {
         match simdutf8::compat::from_utf8(bytes) {
             Ok(text) => Self::Text(text),
@@ -56,15 +56,15 @@ impl<'w> LineContent<'w> {
 
 /// A line that is so long that it was not loaded.
 pub(crate) struct LongLine {
-    /// Counted from 0 at the first line of the chunk.
+    /// The number of the line, counted from 0 at the first line of the chunk.
     pub(crate) number: u64,
-    /// Where it lies in the source, line end included.
+    /// The bytes of the source, line end included.
     pub(crate) range: Range<u64>,
-    /// Its bytes without the line feed.
+    /// The length of the line in bytes, without the line feed.
     pub(crate) content_bytes: u64,
 }
 
-/// Visits the lines that start in `start..end`, in order, and returns how many they are. Only the last of them can be long; it
+/// Visits the lines that start in `start..end`, in order, and returns their number. Only the last line can be long; a long line
 /// is returned instead of being visited.
 pub(crate) fn scan_lines(
     reader: &SourceReader,
@@ -73,10 +73,10 @@ pub(crate) fn scan_lines(
     window: &mut Vec<u8>,
     visit: &mut dyn FnMut(Line<'_>),
 ) -> Result<(u64, Option<LongLine>)> {
-    // Whether a line starts at `start` is told by the byte before it.
+    // The byte before `start` is read, too, because it shows whether a line starts at `start`.
     let base = start.saturating_sub(1);
     let loaded_end = end.saturating_add(READ_PAST_BYTES).min(reader.size_bytes());
-    // Everything below counts on a chunk that lies in its source.
+    // The code below relies on a chunk that lies in its source.
     if start > end || end > loaded_end {
         return Err(reader.misplaced(end));
     }
@@ -93,7 +93,7 @@ pub(crate) fn scan_lines(
     }
 
     let last_byte = (end - 1 - base) as usize;
-    // The first line of the chunk begins before `end`, and `end` is loaded.
+    // The split is within the bytes, because the first line begins before `end`, and the bytes up to `end` are loaded.
     let (_, tail) = bytes.split_at(last_byte);
     let (mut too_large, mut long) = (None, None);
     let stop = match memchr(b'\n', tail) {
@@ -112,7 +112,7 @@ pub(crate) fn scan_lines(
                 last_line
             } else {
                 let more = (line_end - base) as usize;
-                // The line ends behind what is loaded, where its line feed was looked for.
+                // The line ends behind the loaded bytes, because its line feed was searched for from there on.
                 let (_, missing) = grown(window, more).split_at_mut(loaded);
                 reader.read_exact_at(loaded_end, missing)?;
                 more

@@ -1,7 +1,6 @@
 //! The texts in the lists of a line.
 //!
-//! The line was checked and its list delimited before. Lists are opened one inside the other, and each value is looked at once
-//! per list around it.
+//! The line was checked before. Lists are parsed one inside the other, so a value is parsed once per list around it.
 
 use std::borrow::Cow;
 
@@ -12,10 +11,10 @@ use super::walk::{Slot, WantedFields, walk};
 use crate::field::{BETWEEN_ELEMENTS, FieldPath};
 use crate::reject::RejectReason;
 
-/// The texts that a path leads to, joined, where `value` is what its names up to the first list lead to, and is not null.
+/// Joins the texts to which a path leads. `value` is the value at the first list of the path, and is not null.
 ///
-/// An element that is null adds nothing, nor does one whose member is missing or null. `None` if the path leads nowhere: some
-/// elements lack the member, and none has it. A list without texts is otherwise an empty text.
+/// An element that is null, or whose member is missing or null, adds nothing. If some elements lack the member and none has it, the
+/// path leads nowhere, and the result is `None`. Any other list without texts gives an empty text.
 pub(super) fn text<'a>(
     value: &'a RawValue,
     field: &FieldPath,
@@ -32,7 +31,7 @@ pub(super) fn text<'a>(
 
 struct GatheredTexts<'p> {
     field: &'p FieldPath,
-    /// The texts so far; `None` if there was none, since an empty one counts.
+    /// The joined texts; `None` before the first text, because an empty text counts.
     joined: Option<String>,
     is_repaired: bool,
     /// Whether an element has the member, be it null or an empty list.
@@ -41,12 +40,12 @@ struct GatheredTexts<'p> {
 }
 
 impl GatheredTexts<'_> {
-    /// Goes through the list behind a part, which is in so many other lists behind it.
+    /// Adds the texts of a list behind a part of the path. `lists` is the number of lists of the same part around this list.
     fn list(&mut self, value: &RawValue, part: usize, lists: usize) -> Result<(), RejectReason> {
         if kind_of(value) != LIST {
             return Err(self.wrong_type(part, lists, no_list(kind_of(value))));
         }
-        // The line was checked as a whole, so that this is always a list.
+        // The line was checked as a whole, so this is always a list.
         let elements: Vec<&RawValue> = serde_json::from_str(value.get()).unwrap_or_default();
         let lists = lists + 1;
         for element in elements {
@@ -64,7 +63,7 @@ impl GatheredTexts<'_> {
         Ok(())
     }
 
-    /// Looks for the member behind a part in what the part leads to.
+    /// Adds the texts of an element of the list behind a part of the path. The next part names a member of this element.
     fn object(&mut self, value: &RawValue, part: usize, lists: usize) -> Result<(), RejectReason> {
         if kind_of(value) != OBJECT {
             return Err(self.wrong_type(part, lists, no_object(kind_of(value))));
@@ -170,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_null_or_missing_adds_nothing() {
+    fn null_and_missing_texts_add_nothing() {
         assert_eq!(joined("m[].c", r#"[null, {"c": "a"}, {"c": null}, {"r": 1}, {"c": "b"}]"#), "a\n\nb");
         for list in ["[]", "[null]", r#"[{"c": null}]"#, r#"[{"c": null}, {}]"#] {
             assert_eq!(joined("m[].c", list), "", "{list}");

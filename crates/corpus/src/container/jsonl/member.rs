@@ -41,7 +41,7 @@ pub(super) fn annotate_line(line: &[u8], value: &RawValue, out: &mut Vec<u8>) ->
     replace(line.as_bytes(), places, value, out)
 }
 
-/// Writes `line` to `out` with `value` at each of these places, which stand one behind the other.
+/// Writes `line` to `out` with `value` at each of these places, which are in order.
 fn replace(
     line: &[u8],
     places: impl Iterator<Item = Range<usize>>,
@@ -66,10 +66,10 @@ fn push_value(value: &RawValue, out: &mut Vec<u8>) {
     out.extend(value.get().bytes().filter(|byte| !matches!(byte, b'\n' | b'\r')));
 }
 
-/// What is known about the members of an object.
+/// The members of an object, as far as an annotation needs them.
 struct MemberVisitor {
     any: bool,
-    /// Where the values of members called [`MEMBER`] are.
+    /// The places of the values of members called [`MEMBER`].
     ours: Vec<Range<usize>>,
 }
 
@@ -97,7 +97,7 @@ impl<'a> Visitor<'a> for Find<'a> {
             found.any = true;
             if is_ours(key) {
                 let value: &'a RawValue = members.next_value()?;
-                // The value is a part of the body, so that its place follows from the addresses.
+                // The value is a part of the body, so its place follows from the addresses.
                 let start = value.get().as_ptr().addr() - self.body.as_ptr().addr();
                 found.ours.push(start..start + value.get().len());
             } else {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_object_is_refused() {
+    fn lines_that_are_no_objects_are_refused() {
         for line in ["[1]", "1", "{", "{} x", ""] {
             let error = annotated(line, "1").unwrap_err();
             assert!(error.to_string().starts_with("the line is not a JSON object: "), "{error}");

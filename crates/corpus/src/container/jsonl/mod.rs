@@ -34,7 +34,7 @@ use crate::output::{Output, TableCompression};
 use crate::sources::{Content, Sources};
 
 impl Format {
-    /// One JSON object per line, each a document.
+    /// A JSON object per line, each a document.
     pub const JSONL: Self = Self::new("jsonl", "JSONL", Layout::Records);
 }
 

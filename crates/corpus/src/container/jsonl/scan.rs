@@ -27,7 +27,7 @@ use crate::unescape::has_lone_surrogate;
 /// A source of lines.
 #[derive(Debug)]
 pub(super) struct LineSource {
-    /// Fields whose values are wanted while it is scanned.
+    /// The fields whose values are wanted while the source is scanned.
     pub(super) fields: Vec<FieldPath>,
 }
 
@@ -53,9 +53,9 @@ impl Content for LineSource {
         let limit = options.record_limit();
         let Scratch { bytes, decoded, .. } = scratch;
         let shapes = &handle.shared.shapes;
-        // Only a conversion to columns needs the types, so that they are not looked at in other runs.
+        // Only a conversion to columns needs the types, so other runs do not look at them.
         let seen = RefCell::new(shapes.are_wanted(source).then(ObjectMembers::default));
-        // Returns whether a conversion replaces characters of the line, which the document has to say.
+        // Returns whether a conversion replaces characters of the line, because this sets `repaired` of the document.
         let note = |line: &str, offset: u64| {
             let mut seen = seen.borrow_mut();
             let Some(members) = &mut *seen else { return false };
@@ -91,7 +91,7 @@ impl Content for LineSource {
         };
         let (lines, long) = scan_lines(&reader, (span.start, span.end), limit, bytes, &mut visit_line)?;
         if let Some(LongLine { number, range, content_bytes }) = long {
-            // What was before it is not needed while it is read.
+            // The buffer is freed, because the lines before the long one are no longer needed.
             *bytes = Vec::new();
             let (offset, len) = (range.start, range.end - range.start);
             let looked = look(&reader, offset..offset + content_bytes, options)?;
@@ -101,7 +101,7 @@ impl Content for LineSource {
                     if let (SkeletonOutcome::Skeleton(skeleton), true) =
                         (&looked, is_written(&record, options))
                     {
-                        // The strings that a skeleton lacks are strings in it, too.
+                        // The types are complete, because a string that is left out is an empty string in the skeleton.
                         let is_repaired = note(skeleton.line(), offset);
                         if let Ok(document) = &mut record
                             && !document.repaired
@@ -177,7 +177,7 @@ impl Content for LineSource {
     }
 }
 
-/// Whether a record can be one of an output: those that are rejected are in none.
+/// Whether a record may be written to an output. Rejected records never are.
 fn is_written<T>(record: &Result<T, Reject>, options: &ReadOptions) -> bool {
     match record {
         Ok(_) => true,
@@ -185,9 +185,9 @@ fn is_written<T>(record: &Result<T, Reject>, options: &ReadOptions) -> bool {
     }
 }
 
-/// Looks through a long line, which lies at `range` without its line feed.
+/// Scans a long line, which lies at `range` without its line feed.
 fn look(reader: &SourceReader, range: Range<u64>, options: &ReadOptions) -> Result<SkeletonOutcome> {
-    // The texts of a list stand in many places, and each may be short, so that the line is loaded.
+    // The texts of a list lie in many places, and each may be short, so the line is loaded.
     if options.text_fields.iter().any(FieldPath::has_lists) {
         return Ok(SkeletonOutcome::NoSkeleton);
     }

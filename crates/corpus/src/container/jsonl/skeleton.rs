@@ -1,11 +1,11 @@
 //! A long line without its long strings.
 //!
-//! What makes a line long is nearly always one string, its text. A line that is too long to be loaded is looked through window by
-//! window, and its *skeleton* is put together: the line with nothing between the quotes of its long strings. The skeleton is
-//! read as any line is; where it stands for the line, it says where in the source the strings are.
+//! A line is long nearly always because of one string, its text. If a line is too long to be loaded, it is scanned window by
+//! window, and its *skeleton* is built: the line with nothing between the quotes of its long strings. The skeleton is
+//! parsed like any line, and states where in the source the long strings lie.
 //!
-//! Whatever is wrong with the line is found as it would be in the whole line: what is no UTF-8 here, and the rest in the
-//! skeleton, which goes on with the wrong bytes if a long string has any.
+//! Faults of the line are found as they would be in the whole line: invalid UTF-8 here, and all other faults in the
+//! skeleton. If a long string has a fault, the skeleton therefore goes on with the bytes at the fault.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -27,20 +27,20 @@ use crate::options::ReadOptions;
 use crate::reject::{Reject, RejectReason};
 use crate::source::SourceReader;
 
-/// Strings with more bytes are left out.
+/// Maximum bytes of a string that stays in the skeleton.
 const LONGEST_BYTES: usize = 1 << 20;
-/// A skeleton with more bytes is none: the line is long for another reason than long strings.
+/// Maximum bytes of a skeleton. If it has more, the line is long for another reason than long strings, and has to be loaded.
 const SKELETON_BYTES: usize = 4 << 20;
-/// Bytes of a string that are taken over from where it is wrong on: more than any message looks at.
+/// Bytes of a string that the skeleton takes over from a fault on: more than any message depends on.
 const WRONG_BYTES: usize = 32;
 
-/// What a long line is.
+/// The outcome of scanning a long line.
 pub(crate) enum SkeletonOutcome {
-    /// Its skeleton stands for it.
+    /// The skeleton, which stands for the line.
     Skeleton(Skeleton),
-    /// It is not UTF-8, from the byte `at` on.
+    /// The line is not UTF-8, from the byte `at` on.
     NotUtf8 { at: u64 },
-    /// It has to be loaded.
+    /// The line has to be loaded.
     NoSkeleton,
 }
 
@@ -51,24 +51,24 @@ pub(crate) struct Skeleton {
     omitted: Vec<Omitted>,
 }
 
-/// What was left out.
+/// A long string that was left out.
 #[derive(Debug)]
 struct Omitted {
-    /// Where in the skeleton it would stand, behind the opening quote.
+    /// The place of the string in the skeleton, behind the opening quote.
     at: usize,
-    /// Where in the source it stands.
+    /// The bytes of the source between the quotes.
     inside: Range<u64>,
 }
 
 impl Skeleton {
     /// The line without its long strings.
     pub(crate) fn line(&self) -> &str {
-        // What is taken over of a wrong string may end in the middle of a character.
+        // The bytes that are taken over at a fault may end in the middle of a character, which is dropped.
         whole_characters(&self.bytes).unwrap_or_default()
     }
 
-    /// Where in the source the inside of the string is that begins, with its quote, at this byte of the skeleton; `None` if it
-    /// was not left out.
+    /// The bytes of the source inside the string whose opening quote is this byte of the skeleton; `None` if the string was not left
+    /// out.
     pub(crate) fn omitted(&self, quote: usize) -> Option<Range<u64>> {
         let omitted = self.omitted.iter().find(|omitted| omitted.at == quote + 1)?;
         Some(omitted.inside.clone())
@@ -80,19 +80,19 @@ impl Skeleton {
         Ok(LongText::new(reader.clone(), self.omitted.iter().map(there).collect())?.repaired())
     }
 
-    /// Whether anything was left out of these bytes of the skeleton.
+    /// Whether a string was left out of these bytes of the skeleton.
     pub(crate) fn omits(&self, bytes: Range<usize>) -> bool {
         self.omitted.iter().any(|omitted| bytes.contains(&omitted.at))
     }
 
-    /// The column of the line that a column of the skeleton is, both counted from 1.
+    /// Converts a column of the skeleton to the column of the line, both counted from 1.
     pub(crate) fn column(&self, column: u64) -> u64 {
         let before = self.omitted.iter().filter(|omitted| (omitted.at as u64) < column);
         column + before.map(|omitted| omitted.inside.end - omitted.inside.start).sum::<u64>()
     }
 }
 
-/// Looks through a line that lies at `range` of the source, without its line end.
+/// Scans a line that lies at `range` of the source, without its line end.
 pub(crate) fn skeleton(reader: &SourceReader, range: Range<u64>) -> Result<SkeletonOutcome> {
     let mut look = SkeletonScan { skeleton: Skeleton::default(), state: State::Outside, opened: (0, 0) };
     let (mut window, mut at) = (Vec::new(), range.start);
@@ -119,7 +119,7 @@ pub(crate) fn skeleton(reader: &SourceReader, range: Range<u64>) -> Result<Skele
     Ok(SkeletonOutcome::Skeleton(look.finish(range.end)))
 }
 
-/// What a skeleton stands for.
+/// The outcome of parsing a skeleton.
 pub(crate) enum Parsed {
     /// A blank line.
     Blank,
@@ -129,7 +129,7 @@ pub(crate) enum Parsed {
     NeedsAll,
 }
 
-/// Parses a line of which there is the skeleton.
+/// Parses a line by its skeleton.
 pub(crate) fn parse_skeleton(
     skeleton: &Skeleton,
     reader: &SourceReader,
@@ -148,7 +148,7 @@ pub(crate) fn parse_skeleton(
         let reason = RejectReason::InvalidJson { message, column };
         return Ok(Parsed::Record(Err(Reject { reason, id })));
     }
-    // Values are parts of the body, so that their places follow from the addresses.
+    // Values are parts of the body, so their places follow from the addresses.
     let place = |value: &RawValue| mark + value.get().as_ptr().addr() - body.as_ptr().addr();
     let found = |path: &FieldPath| match walk(body, WantedFields { text: Some(path.parts()), id: None }) {
         Ok(FoundFields { text: Slot::Once(value), .. }) => Some(value),
@@ -190,27 +190,27 @@ pub(crate) fn parse_skeleton(
     Ok(Parsed::Record(Ok(Document { id, text, repaired, values, about: None })))
 }
 
-/// Where in a line one is.
+/// The state of a scan within a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Outside,
-    /// In a string; behind a backslash, or so many digits before the end of `\u`.
+    /// Within a string. In `Escape`, the last byte was a backslash; in `Digits`, so many digits of `\u` are still to come.
     Inside,
     Escape,
     Digits(u8),
-    /// Behind the wrong byte of a string of which nothing else is there; so many bytes are still taken over.
+    /// Behind a fault of a string. So many bytes are still taken over, and the rest of the line is left out.
     Wrong(usize),
 }
 
 struct SkeletonScan {
     skeleton: Skeleton,
     state: State,
-    /// Where the string begins in which one is, behind its quote: in the skeleton and in the source.
+    /// The beginning of the current string, behind its quote: in the skeleton and in the source.
     opened: (usize, u64),
 }
 
 impl SkeletonScan {
-    /// Goes on with bytes that lie at `offset` of the source.
+    /// Scans bytes that lie at `offset` of the source.
     fn add(&mut self, bytes: &[u8], offset: u64) {
         let mut rest = bytes;
         while let Some((&byte, behind)) = rest.split_first() {
@@ -264,7 +264,7 @@ impl SkeletonScan {
                         self.state = next;
                         rest = behind;
                     } else {
-                        // The same digits, whichever they were, make the same message.
+                        // Zeros replace the digits that were read, because all digits give the same message.
                         let begun: &[u8] = match self.state {
                             State::Digits(4) => b"\\u",
                             State::Digits(3) => b"\\u0",
@@ -285,28 +285,28 @@ impl SkeletonScan {
         }
     }
 
-    /// What was found in a line that ends at this place of the source.
+    /// Returns the skeleton of a line that ends at this byte of the source.
     fn finish(mut self, end: u64) -> Skeleton {
         if self.state != State::Outside {
-            // A string without an end.
+            // The line ends within a string.
             self.omit_but_one(end);
         }
         self.skeleton
     }
 
-    /// Whether the string in which one is has become so long that it is left out.
+    /// Whether the current string is so long that it is left out.
     fn is_long(&self) -> bool {
         self.skeleton.bytes.len() - self.opened.0 > LONGEST_BYTES
     }
 
-    /// Takes over what is in a string, unless it is long.
+    /// Takes over bytes of the current string, unless it is long.
     fn keep(&mut self, inside: &[u8]) {
         if !self.is_long() {
             self.skeleton.bytes.extend_from_slice(inside);
         }
     }
 
-    /// Leaves out the string in which one is, up to this place of the source, if it is long.
+    /// Leaves out the current string, which ends at this byte of the source, if it is long.
     fn omit(&mut self, end: u64) {
         if self.is_long() {
             let (at, start) = self.opened;
@@ -315,7 +315,8 @@ impl SkeletonScan {
         }
     }
 
-    /// The same, with a byte that stands for its last one, so that what comes then has a column behind that of the quote.
+    /// Leaves out the current string as `omit` does, but with an `x` for its last byte, so that the bytes behind it have columns behind that of
+    /// the quote.
     fn omit_but_one(&mut self, end: u64) {
         if self.is_long() {
             self.omit(end - 1);
@@ -329,7 +330,7 @@ impl SkeletonScan {
         self.state = State::Outside;
     }
 
-    /// Goes on with what is wrong, which is at this place of the source and of which this much was seen.
+    /// Goes on behind a fault, which begins at this byte of the source, and of which the bytes `begun` were seen.
     fn wrong(&mut self, position: u64, begun: &[u8]) {
         if self.is_long() {
             self.omit_but_one(position);
@@ -339,7 +340,7 @@ impl SkeletonScan {
     }
 }
 
-/// How many bytes of a string are what they are: before a quote, a backslash or a control character.
+/// Counts the bytes of a string before the first quote, backslash or control character.
 fn plain_bytes(bytes: &[u8]) -> usize {
     let (blocks, rest) = bytes.as_chunks::<8>();
     for (number, block) in blocks.iter().enumerate() {
@@ -362,7 +363,7 @@ mod tests {
 
     use super::*;
 
-    /// A source that has these bytes behind three others.
+    /// Makes a source that has these bytes behind three others.
     fn reader(bytes: &[u8]) -> SourceReader {
         let mut file: File = tempfile::tempfile().unwrap();
         file.write_all(b"...").unwrap();
@@ -400,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_utf8_is_told_by_its_byte() {
+    fn invalid_utf8_is_reported_with_its_byte() {
         let mut line = vec![b'a'; 2 * WINDOW_BYTES];
         line[WINDOW_BYTES + 5] = 0xff;
         assert!(matches!(looked(&line), SkeletonOutcome::NotUtf8 { at } if at == WINDOW_BYTES as u64 + 5));
@@ -416,7 +417,7 @@ mod tests {
         assert!(matches!(looked(&vec![b' '; SKELETON_BYTES + 1]), SkeletonOutcome::NoSkeleton));
     }
 
-    /// What `serde_json` says of a line, and the column it says it of.
+    /// The message of `serde_json` for a line, and the column that it names.
     fn verdict(line: &str, column: impl Fn(u64) -> u64) -> Option<(String, u64)> {
         let error = serde_json::from_str::<serde::de::IgnoredAny>(line).err()?;
         let said = error.to_string().split(" at line").next().unwrap_or_default().to_owned();
@@ -435,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_as_of_the_whole_line() {
+    fn faults_are_reported_as_in_the_whole_line() {
         let long = "é".repeat(LONG / 2);
         for line in [
             format!("{{\"text\": \"{long}\"}}"),

@@ -1,7 +1,7 @@
 //! The kind of a JSON value, and the string that it holds.
 //!
 //! Text from crawls contains lone surrogates (`\ud83d` without its partner), which JSON allows and no string
-//! can hold. They are replaced by U+FFFD, and the document says that it was repaired.
+//! can hold. Lone surrogates are replaced by U+FFFD, and the document is marked as repaired.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 /// A string, and whether it had to be repaired.
 pub(super) type DecodedString<'a> = (Cow<'a, str>, bool);
 
-/// The string a value holds, or else what the value is.
+/// The string that a value holds. For any other value, the error is the kind of the value.
 pub(crate) fn string_of(value: &RawValue) -> Result<DecodedString<'_>, &'static str> {
     let kind = kind_of(value);
     if kind != STRING {
@@ -34,7 +34,7 @@ pub(super) const NULL: &str = "null";
 pub(super) const LIST: &str = "a list";
 pub(super) const OBJECT: &str = "an object";
 
-/// The kind of a JSON value, in words, told by its first byte.
+/// The kind of a JSON value, in words, by its first byte.
 pub(super) fn kind_of(value: &RawValue) -> &'static str {
     match value.get().as_bytes().first() {
         Some(b'"') => STRING,

@@ -8,8 +8,8 @@ use crate::decode::BOM;
 use crate::shape::{At, Number, ObjectMembers, Shape};
 use serde_json::value::RawValue;
 
-/// Lists and objects inside of each other that a column may have. More would be a type that few readers take, and each level
-/// takes a piece of the stack.
+/// Maximum depth of lists and objects in a column. Few readers accept deeper types, and each level takes a piece of the
+/// stack.
 const DEEPEST: usize = 64;
 
 /// Notes the members of a line that is a record. A line that was rejected is never written, so its types do not count.
@@ -19,7 +19,7 @@ pub(super) fn note_line(line: &str, at: At, members: &mut ObjectMembers) {
 
 fn note_members(object: &str, at: At, members: &mut ObjectMembers, levels: usize) {
     let found = members_of(object);
-    // Of several members of one name the last is written.
+    // If an object has several members of one name, the last is written.
     let last: HashMap<&str, usize> =
         found.iter().enumerate().map(|(number, (name, _))| (&**name, number)).collect();
     for (number, (name, value)) in found.iter().enumerate() {
@@ -56,7 +56,7 @@ fn note(value: &RawValue, at: At, shape: &mut Shape, levels: usize) {
     }
 }
 
-/// The items of a list. The line was read before, so that none is left out.
+/// The items of a list. The line was checked before, so parsing cannot fail.
 pub(super) fn items_of(list: &RawValue) -> Vec<&RawValue> {
     serde_json::from_str(list.get()).unwrap_or_default()
 }
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nested_too_deep_is_told() {
+    fn values_nested_too_deep_are_refused() {
         let nested = |levels: usize| format!("{{\"a\":{}1{}}}", "[".repeat(levels), "]".repeat(levels));
         assert!(shown(&[&nested(DEEPEST)]).is_ok());
         assert!(shown(&[&nested(DEEPEST + 1)]).unwrap_err().starts_with("a[]"));

@@ -9,37 +9,37 @@ use super::walk::{Slot, WantedFields, walk};
 use crate::decode::BOM;
 use crate::field::FieldPath;
 
-/// What a line that is a document holds in these fields, as [`Document::values`](crate::Document::values) has it.
+/// The values of these fields in a line that is a document, as [`Document::values`](crate::Document::values) has them.
 pub(crate) fn values<'a>(line: &'a str, fields: &[FieldPath]) -> Vec<Option<Cow<'a, str>>> {
     let body = line.strip_prefix(BOM).unwrap_or(line);
-    // Each field has its own walk: a line is quickly walked, and more than one field is rare.
+    // Each field has its own walk, because a walk is quick, and more than one field is rare.
     fields.iter().map(|field| value(body, field)).collect()
 }
 
 fn value<'a>(body: &'a str, field: &FieldPath) -> Option<Cow<'a, str>> {
-    // The line was read before, so that this walk comes to its end.
+    // The line was checked before, so this walk cannot fail.
     match walk(body, WantedFields { text: Some(field.parts()), id: None }).ok()?.text {
         Slot::Missing => None,
         Slot::Once(value) if value.get() == "null" => Some(Cow::Borrowed("")),
         Slot::Once(value) => Some(string_of(value).map_or(Cow::Borrowed(value.get()), |(text, _)| text)),
-        // Nothing says which of them counts.
+        // A repeated field has an empty value, because no rule decides which one counts.
         Slot::Repeated => Some(Cow::Borrowed("")),
     }
 }
 
-/// Names that are listed.
+/// Maximum number of fields of a line that are collected.
 const LISTED: usize = 50;
 
-/// Names of texts in lists that are offered for another path.
+/// Maximum number of paths to texts in lists that are offered for another path.
 const OFFERED: usize = 5;
 
-/// The fields of a line, in their order, as paths that lead to them: through nested objects, and through lists by their first
-/// elements. A name that no path can spell is left out.
+/// The fields of a line, in their order, as paths that lead to them: through nested objects, and through the first element of each list
+/// that is not null. A name that no path can spell is left out.
 pub(crate) fn names(line: &str) -> Vec<String> {
     leaves(line).iter().map(|(path, _)| path.to_string()).collect()
 }
 
-/// The texts in lists that lie where this path leads, which goes into fewer lists: `messages[].content` for
+/// Paths to texts in lists that begin with the names of this path and lead into more lists: `messages[].content` for
 /// `messages.content` and for `messages`.
 pub(super) fn in_lists(body: &str, field: &FieldPath) -> Vec<String> {
     let leaves = leaves(body).into_iter();
@@ -47,7 +47,7 @@ pub(super) fn in_lists(body: &str, field: &FieldPath) -> Vec<String> {
     texts.take(OFFERED).map(|(path, _)| path.to_string()).collect()
 }
 
-/// The fields of a line, and what they hold.
+/// The fields of a line, with the kinds of their values.
 fn leaves(line: &str) -> Vec<(FieldPath, &'static str)> {
     let mut found = vec![];
     if let Ok(value) = serde_json::from_str::<&RawValue>(line.strip_prefix(BOM).unwrap_or(line).trim_ascii())
@@ -57,7 +57,7 @@ fn leaves(line: &str) -> Vec<(FieldPath, &'static str)> {
     found
 }
 
-/// Lists and objects inside of each other in which names are looked for. More take the stack.
+/// Maximum depth of lists and objects in which fields are searched for, because each level takes a piece of the stack.
 const DEEPEST: usize = 64;
 
 fn add_leaves(
@@ -71,7 +71,7 @@ fn add_leaves(
         (OBJECT, path) => {
             for (name, value) in members_of(value.get()) {
                 let next = path.as_ref().map_or_else(|| FieldPath::field(&*name), |path| path.member(&name));
-                // A name with dots, commas or brackets would be read as something else.
+                // A name with dots, commas or brackets is left out, because its path would be read as another one.
                 if FieldPath::list(&name).is_ok_and(|paths| paths == [FieldPath::field(&*name)]) {
                     add_leaves(value, Some(next), levels, found);
                 }
@@ -89,7 +89,7 @@ fn add_leaves(
     }
 }
 
-/// The members of an object, in their order; none of what is no object.
+/// The members of an object, in their order; none if the value is no object.
 pub(super) fn members_of(object: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
     serde_json::from_str::<RawMembers<'_>>(object).map(|members| members.0).unwrap_or_default()
 }

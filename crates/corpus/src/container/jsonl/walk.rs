@@ -1,14 +1,14 @@
-//! The careful way through a line: whatever it is, find what can be found.
+//! The careful way through a line, which finds all that can be found in any JSON.
 //!
 //! Nothing is decoded on the way, so that lone surrogates do no harm, and nothing is built: the wanted values
-//! are delimited where they stand, and the caller looks at them afterwards.
+//! are delimited where they stand, and the caller decodes them afterwards.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The fields still looked for in an object: what is left of each path, `None` where it leads elsewhere.
+/// The fields that are searched for in an object: the rest of each path; `None` if the path leads elsewhere.
 #[derive(Clone, Copy)]
 pub(super) struct WantedFields<'p> {
     pub(super) text: Option<&'p [String]>,
@@ -16,7 +16,7 @@ pub(super) struct WantedFields<'p> {
 }
 
 impl WantedFields<'_> {
-    /// What is looked for in the value of the member called `name`: an empty path is that value itself.
+    /// The fields that are searched for in the value of the member called `name`. An empty path is that value itself.
     pub(super) fn after(self, name: impl AsRef<[u8]>) -> Self {
         let rest = |path: Option<_>| {
             let (first, rest): (&String, _) = path.and_then(<[String]>::split_first)?;
@@ -44,7 +44,7 @@ impl<'a> Slot<'a> {
     }
 }
 
-/// What the walk has found.
+/// The values that a walk has found.
 #[derive(Default)]
 pub(super) struct FoundFields<'a> {
     pub(super) text: Slot<'a>,
@@ -97,14 +97,14 @@ impl<'a> Visitor<'a> for ObjectWalk<'_, '_, 'a> {
     }
 }
 
-/// Matches the name of a member against what is wanted.
+/// Matches the name of a member against the wanted fields.
 struct Name<'p>(WantedFields<'p>);
 
 impl<'a, 'p> DeserializeSeed<'a> for Name<'p> {
     type Value = WantedFields<'p>;
 
     fn deserialize<D: serde::Deserializer<'a>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        // As bytes, since a name can have a lone surrogate in it as well.
+        // The name is taken as bytes, because it may have a lone surrogate, too.
         deserializer.deserialize_bytes(self)
     }
 }

@@ -1,4 +1,4 @@
-//! One column of a record batch, read where it lies.
+//! Reads a column of a record batch where it lies.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,10 +11,10 @@ use crate::container::table::{Cells, ColumnEnd, TextColumn, cells, is_text, text
 /// A column of a record batch.
 #[derive(Debug)]
 pub(super) enum MemoryColumn {
-    /// One value per row, read where it lies.
+    /// A column with one value per row, read where it lies.
     Plain {
         array: ArrayRef,
-        /// Where one of the structs around it is null.
+        /// The rows in which one of the structs around the column is null.
         nulls: Option<NullBuffer>,
     },
     /// Texts in lists, which are joined when a row is asked for.
@@ -30,26 +30,26 @@ impl MemoryColumn {
         Self::Lists(cells(&*array, nulls.as_ref()).in_lists(levels))
     }
 
-    /// A column of texts that are not inside of anything.
+    /// Makes a column of texts that lie in no struct and no list.
     pub(super) fn of_array(array: ArrayRef) -> Self {
         Self::Plain { array, nulls: None }
     }
 
-    /// The text of a row that is not in a list.
+    /// The text of a row, where it lies; `None` for null, and for texts in lists.
     pub(super) fn lent(&self, row: usize) -> Option<&str> {
         let Self::Plain { array, nulls } = self else { return None };
         let there = nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
         there.then(|| text_at(&**array, row)).flatten()
     }
 
-    /// The values of some rows as texts. Texts are lent; all else is written out once for all rows.
+    /// The values of some rows as texts. Texts are borrowed; values of other types are written as texts once for all rows.
     pub(super) fn values(&self, rows: Range<usize>) -> ColumnValues<'_> {
         match self {
             Self::Plain { array, nulls } if !is_text(array.data_type()) => {
                 let nulls = nulls.as_ref().map(|nulls| nulls.slice(rows.start, rows.len()));
                 ColumnValues::Written(cells(&*array.slice(rows.start, rows.len()), nulls.as_ref()))
             }
-            // Ids and values do not lie in lists.
+            // A column of lists has no values here, because ids and values never lie in lists.
             Self::Plain { .. } | Self::Lists(_) => ColumnValues::Lent(self, rows.start),
         }
     }
@@ -77,13 +77,13 @@ impl TextColumn for MemoryColumn {
 
 /// The values of some rows of a column.
 pub(super) enum ColumnValues<'c> {
-    /// Those of the column, from a row on.
+    /// The values of the column, from this row on.
     Lent(&'c MemoryColumn, usize),
     Written(Cells),
 }
 
 impl ColumnValues<'_> {
-    /// One of them, counted from 0; `None` for null.
+    /// The value number `at`, counted from 0; `None` for null.
     pub(super) fn get(&self, at: usize) -> Option<&[u8]> {
         match self {
             Self::Lent(column, first) => column.lent(first + at).map(str::as_bytes),
@@ -105,7 +105,7 @@ mod tests {
     fn texts_of_every_type_are_lent() {
         let texts =
             [Some("a"), None, Some(""), Some("a longer text, which a view does not hold inline: 文本")];
-        // The third value of this dictionary is null, so that a row whose key is not null can be.
+        // The third value of this dictionary is null, so that a row can be null although its key is not.
         let values = Arc::new(StringArray::from(vec![texts[0], texts[2], None, texts[3]]));
         let keys = vec![0_u64, 2, 1, 3].into();
         let arrays: [ArrayRef; 5] = [
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_written_out() {
+    fn values_of_other_types_are_written_as_texts() {
         let column = MemoryColumn::of_array(Arc::new(Int64Array::from(vec![Some(1), None, Some(-3)])));
         let values = column.values(1..3);
         assert_eq!((values.get(0), values.get(1)), (None, Some(&b"-3"[..])));

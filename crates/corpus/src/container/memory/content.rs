@@ -27,7 +27,7 @@ use crate::sources::{
     TakeBatch,
 };
 
-/// Bytes that a piece has at least, unless it ends its batch.
+/// Minimum bytes of a piece, unless the piece ends its batch.
 const PIECE_BYTES: u64 = 1 << 20;
 /// Bytes that a row counts besides its text, so that many short texts are more than one piece.
 const ROW_BYTES: u64 = 32;
@@ -40,19 +40,19 @@ pub(super) struct MemoryRows {
     /// The number of rows.
     count: u64,
     text_bytes: u64,
-    /// That of a table; `None` for a list of texts.
+    /// The schema of a table; `None` for a list of texts.
     schema: Option<SchemaRef>,
 }
 
-/// Rows that lie together.
+/// The rows of one record batch.
 #[derive(Debug)]
 struct MemoryBatch {
     first_row: u64,
     rows: usize,
-    /// One for each text field.
+    /// The column of each text field.
     texts: Vec<MemoryColumn>,
     id: Option<MemoryColumn>,
-    /// One for each value field; `None` if there is no such field.
+    /// The column of each value field; `None` if there is no such field.
     values: Vec<Option<MemoryColumn>>,
     /// All columns.
     whole: RecordBatch,
@@ -67,7 +67,7 @@ struct BatchPiece {
 }
 
 impl MemoryRows {
-    /// Finds the columns, and where the rows can be cut.
+    /// Finds the columns of a source, and the places at which its rows can be cut.
     pub(super) fn open(opening: &Opening<'_>) -> Result<Self> {
         let (name, options) = (opening.source.name(), opening.options);
         let mut rows = Self { batches: vec![], pieces: vec![], count: 0, text_bytes: 0, schema: None };
@@ -89,7 +89,7 @@ impl MemoryRows {
         Ok(rows)
     }
 
-    /// Adds texts. Fields have no say in a list of texts; a value field can only be the text or the id.
+    /// Adds texts. The fields of the options do not count in a list of texts, and a value field can only be the text or the id.
     fn add_texts(&mut self, name: &str, block: &TextBlock, options: &ReadOptions) -> Result<()> {
         let text = || MemoryColumn::of_array(Arc::new(block.texts.clone()));
         let id = || block.ids.as_ref().map(|ids| MemoryColumn::of_array(Arc::new(ids.clone())));
@@ -159,7 +159,7 @@ impl MemoryRows {
         self.batches.partition_point(|batch| batch.first_row + batch.rows as u64 <= row)
     }
 
-    /// The value of a null: a table has the field, and a record of a list of texts has not.
+    /// The value for a null: empty in a table, because its rows have the field, and `None` in a list of texts, whose records lack it.
     fn null(&self) -> Option<Cow<'static, str>> {
         self.schema.is_some().then_some(Cow::Borrowed(""))
     }
@@ -175,7 +175,7 @@ fn text_schema(has_ids: bool) -> SchemaRef {
 
 /// Why rows of one schema do not fit into another.
 fn difference(first: &Fields, second: &Fields) -> Option<String> {
-    // The metadata of a field says nothing about its values.
+    // The metadata of fields is left out, because it does not change their values.
     let plain = |fields: &Fields| {
         let plain = |field: &arrow_schema::FieldRef| field.as_ref().clone().with_metadata([].into());
         fields.iter().map(plain).map(|field| field.with_nullable(true)).collect::<Vec<_>>()
@@ -189,8 +189,8 @@ fn difference(first: &Fields, second: &Fields) -> Option<String> {
     })
 }
 
-/// A row as a document, if its text is one value that lies in the batch. Arrow has checked that it is UTF-8. Checking it again
-/// and gathering the texts of a row in lists took a tenth of the time of a run over short texts.
+/// Makes a document of a row whose text is one value, and borrows the text from the batch. The text is not checked, because Arrow has
+/// checked that it is UTF-8. A second check, and a list of the texts of each row, took a tenth of the time of a run over short texts.
 fn lent<'r>(texts: &'r [MemoryColumn], row: usize, id: Option<&'r [u8]>, limit: u64) -> Option<Document<'r>> {
     let [column] = texts else { return None };
     let text = column.lent(row).filter(|text| text.len() as u64 <= limit)?;
@@ -231,7 +231,7 @@ struct BatchRows<'b> {
 }
 
 impl BatchRows<'_> {
-    /// The bytes of the text of a row, counted from 0, and the document that the row is, or why it is none.
+    /// The bytes of the text of a row, counted from 0, and the document of the row, or why the row is none.
     fn document(&self, at: usize, options: &ReadOptions) -> (u64, std::result::Result<Document<'_>, Reject>) {
         let limit = options.record_limit();
         if let Some(document) = lent(&self.batch.texts, self.rows.start + at, self.id(at), limit) {
@@ -241,7 +241,7 @@ impl BatchRows<'_> {
         (row.text_bytes, row.document(options))
     }
 
-    /// One of the rows, counted from 0.
+    /// The row number `at` of these rows, counted from 0.
     fn row(&self, at: usize, limit: u64) -> TableRow<'_> {
         TableRow::of(&self.batch.texts, self.rows.start + at, self.id(at), limit)
     }
@@ -250,7 +250,7 @@ impl BatchRows<'_> {
         self.id.as_ref()?.get(at)
     }
 
-    /// Its values; `null` stands for null.
+    /// The values of a row. `null` is the value for a null.
     fn values<'v>(&'v self, at: usize, null: Option<&Cow<'v, str>>) -> Vec<Option<Cow<'v, str>>> {
         let value = |value: &'v Option<ColumnValues<'_>>| {
             let found = value.as_ref().and_then(|value| value.get(at)).map(String::from_utf8_lossy);

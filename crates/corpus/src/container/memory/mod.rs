@@ -1,7 +1,7 @@
 //! Documents in memory: a list of texts, or a table of record batches.
 //!
-//! A source is cut into pieces of rows when it is opened. The place of a record is its row; a scan and a second reading lend the
-//! text where it lies, so nothing is decoded and no temporary file is made. Only texts in lists are copied, to be joined.
+//! A source is cut into pieces of rows when it is opened. The place of a record is its row. All readings borrow the text where it
+//! lies, so nothing is decoded and no temporary file is made. Only texts in lists are copied, to be joined.
 
 mod columns;
 mod content;
@@ -19,10 +19,10 @@ use crate::output::{Output, TableCompression};
 use crate::sources::{Content, Sources};
 
 impl Format {
-    /// A list of texts in memory. An output has them as JSONL.
+    /// A list of texts in memory. Outputs are JSONL.
     pub const TEXTS_IN_MEMORY: Self =
         Self::in_memory("texts-in-memory", "a list of texts in memory", Layout::Records);
-    /// A table in memory. An output has its rows as Arrow IPC.
+    /// A table in memory. Outputs are Arrow IPC.
     pub const TABLE_IN_MEMORY: Self =
         Self::in_memory("table-in-memory", "a table in memory", Layout::Records);
 }
@@ -42,7 +42,7 @@ pub(super) static TEXTS: MemoryContainer =
 pub(super) static TABLE: MemoryContainer =
     MemoryContainer { format: Format::TABLE_IN_MEMORY, output_format: Format::ARROW };
 
-/// Documents in memory. They are written in the format of a file, which is always a conversion.
+/// Documents in memory. Outputs have the format of a file, which is always a conversion.
 #[derive(Debug)]
 pub(super) struct MemoryContainer {
     format: Format,

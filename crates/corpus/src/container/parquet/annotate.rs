@@ -1,4 +1,4 @@
-//! Rows with what was decided about them as one more column.
+//! Writes rows with their annotations as one more column.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::error::Result;
 use crate::output::{Output, TableCompression};
 use crate::sources::Sources;
 
-/// Under this key, writers that come from Arrow keep the Arrow schema, which readers insist to find consistent.
+/// The key under which writers that come from Arrow keep the Arrow schema. Readers insist that it agrees with the columns.
 const ARROW_SCHEMA: &str = "ARROW:schema";
 
 /// Writes the rows with their annotations as one Parquet file like the first of `sources`.
@@ -52,7 +52,7 @@ pub(super) fn annotate(
     Ok(())
 }
 
-/// The schema with a column for annotations behind the others.
+/// Adds a column for annotations behind the other columns of a schema.
 fn with_column(root: &Type) -> ParquetResult<TypePtr> {
     let text = |name, repetition| {
         Type::primitive_type_builder(name, Physical::BYTE_ARRAY)
@@ -75,7 +75,7 @@ fn with_column(root: &Type) -> ParquetResult<TypePtr> {
     Ok(Arc::new(Type::group_type_builder(root.name()).with_fields(fields).build()?))
 }
 
-/// A value of the metadata as the new file has it. An Arrow schema that cannot be read is left out.
+/// Adapts a value of the metadata to the new file, whose Arrow schema has one more column. A schema that cannot be read is left out.
 fn with_field(value: &KeyValue) -> Option<KeyValue> {
     if value.key != ARROW_SCHEMA {
         return Some(value.clone());
@@ -110,7 +110,7 @@ fn write_annotations(
     write_column::<DoubleType>(group, annotations, Repetition::OPTIONAL, |annotation| annotation.similarity)
 }
 
-/// Writes what `value` says of each annotation. Some are taken at a time, since they are copied for it.
+/// Writes a column with a value of each annotation. Annotations are written in batches, because their values are copied.
 fn write_column<T: DataType>(
     group: &mut SerializedRowGroupWriter<'_, &mut Output>,
     annotations: &[Annotation<'_>],
@@ -137,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    /// The schema as it is kept in the metadata.
+    /// Encodes a schema as the metadata keeps it.
     fn encoded(fields: Vec<Field>) -> KeyValue {
         let schema = Schema::new(fields);
         let message = IpcDataGenerator::default().schema_to_bytes_with_dictionary_tracker(

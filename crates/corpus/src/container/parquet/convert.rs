@@ -25,10 +25,10 @@ use crate::output::{Output, TableCompression};
 use crate::source::SourceReader;
 use crate::sources::TakeBatch;
 
-/// Decoded bytes that a batch has about, and rows that it has at most.
+/// Decoded bytes of a batch, approximately. A batch has at most [`BATCH_ROWS`] rows.
 const BATCH_BYTES: u64 = 8 << 20;
 const BATCH_ROWS: u64 = 8 << 10;
-/// Encoded bytes that a row group has about. They are held in memory until it is written.
+/// Encoded bytes of a row group, approximately. A row group is held in memory until it is written.
 const GROUP_BYTES: usize = 64 << 20;
 
 impl ParquetFile {
@@ -42,7 +42,7 @@ impl ParquetFile {
             .map_err(|error| error.at(reader.name(), "its schema"))
     }
 
-    /// The columns as they are read: texts as views, because a page has a text of its dictionary once for many rows.
+    /// The columns as they are read: texts as views, because a page holds a text of its dictionary once for many rows.
     fn described_with_views(&self, reader: &SourceReader) -> Result<ArrowReaderMetadata> {
         let schema = self.arrow_schema(reader)?;
         let viewed = |field: &FieldRef| match field.data_type() {
@@ -58,7 +58,7 @@ impl ParquetFile {
             .map_err(|error| error.at(reader.name(), "its schema"))
     }
 
-    /// Hands on rows as record batches with all columns.
+    /// Gives rows to `take` as record batches with all columns.
     pub(super) fn arrow_batches(
         &self,
         reader: &SourceReader,
@@ -104,7 +104,7 @@ impl ParquetFile {
 pub(super) struct ParquetWriter<'o>(Option<ArrowWriter<&'o mut Output>>);
 
 impl<'o> ParquetWriter<'o> {
-    /// Begins a file with these columns. Unless another compression is chosen, it has that of Zstandard.
+    /// Begins a file with these columns. The default compression is Zstandard.
     pub(super) fn new(
         schema: &SchemaRef,
         out: &'o mut Output,
@@ -142,18 +142,18 @@ pub(super) fn not_parquet(schema: &Schema) -> Option<String> {
     if let Some((column, kind)) = schema.fields().iter().find_map(without_type) {
         return Some(format!("it has no type for {}, which the column `{column}` holds", many_of(kind)));
     }
-    // The library panics at some types.
+    // The conversion is guarded, because the library panics at some types.
     match guarded(|| ArrowSchemaConverter::new().convert(schema)).err()? {
         Foreign::Ours(error) => Some(error.to_string()),
         Foreign::Words(words) => Some(words),
     }
 }
 
-/// The path of the first column or member of which Parquet has no type, and its type.
+/// The path of the first column or member for which Parquet has no type, and its type.
 fn without_type(field: &FieldRef) -> Option<(String, &DataType)> {
     let inside = |way: &str, field| {
         let (path, kind) = without_type(field)?;
-        // The name of the items of a list says nothing.
+        // The name of the items of a list is left out, because paths write `[]` for it.
         let rest = path.strip_prefix(field.name().as_str()).unwrap_or_default();
         Some((format!("{way}{rest}"), kind))
     };
@@ -204,7 +204,7 @@ mod tests {
         for kind in [DataType::Int8, list(DataType::Utf8), DataType::Interval(IntervalUnit::DayTime)] {
             assert_eq!(refused(kind), None);
         }
-        // The library itself would find out only when it writes rows.
+        // The library itself would refuse the type only when it writes rows.
         assert!(ArrowSchemaConverter::new().convert(&Schema::new(vec![field("a", nano)])).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! Rows from one Parquet file to another.
+//! Copies rows from one Parquet file to another.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use crate::output::{Output, TableCompression};
 use crate::source::SourceReader;
 use crate::sources::Sources;
 
-/// Bytes that are decoded together, of one column.
+/// Bytes of one column that are decoded together.
 const BATCH_BYTES: u64 = 1 << 20;
-/// Rows that are decoded together at most.
+/// Maximum number of rows that are decoded together.
 pub(super) const BATCH_ROWS: usize = 1024;
 
 /// Writes the rows at `places` as one Parquet file like the first of `sources`.
@@ -47,7 +47,7 @@ pub(super) fn copy(
     Ok(())
 }
 
-/// An error of the writer, which is ours or one that no input can cause.
+/// Converts an error of the writer, which is ours, or one that no input can cause.
 pub(super) fn writing(error: ParquetError) -> Error {
     Foreign::from(error).while_writing("the row group being written")
 }
@@ -57,10 +57,10 @@ pub(super) fn file(sources: &Sources, source: u32) -> Result<&ParquetFile> {
     Ok(&sources.content_as::<OpenTable<ParquetFile>>(source)?.form)
 }
 
-/// The file that the output is like: the first that has rows, since only those tell compression and encodings.
+/// The file whose form the output takes: the first that has rows, because only row groups state compression and encodings.
 pub(super) fn model(sources: &Sources, numbers: Range<u32>) -> Result<&ParquetFile> {
     let has_rows = |source: &u32| file(sources, *source).is_ok_and(|file| file.metadata.num_row_groups() > 0);
-    // A source that cannot be read is no table.
+    // A source that cannot be read is no table, so it is passed over.
     let is_table = |source: &u32| file(sources, *source).is_ok();
     let model = numbers.clone().find(has_rows).or_else(|| numbers.clone().find(is_table));
     file(sources, model.unwrap_or(numbers.start))
@@ -137,15 +137,16 @@ fn copy_column<T>(
     column.close()
 }
 
-/// What is copied of a column.
+/// The copy of some rows of a column.
 struct Transfer<'a> {
     /// The number of the first row of the row group in its file.
     first_row: u64,
     rows: &'a [Range<u64>],
-    /// Rows that are decoded together.
+    /// The number of rows that are decoded together.
     batch: usize,
-    /// Whether there are definition and repetition levels.
+    /// Whether the column has definition levels.
     definition: bool,
+    /// Whether the column has repetition levels.
     repetition: bool,
 }
 

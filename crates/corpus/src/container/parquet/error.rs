@@ -1,4 +1,4 @@
-//! What the library for Parquet says, in the words of this crate.
+//! Converts errors of the library for Parquet.
 
 use ::parquet::errors::ParquetError;
 

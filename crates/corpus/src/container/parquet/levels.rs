@@ -1,12 +1,12 @@
-//! The repetition levels of a page: which of its values begin a row.
+//! Counts the rows of a page by its repetition levels, which state the values that begin a row.
 
 use ::parquet::basic::Encoding;
 use ::parquet::errors::{ParquetError, Result};
 
-/// What the repetition levels of a page tell.
+/// The result of counting the repetition levels of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PageLevels {
-    /// Rows that begin in the page.
+    /// The number of rows that begin in the page.
     pub(super) rows: u64,
     /// Whether the page begins within a row.
     pub(super) is_continued: bool,
@@ -45,7 +45,7 @@ fn count(mut bytes: &[u8], bits: u32, values: u64) -> Option<PageLevels> {
             counted += run;
             continue;
         }
-        // The last group of eight may be cut off behind its last value.
+        // The last group of eight may be cut off behind its last value, so fewer bytes may be stored.
         let stored = usize::try_from(run.checked_mul(bits.into())?).ok()?.min(bytes.len());
         let (packed, rest) = bytes.split_at(stored);
         bytes = rest;
@@ -60,7 +60,7 @@ fn count(mut bytes: &[u8], bits: u32, values: u64) -> Option<PageLevels> {
     Some(begun)
 }
 
-/// Whether so many bits are all 0; `None` if they are not there.
+/// Whether `bits` bits are all 0; `None` if the bytes end before.
 fn is_zero(packed: &[u8], from: u64, bits: u32) -> Option<bool> {
     let mut zero = true;
     for bit in from..from + u64::from(bits) {
@@ -92,13 +92,13 @@ mod tests {
 
     #[test]
     fn runs_and_packed_levels_are_counted() {
-        // Six times 0; 0, 1, 1, 0, 1, 0, 0, 0 packed; three times 1.
+        // The levels are six times 0, then 0, 1, 1, 0, 1, 0, 0, 0 packed, then three times 1.
         let levels = [6 << 1, 0, 1 << 1 | 1, 0b0001_0110, 3 << 1, 1];
         assert_eq!(count(&levels, 1, 17), Some(begun(11, false)));
         assert_eq!(count(&levels, 1, 7), Some(begun(7, false)));
         assert_eq!(count(&levels[2..], 1, 4), Some(begun(2, false)));
         assert_eq!(count(&levels[4..], 1, 3), Some(begun(0, true)));
-        // 2, 0, 1, 0 in two bits each, with the rest of the group cut off.
+        // The levels are 2, 0, 1, 0 in two bits each, and the rest of their group is cut off.
         assert_eq!(count(&[1 << 1 | 1, 0b0001_0010], 2, 4), Some(begun(2, true)));
     }
 

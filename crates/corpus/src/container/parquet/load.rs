@@ -1,4 +1,4 @@
-//! The wanted columns of some rows.
+//! Decodes the wanted columns of some rows.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ impl ParquetFile {
     }
 }
 
-/// The texts in the lists of some rows. Elements of another type can only be nulls: other columns were refused.
+/// The texts in the lists of some rows. Elements of another type can only be nulls, because other columns were refused.
 fn lists(column: ColumnReader, stretch: &ColumnRows, listed_from: i16) -> ParquetResult<Cells> {
     match column {
         ColumnReader::ByteArrayColumnReader(column) => {
@@ -107,11 +107,11 @@ fn lists_of_nulls<T: DataType>(
     Ok(Cells::default().in_lists(vec![level]))
 }
 
-/// Which rows of a column are decoded.
+/// The rows of a column that are decoded.
 struct ColumnRows {
     skipped: usize,
     rows: usize,
-    /// The level of a value that is there.
+    /// The definition level of a value that is not null.
     max_level: i16,
 }
 
@@ -135,7 +135,7 @@ impl ColumnRows {
         }))
     }
 
-    /// The values of rows with lists, without nulls, and which of them each row has.
+    /// The values of rows with lists, without nulls, and the range of values of each row.
     fn decode_lists<T: DataType>(
         &self,
         mut column: ColumnReaderImpl<T>,

@@ -1,20 +1,20 @@
-//! What the whole numbers of a column stand for.
+//! The meaning of the whole numbers of a column.
 
 use ::parquet::basic::{ConvertedType, LogicalType, TimeUnit};
 use ::parquet::schema::types::ColumnDescriptor;
 
 use crate::container::table::{days, decimal};
 
-/// What the whole numbers of a column stand for.
+/// The meaning of the whole numbers of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// Themselves.
+    /// Signed numbers.
     Signed,
-    /// Themselves, with the sign bit as one more.
+    /// Unsigned numbers, whose highest bit is stored as the sign.
     Unsigned,
     /// Days since 1970.
     Days,
-    /// What has this many digits behind its point: timestamps in seconds since 1970, and decimal numbers.
+    /// Numbers with this many digits behind the point: timestamps in seconds since 1970, and decimal numbers.
     Decimal(u32),
 }
 
@@ -27,7 +27,7 @@ impl Meaning {
                 TimeUnit::NANOS => 9,
             });
         }
-        // Whatever has another logical type has the old form of it beside it.
+        // The older type decides about all others, because a column with another logical type has the older type beside it.
         match column.converted_type() {
             ConvertedType::UINT_8
             | ConvertedType::UINT_16

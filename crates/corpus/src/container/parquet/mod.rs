@@ -1,13 +1,13 @@
 //! Parquet files.
 //!
-//! They are read and written column by column, with Parquet's own levels and physical types and without a detour
+//! Parquet files are read and written column by column, with Parquet's own levels and physical types and without a detour
 //! through Arrow: a 96-bit timestamp, a decimal in a byte array, a list in the old two-level form or a JSON annotation
-//! has no Arrow type that becomes the same column again. So a copy has the schema of the input to the last field id,
-//! its key-value metadata, sorting columns and, unless another is chosen, its compression.
+//! has no Arrow type that becomes the same column again. A copy therefore has the schema of the input to the last field id,
+//! its key-value metadata, its sorting columns and, unless another is chosen, its compression.
 //!
 //! Memory is bounded by pages, not by row groups: the pages of the text and id columns are located once, by their
 //! headers, and a scan decodes a few of them at a time, wherever they lie in their row group. Values stay where they were
-//! decoded, so that one of a dictionary takes no more room for many rows than for one.
+//! decoded, so that a value of a dictionary takes no more room for many rows than for one.
 
 mod annotate;
 mod convert;
@@ -112,12 +112,12 @@ impl Container for Parquet {
     }
 }
 
-/// A Parquet file, as far as it is remembered.
+/// An open Parquet file: the parts of it that stay in memory.
 #[derive(Debug)]
 pub(super) struct ParquetFile {
     metadata: Arc<ParquetMetaData>,
     columns: ColumnNumbers,
-    /// All columns of the file; `None` for those that cannot be named.
+    /// All columns of the file; `None` for columns that cannot be named.
     leaves: Vec<Option<Leaf>>,
     groups: Vec<RowGroup>,
 }
@@ -126,12 +126,12 @@ pub(super) struct ParquetFile {
 #[derive(Debug)]
 struct RowGroup {
     rows: Range<u64>,
-    /// Where the pages of the wanted columns lie, in the order of [`ColumnNumbers::all`].
+    /// The places of the pages of the wanted columns, in the order of [`ColumnNumbers::all`].
     pages: Vec<ColumnPages>,
 }
 
 impl ParquetFile {
-    /// The columns at the top.
+    /// The top-level columns.
     fn fields(&self) -> &[TypePtr] {
         self.metadata.file_metadata().schema_descr().root_schema().get_fields()
     }
@@ -169,7 +169,7 @@ impl TableFormat for ParquetFile {
     }
 }
 
-/// A column in a message.
+/// Names a column in a message.
 fn place(group: usize, column: &str) -> String {
     format!("row group {group}, column `{}`", minwise::escape_control(column))
 }

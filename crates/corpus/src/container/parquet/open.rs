@@ -1,4 +1,4 @@
-//! What a file says about itself.
+//! Opens a file: reads its footer, finds its columns and cuts it into pieces.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,17 +21,17 @@ use crate::options::ReadOptions;
 use crate::problem::FileProblem;
 use crate::source::SourceReader;
 
-/// Decoded bytes of text that a piece has at least, unless its row group ends.
+/// Minimum decoded bytes of text of a piece, unless its row group ends.
 const PIECE_BYTES: u64 = 64 << 10;
-/// Rows that a piece has at most. Nobody knows what values of a dictionary unfold to, and each row takes some memory besides.
+/// Maximum rows of a piece. The decoded size of values of a dictionary is unknown, and each row takes some memory beside its text.
 const PIECE_ROWS: u64 = 32 << 10;
-/// Bytes that a row counts for at least, as it would in a file of lines.
+/// Minimum bytes that a row counts for, as it would in a file of lines.
 const ROW_BYTES: u64 = 32;
 
 impl ParquetFile {
     /// Reads the footer, finds the columns and locates their pages.
     pub(super) fn open(reader: &SourceReader, options: &ReadOptions) -> Result<OpenTable<Self>> {
-        // Statistics are made anew for what is written, and take most of the memory.
+        // Statistics are not read, because they take most of the memory, and are computed anew for the output.
         let lean = ParquetMetaDataOptions::new()
             .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
             .with_size_stats_policy(ParquetStatisticsPolicy::SkipAll);
@@ -82,7 +82,7 @@ impl ParquetFile {
     }
 }
 
-/// Refuses what could not be copied, before the work begins.
+/// Refuses compressions that could not be copied, before the work begins.
 fn check_compression(reader: &SourceReader, number: usize, group: &RowGroupMetaData) -> Result<()> {
     for chunk in group.columns() {
         if matches!(chunk.compression_codec(), CompressionCodec::BROTLI | CompressionCodec::LZO) {
@@ -94,7 +94,7 @@ fn check_compression(reader: &SourceReader, number: usize, group: &RowGroupMetaD
     Ok(())
 }
 
-/// The pages of the wanted columns of a row group.
+/// Finds the pages of the wanted columns of a row group.
 fn located(
     reader: &SourceReader,
     number: usize,
@@ -109,7 +109,7 @@ fn located(
     columns.all().map(locate).collect()
 }
 
-/// A column of a row group, and where its pages lie.
+/// A column of a row group, and its pages.
 type TextPages<'g> = (&'g ColumnChunkMetaData, &'g ColumnPages);
 
 /// Cuts a row group into pieces at the pages of its texts.
@@ -118,7 +118,7 @@ fn cut(pieces: &mut Vec<Piece>, rows: Range<u64>, texts: &[TextPages<'_>]) {
     for (chunk, pages) in texts {
         let unfolds = chunk.uncompressed_size().max(1) as f64 / chunk.compressed_size().max(1) as f64;
         let size = |page: &PageLocation| (f64::from(page.compressed_page_size) * unfolds) as u64;
-        // A page in which no row begins, at the end, is a part of the last one.
+        // If no row begins in a page at the end, the page is a part of the last row.
         let first_row =
             |page: &PageLocation| (rows.start + page.first_row_index as u64).min(rows.end.saturating_sub(1));
         starts.extend(pages.locations.iter().map(|page| (first_row(page), size(page))));
@@ -129,7 +129,7 @@ fn cut(pieces: &mut Vec<Piece>, rows: Range<u64>, texts: &[TextPages<'_>]) {
     let mut begun: Vec<Piece> = vec![];
     let mut last_row = None;
     for (row, size) in starts {
-        // A page may be empty.
+        // A page may have no rows, so that two pages begin with the same row.
         match begun.last_mut() {
             Some(piece) if piece.size_bytes < least || last_row == Some(row) => piece.size_bytes += size,
             _ => begun.push(Piece { first_row: row, size_bytes: size }),
@@ -148,8 +148,8 @@ fn cut(pieces: &mut Vec<Piece>, rows: Range<u64>, texts: &[TextPages<'_>]) {
     }
 }
 
-/// Decoded bytes of text that a piece of a row group has at least. Pages of several columns do not end together: a piece has
-/// about one of the largest, so that those it cuts are not decoded again and again for little.
+/// Minimum decoded bytes of text of a piece of a row group. The pages of several columns do not end together. A piece therefore has
+/// about the size of the largest page, because smaller pieces would cut large pages and decode them again and again.
 fn least(texts: &[TextPages<'_>]) -> u64 {
     let page = |(chunk, pages): &TextPages<'_>| {
         u64::try_from(chunk.uncompressed_size()).unwrap_or(0) / pages.locations.len().max(1) as u64
@@ -158,7 +158,7 @@ fn least(texts: &[TextPages<'_>]) -> u64 {
     largest.unwrap_or(0).max(PIECE_BYTES)
 }
 
-/// The error that a list was named as Parquet stores it; `None` if none was.
+/// Makes the error that a list was named as Parquet stores it; `None` if no list was.
 fn raw_path(
     reader: &SourceReader,
     leaves: &[Option<Leaf>],
@@ -197,24 +197,25 @@ fn check(
     Err(Error::inside(reader.name(), FileProblem::ColumnType { column, found, expected, in_lists: vec![] }))
 }
 
-/// Whether a column says that it holds nothing but nulls.
+/// Whether the type of a column is null, so that all its values are null.
 fn is_null(column: &ColumnDescriptor) -> bool {
     matches!(column.logical_type_ref(), Some(LogicalType::Unknown))
 }
 
-/// Old writers leave texts without any annotation, so that only what says to be something else is refused.
+/// Whether a column may hold texts. Old writers do not annotate texts, so only columns that are annotated as something else are refused.
 fn is_text(column: &ColumnDescriptor) -> bool {
     column.physical_type() == Type::BYTE_ARRAY
         && column.converted_type() != ConvertedType::DECIMAL
         && column.converted_type() != ConvertedType::BSON
 }
 
-/// Decimal numbers that are stored as bytes are not read.
+/// Whether a column holds values that can be read. Decimal numbers that are stored as bytes cannot.
 fn is_value(column: &ColumnDescriptor) -> bool {
     column.physical_type() != Type::FIXED_LEN_BYTE_ARRAY
         && (column.physical_type() != Type::BYTE_ARRAY || is_text(column))
 }
 
+/// Whether a column may hold ids.
 fn is_id(column: &ColumnDescriptor) -> bool {
     match column.physical_type() {
         Type::BOOLEAN => true,

@@ -1,7 +1,7 @@
-//! Where the pages of a column chunk lie.
+//! Finds the pages of a column chunk.
 //!
-//! Newer files say so themselves in an index that many writers leave out. Their headers always say it: walking over them
-//! takes a small read for each page, and nothing is decompressed.
+//! Newer files have an index of pages, but many writers leave it out. Page headers are always there: walking over them
+//! takes a small read per page, and nothing is decompressed, except for some pages of lists (see [`locate`]).
 
 use std::io::{BufReader, Read};
 use std::sync::Arc;
@@ -18,13 +18,13 @@ use bytes::Bytes;
 use super::levels::{PageLevels, begun};
 use crate::source::SourceReader;
 
-/// Enough for the header of a page.
+/// Buffer size of a read, which is enough for the header of a page.
 const HEADER_BYTES: usize = 1 << 10;
 
 /// The pages of a column chunk.
 #[derive(Debug, Default)]
 pub(super) struct ColumnPages {
-    /// Where they lie. The first row of a page is the first that begins in it or behind it.
+    /// The places of the pages. The first row of a page is the first row that begins in it or behind it.
     pub(super) locations: Vec<PageLocation>,
     /// For each page, whether it begins within a row; empty if each row has one value.
     is_continued: Vec<bool>,
@@ -32,9 +32,9 @@ pub(super) struct ColumnPages {
 
 /// Finds the pages of a column chunk.
 ///
-/// If rows have lists, a page of the first version does not say how many rows it has, and may begin within a row: pyarrow cuts
-/// pages every so many values. Such pages are decompressed here once more than for reading, to count the rows; starting every
-/// piece at the beginning of its row group instead would decode a row group as often as it has pieces.
+/// If rows have lists, a page of the first version does not state its number of rows, and may begin within a row: pyarrow cuts
+/// pages every so many values. Such pages are decompressed here once more than for reading, to count the rows, because a piece that
+/// starts at the beginning of its row group instead would decode the row group as often as it has pieces.
 pub(super) fn locate(reader: &SourceReader, column: &ColumnChunkMetaData, rows: u64) -> Result<ColumnPages> {
     let recorder = Arc::new(Recorder { reader: reader.clone(), last: AtomicU64::new(0) });
     let mut pages = SerializedPageReader::new(Arc::clone(&recorder), column, rows as usize, None)?;
@@ -85,12 +85,12 @@ fn begun_in(page: Option<Page>, max_level: i16) -> Result<PageLevels> {
     }
 }
 
-/// The pages of a column with lists, from one of them on.
+/// The pages of a column with lists, from a page on.
 ///
-/// The library takes pages with known places to begin with a row. Here, each page says whether it does.
+/// The library assumes that a page with a known place begins with a row. Here, each page states whether it does.
 pub(super) struct PageSection<P> {
     pages: P,
-    /// Pages that are passed over before the next one.
+    /// The number of pages to skip before the next one.
     passed_over: usize,
     is_continued: std::vec::IntoIter<bool>,
 }
@@ -134,7 +134,7 @@ impl<P: PageReader> PageReader for PageSection<P> {
                 return Ok(Some(page));
             }
             if self.passed_over == 0 {
-                // Without its number of rows, the page is not skipped as a whole.
+                // The number of rows is left out, so that the page is not skipped as a whole.
                 return Ok(Some(PageMetadata { num_rows: None, num_levels: None, is_dict: false }));
             }
             self.pages.skip_next_page()?;
@@ -154,7 +154,7 @@ impl<P: PageReader> PageReader for PageSection<P> {
     }
 }
 
-/// Takes note of where the last header was looked for, which is where its page begins.
+/// Records the offset of the last header that was read, at which its page begins.
 struct Recorder {
     reader: SourceReader,
     last: AtomicU64,

@@ -1,4 +1,4 @@
-//! A Parquet file that is like another one.
+//! The properties of a Parquet file that is written like another one.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use ::parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 
 use crate::output::TableCompression;
 
-/// Who wrote the file, in the form that readers take apart.
+/// The program that writes the file, in the form that readers parse.
 pub(super) const CREATED_BY: &str = concat!("minwise version ", env!("CARGO_PKG_VERSION"));
 
-/// How to write a file like the one with this metadata: the same compression and encoding for each column, the same order
+/// The properties of a file like the one with this metadata: the same compression and encoding for each column, the same order
 /// of rows, and `key_values`.
 pub(super) fn properties(
     metadata: &ParquetMetaData,
@@ -32,7 +32,7 @@ pub(super) fn properties(
             }
         }
     }
-    // The version is the default one, which every reader knows.
+    // The version stays the default one, which every reader knows.
     Arc::new(properties.build())
 }
 
@@ -48,7 +48,7 @@ pub(super) fn of_column(compression: TableCompression, before: Compression) -> C
     }
 }
 
-/// Whether somebody chose an encoding: plain values, dictionaries and levels are what a writer falls back on.
+/// Whether a writer chose an encoding. Plain values, dictionaries and levels are no choice, because writers fall back on them.
 fn is_chosen(encoding: &Encoding) -> bool {
     matches!(
         encoding,

@@ -1,4 +1,4 @@
-//! One column of a piece.
+//! The values of a column of a piece.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,33 +9,33 @@ use ::parquet::data_type::{AsBytes, ByteArray};
 use super::row::TextColumn;
 use crate::field::BETWEEN_ELEMENTS;
 
-/// The values of one column as bytes. What a column has once, for many rows, is there once.
+/// The values of one column as bytes. A value that the column has once, for many rows, is stored once here, too.
 ///
-/// Texts in lists are joined when a row is asked for, one row at a time: joined all together, the values of a dictionary would
-/// be there as often as rows have them.
+/// Texts in lists are joined one row at a time, when a row is asked for. If all rows were joined at once, the values of a dictionary
+/// would take memory as often as rows have them.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
     bytes: Vec<u8>,
     values: Vec<ArrowCell>,
-    /// One for each list on the way to the cells, the outermost first; none if a row has one cell.
+    /// The levels of lists around the cells, the outermost first; none if a row has one cell.
     levels: Vec<Level>,
 }
 
-/// For each list, its elements among the lists of the next level, or among the cells; `None` if the list is null.
+/// For each list, the range of its elements among the lists of the next level, or among the cells; `None` if the list is null.
 pub(crate) type Level = Vec<Option<Range<usize>>>;
 
 #[derive(Clone, Debug)]
 enum ArrowCell {
     Null,
-    /// Among the bytes.
+    /// A value among the bytes.
     Here(Range<usize>),
-    /// Where it was decoded: in a page, or in the dictionary of all its pages.
+    /// A value where it was decoded: in a page, or in the dictionary of all its pages.
     #[cfg(feature = "parquet")]
     There(ByteArray),
 }
 
 impl Cells {
-    /// Puts a copy of a value behind the others.
+    /// Adds a copy of a value.
     pub(crate) fn push(&mut self, value: Option<&[u8]>) {
         let cell = value.map(|value| {
             let start = self.bytes.len();
@@ -52,7 +52,7 @@ impl Cells {
         Self { bytes: self.bytes, values, levels: vec![] }
     }
 
-    /// The same cells as the elements of lists.
+    /// Makes the cells the elements of lists.
     pub(crate) fn in_lists(self, levels: Vec<Level>) -> Self {
         Self { levels, ..self }
     }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_repeats_is_there_once() {
+    fn repeated_values_are_stored_once() {
         let mut values = Cells::default();
         values.push(Some(b"ab"));
         values.push(None);

@@ -1,7 +1,7 @@
-//! Some rows of arrays.
+//! Chooses rows of arrays.
 //!
-//! `arrow-select` has kernels for this, and takes longer to compile than all else that tables in memory need. Rows that are kept
-//! lie in long runs, each of which is one copy here, too.
+//! The kernels of `arrow-select` are not used, because that crate takes longer to compile than all else that tables in memory need.
+//! Kept rows lie in long runs, each of which is one copy here, too.
 
 use std::ops::Range;
 
@@ -128,7 +128,7 @@ mod tests {
                 assert_eq!(&found, &expected, "{kind}");
                 assert_eq!(found.nulls().is_some(), expected.nulls().is_some(), "{kind}");
                 if matches!(kind, DataType::RunEndEncoded(..) | DataType::Null) {
-                    // Dictionaries of runs or of nulls have no place of null.
+                    // Runs and nulls are left out, because dictionaries with such values have no place of `None`.
                     continue;
                 }
                 let places = Int32Array::from(vec![Some(3), None, Some(0), Some(3)]);

@@ -19,7 +19,7 @@ use crate::unfolded::lost;
 
 impl<F: TableFormat> Content for OpenTable<F> {
     fn cuts(&self, source: &Source) -> CutPoints {
-        // A chunk's share of the file is that of its rows, since nothing says how many bytes they take in it.
+        // The stored bytes of a piece are its share of the rows, because nothing states how many bytes rows take in the file.
         let rows = u128::from(self.rows.max(1));
         let before = |row: u64| (u128::from(source.size_bytes()) * u128::from(row) / rows) as u64;
         let sizes = self.pieces.iter().enumerate().map(|(number, piece)| {

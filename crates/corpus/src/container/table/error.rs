@@ -1,4 +1,4 @@
-//! What the libraries for Parquet and Arrow say, in the words of this crate.
+//! Converts errors of the libraries for Parquet and Arrow.
 
 use std::error::Error as StdError;
 use std::io;
@@ -11,14 +11,14 @@ use crate::quiet::caught;
 
 /// An error that came through one of the libraries.
 pub(crate) enum Foreign {
-    /// One of ours, about a disk or a file that changed.
+    /// An error of this crate, about a disk or a file that changed.
     Ours(Error),
-    /// What the library has to say.
+    /// The message of the library.
     Words(String),
 }
 
 impl Foreign {
-    /// The error, about a file and a place in it.
+    /// Makes an error about a file and a place in it.
     pub(crate) fn at(self, name: &str, place: impl Into<String>) -> Error {
         match self {
             Self::Ours(error) => error,
@@ -30,7 +30,7 @@ impl Foreign {
 }
 
 impl Foreign {
-    /// The error, about an output and a place in it.
+    /// Makes an error about an output and a place in it.
     pub(crate) fn while_writing(self, place: impl Into<String>) -> Error {
         match self {
             Self::Ours(error) => error,
@@ -54,7 +54,7 @@ impl From<ArrowError> for Foreign {
     }
 }
 
-/// Our own error, if it is at the bottom of another one.
+/// Finds our own error, if it is at the bottom of another one.
 pub(crate) fn ours(error: Box<dyn StdError + Send + Sync>) -> Foreign {
     let error = match error.downcast::<Error>() {
         Ok(error) => return Foreign::Ours(*error),
@@ -70,7 +70,7 @@ pub(crate) fn ours(error: Box<dyn StdError + Send + Sync>) -> Foreign {
     }
 }
 
-/// Runs code of one of the libraries. They decode most damage into errors, but not all of it: what panics is damage too.
+/// Runs code of one of the libraries. The libraries return errors for most damage and panic at the rest, so a panic is damage, too.
 pub(crate) fn guarded<T, E: Into<Foreign>>(decode: impl FnOnce() -> Result<T, E>) -> Result<T, Foreign> {
     match caught(decode) {
         Ok(result) => result.map_err(Into::into),

@@ -1,7 +1,7 @@
-//! One schema for several sources, and the columns of each source made to fit it.
+//! Merges the schemas of several sources, and makes the columns of each source fit the result.
 //!
 //! A type fits another if every value stays the same: null fits all, an integer fits a wider one and a float that holds all
-//! integers of its width, a text is a text however it is stored, and members that one side lacks are null there. All else
+//! integers of its width, a text is a text however it is stored, and members that one side lacks are null there. Any other type
 //! does not fit.
 
 use std::ops::Range;
@@ -49,7 +49,7 @@ fn with_type(field: &Field, kind: DataType) -> FieldRef {
 /// Columns of two sources that do not fit: the path of the column, and both types.
 pub(crate) type Misfit = (String, DataType, DataType);
 
-/// The columns of two sources together, those of the first one first.
+/// Merges the columns of two sources, those of the first one first.
 pub(crate) fn merged(first: &Fields, second: &Fields) -> Result<Fields, Misfit> {
     let mut all: Vec<FieldRef> = Vec::with_capacity(first.len());
     for field in first {
@@ -136,11 +136,11 @@ fn fits_float(kind: &DataType) -> bool {
     small.contains(kind) || [DataType::Float32, DataType::Float64].contains(kind)
 }
 
-/// Bytes of texts that are written out together.
+/// Maximum bytes of texts that are written out together.
 const SLICE_BYTES: usize = 64 << 20;
 
-/// Cuts a batch so that its texts do not fill the memory when they are written out: a dictionary, or a buffer that views share,
-/// has a text once for many rows.
+/// Cuts a batch so that its texts do not fill the memory when they are written out, because a dictionary, or a buffer that views
+/// share, has a text once for many rows.
 pub(crate) fn slices(batch: &RecordBatch) -> Vec<Range<usize>> {
     let shared: Vec<&ArrayRef> =
         batch.columns().iter().filter(|column| is_shared(column.data_type())).collect();
@@ -166,7 +166,7 @@ fn is_shared(kind: &DataType) -> bool {
     }
 }
 
-/// The text of a row of an array, read where it lies; `None` for null, and for what is no text.
+/// The text of a row of an array, read where it lies; `None` for null, and for arrays of other types.
 pub(crate) fn text_at(array: &dyn Array, row: usize) -> Option<&str> {
     if array.is_null(row) {
         return None;
@@ -182,14 +182,14 @@ pub(crate) fn text_at(array: &dyn Array, row: usize) -> Option<&str> {
                 keys => Some(keys.value(row).as_usize()),
                 _ => None,
             );
-            // Arrow checks keys when a dictionary is built, except by its unchecked constructors.
+            // The key is compared with the number of values, because the unchecked constructors of Arrow do not check keys.
             key.filter(|key| *key < values.len()).and_then(|key| text_at(&**values, key))
         }
         _ => None,
     }
 }
 
-/// The columns of a batch as a schema has them.
+/// Makes the columns of a batch fit a schema.
 pub(crate) fn fit(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
     let rows = batch.num_rows();
     let columns = fitted(batch.schema_ref().fields(), batch.columns(), schema.fields(), rows)?;
@@ -203,7 +203,7 @@ fn fitted(
     to: &Fields,
     rows: usize,
 ) -> Result<Vec<ArrayRef>, ArrowError> {
-    // Columns mostly stand where they stood.
+    // A column is looked for at its old place first, because columns mostly keep their places.
     let place = |number: usize, name: &str| {
         let is_there = from.get(number).is_some_and(|field| field.name() == name);
         if is_there { Some(number) } else { from.iter().position(|field| field.name() == name) }
@@ -227,7 +227,7 @@ fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
         (DataType::Dictionary(..), _) => {
             let dictionary = array.as_any_dictionary();
             if dictionary.values().is_empty() {
-                // No row has a value, and the function below would panic.
+                // No row has a value, and `normalized_keys` would panic.
                 return Ok(new_null_array(to, array.len()));
             }
             let nulls = dictionary.keys().nulls();
@@ -294,7 +294,7 @@ fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
     })
 }
 
-/// Numbers as numbers of a type that holds all of them.
+/// Converts numbers to a type that holds all of them.
 fn number<To: ArrowPrimitiveType>(array: &ArrayRef) -> Result<ArrayRef, ArrowError>
 where
     To::Native: Wide,
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_loses_nothing_fits() {
+    fn types_that_lose_nothing_fit() {
         let items = |kind| Arc::new(field("element", kind));
         let list = |kind| DataType::List(items(kind));
         for (first, second, both) in [

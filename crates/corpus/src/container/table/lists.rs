@@ -1,4 +1,4 @@
-//! The elements of lists.
+//! Finds the elements of lists.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use arrow_schema::DataType;
 
 use super::cells::Level;
 
-/// Which elements each list of an array has, and the array of all elements; `None` if it holds no lists. `nulls` are those of
-/// the lists and of the structs around them: under a null, a list may have any elements.
+/// The range of elements of each list of an array, and the array of all elements; `None` if the array holds no lists. `nulls` are those
+/// of the lists and of the structs around them, because a list that is null may have any elements.
 pub(super) fn elements(array: &dyn Array, nulls: Option<&NullBuffer>) -> Option<(Level, ArrayRef)> {
     let (lists, elements): (Vec<Range<usize>>, &ArrayRef) = match array.data_type() {
         DataType::List(_) => {
@@ -42,17 +42,17 @@ pub(super) fn elements(array: &dyn Array, nulls: Option<&NullBuffer>) -> Option<
     Some((level.collect(), Arc::clone(elements)))
 }
 
-/// The library has checked that offsets lie among the elements.
+/// Converts an offset. The library has checked that offsets lie among the elements.
 fn place(offset: impl TryInto<usize>) -> usize {
     offset.try_into().unwrap_or(0)
 }
 
-/// Lists that follow each other, of which each ends where the next begins.
+/// The ranges of lists that follow each other, so that each ends where the next begins.
 fn between<O: TryInto<usize> + Copy>(offsets: &[O]) -> Vec<Range<usize>> {
     offsets.iter().zip(offsets.iter().skip(1)).map(|(start, end)| place(*start)..place(*end)).collect()
 }
 
-/// Lists that lie anywhere.
+/// The ranges of lists that lie anywhere.
 fn from<O: TryInto<usize> + Copy>(offsets: &[O], sizes: &[O]) -> Vec<Range<usize>> {
     offsets.iter().zip(sizes).map(|(&start, &size)| place(start)..place(start) + place(size)).collect()
 }

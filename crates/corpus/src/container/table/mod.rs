@@ -1,14 +1,14 @@
 //! Tables: rows that are stored by column, in Parquet files and Arrow IPC.
 //!
-//! A row has no bytes of its own that could be read at a position, so its place is its number in the file. What can be
-//! decoded is a *piece*: a few pages of a row group, or one record batch. A scan decodes pieces one after the other,
-//! and only the columns of the text, the id and wanted values. A row that is read again has its whole piece
-//! [`unfolded`](crate::unfolded) to a temporary file, once for all rows of it.
+//! A row has no bytes of its own that could be read at a position, so its place is its number in the file. The unit of
+//! decoding is a *piece*: a few pages of a row group, or one record batch. A scan decodes pieces one after the other,
+//! and only the columns of the text, the id and wanted values. If a row is read again, its whole piece is
+//! [`unfolded`](crate::unfolded) to a temporary file, once for all its rows.
 //!
-//! What is written never goes through documents: whole columns are copied from file to file, so that the types,
-//! the nesting and the metadata are those of the input. [`parquet`](super::parquet) says how, and [`arrow`](super::arrow).
+//! Output never goes through documents: whole columns are copied from file to file, so that the types,
+//! the nesting and the metadata are those of the input ([`parquet`](super::parquet), [`arrow`](super::arrow)).
 
-// What only Parquet or Arrow IPC use of this has no other users.
+// Code that only Parquet or only Arrow IPC uses is unused if the feature of that format is off.
 #![cfg_attr(not(all(feature = "arrow", feature = "parquet")), allow(unused_imports))]
 
 mod annotations;
@@ -61,13 +61,13 @@ pub(crate) trait TableFormat: Debug + Send + Sync + 'static {
     /// Decodes the wanted columns of the rows of a piece.
     fn load(&self, reader: &SourceReader, piece: usize, rows: Range<u64>) -> Result<TableRows>;
 
-    /// The names of the columns at the top.
+    /// The names of the top-level columns.
     fn columns(&self) -> Vec<&str>;
 
     /// The columns as Arrow describes them.
     fn schema(&self, reader: &SourceReader) -> Result<SchemaRef>;
 
-    /// Hands on rows of the file, which is the source of this number, as record batches.
+    /// Gives rows of the file to `take` as record batches.
     fn batches(
         &self,
         reader: &SourceReader,
@@ -79,10 +79,10 @@ pub(crate) trait TableFormat: Debug + Send + Sync + 'static {
     fn difference(&self, other: &Self) -> Option<String>;
 }
 
-/// A table, as far as it is remembered.
+/// An open table: the parts of it that stay in memory.
 #[derive(Debug)]
 pub(crate) struct OpenTable<F> {
-    /// In the order of their rows; none is empty.
+    /// The pieces, in the order of their rows; none is empty.
     pub(crate) pieces: Vec<Piece>,
     pub(crate) rows: u64,
     pub(crate) form: F,
@@ -92,7 +92,7 @@ pub(crate) struct OpenTable<F> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) first_row: u64,
-    /// About how many bytes its text has.
+    /// The bytes of the text of the piece, approximately.
     pub(crate) size_bytes: u64,
 }
 
@@ -103,7 +103,7 @@ impl<F> OpenTable<F> {
         first(piece)..first(piece + 1)
     }
 
-    /// The piece a row lies in.
+    /// The piece in which a row lies.
     fn piece_of(&self, row: u64) -> usize {
         self.pieces.partition_point(|piece| piece.first_row <= row).saturating_sub(1)
     }

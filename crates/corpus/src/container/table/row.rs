@@ -10,17 +10,17 @@ use crate::reject::{Reject, RejectReason};
 /// The values of a row that documents are made of; `None` for null.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TableRow<'r> {
-    /// One for each text field.
+    /// The text of each text field.
     pub(crate) texts: Vec<Option<Cow<'r, [u8]>>>,
     pub(crate) id: Option<&'r [u8]>,
-    /// The bytes of its text. If they are more than the limit, texts may have been left out.
+    /// The bytes of the text of the row. If they are over the limit, texts may have been left out.
     pub(crate) text_bytes: u64,
 }
 
 /// A column of texts, one for each row.
 pub(crate) trait TextColumn {
-    /// The text of a row, counted from 0: one value, or those in its lists, joined; `None` for null. An element that is null adds
-    /// nothing, so that a list without texts is an empty text.
+    /// The text of a row, counted from 0: its value, or the texts in its lists, joined; `None` for null. An element that is null adds
+    /// nothing, so a list without texts gives an empty text.
     fn text(&self, row: usize) -> Option<Cow<'_, [u8]>>;
 
     /// The bytes that the text of a row has.
@@ -31,8 +31,8 @@ pub(crate) trait TextColumn {
 }
 
 impl<'r> TableRow<'r> {
-    /// A row, counted from 0, of these columns. If its text has more bytes than the limit, texts in lists are left out of it,
-    /// because a dictionary makes texts of gigabytes out of a few bytes.
+    /// A row of these columns, counted from 0. If its text has more bytes than the limit, texts in lists are left out,
+    /// because a dictionary can make gigabytes of text out of a few bytes.
     pub(crate) fn of(texts: &'r [impl TextColumn], row: usize, id: Option<&'r [u8]>, limit: u64) -> Self {
         let text_bytes = texts.iter().map(|text| text.text_bytes(row)).sum();
         let is_long = text_bytes > limit;
@@ -40,7 +40,7 @@ impl<'r> TableRow<'r> {
         Self { texts: texts.collect(), id, text_bytes }
     }
 
-    /// The document that it is, or why it is none.
+    /// The document of the row, or why the row is none.
     pub(crate) fn document(self, options: &ReadOptions) -> Result<Document<'r>, Reject> {
         let id = self.id.filter(|id| !id.is_empty()).map(utf8).transpose().map_err(Reject::new)?;
         let reject = |reason| Reject { reason, id: id.map(str::to_owned) };
@@ -58,7 +58,7 @@ impl<'r> TableRow<'r> {
         }
     }
 
-    /// Writes it behind what is there: the bytes of its text, and before each value its length, with all bits set for null.
+    /// Appends the row to `bytes`: the bytes of its text, and each value behind its length. A length with all bits set is a null.
     pub(crate) fn push_to(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&self.text_bytes.to_le_bytes());
         for value in self.texts.iter().map(Option::as_deref).chain([self.id]) {
@@ -68,7 +68,7 @@ impl<'r> TableRow<'r> {
         }
     }
 
-    /// Reads what [`push_to`](Self::push_to) wrote; `None` if it is something else.
+    /// Reads a row that [`push_to`](Self::push_to) wrote; `None` if the bytes are something else.
     pub(crate) fn from_bytes(bytes: &'r [u8], texts: usize) -> Option<Self> {
         let (text_bytes, mut bytes) = bytes.split_first_chunk::<8>()?;
         let mut next = || -> Option<Option<&'r [u8]>> {
@@ -89,7 +89,7 @@ impl<'r> TableRow<'r> {
     }
 }
 
-/// Bytes as a text; bytes that lie in the piece stay there.
+/// Converts bytes to a text. Borrowed bytes stay where they lie.
 fn text_of(bytes: Cow<'_, [u8]>) -> Result<Cow<'_, str>, RejectReason> {
     match bytes {
         Cow::Borrowed(bytes) => utf8(bytes).map(Cow::Borrowed),
@@ -151,7 +151,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(texts in prop::collection::vec(any::<Option<String>>(), 1..4), id in any::<Option<String>>()) {
+        fn written_rows_are_read_back(texts in prop::collection::vec(any::<Option<String>>(), 1..4), id in any::<Option<String>>()) {
             let texts: Vec<Option<&str>> = texts.iter().map(Option::as_deref).collect();
             let row = row(&texts, id.as_deref());
             let mut bytes = Vec::new();

@@ -9,15 +9,15 @@ use super::row::TableRow;
 #[derive(Debug)]
 pub(crate) struct TableRows {
     pub(crate) first_row: u64,
-    /// One column for each text field.
+    /// The column of each text field.
     pub(crate) texts: Vec<Cells>,
     pub(crate) id: Option<Cells>,
-    /// One column for each value field.
+    /// The column of each value field.
     pub(crate) values: Vec<Cells>,
 }
 
 impl TableRows {
-    /// All of them, in order, with texts up to a limit of bytes.
+    /// All rows, in order, with texts up to a limit of bytes.
     pub(crate) fn iter(&self, limit: u64) -> impl Iterator<Item = TableRow<'_>> {
         (0..self.len()).map(move |row| self.row(row, limit))
     }
@@ -27,12 +27,12 @@ impl TableRows {
         self.texts.first().map_or(0, Cells::len)
     }
 
-    /// One of them, counted from 0 within the piece, with texts up to a limit of bytes.
+    /// The row number `row` of the piece, counted from 0, with texts up to a limit of bytes.
     pub(crate) fn row(&self, row: usize, limit: u64) -> TableRow<'_> {
         TableRow::of(&self.texts, row, self.id.as_ref().and_then(|id| id.get(row)), limit)
     }
 
-    /// The values of one of them. The columns are there, so that null is an empty text.
+    /// The values of a row. Null is an empty text, because every row of the table has the column.
     pub(crate) fn values(&self, row: usize) -> Vec<Option<Cow<'_, str>>> {
         let text = self.values.iter().map(|cells| cells.get(row).unwrap_or_default());
         text.map(|text| Some(String::from_utf8_lossy(text))).collect()

@@ -1,4 +1,4 @@
-//! Whether tables are alike.
+//! Compares the columns of tables.
 
 /// The first difference between the columns of two tables; `None` if they can be written as one.
 pub(crate) fn column_difference<T: PartialEq>(

@@ -1,4 +1,4 @@
-//! Rows that are to be written, gathered by the part of the file they lie in.
+//! Gathers rows that are to be written by the part of the file in which they lie.
 
 use std::iter::Peekable;
 use std::ops::Range;
@@ -13,11 +13,11 @@ pub(crate) struct Selection<T> {
     pub(crate) part: usize,
     /// The rows, counted in the file, in order and apart.
     pub(crate) rows: Vec<Range<u64>>,
-    /// What came with each row.
+    /// The value that came with each row.
     pub(crate) with: Vec<T>,
 }
 
-/// Gathers the rows that lie in one part and follow each other. `part_of` says where a row lies.
+/// Gathers the rows that lie in one part and follow each other. `part_of` returns the part of a row.
 pub(crate) fn selections<T>(
     places: impl Iterator<Item = (RecordPlace, T)>,
     part_of: impl Fn(u32, u64) -> usize,
@@ -35,7 +35,7 @@ fn next<T>(
     let row = |place: &RecordPlace| place.offset..place.offset + 1;
     let mut selection = Selection { source, part, rows: Vec::from([row(&place)]), with: vec![with] };
     while let Some((place, with)) = places.next_if(|(next, _)| {
-        // Rows that go back begin anew: a part is read forwards.
+        // If a row lies before the last one, a new selection begins, because a part is read forwards.
         let forwards = selection.rows.last().is_some_and(|rows| rows.end <= next.offset);
         forwards && next.source == source && part_of(source, next.offset) == part
     }) {

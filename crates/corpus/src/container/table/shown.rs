@@ -16,11 +16,11 @@ use arrow_array::{Array, StructArray};
 use arrow_schema::{DataType, Field, TimeUnit};
 use minwise::calendar::{DAY_SECONDS, Date};
 
-/// The first column or member that cannot be written as JSON, as its path is written, and its type.
+/// The path of the first column or member that cannot be written as JSON, and its type.
 pub(crate) fn not_json(field: &Field) -> Option<(String, &DataType)> {
     let inside = |name: &str, field| {
         let (way, kind) = not_json(field)?;
-        // The name of the items of a list says nothing.
+        // The name of the items of a list is left out, because paths write `[]` for it.
         let way = way.split_once('.').map_or(String::new(), |(_, way)| format!(".{way}"));
         Some((format!("{name}[]{way}"), kind))
     };
@@ -72,7 +72,7 @@ enum Scalar<'a> {
     Null,
     /// A number or a boolean, as JSON writes it.
     Bare(String),
-    /// A text, or a date as one.
+    /// A text, or a date written as a text.
     Text(Cow<'a, str>),
 }
 
@@ -196,7 +196,7 @@ fn scalar(array: &dyn Array, row: usize) -> Scalar<'_> {
             };
             timestamp(value, digits, zone.is_some())
         }
-        // Such a column was refused before anything was read.
+        // Columns of other types were refused before anything was read.
         _ => Scalar::Null,
     }
 }
@@ -205,7 +205,7 @@ fn integer<T: ArrowPrimitiveType<Native: ToString>>(array: &dyn Array, row: usiz
     Scalar::Bare(array.as_primitive::<T>().value(row).to_string())
 }
 
-/// A number with a fraction. JSON has neither infinities nor what is no number.
+/// A number with a fraction. Infinities and NaN are null, because JSON does not have them.
 fn float<'a>(value: impl serde::Serialize) -> Scalar<'a> {
     match serde_json::to_string(&value) {
         Ok(text) if text != "null" => Scalar::Bare(text),
@@ -223,7 +223,7 @@ fn iso(days: i64) -> String {
     format!("{:04}-{:02}-{:02}", date.year(), date.month(), date.day())
 }
 
-/// A time of a day, in units of which a second has a power of ten.
+/// A time of day. A second has 10^`digits` units.
 fn time<'a>(units: i64, digits: u32) -> Scalar<'a> {
     let mut out = Vec::new();
     push_time(units, digits, &mut out);
@@ -240,7 +240,7 @@ fn push_time(units: i64, digits: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// A moment in the form of RFC 3339. With a zone it is that of Greenwich, because names of zones need a table that changes.
+/// A timestamp in the form of RFC 3339. If it has a zone, it is written in UTC, because names of zones need a table that changes.
 fn timestamp<'a>(units: i64, digits: u32, has_zone: bool) -> Scalar<'a> {
     let day = DAY_SECONDS.cast_signed() * 10i64.pow(digits);
     let mut out = iso(units.div_euclid(day)).into_bytes();

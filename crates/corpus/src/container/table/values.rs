@@ -26,7 +26,7 @@ pub(super) fn is_id(kind: &DataType) -> bool {
     kind.is_integer() || *kind == DataType::Boolean || is_text(kind)
 }
 
-/// Whether values of a type are dates, numbers or whatever can be an id.
+/// Whether values of a type are dates or numbers, or can be ids.
 pub(super) fn is_value(kind: &DataType) -> bool {
     matches!(
         kind,
@@ -44,7 +44,7 @@ pub(in crate::container) fn has_dictionary(kind: &DataType) -> bool {
     matches!(kind, DataType::Dictionary(..))
 }
 
-/// The values of an array; `nulls` are those of the structs around it.
+/// The values of an array; `nulls` are the nulls of the structs around it.
 pub(in crate::container) fn cells(array: &dyn Array, nulls: Option<&NullBuffer>) -> Cells {
     let mut cells = Cells::default();
     let there = |row: usize| array.is_valid(row) && nulls.is_none_or(|nulls| nulls.is_valid(row));
@@ -93,7 +93,7 @@ pub(in crate::container) fn cells(array: &dyn Array, nulls: Option<&NullBuffer>)
             let keys = keys.map(|(row, key)| there(row).then_some(key));
             return self::cells(&**dictionary.values(), None).picked(keys);
         }
-        // Such a column was refused when the file was opened.
+        // Columns of other types were refused when the file was opened.
         _ => (0..array.len()).for_each(|_| cells.push(None)),
     }
     cells

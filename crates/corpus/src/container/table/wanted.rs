@@ -15,11 +15,11 @@ use crate::problem::FileProblem;
 #[derive(Debug)]
 pub(in crate::container) struct WantedColumns {
     pub(in crate::container) columns: ColumnNumbers,
-    /// The way to each column that can be named.
+    /// The route to each column that can be named.
     pub(in crate::container) ways: Vec<ColumnRoute>,
 }
 
-/// Finds the wanted columns of a schema; `name` is that of the source, for errors.
+/// Finds the wanted columns of a schema; `name` is the name of the source, for errors.
 pub(in crate::container) fn wanted(
     name: &str,
     schema: &Schema,

@@ -1,4 +1,4 @@
-//! Ways into nested columns.
+//! Routes to nested columns.
 
 use std::sync::Arc;
 
@@ -9,34 +9,34 @@ use arrow_buffer::NullBuffer;
 use super::cells::Level;
 use super::lists::elements;
 
-/// The way to a column that can be named.
+/// The route to a column that can be named.
 #[derive(Clone, Debug)]
 pub(in crate::container) struct ColumnRoute {
-    /// The column at the top.
+    /// The number of the top-level column.
     pub(in crate::container) root: usize,
-    /// The steps from there on.
+    /// The steps from the top-level column on.
     pub(in crate::container) steps: Vec<Step>,
 }
 
 /// A step into a column.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::container) enum Step {
-    /// To a member of a struct.
+    /// A step to a member of a struct.
     Member(usize),
-    /// To the elements of a list.
+    /// A step to the elements of a list.
     Each,
 }
 
-/// The array at the end of a way into a column.
+/// The array at the end of a route into a column.
 pub(in crate::container) struct ColumnEnd {
     pub(in crate::container) array: ArrayRef,
-    /// Where one of the structs around it is null.
+    /// The nulls of the structs around the array.
     pub(in crate::container) nulls: Option<NullBuffer>,
-    /// One for each list on the way, the outermost first.
+    /// The levels of the lists on the route, the outermost first.
     pub(in crate::container) levels: Vec<Level>,
 }
 
-/// Follows a way into a column.
+/// Follows a route into a column.
 pub(in crate::container) fn end_of(column: &ArrayRef, steps: &[Step]) -> Option<ColumnEnd> {
     let (mut array, mut nulls, mut levels) = (Arc::clone(column), None, vec![]);
     for step in steps {

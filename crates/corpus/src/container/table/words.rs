@@ -1,6 +1,6 @@
 //! Types of columns in words.
 //!
-//! The names that Arrow prints, such as `List(Utf8, field: 'element')`, are known to those who have programmed with it. Words keep
+//! The names that Arrow prints, such as `List(Utf8, field: 'element')`, are known only to people who program with it. Words keep
 //! sizes, units and encodings apart, because a message may name two types that do not fit together.
 
 use arrow_schema::{DataType, FieldRef, IntervalUnit, TimeUnit};
@@ -41,7 +41,7 @@ fn noun(kind: &DataType, is_plural: bool) -> String {
         | DataType::Decimal256(precision, scale) => {
             format!("{bits}-bit decimal{s} of precision {precision} and scale {scale}")
         }
-        // Columns of these three fit together.
+        // Columns of these three types fit together.
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => format!("string{s}"),
         DataType::Binary => format!("byte string{s}"),
         DataType::LargeBinary => format!("large byte string{s}"),

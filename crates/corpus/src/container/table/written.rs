@@ -1,20 +1,20 @@
-//! Numbers of tables as text.
+//! Writes numbers of tables as texts.
 
-/// What can be read as a value, in words.
+/// The columns that can be read as values, in words.
 pub(crate) const VALUES: &str = "texts, numbers, dates or timestamps";
 
-/// A number that is stored as this many of its last digits, with a point before them.
+/// Writes a number that is stored as a whole number, with a point before its last `digits` digits.
 ///
-/// There is always a point, so that a count of seconds is never taken for a year.
+/// The result always has a point, so that a count of seconds is never taken for a year.
 pub(crate) fn decimal(stored: i64, digits: u32) -> String {
     let sign = if stored < 0 { "-" } else { "" };
-    // What has more digits than the type is 0 before the point.
+    // If 10^digits overflows the type, the integer part is 0.
     let unit = 10u64.checked_pow(digits).unwrap_or(u64::MAX);
     let (whole, rest) = (stored.unsigned_abs() / unit, stored.unsigned_abs() % unit);
     format!("{sign}{whole}.{rest:0width$}", width = digits.max(1) as usize)
 }
 
-/// A number of days as seconds.
+/// Converts a number of days to seconds.
 pub(crate) fn days(days: i64) -> String {
     decimal(days.saturating_mul(86_400), 0)
 }

@@ -1,4 +1,4 @@
-//! From what records are read: bytes with positions.
+//! The bytes from which records are read, with their positions.
 
 use crate::error::Result;
 use crate::source::SourceReader;

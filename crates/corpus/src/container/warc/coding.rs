@@ -13,7 +13,7 @@ use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
 use crate::compression::Compression;
 use crate::reject::RejectReason;
 
-/// The most encodings of one body that are undone. Servers that name two have compressed twice by mistake.
+/// Maximum number of encodings of one body that are decoded. Servers that name two have compressed twice by mistake.
 const MAX_ENCODINGS: usize = 4;
 
 /// An encoding of a body.
@@ -55,7 +55,7 @@ pub(crate) fn decode<'b, 'h>(
     if encoded > MAX_ENCODINGS {
         return Err(RejectReason::UnreadEncoding { encoding: names.join(", ") });
     }
-    // The server applied the last one last.
+    // Encodings are decoded from the last to the first, because the server applied the last one last.
     for name in names.into_iter().rev() {
         body = match (Coding::of(name), body) {
             (Coding::Identity, body) => body,
@@ -124,7 +124,7 @@ fn is_text(body: &[u8]) -> bool {
         .any(|tag| body.trim_ascii_start().starts_with(tag))
 }
 
-/// All that a decoder gives, up to the limit.
+/// Reads all bytes of a decoder, up to the limit.
 fn read(decoder: impl Read, limit: u64) -> Result<Vec<u8>, RejectReason> {
     let mut content = Vec::new();
     match decoder.take(limit.saturating_add(1)).read_to_end(&mut content) {

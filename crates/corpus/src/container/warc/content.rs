@@ -146,7 +146,7 @@ impl WarcRecords {
     }
 }
 
-/// The reason that a record which is not loaded is no document, told by the media type of its HTTP response.
+/// The reason that a record which is not loaded is no document, by the media type of its HTTP response.
 fn media(reader: &SourceReader, record: &WarcRecord) -> Result<Option<RejectReason>> {
     let block = record.block.end - record.block.start;
     let mut head = vec![0; block.min(HTTP_HEAD_BYTES) as usize];
@@ -154,7 +154,7 @@ fn media(reader: &SourceReader, record: &WarcRecord) -> Result<Option<RejectReas
     Ok(document::of_media(&http::content_type(&head)))
 }
 
-/// The id of a record: the header that the id field names, or else `WARC-WarcRecord-ID`.
+/// The id of a record: the header that the id field names, or else `WARC-Record-ID`.
 fn id(headers: &Headers, options: &ReadOptions) -> Option<String> {
     let named = headers.get(&options.id_field.to_string()).filter(|id| !id.is_empty());
     named.or_else(|| id_of(headers)).map(ToOwned::to_owned)
@@ -169,7 +169,7 @@ fn bad(reader: &SourceReader, place: &RecordPlace) -> Result<Reject> {
     })
 }
 
-/// The document in the bytes of a record.
+/// Finds the document in the bytes of a record.
 fn find<'a>(
     handle: &SourceHandle<'_>,
     place: &RecordPlace,

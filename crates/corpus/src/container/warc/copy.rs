@@ -24,9 +24,9 @@ use crate::scratch::grown;
 use crate::source::SourceReader;
 use crate::sources::{SourceHandle, Sources};
 
-/// Bytes copied at a time.
+/// Bytes that are copied at a time.
 const BLOCK_BYTES: u64 = 256 << 10;
-/// Bytes after which the disk is given what was written, while more is on its way.
+/// Bytes after which written data is handed to the disk, so that the disk works while more is copied.
 const SYNC_BYTES: u64 = 16 << 20;
 /// The end of a record.
 const RECORD_END: &[u8] = b"\r\n\r\n";
@@ -56,7 +56,7 @@ pub(super) fn copy(
         let chosen = chosen(archive, &reader, &documents, verdict)?;
         copier.copy_source(archive, &handle, &reader, &chosen)?;
     }
-    // A place of another source, or one that comes too late.
+    // A place that is left over is one of another source, or comes too late.
     places.next().map_or(Ok(()), |place| Err(sources.get(place.source)?.0.no_such_place(place.offset)))
 }
 
@@ -72,12 +72,12 @@ fn chosen(
         if role == Role::Bad {
             continue;
         }
-        // It was a record when the source was opened.
+        // The bytes were a record when the source was opened, so the source has changed if they are none.
         let record = parse_at(reader, bytes.start)?.map_err(|_| reader.changed())?;
         links.push(Links::of(kind_of(&record), &record.headers));
         numbers.push(number);
     }
-    // Rejected documents are in neither output: the kept ones are known for the one, the removed ones for the other.
+    // Rejected documents are in neither output, because the places are those of kept documents for the one and of removed ones for the other.
     let fate = |document: bool| match (verdict, document) {
         (OutputVerdict::Kept, true) | (OutputVerdict::Removed, false) => RecordFate::Copied,
         (OutputVerdict::Kept, false) | (OutputVerdict::Removed, true) => RecordFate::Removed,

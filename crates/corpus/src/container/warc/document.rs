@@ -1,4 +1,4 @@
-//! From a record to its text.
+//! Finds the text of a record.
 //!
 //! | record | text |
 //! |---|---|
@@ -37,7 +37,7 @@ use crate::reject::RejectReason;
 pub(crate) struct WarcText<'b> {
     /// The text, and whether characters were replaced in it.
     pub(crate) decoded: Decoded<'b>,
-    /// The title and the other facts that the document gives about itself.
+    /// The title and the other properties that the document states.
     pub(crate) about: FileProperties,
     /// Whether finding the text took so long that it should be kept for the next reading.
     pub(crate) is_extracted: bool,
@@ -112,7 +112,7 @@ pub(super) fn of_media(content_type: &ContentType) -> Option<RejectReason> {
     Some(not_text(format_args!("its media type is `{}`", escape_control(media_type))))
 }
 
-/// The reason that a document of any kind has no text: the record is none, or it should have one.
+/// Converts a refusal to the reason that a record gives no text: either the record is no document, or it should hold a text.
 fn refused(refusal: Refusal) -> RejectReason {
     match refusal {
         Refusal::OnlyPictures | Refusal::UnknownLetters | Refusal::Unsupported { .. } => not_text(refusal),
@@ -173,7 +173,7 @@ fn text<'b>(
     }
 }
 
-/// Characters by the byte-order mark, else by the charset of the header, else by their content.
+/// Decodes bytes by the byte-order mark, else by the charset of the header, else by their content.
 fn decode<'b>(bytes: &'b [u8], charset: Option<&'static Encoding>) -> Decoded<'b> {
     match charset {
         Some(charset) if encoding_by_mark(bytes).is_none() => decode_as(charset, bytes),
@@ -291,7 +291,7 @@ mod tests {
         for kind in ["conversion", "resource"] {
             assert_eq!(read(kind, "text/plain", b"").unwrap_err().code(), "not_text");
         }
-        // A picture whose body cannot be decoded is still a picture; a page is damaged.
+        // If its body cannot be decoded, a picture is still no document, and a page is a reject.
         let encoded = |content_type: &str| {
             let head =
                 format!("HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nContent-Encoding: br\r\n\r\n\0");

@@ -1,4 +1,4 @@
-//! Which records are copied with which documents.
+//! Decides which records are copied with which documents.
 //!
 //! A crawl stores several records for one page: the request, the response, and metadata. They name each other by
 //! `WARC-Concurrent-To`, in either direction: Wget lets the response name the request, other crawlers let the request name
@@ -40,7 +40,7 @@ impl RecordFate {
     }
 }
 
-/// An id as 128 bits: files have hundreds of thousands of ids, each of 45 bytes and more.
+/// An id as a hash of 128 bits, because files have hundreds of thousands of ids, each of 45 bytes and more.
 type IdHash = u128;
 
 fn key(id: &str) -> IdHash {
@@ -58,7 +58,7 @@ pub(crate) struct Links {
 impl Links {
     /// The links of a record.
     pub(crate) fn of(kind: RecordKind, headers: &Headers) -> Self {
-        // The other kinds refer to records that they are made from, and do not go with them: a revisit stays without them.
+        // References of other kinds do not count, because they name the record from which a record was made: a revisit stays without it.
         let more = match kind {
             RecordKind::Metadata => Some("WARC-Refers-To"),
             RecordKind::Continuation => Some("WARC-Segment-Origin-ID"),
@@ -85,8 +85,8 @@ pub(crate) struct RecordFates {
     pub(crate) revisits: u64,
 }
 
-/// Decides about all records. `document` gives the fate of a record that is a document by its number; it is asked for
-/// `response`, `conversion` and `resource` records only.
+/// Decides about all records. `document` returns the fate of a document by its number; it is called for `response`, `conversion`
+/// and `resource` records only.
 pub(crate) fn decide(records: &[Links], document: impl Fn(usize) -> RecordFate) -> RecordFates {
     let mut walk = CompanionWalk { records, fates: vec![None; records.len()], keys: HashMap::new() };
     let mut revisits = 0;
@@ -152,7 +152,7 @@ impl CompanionWalk<'_> {
         }
     }
 
-    /// Hands fates on from records that have theirs to all that are connected with them.
+    /// Spreads fates from decided records to all records that are connected with them.
     fn spread(&mut self, mut decided: Vec<usize>) {
         while !decided.is_empty() {
             // An id takes the fate of the record that bears it before that of records which name it: the request of a
@@ -211,7 +211,7 @@ mod tests {
 
     use super::*;
 
-    /// A record by its type, its id and its other headers.
+    /// Makes the links of a record by its type, its id and its other headers.
     fn links(kind: &str, id: &str, more: &[(&str, &str)]) -> Links {
         let mut head = format!("WARC-Record-ID: <{id}>\r\n");
         for (name, value) in more {
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn one_kept_document_keeps_what_names_several() {
+    fn a_record_that_names_several_documents_stays_with_a_kept_one() {
         let records = [
             links("response", "r1", &[]),
             links("response", "r2", &[]),

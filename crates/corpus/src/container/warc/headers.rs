@@ -38,7 +38,7 @@ impl Headers {
         Self { fields }
     }
 
-    /// The first value of a header. Upper and lower case are the same in names.
+    /// The first value of a header. Names are compared without case.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.all(name).next()
     }

@@ -74,7 +74,7 @@ pub(crate) fn content_type(block: &[u8]) -> ContentType {
     }
 }
 
-/// The response in a block. A body that decodes to more than `limit` bytes is rejected.
+/// Parses the response in a block. A body that decodes to more than `limit` bytes is rejected.
 pub(crate) fn parse(block: &[u8], limit: u64) -> Result<Response<'_>, RejectReason> {
     if !is_response(block) {
         let message = "its block is not an HTTP response".to_owned();
@@ -98,7 +98,7 @@ struct ResponseHead<'b> {
 }
 
 impl<'b> ResponseHead<'b> {
-    /// The head of the response that counts. An interim response (`100 Continue`) has no body; the one that counts follows it.
+    /// The head of the final response. An interim response (`100 Continue`) has no body, and another response follows it.
     fn final_of(block: &'b [u8]) -> Self {
         let mut head = Self::parse(block);
         while head.status.is_some_and(|status| (100..200).contains(&status)) && is_response(head.body) {

@@ -37,7 +37,7 @@ const DOCUMENT_TYPES: [&str; 13] = [
 /// Schemes of URIs that name a document.
 const DOCUMENT_SCHEMES: [&str; 4] = ["http", "https", "ftp", "file"];
 
-/// What a record is for a corpus.
+/// The role of a record in a corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// A record that may be a document.
@@ -62,7 +62,7 @@ impl Role {
     }
 }
 
-/// The kind of a record. A `resource` that is no document counts as another kind of record: Wget stores its log as one.
+/// The kind of a record. A `resource` that is no document counts as another kind, because Wget stores its log as a `resource`.
 pub(super) fn kind_of(record: &WarcRecord) -> RecordKind {
     match record.kind {
         RecordKind::Resource if !is_document(&record.headers) => RecordKind::Other,
@@ -80,10 +80,10 @@ fn is_document(headers: &Headers) -> bool {
         })
 }
 
-/// Where the records of a source lie.
+/// The places of the records of a source.
 #[derive(Debug)]
 pub(super) struct WarcRecords {
-    /// Where each record starts. It ends where the next one starts, and the last one with the source.
+    /// The byte at which each record starts. A record ends where the next one starts, and the last record at the end of the source.
     starts: Vec<u64>,
     roles: Vec<Role>,
     size_bytes: u64,
@@ -163,7 +163,7 @@ impl WarcRecords {
         self.start_of(numbers.end) - self.start_of(numbers.start)
     }
 
-    /// Where a record starts; the end of the source behind the last one.
+    /// The byte at which a record starts; for the number behind the last record, the end of the source.
     fn start_of(&self, number: usize) -> u64 {
         self.starts.get(number).copied().unwrap_or(self.size_bytes)
     }

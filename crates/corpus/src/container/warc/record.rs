@@ -178,7 +178,7 @@ impl From<WarcProblem> for RejectReason {
     }
 }
 
-/// The id that headers give: `WARC-WarcRecord-ID` without its angle brackets.
+/// The id that headers give: `WARC-Record-ID` without its angle brackets.
 ///
 /// The standard writes `<urn:uuid:…>`. The brackets delimit the URI and are no part of it.
 pub(crate) fn id_of(headers: &Headers) -> Option<&str> {
@@ -191,7 +191,7 @@ pub(crate) fn bare(uri: &str) -> &str {
     uri.strip_prefix('<').and_then(|uri| uri.strip_suffix('>')).unwrap_or(uri).trim()
 }
 
-/// Problem of a record, and the byte from which on the next record is searched.
+/// Problem of a record, and the byte from which on the next record is searched for.
 struct WarcFault {
     problem: WarcProblem,
     understood: u64,
@@ -199,13 +199,13 @@ struct WarcFault {
 }
 
 impl WarcFault {
-    /// A fault of which not even the head was understood.
+    /// Makes a fault of a record whose head was not understood.
     fn at(start: u64, problem: WarcProblem) -> Self {
         Self { problem, understood: start, id: None }
     }
 }
 
-/// The record that begins at `start`. The outer error is one of the disk, the inner one of the data.
+/// Parses the record that begins at `start`. The outer error is one of the disk, the inner one of the data.
 pub(crate) fn parse_at(source: &impl ByteSource, start: u64) -> Result<std::result::Result<WarcRecord, Bad>> {
     match parse(source, start)? {
         Ok(record) => Ok(Ok(record)),
@@ -276,19 +276,19 @@ fn shown(bytes: &[u8]) -> String {
     minwise::visible(&String::from_utf8_lossy(bytes.get(..SHOWN_BYTES).unwrap_or(bytes))).to_string()
 }
 
-/// Where a head ends.
+/// The end of a head.
 enum HeadEnd {
-    /// Behind the blank line, at this byte of the head.
+    /// The head ends behind the blank line, at this byte.
     At(usize),
-    /// Not in these bytes.
+    /// The head does not end in these bytes.
     Open,
-    /// At the version line of another record.
+    /// The version line of another record interrupts the head.
     Interrupted,
 }
 
 /// Finds the blank line that ends a head.
 ///
-/// The version line of another record ends the search: without this, a file of nothing but version lines would be read a
+/// The version line of another record ends the search, because a file of nothing but version lines would otherwise be read a
 /// mebibyte at a time for each of them.
 fn end_of_head(head: &[u8]) -> HeadEnd {
     let mut at = 0;
@@ -319,7 +319,7 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b'\r' | b'\n')
 }
 
-/// The first byte from `from` on that ends no line.
+/// The first byte from `from` on that is no line end.
 fn skip_blank(source: &impl ByteSource, from: u64) -> Result<u64> {
     let (mut at, mut window, mut len) = (from, Vec::new(), TAIL_BYTES);
     loop {
@@ -353,7 +353,7 @@ fn next_start(source: &impl ByteSource, from: u64) -> Result<u64> {
     }
 }
 
-/// Walk over all records of a source, in their order.
+/// Walks over all records of a source, in their order.
 #[derive(Debug)]
 pub(crate) struct Records<'s, S> {
     source: &'s S,

@@ -1,15 +1,16 @@
-//! In which encoding a page is written.
+//! Finds the encoding of a page.
 //!
-//! As browsers have it: a byte-order mark, then what the page says of itself in its first kilobyte, then a look at the bytes.
+//! The order is that of browsers: a byte-order mark, else the encoding that the page declares in its first kilobyte, else a guess from
+//! the bytes.
 
 use encoding_rs::Encoding;
 
 use crate::decode::{Decoded, decode_as, decode_by_content};
 
-/// How far into a page its own word is looked for, as browsers do.
+/// Bytes at the beginning of a page in which a declared encoding is searched for, as in browsers.
 const HEAD_BYTES: usize = 1024;
 
-/// A page, decoded.
+/// Decodes a page.
 pub(in super::super) fn decode(bytes: &[u8]) -> Decoded<'_> {
     if Encoding::for_bom(bytes).is_some() {
         return decode_by_content(bytes);
@@ -32,11 +33,11 @@ fn declared(head: &[u8]) -> Option<&'static Encoding> {
         })
     })?;
     let encoding = Encoding::for_label(label)?;
-    // What was found as ASCII cannot be UTF-16, whatever it says.
+    // A declaration that was found as ASCII cannot be in UTF-16, whatever encoding it names.
     Some(if encoding.is_ascii_compatible() { encoding } else { encoding_rs::UTF_8 })
 }
 
-/// What stands behind `key=` in a tag, with or without quotes.
+/// The value behind `key=` in a tag, with or without quotes.
 fn value<'t>(tag: &'t [u8], key: &[u8]) -> Option<&'t [u8]> {
     memchr::memmem::find_iter(tag, key).find_map(|at| {
         let rest = tag.get(at + key.len()..)?.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();

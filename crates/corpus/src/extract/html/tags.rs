@@ -1,52 +1,53 @@
 //! Tags with very many attributes.
 //!
-//! The tokeniser compares every attribute of a tag with all before it, so a tag of millions of them would take hours and
-//! gigabytes. It is given the first [`MOST_ATTRIBUTES`] of each; what follows in the tag is passed over by the rules that
-//! the tokeniser has itself, so the text is the same as with all of them.
+//! The tokeniser compares every attribute of a tag with all before it, so a tag with millions of attributes would take hours and
+//! gigabytes. The tokeniser is therefore given only the first [`MOST_ATTRIBUTES`] of each tag. The rest of the tag is skipped by the
+//! rules of the tokeniser itself, so the text is the same as with all attributes.
 
 use std::cell::Cell;
 
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{BufferQueue, TokenSink, Tokenizer};
 
-/// Attributes of one tag that are looked at. Those that say something here stand far before that.
+/// Maximum number of attributes of one tag that are read. The attributes that matter here stand far before this number.
 pub(super) const MOST_ATTRIBUTES: usize = 256;
 
-/// A sink that takes note of being told something.
+/// A sink that notes whether it was given a token.
 pub(super) trait Told: TokenSink {
-    /// Set by every token that is not about an error.
+    /// Whether a token was given since the cell was cleared. Tokens about errors do not count.
     fn told(&self) -> &Cell<bool>;
 }
 
-/// What the tokeniser is in the middle of.
+/// The kind of markup that the tokeniser is within.
 #[derive(Clone, Copy)]
 enum Open {
     Nothing,
-    /// A comment, or something else that is no tag.
+    /// A comment, or other markup that is no tag.
     Other,
-    /// A tag; or text of a script or its like that may yet be the tag that ends it.
+    /// A tag, or text of a script or its like that may turn out to be the tag that ends it.
     Tag(TagProgress),
 }
 
-/// Gives a page to the tokeniser, of each tag no more than `most` attributes.
+/// Gives a page to the tokeniser, with at most `most` attributes per tag.
 ///
-/// What is markup only the tokeniser knows, since it depends on all that came before. So it is given the page up to each
-/// `<`, then what would make it a tag: if it tells of nothing then, and was in the middle of nothing, it is in a tag.
+/// Only the tokeniser knows whether a `<` begins a tag, because this depends on everything before it. The tokeniser is therefore given
+/// the page up to each `<`, and then the letter that would make it a tag. If the tokeniser was not within other markup and gives no token
+/// for the letter, it is within a tag.
 pub(super) fn feed<S: Told>(tokenizer: &Tokenizer<S>, page: &str, most: usize) {
     let (whole, queue) = (StrTendril::from_slice(page), BufferQueue::default());
     let bytes = page.as_bytes();
-    // Gives a piece of the page, and says whether anything came of it.
+    // Gives a piece of the page to the tokeniser, and returns whether the tokeniser gave a token.
     let give = |piece: StrTendril| {
         let told = tokenizer.sink.told();
         told.set(false);
         queue.push_back(piece);
-        // The sink asks for nothing that would make the tokeniser pause, so all of it is read.
+        // The result is ignored, because this sink never makes the tokeniser pause, so that it reads the whole piece.
         let _ = tokenizer.feed(&queue);
         told.get()
     };
-    // Pieces begin and end beside characters of ASCII, and a page is far below the 4 GiB that such a string may have.
+    // Pieces begin and end beside ASCII characters, and a page is far below the 4 GiB that a tendril can hold, so the casts lose nothing.
     let piece = |from: usize, to: usize| whole.subtendril(from as u32, (to - from) as u32);
-    // A place is where a byte was found, or behind one: none lies behind the end.
+    // `from` is the place of a byte that was found, or the place behind it, so it is not behind the end.
     let rest = |from: usize| &bytes[from..];
     let behind_next = |from: usize| memchr::memchr(b'<', rest(from)).map_or(bytes.len(), |at| from + at + 1);
     let mut at = behind_next(0);
@@ -54,7 +55,7 @@ pub(super) fn feed<S: Told>(tokenizer: &Tokenizer<S>, page: &str, most: usize) {
     let mut open = Open::Nothing;
     while let Some(&first) = bytes.get(at) {
         if matches!(open, Open::Nothing) && rest(at).starts_with(b"/>") {
-            // No tag at all, and where it is no text nothing is told of it.
+            // `</>` is no tag, and outside of raw text the tokeniser gives no token for it, so it would be taken for the beginning of a tag.
             give(piece(at, at + 2));
             at += 2;
         } else if matches!(open, Open::Nothing) {
@@ -89,14 +90,14 @@ pub(super) fn feed<S: Told>(tokenizer: &Tokenizer<S>, page: &str, most: usize) {
     }
 }
 
-/// How far the tag is that is being read.
+/// The progress of reading a tag.
 #[derive(Clone, Copy)]
 struct TagProgress {
     state: State,
     attributes: usize,
 }
 
-/// The states of a tokeniser in a tag, as the standard of HTML has them.
+/// The states of a tokeniser in a tag, as the standard of HTML names them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Name,
@@ -110,16 +111,16 @@ enum State {
     SelfClosing,
 }
 
-/// Why no more of a tag is read, and how many bytes of it were.
+/// The reason why reading a tag stops, with the number of bytes that were read.
 enum TagEnd {
-    /// It ended.
+    /// The tag ended.
     End(usize),
-    /// One more attribute would follow than there may be.
+    /// The next attribute would be one too many.
     OneMore(usize),
 }
 
 impl TagProgress {
-    /// A tag of which the first letter has been read.
+    /// Starts a tag whose first letter has been read.
     fn new() -> Self {
         Self { state: State::Name, attributes: 0 }
     }
@@ -190,7 +191,7 @@ mod tests {
 
     use super::*;
 
-    /// Writes down what it is told, but for attributes, of which it counts the most of one tag.
+    /// Logs the tokens without their attributes, and counts the attributes of the tag that has most.
     #[derive(Default)]
     struct TagLog {
         told: Cell<bool>,
@@ -232,7 +233,7 @@ mod tests {
         }
     }
 
-    /// Compares what is told of a page with what is told of it whole, and says how many attributes a tag had.
+    /// Reads a page by `feed` and as a whole; returns both logs, and the most attributes of a tag that `feed` gave.
     fn check(page: &str, most: usize) -> (String, String, usize) {
         let log = |give: &dyn Fn(&Tokenizer<TagLog>)| {
             let options = TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() };
@@ -274,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_tag_the_tokeniser_says() {
+    fn the_tokeniser_decides_where_tags_begin() {
         for page in [
             "<script>if (a <b c d e f g) 'x'</script>y",
             "<script></scr</script a b c>y",
@@ -292,7 +293,7 @@ mod tests {
         }
     }
 
-    /// What a page may be made of to be misread.
+    /// Parts of pages that are easily misread.
     const PIECES: [&str; 40] = [
         "<",
         ">",

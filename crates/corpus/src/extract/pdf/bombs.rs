@@ -1,10 +1,10 @@
-//! Streams that unfold to more than there is memory for.
+//! Refuses PDFs whose streams decompress to more than the limit.
 //!
-//! The parser unfolds some streams while it loads a file, whole and without a limit, so they are counted before it sees
-//! them: what follows each `stream` is unfolded here, by every filter that the parser knows and that the bytes could be of.
-//! The file's own words about its streams are believed in one point: what plainly says that it is a picture is never
-//! unfolded, and not counted. Filters that cannot be seen there, because the file is encrypted or its dictionary names them
-//! elsewhere, are counted after it.
+//! The parser decompresses some streams while it loads a file, whole and without a limit, so their bytes are counted before the
+//! parser sees them: the data behind each `stream` is decompressed here, by every filter that the parser knows and that the bytes could
+//! be of. The file's own dictionaries are believed in one point: a stream that plainly states that it is a picture is not counted,
+//! because nothing ever decompresses it. Filters that cannot be seen at this stage, because the file is encrypted or its dictionary
+//! names them elsewhere, are counted after the file was loaded.
 
 use std::io::Read;
 
@@ -16,13 +16,13 @@ use hayro_syntax::{Filter, Pdf};
 use super::super::{ExtractLimits, Refusal};
 use super::worker::Deadline;
 
-/// How far before `stream` the dictionary of a stream is looked for.
+/// Bytes before `stream` in which the dictionary of the stream is searched for.
 const DICTIONARY_BYTES: usize = 4096;
 
-/// Filters one after another that are followed.
+/// Maximum number of filters, one after another, that are followed.
 const STAGES: usize = 3;
 
-/// Refuses a file whose streams together unfold to more than the limit.
+/// Refuses a file whose streams together decompress to more than the limit.
 pub(super) fn check(bytes: &[u8], limits: &ExtractLimits, deadline: &Deadline) -> Result<(), Refusal> {
     let mut left = limits.unfolded_bytes;
     for at in memchr::memmem::find_iter(bytes, b"stream") {
@@ -65,8 +65,8 @@ fn is_drawn(stream: &Stream<'_>) -> bool {
     stream.dict().get::<Name<'_>>(b"Subtype").as_deref().is_some_and(|kind| kind == b"Image")
 }
 
-/// How much a stream unfolds to through its filters, in all its stages together, counted up to a little more than `limit`.
-/// `None` if there are more filters than [`STAGES`], or any behind LZW, which is counted here and not unfolded.
+/// Counts the bytes to which a stream decompresses through its filters, over all stages together, up to a little more than `limit`.
+/// `None` if there are more filters than [`STAGES`], or any behind LZW, because LZW is counted here and not decompressed.
 fn filtered_bytes(data: &[u8], filters: &[Filter], limit: u64) -> Option<u64> {
     let Some((filter, rest)) = filters.split_first() else { return Some(0) };
     if filters.len() > STAGES {
@@ -81,11 +81,11 @@ fn filtered_bytes(data: &[u8], filters: &[Filter], limit: u64) -> Option<u64> {
         Filter::RunLengthDecode => run_length(data, limit),
         Filter::FlateDecode => {
             let mut unfolded = vec![];
-            // Data that breaks off has unfolded so far.
+            // An error is ignored, because the bytes before it count all the same.
             let _ = flate(data).take(limit.saturating_add(1)).read_to_end(&mut unfolded);
             unfolded
         }
-        // Half as long as it was.
+        // The result needs no limit, because it is half as long as the data.
         Filter::AsciiHexDecode => ascii_hex(data),
         Filter::Crypt => data.to_vec(),
         // Nothing here decodes pictures.
@@ -132,7 +132,7 @@ fn ascii_hex(data: &[u8]) -> Vec<u8> {
     digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect()
 }
 
-/// What follows the keyword `stream` and its line end.
+/// The data behind the keyword `stream` and its line end.
 fn data_of(keyword: &[u8]) -> Option<&[u8]> {
     let rest = keyword.strip_prefix(b"stream")?;
     let rest = rest.strip_prefix(b"\r").unwrap_or(rest);
@@ -149,13 +149,13 @@ fn holds(dictionary: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find(dictionary, word).is_some()
 }
 
-/// Whether a stream plainly is a picture. With a `#`, letters of names can be written in other ways.
+/// Whether a stream plainly is a picture. A dictionary with a `#` is not believed, because letters of names can be escaped by it.
 fn is_picture(dictionary: &[u8]) -> bool {
     holds(dictionary, b"/Image")
         && ![&b"ObjStm"[..], b"XRef", b"#"].iter().any(|other| holds(dictionary, other))
 }
 
-/// How much a stream unfolds to at most, in all its stages together, counted up to a little more than `limit`.
+/// Counts the bytes to which a stream decompresses at most, over all stages together, up to a little more than `limit`.
 fn unfolded_bytes(data: &[u8], dictionary: &[u8], limit: u64) -> u64 {
     let may_be_lzw = holds(dictionary, b"LZW") || holds(dictionary, b"#");
     let plain = ascii85(data, limit);
@@ -168,7 +168,7 @@ fn unfolded_bytes(data: &[u8], dictionary: &[u8], limit: u64) -> u64 {
         .fold(plain.len() as u64, u64::max)
 }
 
-/// How much Flate gives, again and again as long as what comes out could be Flate.
+/// Counts the bytes that Flate gives, and decompresses them again as long as they could be Flate, too.
 fn inflated_bytes(data: &[u8], limit: u64, stages: usize) -> u64 {
     let unfolded = count(flate(data), limit);
     let mut head = [0; 2];
@@ -177,29 +177,29 @@ fn inflated_bytes(data: &[u8], limit: u64, stages: usize) -> u64 {
     }
     let Some(stages) = stages.checked_sub(1) else { return limit.saturating_add(1) };
     let mut inner = Vec::new();
-    // What breaks off has unfolded so far; it was counted as such.
+    // An error is ignored, because the bytes before it were counted.
     let _ = flate(data).take(unfolded).read_to_end(&mut inner);
     unfolded.saturating_add(inflated_bytes(&inner, limit - unfolded, stages))
 }
 
-/// Whether a stream may begin like this: the method, and a check that makes both a multiple of 31.
+/// Whether a zlib stream may begin with these bytes: the method, and a check that makes both a multiple of 31.
 fn is_zlib(head: [u8; 2]) -> bool {
     head.first().is_some_and(|method| method & 15 == 8) && u16::from_be_bytes(head).is_multiple_of(31)
 }
 
-/// A decoder as the parser has it: zlib, and where that gives nothing, what follows its header.
+/// The decoder that the parser uses: zlib or, if zlib gives nothing, Deflate behind the header.
 fn flate(data: &[u8]) -> Box<dyn Read + '_> {
     if count(ZlibDecoder::new(data), 1) > 0 {
         return Box::new(ZlibDecoder::new(data));
     }
     match data.split_first_chunk::<2>() {
         Some((_, behind)) => Box::new(DeflateDecoder::new(behind)),
-        // There is not even a header.
+        // Fewer than two bytes are not even a header.
         None => Box::new(std::io::empty()),
     }
 }
 
-/// The bytes that can be read, up to one more than `limit`.
+/// Counts the bytes that can be read, up to one more than `limit`.
 fn count(reader: impl Read, limit: u64) -> u64 {
     let mut reader = reader.take(limit.saturating_add(1));
     let mut block = vec![0; 16 << 10];
@@ -210,9 +210,9 @@ fn count(reader: impl Read, limit: u64) -> u64 {
     total
 }
 
-/// How much LZW gives. Codes are worth the length of what they stand for, so nothing has to be written.
+/// Counts the bytes that LZW gives. The table holds the length of each string instead of the string, so nothing has to be written.
 ///
-/// `early` is by how many codes the width of a code grows before it must: 1, or 0 where a stream says so.
+/// `early` is the number of codes by which the width of a code grows before it must: 1, or 0 if the stream states so.
 fn lzw_bytes(data: &[u8], early: usize) -> u64 {
     const CLEAR: usize = 256;
     const END: usize = 257;
@@ -252,7 +252,7 @@ fn lzw_bytes(data: &[u8], early: usize) -> u64 {
     total
 }
 
-/// What ASCII85 stands for, up to one group more than `limit`; nothing for what is not ASCII85.
+/// Decodes ASCII85, up to one group more than `limit`, and ends at the first byte that is not ASCII85.
 fn ascii85(data: &[u8], limit: u64) -> Vec<u8> {
     let mut out = Vec::new();
     let (mut group, mut digits) = (0_u32, 0);
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(bytes(&lzw_run(200), &[Filter::LzwDecode]), Some(lzw_bytes(&lzw_run(200), 1)));
     }
 
-    /// Codes of a growing run, which is what makes LZW unfold furthest: each code is the one that is just being made.
+    /// Makes codes of a growing run: each code is the one that is just being defined. No other codes decompress to more bytes.
     fn lzw_run(codes: u32) -> Vec<u8> {
         let (mut bits, mut out) = (String::new(), Vec::new());
         for number in 0..codes {
@@ -384,7 +384,7 @@ mod tests {
     #[test]
     fn lzw_is_counted_by_its_codes() {
         let run = lzw_run(200);
-        // 1 + 2 + … + 200, and what padding may add.
+        // The codes stand for 1 + 2 + … + 200 bytes, and padding may add some.
         assert!((20_100..=20_400).contains(&lzw_bytes(&run, 1)), "{}", lzw_bytes(&run, 1));
         assert!(refused("/Filter/LZWDecode", &run));
         assert!(!refused("/Filter/FlateDecode", &run));

@@ -1,6 +1,6 @@
 //! The glyphs that a page shows, in the order of its operators.
 //!
-//! Only operators that place text matter here; what is drawn beside it is noted and passed over.
+//! Only operators that place text are followed; drawings are noted and skipped.
 
 use std::rc::Rc;
 
@@ -16,10 +16,10 @@ use super::layout::{GlyphPlace, PageText};
 use super::strings;
 use super::worker::Deadline;
 
-/// Operators between two looks at the clock.
+/// Number of operators after which the deadline is checked.
 const OPERATORS_PER_LOOK: usize = 1024;
 
-/// States that a page may save and not restore. Each takes less than 200 bytes.
+/// Maximum number of states that a page may save without restoring them. Each state takes less than 200 bytes.
 const MOST_STATES: usize = 10_000;
 
 /// Flags of an annotation that is not shown.
@@ -28,7 +28,7 @@ const HIDDEN: u32 = 1 << 1 | 1 << 5;
 /// Text and drawings found on one page.
 #[derive(Debug, Default)]
 pub(super) struct PageContent {
-    /// Its text.
+    /// The text.
     pub(super) text: String,
     /// Whether glyphs were shown that nothing maps to a character.
     pub(super) has_unknown_letters: bool,
@@ -87,7 +87,7 @@ fn appearance<'p>(annotation: &Dict<'p>) -> Option<Stream<'p>> {
     }
 }
 
-/// What `q` saves and `Q` restores.
+/// The graphics state, which the operator `q` saves and `Q` restores.
 #[derive(Clone)]
 struct GraphicsState<'p> {
     to_page: Affine,
@@ -116,7 +116,7 @@ impl Default for GraphicsState<'_> {
     }
 }
 
-/// Where the next glyph stands, and where its line began.
+/// The place of the next glyph, and the start of its line.
 #[derive(Clone, Copy, Default)]
 struct TextLine {
     next: Affine,
@@ -133,7 +133,7 @@ impl TextLine {
     }
 }
 
-/// A part of the content that is marked, and the text that it states for its glyphs. The text is taken at the first of them.
+/// Marked content, with the text that it may state in place of its glyphs. The text is taken at the first glyph.
 enum Marked {
     Plain,
     Stating(Option<String>),
@@ -153,7 +153,7 @@ struct PageWalk<'w, 'p> {
 }
 
 impl<'p> PageWalk<'_, 'p> {
-    /// The operators of a page, whose streams are one after another. A page may name one stream many times.
+    /// The operators of a page, whose streams are joined. Their bytes are counted, because a page may name one stream many times.
     fn content(&mut self, page: &Page<'p>) -> Result<Vec<u8>, Refusal> {
         let mut content = vec![];
         let single = page.raw().get::<Stream<'p>>(b"Contents");
@@ -173,7 +173,7 @@ impl<'p> PageWalk<'_, 'p> {
         Ok(content)
     }
 
-    /// Follows a drawing that has its own operators and mostly its own resources.
+    /// Follows a drawing that has operators of its own, and mostly resources of its own.
     fn form(&mut self, form: &Stream<'p>, resources: &Resources<'p>) -> Result<(), Refusal> {
         if self.depth == self.limits.nesting {
             return Err(Refusal::TooDeep { limit: self.limits.nesting });

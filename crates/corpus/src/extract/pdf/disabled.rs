@@ -1,4 +1,4 @@
-//! PDF where it is not compiled in.
+//! PDF without the feature `pdf`.
 
 use super::super::{ExtractLimits, Extracted, Refusal};
 

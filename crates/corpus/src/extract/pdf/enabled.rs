@@ -1,4 +1,4 @@
-//! Reading a PDF.
+//! Reads PDFs.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -11,12 +11,12 @@ use super::lines::join_divided_words;
 use super::worker::{Deadline, ThreadSlot, apart};
 use super::{bombs, content, properties};
 
-/// Threads that read one.
+/// The number of threads that read a PDF.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
 /// The text of a PDF.
 pub(in super::super) fn extract(bytes: &[u8], limits: &ExtractLimits) -> Result<Extracted, Refusal> {
-    // The thread may outlive its time, so it has to own what it reads.
+    // The bytes are copied, because the thread may outlive this call if it takes too long.
     let (bytes, limits) = (bytes.to_vec(), limits.clone());
     let place = ThreadSlot::take(&RUNNING, limits.threads)?;
     apart(limits.time, place, move || read(bytes, &limits, &Deadline::after(limits.time)))

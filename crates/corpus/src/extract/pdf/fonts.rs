@@ -14,8 +14,8 @@ use hayro_font::{
 use hayro_syntax::object::{Array, Dict, Name, Object, String as PdfString};
 use skrifa::MetadataProvider;
 
-/// Widths that the ranges of one font may name together. Each of them would become an entry in memory, and glyphs have two
-/// bytes.
+/// Maximum number of widths that the ranges of one font may state together. Each width becomes an entry in memory, and fonts that are
+/// honest stay below, because the numbers of glyphs have two bytes.
 const MOST_WIDTHS: u64 = 1 << 17;
 
 /// The fonts of a document, each loaded once.
@@ -23,16 +23,16 @@ pub(super) struct Fonts<'p> {
     cache: FontCache<'p>,
     programs: FontResolverFn,
     tables: CMapResolverFn,
-    /// By the bytes of their dictionaries, because a dictionary inside another has no number of its own.
+    /// The fonts by the bytes of their dictionaries, because a dictionary inside another has no number of its own.
     loaded: HashMap<&'p [u8], Option<Rc<ShownFont<'p>>>>,
 }
 
 impl<'p> Fonts<'p> {
-    /// No fonts yet.
+    /// Makes an empty list of fonts.
     pub(super) fn new() -> Self {
         Self {
             cache: FontCache::new(),
-            // A font that is not in the file is replaced by one that has the widths and names of letters.
+            // A font that is not in the file is replaced by a standard font, which has the widths and names of letters.
             programs: Arc::new(|wanted| {
                 Some(match wanted {
                     FontQuery::Standard(font) => font.get_font_data(),
@@ -72,7 +72,8 @@ fn has_overlong_widths(font: &Dict<'_>) -> bool {
     })
 }
 
-/// How many glyphs the ranges of a list give widths to: two numbers of glyphs, and then `numbers` numbers.
+/// Counts the glyphs that a list gives widths to. An entry of the list is a glyph with a list of widths, or the first and the last glyph
+/// of a range with `numbers` numbers.
 fn named_widths(widths: &Array<'_>, numbers: usize) -> u64 {
     let mut items = widths.flex_iter();
     let mut total = 0_u64;
@@ -99,9 +100,9 @@ pub(super) struct ShownFont<'p> {
     is_simple: bool,
     dictionary: Dict<'p>,
     known: RefCell<HashMap<u32, Option<Rc<str>>>>,
-    /// The characters of the published collection that its glyphs are numbered by.
+    /// The published collection by which the glyphs are numbered, if there is one.
     by_number: OnceCell<Option<GlyphCollection>>,
-    /// The characters of the glyphs by the table in the font's own file.
+    /// The characters of the glyphs, by the table in the font's own file.
     by_glyph: OnceCell<HashMap<u32, char>>,
 }
 
@@ -127,22 +128,22 @@ impl<'p> ShownFont<'p> {
         (code, length.max(1))
     }
 
-    /// Whether lines of it run from left to right or from right to left.
+    /// Whether lines of this font are horizontal.
     pub(super) fn is_horizontal(&self) -> bool {
         self.font.is_horizontal()
     }
 
-    /// The step after a code, in parts of the size of the font.
+    /// The step after the glyph of a code, in parts of the font size.
     pub(super) fn advance(&self, code: u32) -> Vec2 {
         self.font.code_advance(code) / f64::from(UNITS_PER_EM)
     }
 
-    /// The size of its letters, in parts of the size that the page states.
+    /// The size of the letters, in parts of the size that the page states.
     pub(super) fn em(&self) -> f64 {
         self.em / f64::from(UNITS_PER_EM)
     }
 
-    /// The characters of a code of so many bytes, if anything states them.
+    /// The characters of a code of `length` bytes, if anything states them.
     pub(super) fn characters(&self, code: u32, length: usize) -> Option<Rc<str>> {
         if let Some(known) = self.known.borrow().get(&code) {
             return known.clone();
@@ -153,7 +154,7 @@ impl<'p> ShownFont<'p> {
     }
 
     fn look_up(&self, code: u32, length: usize) -> Option<Rc<str>> {
-        // The character of a code does not depend on its glyph.
+        // Any glyph will do, because the character of a code does not depend on its glyph.
         let stated = match self.font.glyph(GlyphId::NOTDEF, code) {
             FontGlyph::Outline(glyph) => glyph.as_unicode(),
             FontGlyph::Type3(glyph) => glyph.as_unicode(),
@@ -178,7 +179,7 @@ impl<'p> ShownFont<'p> {
         }
     }
 
-    /// The table of characters in the file of the font, the other way round. The lowest character of a glyph counts.
+    /// Inverts the table of characters in the font's file. If several characters have the same glyph, the lowest counts.
     fn characters_by_glyph(&self, code: u32) -> HashMap<u32, char> {
         let FontGlyph::Outline(glyph) = self.font.glyph(GlyphId::NOTDEF, code) else { return HashMap::new() };
         let Some(file) = glyph.font_data() else { return HashMap::new() };
@@ -195,11 +196,11 @@ impl<'p> ShownFont<'p> {
     }
 }
 
-/// A published collection of glyphs, such as that of traditional Chinese, whose numbers have characters.
+/// A published collection of glyphs, such as that of traditional Chinese, with a table from its numbers to characters.
 struct GlyphCollection {
-    /// From codes to numbers of glyphs.
+    /// The table from codes to numbers of glyphs.
     numbers: CMap,
-    /// From numbers of glyphs to characters.
+    /// The table from numbers of glyphs to characters.
     characters: CMap,
 }
 
@@ -228,7 +229,8 @@ impl GlyphCollection {
     }
 }
 
-/// The size of a font whose glyphs are drawings, which may have any units: letters are half as wide as they are high.
+/// The size of a font whose glyphs are drawings, which may have any units: twice the mean width, because letters are about half as wide
+/// as they are high.
 fn drawn_em(font: &Font<'_>) -> f64 {
     let widths = (0..=255).map(|code| font.code_advance(code).x.abs()).filter(|width| *width > 0.0);
     let (count, sum) = widths.fold((0.0, 0.0), |(count, sum), width| (count + 1.0, sum + width));

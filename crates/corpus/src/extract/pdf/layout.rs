@@ -11,18 +11,18 @@ const SPACE_EMS: f64 = 0.1;
 /// A step aside of this many em is a new line. Superscripts rise by up to 0.45 em.
 const LINE_EMS: f64 = 0.5;
 
-/// A step back of this many em is a space: columns of a table that are shown from right to left. An accent steps back by the
-/// width of a letter.
+/// A step back of this many em is a space, because columns of a table may be shown from right to left. An accent steps back by
+/// the width of a letter, which is less.
 const BACK_EMS: f64 = 1.2;
 
-/// Where a glyph stands on its page.
+/// The place of a glyph on its page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GlyphPlace {
-    /// Its origin.
+    /// The origin of the glyph.
     pub(super) at: Point,
-    /// The step from its origin to its end.
+    /// The step from the origin to the end of the glyph.
     pub(super) advance: Vec2,
-    /// The size of its font.
+    /// The size of the font.
     pub(super) em: f64,
 }
 
@@ -31,7 +31,7 @@ impl GlyphPlace {
         self.at + self.advance
     }
 
-    /// The direction of its line.
+    /// The direction of the line.
     fn direction(self) -> Option<Vec2> {
         let length = self.advance.hypot();
         (length > 0.0).then(|| self.advance / length)
@@ -72,7 +72,7 @@ impl PageText {
         self.text
     }
 
-    /// Adds a glyph. `characters` is empty if nobody knows what the glyph stands for.
+    /// Adds a glyph. `characters` is empty if the characters of the glyph are unknown.
     pub(super) fn show(&mut self, place: GlyphPlace, characters: &str) {
         if (self.text.len() + characters.len()) as u64 >= self.limit {
             self.is_full = true;
@@ -111,7 +111,7 @@ impl PageText {
             return false;
         }
         self.text.pop();
-        // TeX puts accents on letters without a dot, which no composed character has.
+        // TeX puts accents on letters without a dot, for which there are no composed characters.
         self.text.push(match letter {
             'ı' => 'i',
             'ȷ' => 'j',
@@ -152,7 +152,7 @@ fn combining(accent: char) -> Option<char> {
     })
 }
 
-/// What stands between two glyphs.
+/// The text that a gap between two glyphs stands for.
 #[derive(Debug, PartialEq, Eq)]
 enum Gap {
     None,
@@ -178,7 +178,7 @@ fn gap(last: GlyphPlace, next: GlyphPlace) -> Gap {
 mod tests {
     use super::*;
 
-    /// A glyph that is half an em wide.
+    /// Makes a glyph that is half an em wide.
     fn glyph(x: f64, y: f64) -> GlyphPlace {
         GlyphPlace { at: Point::new(x, y), advance: Vec2::new(5.0, 0.0), em: 10.0 }
     }

@@ -1,9 +1,9 @@
-//! Lines of a page, as a paragraph would have them.
+//! Joins words that were divided at the ends of lines.
 
-/// The text of a page with words joined that were divided at the ends of lines.
+/// Joins the words of a page that were divided at the ends of lines.
 ///
-/// A hyphen between two small letters and a line end was put there by the typesetter far more often than by the author.
-/// Where it was not, "well-known" becomes one word instead of two; scripts without small letters are left alone.
+/// A hyphen before a line end, between two lower-case letters, was far more often put there by the typesetter than by the author.
+/// If it is the author's, "well-known" becomes one word instead of two. Scripts without lower case are left alone.
 pub(super) fn join_divided_words(page: &str) -> String {
     let mut joined = String::with_capacity(page.len());
     let mut rest = page;

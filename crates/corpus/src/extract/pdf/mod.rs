@@ -4,13 +4,13 @@
 //! to characters, [`content`] follows the operators that place glyphs, and [`layout`] makes words and lines of the places.
 //! `cargo x bench pdf` compares the words with those of `pdftotext`.
 //!
-//! All of it happens on a [`worker`] thread with a large stack, a time limit and `catch_unwind`, because files come from
-//! strangers. Streams that unfold to more than there is memory for are [counted](bombs) before the file is parsed, and again after
-//! it if their filters could not be seen before.
+//! A PDF is read on a [`worker`] thread with a large stack, a time limit and `catch_unwind`, because files come from strangers. The
+//! bytes to which streams decompress are [counted](bombs) before the file is parsed, and afterwards for streams whose filters could
+//! not be seen before.
 //!
-//! A file that is encrypted so that anybody may open it is read.
+//! A file that is encrypted, but without a password, so that anybody may open it, is read.
 //!
-//! Compiled with the feature `pdf`; without it, a PDF is a kind of file that is not read.
+//! This module is compiled with the feature `pdf`; without it, every PDF is refused.
 
 #[cfg(feature = "pdf")]
 mod bombs;

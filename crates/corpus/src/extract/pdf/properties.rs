@@ -29,7 +29,7 @@ fn text(bytes: &[u8]) -> Option<String> {
     Some(value.trim_matches(['\0', ' ']).to_owned()).filter(|value| !value.is_empty())
 }
 
-/// `2024-05-01T12:00:00+02:00`.
+/// Writes a date as `2024-05-01T12:00:00+02:00`.
 fn date(date: DateTime) -> String {
     let DateTime { year, month, day, hour, minute, second, utc_offset_hour, utc_offset_minute } = date;
     let zone = match (utc_offset_hour, utc_offset_minute) {

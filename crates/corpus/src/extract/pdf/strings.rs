@@ -1,15 +1,15 @@
 //! Strings for people: titles, authors, and texts that stand for drawings.
 
-/// Characters of the bytes 0x18 to 0x1f where a string says nothing else.
+/// Characters of the bytes 0x18 to 0x1f in the encoding of PDF.
 const ACCENTS: [char; 8] = ['˘', 'ˇ', 'ˆ', '˙', '˝', '˛', '˚', '˜'];
 
-/// Characters of the bytes 0x80 to 0xa0 where a string says nothing else. Bytes without a character are U+FFFD.
+/// Characters of the bytes 0x80 to 0xa0 in the encoding of PDF. Bytes without a character are U+FFFD.
 const SIGNS: [char; 33] = [
     '•', '†', '‡', '…', '—', '–', 'ƒ', '⁄', '‹', '›', '−', '‰', '„', '“', '”', '‘', '’', '‚', '™', 'ﬁ', 'ﬂ',
     'Ł', 'Œ', 'Š', 'Ÿ', 'Ž', 'ı', 'ł', 'œ', 'š', 'ž', '\u{fffd}', '€',
 ];
 
-/// The characters of a string: UTF-16 or UTF-8 if it begins with a mark, else the encoding of PDF, which is mostly Latin-1.
+/// Decodes a string: UTF-16 or UTF-8 if it begins with a mark, else the encoding of PDF, which is mostly Latin-1.
 pub(super) fn decode(bytes: &[u8]) -> String {
     if let Some(rest) = bytes.strip_prefix(b"\xfe\xff") {
         let (pairs, _) = rest.as_chunks::<2>();

@@ -1,4 +1,4 @@
-//! A thread that may panic or never end, and does no harm by it.
+//! Runs work on a thread that may panic, or never end, without harm to the process.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 use super::super::Refusal;
 use crate::quiet::caught;
 
-/// Nested objects are read by recursion; the stack of an ordinary thread is too small for some files that are honest.
+/// The stack of the thread. Nested objects are read by recursion, and an ordinary stack is too small for some honest files.
 const STACK_BYTES: usize = 64 << 20;
 
-/// A place among the threads that run at once. It is given back when its thread ends, whether or not somebody still waits.
+/// A slot among the threads that run at once. The slot is freed when its thread ends, whether or not somebody still waits for it.
 pub(super) struct ThreadSlot(&'static AtomicUsize);
 
 impl ThreadSlot {
-    /// One of `most`, if there is any left.
+    /// Takes one of `most` slots, if one is free.
     pub(super) fn take(running: &'static AtomicUsize, most: usize) -> Result<Self, Refusal> {
         let place = Self(running);
-        // What is too many is given back with the place.
+        // If there are too many threads, dropping `place` takes this one out of the count.
         if running.fetch_add(1, Ordering::Relaxed) < most { Ok(place) } else { Err(Refusal::Busy) }
     }
 }
@@ -29,10 +29,10 @@ impl Drop for ThreadSlot {
     }
 }
 
-/// Runs `work` on a thread of its own. A panic is a refusal, and so is taking longer than `time`.
+/// Runs `work` on a thread of its own. If `work` panics, or takes longer than `time`, the result is a refusal.
 ///
-/// A thread cannot be stopped from outside: one that takes too long is left to itself, so `work` should look at the
-/// clock where it can.
+/// A thread cannot be stopped from outside. If `work` takes too long, its thread goes on, so `work` should check the deadline where
+/// it can.
 pub(super) fn apart<T: Send + 'static>(
     time: Duration,
     place: ThreadSlot,
@@ -42,14 +42,14 @@ pub(super) fn apart<T: Send + 'static>(
     let started =
         thread::Builder::new().name("minwise-pdf".to_owned()).stack_size(STACK_BYTES).spawn(move || {
             let _place = place;
-            // Nobody listens any more when it was too slow.
+            // Sending fails if the caller has given up waiting.
             let _ = sender.send(guarded(work));
         });
     let thread =
         started.map_err(|error| Refusal::broken(format_args!("no thread to read it on: {error}")))?;
     match receiver.recv_timeout(time) {
         Ok(outcome) => {
-            // It has sent its last word; what is left of it is the end.
+            // The thread has sent its result and is about to end, so joining it does not wait.
             let _ = thread.join();
             outcome.unwrap_or_else(|message| Err(Refusal::Broken { why: message }))
         }
@@ -58,20 +58,20 @@ pub(super) fn apart<T: Send + 'static>(
     }
 }
 
-/// When work is to be over.
+/// The time at which work must end.
 pub(super) struct Deadline {
     time: Duration,
-    /// `None` if that is farther away than the clock reaches.
+    /// The time; `None` if it is farther away than the clock reaches.
     at: Option<Instant>,
 }
 
 impl Deadline {
-    /// This long from now.
+    /// The deadline `time` from now.
     pub(super) fn after(time: Duration) -> Self {
         Self { time, at: Instant::now().checked_add(time) }
     }
 
-    /// Refuses to go on when it has passed.
+    /// Refuses to go on if the deadline has passed.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         match self.at {
             Some(at) if Instant::now() > at => Err(too_slow(self.time)),
@@ -80,12 +80,12 @@ impl Deadline {
     }
 }
 
-/// The refusal of what takes longer than `time`.
+/// The refusal of work that takes longer than `time`.
 fn too_slow(time: Duration) -> Refusal {
     Refusal::TooSlow { limit_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX) }
 }
 
-/// What `work` gives, or what its panic says about the page or the document.
+/// Runs `work`; if it panics, returns the message of the panic.
 pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     caught(work).map_err(|words| format!("reading it failed: {words}"))
 }
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_is_what_was_found() {
+    fn results_of_work_are_returned() {
         assert_eq!(alone(MINUTE, || Ok(7)), Ok(7));
         assert_eq!(alone::<()>(MINUTE, || Err(Refusal::Encrypted)), Err(Refusal::Encrypted));
     }
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_too_long_is_left_to_itself() {
+    fn work_that_takes_too_long_is_refused() {
         let (_keep, never) = sync_channel::<()>(0);
         let refused = alone(Duration::from_millis(20), move || {
             let _ = never.recv();

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A record as the standard has it.
+/// Makes a record as the standard describes it.
 pub(crate) fn record(headers: &[(&str, &str)], block: &[u8]) -> Vec<u8> {
     let mut bytes = b"WARC/1.0\r\n".to_vec();
     for (name, value) in headers {
@@ -16,7 +16,7 @@ pub(crate) fn record(headers: &[(&str, &str)], block: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A record of a kind, with an id.
+/// Makes a record of a kind, with an id.
 pub(crate) fn typed(kind: &str, id: &str, block: &[u8]) -> Vec<u8> {
     record(&[("WARC-Type", kind), ("WARC-Record-ID", &format!("<{id}>"))], block)
 }
@@ -162,7 +162,7 @@ fn the_next_record_is_found_across_windows() {
     }
 }
 
-/// Each of these would take hours if a step read more than it passes.
+/// Each of these files would take hours if a step read more bytes than it passes.
 #[test]
 fn hostile_files_take_time_in_proportion_to_their_bytes() {
     let versions = b"WARC/1.0\n".repeat(200_000);

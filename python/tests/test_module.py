@@ -1,4 +1,4 @@
-"""The module as a program, and the library as others find it."""
+"""The module as a program, and the symbols of its library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pickles of every released format are read. `python test_pickles.py` writes those of the present format."""
+"""Pickles of every released format are read. `python test_pickles.py` writes pickles of the present format."""
 
 from __future__ import annotations
 

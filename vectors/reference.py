@@ -4,8 +4,8 @@ usage: reference.py            checks that the files beside it hold the values c
        reference.py --write    writes the files
 
 This is a second, slow implementation of Minwise in plain integers, from the normalisation of a text to its band keys.
-It shares no code with the library, so that the definition is right if both agree. Tests of Rust, Python and Spark read
-the files. A changed value is a breaking change, because stored files and indexes contain such values.
+The reference shares no code with the library, so that the definition is right if both agree. Tests of Rust, Python and
+Spark read the files. A changed value is a breaking change, because stored files and indexes contain such values.
 """
 import math
 import struct
@@ -483,7 +483,7 @@ SECRET = bytes.fromhex(
 
 
 def xxh3_64(data):
-    """XXH3 with 64 bits and seed 0. It takes 17 to 240 bytes, because all specs are that long."""
+    """XXH3 with 64 bits and seed 0, for 17 to 240 bytes, because all specs are that long."""
     size = len(data)
     assert 17 <= size <= 240
 
@@ -886,7 +886,7 @@ def samplers(weights, seed, registers):
 
 
 def icws(weights, seed, registers):
-    """One sample per register, as (key, step). All draws are computed; the library leaves out draws that cannot win."""
+    """A sample per register, as (key, step). All draws are computed; the library leaves out draws that cannot win."""
     elements, salts = samplers(weights, seed, registers)
     samples = []
     for salt in salts:
@@ -947,7 +947,7 @@ def points(entropy, octave):
 
 
 def cws(weights, seed, registers):
-    """One sample per register, as (key, octave, part of the octave)."""
+    """A sample per register, as (key, octave, part of the octave)."""
     elements, salts = samplers(weights, seed, registers)
     samples = []
     for salt in salts:

@@ -71,7 +71,7 @@ class Adapted:
         self.ids = ids
         #: The column of the text, if the data is a table.
         self.text = text
-        #: The field of the text in the run. It differs from `text` if the name of the column would mean a path.
+        #: The field of the text in the run, which differs from `text` if the name of the column would mean a path.
         self.field = field if field is not None else text
         #: The column of the ids in the run, or None if it is the column that was asked for.
         self.id_column = id_column
@@ -324,7 +324,7 @@ class Wanted:
         id_column: str = "id",
     ) -> None:
         self.text = text
-        #: The field for the text. It is set for references only, because their text must be in the same field as that of the
+        #: The field for the text. Only references have this field, because their text must be in the same field as that of the
         #: data.
         self.column = column
         #: The column for the ids.

@@ -87,8 +87,8 @@ class Added(NamedTuple):
 class Index:
     """An archive of documents on disk. ``check`` finds the documents that a new text repeats.
 
-    ``minwise index``, ``minwise check`` and ``minwise serve`` use the same folder. One process at a time can have an archive
-    open. A change is on disk when its call returns, and is made whole or not at all.
+    ``minwise index``, ``minwise check`` and ``minwise serve`` use the same folder. Only one process at a time can have an
+    archive open. A change is on disk when its call returns, and is made whole or not at all.
 
     >>> import minwise, tempfile
     >>> with tempfile.TemporaryDirectory() as folder, minwise.Index.create(folder + "/archive") as index:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ._minwise import Comparison
 
 T = TypeVar("T")
-#: The type of the data of a result. It is covariant, because a result only returns its data.
+#: The type of the data of a result, which is covariant, because a result only returns its data.
 D = TypeVar("D", covariant=True)
 R = TypeVar("R")
 
@@ -99,7 +99,7 @@ class Cluster(NamedTuple):
 
 
 class Reject(NamedTuple):
-    """A record that is no document. It is neither kept nor removed.
+    """A record that is no document, and is neither kept nor removed.
 
     >>> import minwise
     >>> reject = minwise.dedup(["a rose", None], null="reject").rejects[0]

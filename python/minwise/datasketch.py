@@ -232,7 +232,7 @@ class MinHash:
 
     @classmethod
     def bulk(cls, b: Iterable[Iterable[Any]], **arguments: Any) -> list[MinHash]:
-        """One sketch per set of values.
+        """A list with one sketch per set of values.
 
         >>> [len(sketch) for sketch in MinHash.bulk([[b"a", b"b"], [b"c"]], num_perm=64)]
         [64, 64]
@@ -260,7 +260,7 @@ class MinHash:
 
     @classmethod
     def generator(cls, b: Iterable[Iterable[Any]], **arguments: Any) -> Iterator[MinHash]:
-        """One sketch per set of values, one after the other."""
+        """The sketches of sets of values, one after the other."""
         model = cls(**arguments)
         for values in b:
             sketch = model.copy()
@@ -288,7 +288,7 @@ def _sketch(hashes: NDArray[numpy.uint32], ends: list[int], begin: NDArray[Any],
 
 
 class LeanMinHash(MinHash):
-    """A sketch that can no longer be updated. It is serialized to the same bytes as by datasketch.
+    """A sketch that can no longer be updated, and is serialized to the same bytes as by datasketch.
 
     >>> lean = LeanMinHash(MinHash(num_perm=4))
     >>> buffer = bytearray(lean.bytesize())
@@ -386,7 +386,7 @@ def _best_bands(threshold: float, registers: int, weights: tuple[float, float]) 
 
 
 class MinHashLSH:
-    """An index of sketches in memory. It gives the same answers as that of datasketch, and scores on demand.
+    """An index of sketches in memory, with the same answers as that of datasketch, and scores on demand.
 
     >>> lsh = MinHashLSH(threshold=0.5, num_perm=128)
     >>> sketch = MinHash()

@@ -37,7 +37,7 @@ def command() -> Any:
 
 
 def generated(count: int, seed: int = 3) -> list[str]:
-    """Texts. One in five is a copy of another text, and one in five a near-copy."""
+    """Texts, of which every fifth is a copy of another text, and every fifth a near-copy."""
     source = random.Random(seed)
     texts: list[str] = []
     for number in range(count):
@@ -127,7 +127,7 @@ class Stopwatch:
     """Seconds that this process needs for something, on a machine that may be busy.
 
     Two bounds are computed, and the smaller one counts. The first bound is the elapsed time without the time in which any program
-    waited for a processor, but at least the processor time of this process. It is too large if one thread works on while the
+    waited for a processor, but at least the processor time of this process. This bound is too large if one thread works on while the
     thread that would stop it waits for a processor. The second bound is the elapsed time without the time in which the threads of
     this process waited; threads that have ended are not known. If a processor is free, both bounds are the elapsed time."""
 

@@ -114,7 +114,7 @@ def test_lone_surrogates_are_repaired_or_refused(tmp_path: Path, command: Any) -
 def test_odd_texts_never_abort() -> None:
     odd = ["", "\x00", "\x00" * 100, "a" * 1_000_000, "\u202e", "\U0010ffff", "e" + "\u0301" * 5000, " \t\n", "😀" * 1000, "ﷺ" * 500]
     result = minwise.dedup([*odd, *odd])
-    # One text is removed, because white space equals the empty text.
+    # White space equals the empty text, so one text is removed.
     assert len(result.kept) == len(odd) - 1
     assert Spec().sketch(odd).shape == (len(odd), 128)
     for text in odd:
@@ -439,7 +439,7 @@ def raised_while_handling(faulty: Any) -> None:
         faulty.method()
 
 
-#: A panic in every kind of member that PyO3 makes. One class is enough, because `catch_panics` serves all classes.
+#: A panic in every kind of member that PyO3 makes. A single class is enough, because `catch_panics` serves all classes.
 PANICS: dict[str, Callable[[Any], Any]] = {
     "constructor": lambda faulty: type(faulty)(True),
     "getter": lambda faulty: faulty.value,

@@ -325,7 +325,7 @@ def test_every_argument_reaches_the_run(texts: list[str]) -> None:
     for name, value in wrong.items():
         with pytest.raises(minwise.SettingError, match=f"`{name}`"):
             minwise.dedup(texts, **{name: value})
-    # One error names all problems, in the order of the settings.
+    # The error names all problems, in the order of the settings.
     with pytest.raises(minwise.SettingError) as caught:
         minwise.dedup(texts, threads=0, threshold=3.0, audit="x")
     assert caught.value.settings == ("audit", "threshold", "threads")

@@ -210,7 +210,7 @@ def test_the_stopwatch_counts_the_work_of_any_thread() -> None:
 def check_interrupted(code: str, folder: Path, texts_file: str, second: Callable[[Path], str]) -> None:
     """Runs a program that interrupts itself and prints the seconds until the interrupt arrived.
 
-    If the call ends before the interrupt, the program returns 9. It then runs again with twice as much data, because the machine
+    If the call ends before the interrupt, the program returns 9, and runs again with twice as much data, because the machine
     is too fast for this amount."""
     size, took = 1, []
     for attempt in range(8):

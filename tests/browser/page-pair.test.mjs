@@ -345,8 +345,8 @@ async function measure(page, ids, texts) {
 }
 
 // While the pair is opened or scrolled, no task may take longer than a layout of both texts at once and without passages,
-// measured at the same moment, because the chunks are to avoid such a layout. 200 ms are always allowed. One visit of three
-// within this budget is enough, because other work on the machine only adds to a time.
+// measured at the same moment, because the chunks are to avoid such a layout. 200 ms are always allowed. Of three
+// visits, one within this budget is enough, because other work on the machine only adds to a time.
 test('a hundred pages open and scroll without a stutter', async (t) => {
   for (const ids of [
     ['long/0', 'long/1'],

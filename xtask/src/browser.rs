@@ -161,7 +161,7 @@ fn browser() -> Result<Option<PathBuf>> {
 /// The token of the server that wants one.
 const TOKEN: &str = "a-token-of-the-browser-tests";
 
-/// A process of `minwise serve` with an empty archive. It ends when this value is dropped.
+/// A process of `minwise serve` with an empty archive, which ends when this value is dropped.
 struct RunningServer {
     process: Child,
     url: String,

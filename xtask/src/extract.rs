@@ -78,7 +78,7 @@ fn converted(text: &Path, kind: &str, folder: &Path) -> Result<PathBuf> {
     Ok(made)
 }
 
-/// One line of the table.
+/// Prints a line of the table.
 fn row(minwise: &Path, name: &str, text: &Path, kind: &str, document: &Path) -> Result<()> {
     let compared = output(
         minwise,

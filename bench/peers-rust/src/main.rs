@@ -107,7 +107,7 @@ impl Time {
     }
 }
 
-/// One line of the table: the times of both sides.
+/// A line of the table: the times of both sides.
 struct Line {
     name: &'static str,
     count: usize,

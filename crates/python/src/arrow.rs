@@ -21,7 +21,7 @@ const STREAM: &CStr = c"arrow_array_stream";
 pub enum Arrived {
     /// Rows of a table.
     Table { schema: SchemaRef, batches: Vec<RecordBatch> },
-    /// One column without a name.
+    /// A column without a name.
     Column { chunks: Vec<ArrayRef>, data_type: DataType },
 }
 
@@ -114,7 +114,7 @@ fn stream_failed(stream: &mut FFI_ArrowArrayStream) -> PyErr {
     PyValueError::new_err(format!("the Arrow data cannot be read: {}", reason.unwrap_or_default()))
 }
 
-/// A column of null texts. It replaces a column of the type Null, which libraries use for a column without any value.
+/// A column of null texts, in place of a column of the type Null, which libraries use for a column without any value.
 fn null_texts(len: usize) -> ArrayRef {
     new_null_array(&DataType::Utf8, len)
 }

@@ -287,8 +287,8 @@ pub fn run_dedup(py: Python<'_>, job: PyJob<'_>, files: Option<WrittenFiles>) ->
     Ok(PyDeduplicated { result, repaired })
 }
 
-/// The exception of a run over data in memory. It names a rejected record by its position, `data[6]`, and not by a line,
-/// `data:7`. Its hint names `rejects` instead of a report, because `dedup` has no argument for a report.
+/// The exception of a run over data in memory. A rejected record is named by its position, `data[6]`, and not by a line,
+/// `data:7`. The hint names `rejects` instead of a report, because `dedup` has no argument for a report.
 fn raise_of_data(py: Python<'_>, error: &Error) -> PyErr {
     let hint = match error.kind() {
         ErrorKind::TooManyRejects { .. } => {

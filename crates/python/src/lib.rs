@@ -1,6 +1,6 @@
 //! The extension module of the Python package: wrappers of the library's types and runs, without algorithms of its own.
 //!
-//! The package `python/minwise` wraps this module. It has the adapters for tables of other libraries, results in the type of
+//! The package `python/minwise` wraps this module, and has the adapters for tables of other libraries, results in the type of
 //! the input, and the exceptions.
 
 #![allow(

@@ -1,7 +1,7 @@
 //! Runs long work on a thread of its own, while the calling thread handles signals.
 //!
-//! The calling thread wakes every 50 ms. It lets Python handle signals, so that Ctrl-C works, asks `cancel`, and calls
-//! `progress`. The module has no signal handler of its own, because that would replace Python's.
+//! The calling thread wakes every 50 ms, lets Python handle signals, so that Ctrl-C works, asks `cancel`, and calls `progress`.
+//! The module has no signal handler of its own, because that would replace Python's.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

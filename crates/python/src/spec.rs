@@ -23,8 +23,8 @@ use crate::texts::{
 };
 
 /// Bytes of text per thread and block of a list. Strings that are not ASCII are copied into the block, and a small block is
-/// still in the cache when it is sketched. One run each on a busy machine: 441 MB per CPU second with blocks of 16 MiB, 470
-/// with 2 MiB.
+/// still in the cache when it is sketched. Measured once each on a busy machine: 441 MB per CPU second with blocks of 16 MiB,
+/// 470 with 2 MiB.
 const BLOCK_BYTES: usize = 2 << 20;
 
 thread_local! {

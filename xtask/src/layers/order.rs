@@ -7,7 +7,7 @@ pub struct Crate {
     pub uses: &'static [&'static str],
     /// All its top-level modules. Each module uses only modules before it.
     pub rooms: &'static [&'static str],
-    /// Whether its modules are checked. It is false only while a crate has cycles.
+    /// Whether its modules are checked. This is false only while a crate has cycles.
     pub is_checked: bool,
 }
 

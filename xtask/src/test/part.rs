@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-/// One part of `cargo x test` or `cargo x lint`.
+/// A part of `cargo x test` or `cargo x lint`.
 pub struct Part<'a> {
     /// The name in the plan, the heading and the table.
     name: &'static str,
-    /// What the part does, in one line of the plan.
+    /// The work of the part, in one line of the plan.
     does: String,
     run: Box<dyn FnOnce() -> Result<PartOutcome> + 'a>,
 }

@@ -301,7 +301,7 @@ fn raise_of_data(py: Python<'_>, error: &Error) -> PyErr {
                 CorpusKind::Inside { name, problem: FileProblem::ColumnType { .. } } if name == "data"
             ) =>
         {
-            // A `TypeError`, because a list with an item of another type raises one, too.
+            // The error is a `TypeError`, because a list with an item of another type raises one, too.
             let hint = error.hint().map(|hint| format!("; hint: {}", spelled(&hint))).unwrap_or_default();
             return PyTypeError::new_err(format!("{}{hint}", spelled(&error.message())));
         }

@@ -43,7 +43,7 @@ impl Number {
     }
 }
 
-/// Numbers are stored as nothing, because a pickle has the keys themselves, in the order of insertion.
+/// A number is not stored, because a pickle has the keys in the order of insertion. A restored key gets a new number.
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_unit()

@@ -169,7 +169,7 @@ pub fn abandonable<T: Send + 'static>(
         let _ = sender.send(result);
     })?;
     loop {
-        // A mutable borrow, because a receiver may be used by one thread at a time: it is not `Sync`.
+        // The receiver is borrowed mutably, because only one thread may use it at a time: it is not `Sync`.
         let borrowed = &mut receiver;
         match py.detach(move || borrowed.recv_timeout(WAKE)) {
             Ok(Ok(result)) => return Ok(result),

@@ -172,7 +172,7 @@ mod tests {
         fs_err::remove_dir_all(folder).unwrap();
     }
 
-    /// The parts of the text are of crates that bring C code or data of others.
+    /// The parts belong to crates that bring C code or data of others.
     #[test]
     fn all_crates_of_the_command_have_texts() {
         let text = text("x86_64-unknown-linux-gnu").unwrap();

@@ -245,7 +245,7 @@ class Spool:
 
     def close(self) -> None:
         with suppress(OSError):
-            # The error is ignored: if the disk is full, writing has raised it before.
+            # The error is ignored, because writing to a full disk has raised it before.
             self._file.close()
         self._remove()
 

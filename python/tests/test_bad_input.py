@@ -501,7 +501,7 @@ def test_a_panic_in_a_run_is_an_error_of_the_package(
             _minwise.fail_next()
             with pytest.raises(minwise.MinwiseError, match="internal error"):
                 call()
-        # The index is not left behind half-changed, and the locks are free.
+        # A panic leaves no index half-changed, and releases the locks.
         assert len(lsh) == 0 and "a" not in lsh and len(index) == 0
         lsh.insert_many(["a"], [long])
         assert len(lsh) == 1

@@ -234,7 +234,7 @@ test('the page of a check', async () => {
       assert.deepEqual((await row.locator('td').allTextContents()).slice(0, 4), ['100 %', '100 %', '100 %', '90 words']);
       const text = await page.textContent('main');
       assert.ok(text.includes('invoice\\u{202e}txt.exe') && text.includes('<b>bold</b>'));
-      // On a telephone each number stands below the document, with its name.
+      // On a narrow screen, each number stands below the document, with its name.
       const isNarrow = screen.width < 600;
       const [name, number] = await Promise.all([row.locator('th').boundingBox(), row.locator('td').first().boundingBox()]);
       assert.equal(number.y >= name.y + name.height, isNarrow);

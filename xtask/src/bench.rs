@@ -28,7 +28,7 @@ pub fn sketches() -> Result<()> {
 
 /// Compares the words found in the PDFs of a folder with those of `pdftotext`. Only the feature `pdf` is built.
 pub fn pdf(folder: &str) -> Result<()> {
-    // Cargo runs a benchmark in the folder of its package.
+    // The path is absolute, because Cargo runs a benchmark in the folder of its package.
     let folder = path(&fs_err::canonicalize(folder)?);
     let package = ["bench", "--quiet", "--package", "minwise-corpus", "--no-default-features"];
     cargo(&[&package[..], &["--features", "pdf", "--bench", "pdf", "--", &folder]].concat())

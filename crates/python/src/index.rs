@@ -83,7 +83,7 @@ impl PyArchive {
 impl Drop for PyArchive {
     fn drop(&mut self) {
         if self.is_forked() {
-            // Closing would wait for threads that are in the other process.
+            // The archive is not closed, because closing would wait for threads that are in the other process.
             std::mem::forget(self.index.get_mut().unwrap_or_else(PoisonError::into_inner).take());
         }
     }

@@ -446,7 +446,7 @@ impl PyLsh {
         let number = self.number(key)?;
         let removed = number.and_then(|number| {
             let state = &mut *self.lock(py);
-            // Of two threads that remove one key, the second finds none.
+            // If two threads remove one key, the second one finds none.
             let removed = state.keys.remove(&number)?;
             state.lsh.remove(&number);
             Some(removed)

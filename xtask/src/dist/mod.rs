@@ -77,7 +77,7 @@ fn folders_of_machine() -> Result<Vec<String>> {
     let folders = [root().to_owned(), target(), cargo_home()?, PathBuf::from(sysroot.trim())];
     let folders = folders.into_iter().chain(std::env::home_dir());
     let mut folders: Vec<String> = folders.map(|folder| folder.to_string_lossy().into_owned()).collect();
-    // The home folder of a system user may be `/`, which names nothing.
+    // `/` is left out, because it may be the home folder of a system user, and names nothing.
     folders.retain(|folder| folder.len() > 1);
     Ok(folders)
 }

@@ -209,7 +209,7 @@ fn spark(environment: &[(&str, &str)]) -> Result<PartOutcome> {
 fn no_java() -> Option<&'static str> {
     const WHY: &str =
         "Spark needs Java 17 or later (on Debian and Ubuntu: `apt install openjdk-17-jre-headless`)";
-    // Java prints its version to standard error.
+    // Standard error is read, because Java prints its version there.
     let shown = Command::new("java").arg("-version").output();
     let version = shown.ok().and_then(|shown| java_version(&String::from_utf8_lossy(&shown.stderr)));
     (version < Some(17)).then_some(WHY)

@@ -1,4 +1,4 @@
-// A server in Node that serves `crates/server/web` and answers its API from memory, by the contract in its API.md.
+// A server in Node that serves `crates/server/web` and answers the API from memory, as `crates/server/API.md` describes it.
 //
 // `node tests/browser/fake-server.mjs PORT` starts this server by hand, with the documents of the tests.
 

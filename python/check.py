@@ -2,8 +2,8 @@
 
     python check.py LIBRARY COMMAND [ONLY…]
 
-LIBRARY is the extension module as Cargo built it, COMMAND the `minwise` command, and ONLY the files of tests to run; without it,
-all tests run, and the type checkers. The last line says how many passed and failed.
+LIBRARY is the extension module as Cargo built it, COMMAND the `minwise` command, and ONLY the files of tests to run. Without
+ONLY, all tests and the type checkers run. The last line has the numbers of passed, failed and skipped tests.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def main(library: str, command: str, *only: str) -> int:
     subprocess.run([sys.executable, str(HERE / "tools/install.py"), library], check=True)
     bin = Path(sys.executable).parent
     os.environ["MINWISE"] = str(Path(command).resolve())
-    # Programs of the environment, and among them pyright, look for the packages of the interpreter that is first in the path.
+    # The environment comes first in the path, because pyright and others look for packages of the first interpreter in the
+    # path.
     os.environ["PATH"] = f"{bin}{os.pathsep}{os.environ['PATH']}"
     os.environ["VIRTUAL_ENV"] = str(bin.parent)
     passed, failed, skipped = 0, 0, 0

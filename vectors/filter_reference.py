@@ -1,6 +1,6 @@
-"""The filter a second time: tails in whole numbers, and what happens at the looks, register by register.
+"""A second implementation of the filter: tails in whole numbers, and the chances at the looks, register by register.
 
-`reference.py` writes and checks `filter.toml` with it. Printed numbers are kept as they are printed, as text, and are
+`reference.py` writes and checks `filter.toml` with it. Printed numbers are kept as text, as they are printed, and are
 right to half a unit of their last digit.
 """
 from fractions import Fraction
@@ -41,7 +41,7 @@ def upper(k, t, e):
 
 
 def run(chance, registers, looks):
-    """P(ever rejected), P(ever accepted) and the mean number of comparisons; `chance` is that of the next match."""
+    """P(ever rejected), P(ever accepted) and the mean number of comparisons. `chance` is the chance of the next match."""
     mass, rejected, accepted, comparisons = [1.0], 0.0, 0.0, 0.0
     looks = {k: (low, high) for k, low, high in looks}
     for k in range(registers):
@@ -85,7 +85,7 @@ def thresholds(looks, t, e):
 
 
 def printed(text, computed):
-    """A printed number, after a look at whether it is right in every digit."""
+    """A printed number, after a check that it is right in every digit."""
     mantissa, _, exponent = text.partition("e")
     unit = Fraction(10) ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
     assert abs(Fraction(text) - Fraction(computed)) <= unit * Fraction(500001, 10**6), (text, float(computed))
@@ -167,7 +167,7 @@ def rows(table):
 
 
 def some(**entry):
-    """An entry without what is not there."""
+    """An entry without the values that are None."""
     return {key: item for key, item in entry.items() if item is not None}
 
 

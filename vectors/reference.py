@@ -1,11 +1,11 @@
 """Regenerates and checks the vectors; needs only `regex`.
 
-usage: reference.py            says whether the files beside it hold what is computed here
-       reference.py --write    writes them
+usage: reference.py            checks that the files beside it hold the values computed here
+       reference.py --write    writes the files
 
-This is Minwise a second time, slowly, in plain integers: what a text becomes, from normalisation to band keys. It
-shares no code with the library, so that where both agree, the definition is right; Rust, Python and Spark tests then
-read the files. A value that changes is a breaking change, for it stands in files and indexes.
+This is a second, slow implementation of Minwise in plain integers, from the normalisation of a text to its band keys.
+The reference shares no code with the library, so that the definition is right if both agree. Tests of Rust, Python and
+Spark read the files. A changed value is a breaking change, because stored files and indexes contain such values.
 """
 import math
 import struct
@@ -18,7 +18,7 @@ from pathlib import Path
 
 import regex
 
-from filter_reference import filter_file  # noqa: F401, found by its name
+from filter_reference import filter_file  # noqa: F401, `main` finds it by its name
 
 OURS = "ours, frozen 2026-11-15"
 OURS_LATER = "ours, frozen 2026-11-17"
@@ -34,7 +34,7 @@ TOKEN = regex.compile(rf"(?V1)[{ALONE}]|[[\p{{Alphabetic}}\p{{M}}\p{{N}}_]--[{AL
 
 
 def normal(text, how="nfkc+casefold"):
-    """The normalised text. White space is folded unless `how` says otherwise; markup is not handled here."""
+    """The normalised text. White space is folded unless `how` has another rule. Markup is not handled here."""
     form = how.removesuffix("+keep-space").removesuffix("+remove-space")
     if form.startswith("nfkc"):
         text = unicodedata.normalize("NFKC", text)
@@ -46,7 +46,7 @@ def normal(text, how="nfkc+casefold"):
 
 
 def tokens(normal_text):
-    """One character of a script without spaces, or a run of other letters, marks, numbers and underscores."""
+    """The tokens: each is one character of a script without spaces, or a run of other letters, marks, numbers and underscores."""
     return TOKEN.findall(normal_text)
 
 
@@ -69,7 +69,7 @@ def fmix64(h):
 
 
 def splitmix64(seed):
-    """The endless sequence of 64-bit numbers that belongs to a seed."""
+    """The endless sequence of 64-bit numbers for a seed."""
     while True:
         seed = seed + GOLDEN & M64
         z = (seed ^ seed >> 30) * 0xBF58476D1CE4E5B9 & M64
@@ -83,8 +83,10 @@ def fold_multiply(a, b):
 
 
 def token_hash(token):
-    """Sixteen bytes of UTF-8 at a time, little-endian, zeros after the end; the state joins the first eight, the
-    length of the whole token the last eight. A length that is a multiple of 16 has no empty window at the end."""
+    """The hash of a token, by windows of sixteen bytes of its UTF-8, little-endian, with zeros after the end.
+
+    The state is mixed into the first eight bytes, and the length of the whole token into the last eight. If the length is
+    a multiple of 16, there is no empty window at the end."""
     data, state = token.encode(), 0
     for at in range(0, max(len(data), 1), 16):
         window = data[at : at + 16].ljust(16, b"\0")
@@ -98,7 +100,7 @@ def char_hash(char):
 
 
 def window_hash(units):
-    """The polynomial of the units in the golden ratio, then spread over all bits."""
+    """The polynomial of the units at the golden ratio, whose bits are then mixed."""
     total = 0
     for unit in units:
         total = (total * GOLDEN + unit) & M64
@@ -107,7 +109,7 @@ def window_hash(units):
 
 
 def shingles(text, shingling, how="nfkc+casefold"):
-    """The hash of every shingle in order; all units as one where they are fewer than a shingle needs."""
+    """The hash of every shingle in order. If there are fewer units than a shingle needs, all units are one shingle."""
     kind, size = shingling.split(":")
     size = int(size)
     text = normal(text, how)
@@ -120,13 +122,15 @@ def shingles(text, shingling, how="nfkc+casefold"):
 
 
 def fold(shingle, seed):
-    """A shingle as 32 mixed bits; `seed` is the sketch's own 32-bit one."""
+    """A shingle as 32 mixed bits. `seed` is the 32-bit seed of the sketch."""
     return fmix32(((shingle & M32) + (shingle >> 32) * 0x9E3779B1 & M32) ^ seed)
 
 
 def family(seed, registers):
-    """The sketch's seed is the upper half of the first number drawn. Each further number is a pair: the upper half,
-    made odd, is the multiplier and the lower half the offset."""
+    """The hash functions of a sketch: its 32-bit seed, the multipliers and the offsets.
+
+    The seed is the upper half of the first number drawn. Of each further number, the upper half, made odd, is a
+    multiplier, and the lower half is an offset."""
     numbers = splitmix64(seed)
     fold_seed = next(numbers) >> 32
     drawn = [next(numbers) for _ in range(registers)]
@@ -140,7 +144,7 @@ def sketch(shingle_set, seed, registers):
 
 
 def band_key(band, rows):
-    """Two rows at a time, the first in the lower half; the last one alone if their number is odd."""
+    """The key of a band. Rows are mixed in two by two, the first in the lower half; the last of an odd number alone."""
     key = fmix64(band + 1)
     for at in range(0, len(rows), 2):
         key = fold_multiply(key ^ sum(row << 32 * i for i, row in enumerate(rows[at : at + 2])), K1)
@@ -157,7 +161,7 @@ EMPTY = M32
 
 
 def min_max(shingle_set, seed, registers):
-    """The minima of half as many functions, and then the complements of their maxima."""
+    """The minima of `registers // 2` functions, and then the complements of their maxima."""
     fold_seed, multipliers, offsets = family(seed, registers // 2)
     keys = [fold(x, fold_seed) for x in shingle_set]
     values = [[a * key + b & M32 for key in keys] for a, b in zip(multipliers, offsets)]
@@ -187,12 +191,12 @@ def one_permutation(shingle_set, seed, bins, form="optimal"):
 
 
 def bits_for(count):
-    """How many bits number so many things."""
+    """The number of bits that a number below `count` needs."""
     return (count - 1).bit_length()
 
 
 def super_minhash(shingle_set, seed, registers):
-    """Every shingle takes all its steps here; stopping early is left to those in a hurry."""
+    """Every shingle takes all its steps. The library stops early, with the same result."""
     own, width = next(splitmix64(seed)), 32 - bits_for(registers)
     out = [EMPTY] * registers
     for x in shingle_set:
@@ -206,7 +210,7 @@ def super_minhash(shingle_set, seed, registers):
 
 
 def fast_similarity(shingle_set, seed, registers):
-    """All rounds, for a later one never beats an earlier one."""
+    """All rounds are done. The library stops early, with the same result, because no later round beats an earlier one."""
     width = 32 - bits_for(2 * registers)
     out = [EMPTY] * registers
     for i, own in zip(range(2 * registers), splitmix64(seed)):
@@ -224,7 +228,7 @@ def bottom_k(shingle_set, seed, values):
 
 
 def modular(shingle_set, seed, registers):
-    """Minima of a·x + b modulo 2^61 - 1, their upper 32 bits."""
+    """The upper 32 bits of the minima of a·x + b modulo 2^61 - 1."""
     prime, numbers = (1 << 61) - 1, splitmix64(seed)
 
     def below(bound):
@@ -239,7 +243,7 @@ def modular(shingle_set, seed, registers):
 
 
 def multiplicative(shingle_set, seed, registers):
-    """Minima of products with odd numbers, their upper 32 bits."""
+    """The upper 32 bits of the minima of s·x + o, where s is odd."""
     numbers = splitmix64(seed)
     drawn = [(next(numbers) | 1, next(numbers)) for _ in range(registers)]
     return [min(fmix64(x) * s + o & M64 for x in shingle_set) >> 32 for s, o in drawn]
@@ -256,7 +260,7 @@ def murmur3_of_eight(x, h):
 
 
 def murmur3(shingle_set, seed, registers):
-    """Minima of MurmurHash3 with consecutive seeds."""
+    """The minima of MurmurHash3 with consecutive seeds."""
     own = next(splitmix64(seed)) >> 32
     return [min(murmur3_of_eight(x, own + i & M32) for x in shingle_set) for i in range(registers)]
 
@@ -280,7 +284,10 @@ def register_bits(i, z):
 
 
 def laid_out(values, bits):
-    """Whole values, the first lowest, if a word has room for several; else planes of as many words as values need."""
+    """The words of values of a width.
+
+    Values of 8, 16 and 32 bits are stored whole, the first one lowest. Values of other widths are stored by bit planes: a
+    word has the same bit of 32 values."""
     out = []
     if bits in (8, 16, 32):
         for at in range(0, len(values), 32 // bits):
@@ -294,7 +301,7 @@ def laid_out(values, bits):
 
 
 def groups(mixture, registers):
-    """Of each width, its bits, its first register and the one behind its last."""
+    """The groups of a mixture: the bits of each width, its first register, and the register behind its last one."""
     out, total, begin = [], 0.0, 0
     for part in mixture.split("+"):
         bits, share = part.split("x")
@@ -306,7 +313,7 @@ def groups(mixture, registers):
 
 
 def stored(form, registers):
-    """What a bit sketch compares: for each of its parts, the values and how many bits each has."""
+    """The parts that a bit sketch compares: the values of each part, and the bits per value."""
     kind, _, setting = form.partition(":")
     mixed = [register_bits(i, z) for i, z in enumerate(registers)]
     low = [z & 1 for z in mixed]
@@ -338,7 +345,7 @@ def stored(form, registers):
 
 
 def tags(shingle_list, sections, policy):
-    """The place of every distinct shingle: a section counted from 0, or a mask of them."""
+    """The place of every distinct shingle: a section counted from 0, or a mask of sections."""
     out = {}
     for position, x in enumerate(shingle_list):
         section = position * sections // len(shingle_list)
@@ -358,7 +365,7 @@ def sectional(shingle_list, seed, registers, sections, policy):
 
 
 def packed(values, bits):
-    """As many whole values a word as fit, lowest bits first; values of no bits take no words."""
+    """Words with as many whole values as fit, lowest bits first. Values of 0 bits take no words."""
     if bits == 0:
         return []
     each = 32 // bits
@@ -367,7 +374,7 @@ def packed(values, bits):
 
 
 def parse(method):
-    """A text form as its packing, its sections and policy, and the registers below."""
+    """The parts of a text form: the packing, the sections and their policy, and the name and number of the registers."""
     packing, _, base = method.rpartition("/")
     name, _, count = base.rpartition(":")
     sections, policy = None, None
@@ -377,7 +384,7 @@ def parse(method):
 
 
 def registers_of(method, shingle_list, seed):
-    """The words or registers of a method that are not packed further."""
+    """The words or registers of a method, before they are packed."""
     _, sections, policy, name, count = parse(method)
     if policy == "pre":
         first = tags(shingle_list, sections, "")
@@ -443,7 +450,7 @@ def bit_estimate(packing, parts, registers):
 
 
 def sketch_estimate(method, a, b, seed):
-    """The estimate for two documents, from what their sketches are made of."""
+    """The estimate for two documents, from the parts of their sketches."""
     packing, sections, policy, name, count = parse(method)
     if sections and policy != "pre":
         (minima_a, places_a), (minima_b, places_b) = (sectional(x, seed, count, sections, policy) for x in (a, b))
@@ -476,7 +483,7 @@ SECRET = bytes.fromhex(
 
 
 def xxh3_64(data):
-    """XXH3 with 64 bits and seed 0, for 17 to 240 bytes: as long as specs are."""
+    """XXH3 with 64 bits and seed 0, for 17 to 240 bytes, because all specs are that long."""
     size = len(data)
     assert 17 <= size <= 240
 
@@ -501,7 +508,7 @@ def xxh3_64(data):
 
 
 def xxh3_128(data, seed=0):
-    """XXH3 with 128 bits, of any number of bytes, as one integer whose upper half is the upper word."""
+    """XXH3 with 128 bits, for any number of bytes, as one integer whose upper half is the upper word."""
     size = len(data)
     p32_1, p32_2, p32_3 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
     p1, p2, p3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
@@ -611,8 +618,8 @@ def xxh3_128(data, seed=0):
 
 
 def equality_key(text, shingling, how="nfkc+casefold"):
-    """The sixteen bytes by which equal documents are known: of the shingles in order, eight little-endian bytes each, or of
-    the normalised text if there are none."""
+    """The sixteen bytes that equal documents share: the hash of the shingles in order, eight little-endian bytes each, or
+    of the normalised text if there are no shingles."""
     hashes = shingles(text, shingling, how)
     if hashes:
         key = xxh3_128(b"".join(h.to_bytes(8, "little") for h in hashes), 0)
@@ -641,7 +648,7 @@ def steepest_point(bands, rows):
 
 
 def false_candidates(threshold, bands, rows):
-    """Ten neighbours at similarities spread evenly from 0 to 1: how many below the threshold share a band."""
+    """The false candidates of a document with ten neighbours at similarities spread evenly from 0 to 1."""
     steps = 256
     weights = [1] + [4, 2] * (steps // 2 - 1) + [4, 1]
     area = sum(w * curve(i * threshold / steps, bands, rows) for i, w in enumerate(weights))
@@ -649,7 +656,7 @@ def false_candidates(threshold, bands, rows):
 
 
 def choose(threshold, recall, registers):
-    """The bands and rows that reach the recall at the least work: 0.02 for a band key, 1 for a false candidate."""
+    """The bands and rows that reach the recall with the least work: 0.02 per band key, 1 per false candidate."""
     best = None
     for rows in range(1, registers + 1):
         missed = -math.inf if threshold == 1 else math.log1p(-(threshold**rows))
@@ -663,7 +670,7 @@ def choose(threshold, recall, registers):
 
 # --- what the vectors are made of ------------------------------------------------------------------------------------
 
-TEXTS = [  # name, source, and how it is normalised where that is not the default
+TEXTS = [  # name, source, and the normalisation if it is not the default
     ("empty", ""),
     ("only white space", " \t\r\n\u3000\u00a0 "),
     ("only punctuation", "... !? — «»"),
@@ -712,7 +719,7 @@ TEXTS = [  # name, source, and how it is normalised where that is not the defaul
     ("nothing at all", " Ｓtraße  ﬁne É ", "none+keep-space"),
 ]
 
-MARKUP = [  # name, source, normal; from the rule, by hand
+MARKUP = [  # name, source, and the normal form, which was derived from the rule by hand
     ("tags go, blocks separate", "<p class='a>b'>One</p><p>t<b>w</b>o<br/>three", "one two three"),
     ("comments, scripts, styles", "a<!-- <p>x</p> -->b<script>if (1 < 2) x()</script>c<style>p{}</style>d", "ab c d"),
     ("references", "&lt;p&gt; Caf&eacute; &#169; &#x4E2D;&amp;amp; &unknown;", "<p> café © 中&amp; &unknown;"),
@@ -744,7 +751,7 @@ SHINGLED = [
 ]
 SHINGLINGS = ["words:1", "words:3", "words:5", "chars:3", "chars:5", "chars:9"]
 
-SPECS = [  # as given, and the text form if that differs
+SPECS = [  # the spec as given, and its text form if that differs
     ("nfkc+casefold / words:5 / minhash:128 / seed:1",),
     ("nfkc+casefold / words:5 / minhash:128 / seed:2",),
     ("nfkc+casefold / words:5 / minhash:256 / seed:1",),
@@ -818,7 +825,7 @@ def bits(number):
 
 
 def ln(x):
-    """The natural logarithm, each operation as the library does it: Python's floats round the same way."""
+    """The natural logarithm by the same operations as in the library, because floats of Python round in the same way."""
     m, k = math.frexp(x)
     if m < math.sqrt(0.5):
         m, k = m * 2.0, k - 1
@@ -835,7 +842,7 @@ def ln(x):
 
 
 def weigh(document, documents, weighting):
-    """The shingles of a document with their weights, as far as they are positive."""
+    """The shingles of a document that have a positive weight, with their weights."""
     weights = {}
     for shingle in sorted(set(document)):
         count = float(document.count(shingle))
@@ -855,7 +862,7 @@ def weigh(document, documents, weighting):
 
 
 def draw(key, salt):
-    """Distance of the steps, logarithm of the score, shift."""
+    """The draws of a shingle: the distance of the steps, the logarithm of the score, and the shift."""
     outline = ((key & M32) * (salt >> 32 | 1) + (salt & M32)) & M32
     outline ^= outline >> 15
     second = fmix64(key ^ salt)
@@ -872,14 +879,14 @@ def register(key, sample):
 
 
 def samplers(weights, seed, registers):
-    """Keys with weights, and salts."""
+    """The keys of the shingles with their weights, and one salt per register."""
     numbers = splitmix64(seed)
     own = next(numbers)
     return [(fmix64(x ^ own), w) for x, w in sorted(weights.items())], list(islice(numbers, registers))
 
 
 def icws(weights, seed, registers):
-    """Samples as (key, step), all draws finished."""
+    """A sample per register, as (key, step). All draws are computed; the library leaves out draws that cannot win."""
     elements, salts = samplers(weights, seed, registers)
     samples = []
     for salt in salts:
@@ -893,7 +900,7 @@ def icws(weights, seed, registers):
 
 
 def dart_cell(state, gap, limit):
-    """The darts of a cell below a limit, each by its 64 bits."""
+    """The darts of a cell below a limit, as 64 bits each."""
     reached = -ln(((gap ^ M32) + 0.5) / 2.0**32)
     while reached < limit:
         bits = fmix64(state)
@@ -903,7 +910,7 @@ def dart_cell(state, gap, limit):
 
 
 def dart_row(key, seed, row, limit):
-    """The darts of a shingle in a row below a limit, cell by cell, four units wide each."""
+    """The darts of a shingle in a row below a limit. The row is cut into cells that are four units wide."""
     salt = fmix64((seed + row * GOLDEN) & M64)
     state, gap = key ^ salt, ((key & M32) * (salt >> 32 | 1) + (salt & M32)) & M32
     while limit > 0.0:
@@ -913,7 +920,7 @@ def dart_row(key, seed, row, limit):
 
 
 def dart(weights, seed, registers):
-    """Names of the least darts, from far below the first row that can hold one."""
+    """The names of the least darts. Rows are searched from far below the first row that can hold a dart."""
     elements, (row_seed, *_) = samplers(weights, seed, 1)
     lowest = row = -math.frexp(max(weights.values()))[1] - 40
     least = [None] * registers
@@ -940,7 +947,7 @@ def points(entropy, octave):
 
 
 def cws(weights, seed, registers):
-    """Samples as (key, octave, part of it)."""
+    """A sample per register, as (key, octave, part of the octave)."""
     elements, salts = samplers(weights, seed, registers)
     samples = []
     for salt in salts:
@@ -980,7 +987,7 @@ def hex32(values):
 
 
 def published(printed, computed):
-    """A printed number, after a look at whether it is right in every digit."""
+    """A printed number, after a check that it is right in every digit."""
     assert abs(float(printed) - computed) <= 5.0001e-7, (printed, computed)
     return float(printed)
 
@@ -1042,7 +1049,7 @@ def shingle_file():
         dict(name=name, origin=OURS, source=source, shingles={s: hex64(shingles(source, s)) for s in SHINGLINGS})
         for name, source in SHINGLED
     ]
-    # A text of each class of lengths that the hash treats in its own way, with shingles and without.
+    # There is a text of each class of lengths for which the hash has code of its own, with shingles and without.
     longer = [("of %d tokens" % n, " ".join(f"w{i}" for i in range(n))) for n in (20, 34, 140, 300)]
     signs = [("%d signs" % n, "!?" * (n // 2) + "." * (n % 2)) for n in (1, 3, 7, 12, 60, 200, 300)]
     yield "equality", [
@@ -1131,8 +1138,8 @@ def minhash_file():
 
 
 def sketch_methods():
-    """One of each kind and variant with about 16 registers or stored bits, as the library lists them, and then some that
-    fill several words, mix three widths or rest on other registers."""
+    """The methods of the vectors: one of each kind and variant with about 16 registers or stored bits, as the library
+    lists them, and some that fill several words, mix three widths or pack other registers."""
     listed = [f"{base}:16" for base in WHOLE]
     listed += [f"b-bit:{bits}/minhash:16" for bits in range(1, 17)]
     listed += ["bit-hash/minhash:16", "fractional:1x0.5+2x0.5/minhash:16", "fractional,pooled:1x0.5+2x0.5/minhash:16"]
@@ -1311,7 +1318,7 @@ def tune_file():
 
 
 def winnow(window, shingles):
-    """The places of fingerprints: of every window the least shingle, of equal ones the one chosen before, else the last."""
+    """The places of fingerprints: the least shingle of each window. Of equal ones, a chosen one stays, else the last is chosen."""
     chosen = []
     for start in range(max(len(shingles) - window + 1, min(len(shingles), 1))):
         places = range(start, min(start + window, len(shingles)))
@@ -1335,24 +1342,24 @@ def winnow_file():
 
 
 HEADERS = {
-    "hash": "Mixing functions. Numbers are hexadecimal, for they do not fit the signed integers of TOML; seeds are "
+    "hash": "Mixing functions. Numbers are hexadecimal, because they do not fit the signed integers of TOML; seeds are "
     "decimal.",
-    "text": "Normalised texts, their white space treated as `how` says, and the tokens of the normalised text.",
-    "shingle": "Hashes of tokens, of characters and of windows of them, and the shingles of whole texts under "
-    "nfkc+casefold, in order and with repeats. Hexadecimal. Equality keys are sixteen bytes, the first one first.",
-    "minhash": "Coefficients, sketches, band keys. Hexadecimal, seeds decimal. `fold_seed` is the 32-bit seed that a "
-    "shingle is folded with, `key` what it is folded to.",
-    "sketch": "Documents, the words of their sketches by every method, and the estimate for `many` and `overlapping`, "
-    "six digits after the point. Hexadecimal, seeds decimal. A document is its shingles in order, repeats included.",
+    "text": "Normalised texts, with their white space treated by the rule in `how`, and the tokens of the normalised text.",
+    "shingle": "Hashes of tokens, of characters and of windows, and the shingles of whole texts under nfkc+casefold, in "
+    "order and with repeats. Numbers are hexadecimal. Equality keys are sixteen bytes, the first one first.",
+    "minhash": "Coefficients, sketches and band keys. Numbers are hexadecimal, seeds decimal. A shingle is folded with the "
+    "32-bit seed `fold_seed` to `key`.",
+    "sketch": "Documents, the words of their sketches by every method, and the estimate for `many` and `overlapping` with "
+    "six digits after the point. Numbers are hexadecimal, seeds decimal. A document is its shingles in order, with repeats.",
     "spec": "Text forms of specs with their fingerprints (hexadecimal), forms that are refused, and the field that a "
     "comparison of two specs names.",
-    "filter": "Tails, thresholds of looks, what all looks together spend, and comparisons to be expected (digest 06, 4). "
-    "Printed numbers are text and right to half a unit of their last digit; a threshold that is not there does not exist.",
-    "tune": "The S-curve, its points, and the bands and rows chosen for a recall at a threshold. Six digits after the "
-    "point.",
-    "weighted": "Logarithms, weights, draws and sketches of weighted sets. Hexadecimal, floating point numbers by their "
-    "bits, seeds decimal.",
-    "winnow": "Fingerprints: the shingles of a document, the shingles of a window, and the places of those that are chosen.",
+    "filter": "Tails, thresholds of looks, the error of all looks together, and expected comparisons (digest 06, 4). "
+    "Printed numbers are text and right to half a unit of their last digit. A missing threshold does not exist.",
+    "tune": "The S-curve, its points, and the bands and rows chosen for a recall at a threshold, with six digits after "
+    "the point.",
+    "weighted": "Logarithms, weights, draws and sketches of weighted sets. Numbers are hexadecimal, floating-point numbers "
+    "by their bits; seeds are decimal.",
+    "winnow": "Fingerprints: the shingles of a document, the shingles per window, and the places of the chosen shingles.",
 }
 
 
@@ -1387,7 +1394,7 @@ def value(item):
 
 def render(stem, tables):
     header = "\n".join(textwrap.wrap(HEADERS[stem], 110, initial_indent="# ", subsequent_indent="# "))
-    out = [f"{header}\n#\n# Made and checked by reference.py. A value that changes is a breaking change.\n"]
+    out = [f"{header}\n#\n# reference.py writes and checks this file. A changed value is a breaking change.\n"]
     for table, entries in tables:
         for entry in entries:
             nested = {k: v for k, v in entry.items() if isinstance(v, dict)}

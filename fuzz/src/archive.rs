@@ -1,4 +1,4 @@
-//! What the archive decodes.
+//! The decoders of the archive.
 
 use std::io::BufReader;
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ pub fn index_rows(bytes: &[u8]) {
     fuzzing::decode(bytes);
 }
 
-/// So are the lines of an exported index, and whatever was taken in can be read.
+/// Lines of an exported index are imported or refused, and every imported document can be read.
 pub fn index_export(bytes: &[u8]) {
     static INDEX: OnceLock<(TempDir, Index)> = OnceLock::new();
     let (_, index) = INDEX.get_or_init(|| {

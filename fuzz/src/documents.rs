@@ -1,7 +1,7 @@
 //! Documents of every kind, from any bytes.
 //!
-//! Archives have checksums of their parts, so damage to one is found before anything is parsed. To get behind that, the
-//! bytes are put into a whole archive as the part that holds the text.
+//! Archives have checksums of their parts, so damage is found before anything is parsed. To reach the parsers, the bytes become
+//! the part with the text in a valid archive.
 
 use std::io::{Cursor, Write};
 use std::time::Duration;
@@ -9,10 +9,10 @@ use std::time::Duration;
 use minwise_corpus::{ExtractLimits, Extracted, Refusal};
 use zip::write::SimpleFileOptions;
 
-/// What is made of the bytes; the first of them says which.
+/// The kinds of documents that are made of the bytes. The first byte chooses one.
 const KINDS: usize = 6;
 
-/// A file gives text or is refused, and its marks stand before characters of the text, in order.
+/// A file gives text or is refused. Marks are in order, and each stands before a character of the text.
 pub fn extract(bytes: &[u8]) {
     match found(bytes) {
         Some(Ok(found)) => {
@@ -44,7 +44,7 @@ fn found(bytes: &[u8]) -> Option<Result<Extracted, Refusal>> {
     Some(minwise_corpus::extract(&file, name, &limits))
 }
 
-/// Documents to begin with, of each kind one.
+/// Valid documents, one of each kind.
 pub fn seeds() -> Vec<Vec<u8>> {
     let docx = "<w:d><w:p><w:r><w:t xml:space='preserve'>A &amp; b</w:t><w:tab/><w:br/></w:r></w:p><w:tbl><w:tr><w:tc>\
                 <w:p><w:del><w:r><w:t>x</w:t></w:r></w:del><w:t>c</w:t></w:p></w:tc></w:tr></w:tbl></w:d>";

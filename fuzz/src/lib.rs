@@ -1,9 +1,9 @@
-//! What every decoder must put up with: any bytes at all.
+//! Fuzz targets: every decoder must accept or refuse any bytes without a panic.
 //!
-//! A target is a function of bytes that fails by panicking. `cargo +nightly fuzz run spec --features libfuzzer` lets
-//! libFuzzer look for bytes; `tests/smoke.rs` tries some thousands of damaged seeds on any compiler.
+//! A target is a function of bytes that fails by panicking. `cargo +nightly fuzz run spec --features libfuzzer` lets libFuzzer
+//! search for such bytes. `tests/smoke.rs` tries some thousands of damaged seeds on any compiler.
 //!
-//! Files of our own have checksums of every byte, so damage is found before anything is decoded. To get behind that, files
+//! Files of Minwise have checksums of every byte, so damage is found before anything is decoded. To reach the decoders, files
 //! are [sealed](minwise_engine::seal) again after they were damaged.
 
 #![allow(clippy::missing_panics_doc, reason = "a target fails by panicking")]
@@ -31,7 +31,7 @@ pub use batches::batches;
 pub use documents::extract;
 pub use records::{arrow, delimited, jsonl, parquet};
 
-/// A spec that can be read has a text form that gives it again.
+/// If a spec can be parsed, its text form gives the same spec.
 pub fn spec(bytes: &[u8]) {
     let Some(spec) = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<Spec>().ok()) else {
         return;
@@ -39,7 +39,7 @@ pub fn spec(bytes: &[u8]) {
     assert_eq!(spec.to_string().parse::<Spec>().ok(), Some(spec));
 }
 
-/// So has a keeper policy.
+/// If a keeper policy can be parsed, its text form gives the same policy.
 pub fn keep(bytes: &[u8]) {
     let Some(keep) = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<KeepPolicy>().ok()) else {
         return;
@@ -47,7 +47,7 @@ pub fn keep(bytes: &[u8]) {
     assert_eq!(keep.to_string().parse::<KeepPolicy>().ok(), Some(keep));
 }
 
-/// And the path of a field.
+/// If a field path can be parsed, its text form gives the same path.
 pub fn fields(bytes: &[u8]) {
     let Some(path) = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<FieldPath>().ok()) else {
         return;
@@ -58,7 +58,7 @@ pub fn fields(bytes: &[u8]) {
     );
 }
 
-/// A WARC file gives records and gaps that cover it.
+/// The records and gaps of a WARC file cover the whole file.
 pub fn warc(bytes: &[u8]) {
     minwise_corpus::fuzzing::warc(bytes);
 }
@@ -79,12 +79,12 @@ pub fn sketch_file(bytes: &[u8]) {
     });
 }
 
-/// So is a table of document frequencies.
+/// A table of document frequencies is opened or refused.
 pub fn frequency_table(bytes: &[u8]) {
     with_both(bytes, |path| drop(FrequencyTable::open(path)));
 }
 
-/// A run that finds these bytes in its folder goes on with them or refuses them. The first byte says as which file.
+/// A run resumes with these bytes as a file of its work folder, or refuses them. The first byte chooses the file.
 pub fn run_folder(bytes: &[u8]) {
     let Some((which, content)) = bytes.split_first() else { return };
     let piece = PIECES[*which as usize % PIECES.len()];
@@ -106,9 +106,9 @@ pub fn run_folder(bytes: &[u8]) {
 /// The files in the folder of a run.
 pub const PIECES: [&str; 5] = ["manifest", "segment-000000", "groups", "batch-000000", "finishing"];
 
-/// A run over a small corpus, and what it leaves in its folder.
+/// A run over a small corpus, with the files of its work folder.
 struct Run {
-    /// Where the corpus is.
+    /// The folder of the corpus.
     folder: TempDir,
     corpus: Corpus,
     pieces: Vec<(&'static str, Vec<u8>)>,
@@ -159,7 +159,7 @@ fn finish(corpus: &Corpus, work: &Path, resume: bool) -> Result<(), minwise_engi
     work.note_outputs(&[("out.jsonl".to_owned(), false)])
 }
 
-/// Files that decoders take, to begin with.
+/// Valid files from which the damaged ones are made.
 #[must_use]
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     let texts = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect();
@@ -205,7 +205,7 @@ fn write(path: &Path, bytes: &[u8]) {
     fs_err::write(path, bytes).expect("there is room");
 }
 
-/// Tries the bytes as a file as they are, and with checksums that fit.
+/// Opens a file with these bytes, and a file with the same bytes and right checksums.
 fn with_both(bytes: &[u8], open: impl Fn(&Path)) {
     let folder = folder();
     let path = folder.path().join("file");

@@ -11,34 +11,34 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-/// Lines become documents or rejects, whatever is in them.
+/// Lines become documents or rejects, whatever their bytes are.
 pub fn jsonl(bytes: &[u8]) {
     assert!(read(bytes, Format::JSONL), "content never makes a scan fail");
 }
 
-/// So do delimited records, once their header can be read. The first byte says by what they are delimited.
+/// If the header can be read, delimited records become documents or rejects. The first byte chooses commas or tabs.
 pub fn delimited(bytes: &[u8]) {
     let Some((which, content)) = bytes.split_first() else { return };
     let format = if which % 2 == 0 { Format::CSV } else { Format::TSV };
     assert!(read(content, format), "content never makes a scan fail");
 }
 
-/// A table is read or said to be damaged.
+/// An Arrow file or stream is read, or refused as damaged.
 pub fn arrow(bytes: &[u8]) {
     read(bytes, Format::ARROW);
 }
 
-/// So is this one.
+/// A Parquet file is read, or refused as damaged.
 pub fn parquet(bytes: &[u8]) {
     read(bytes, Format::PARQUET);
 }
 
-/// Reads everything; says whether that went well. A document that is read again is the same.
+/// Reads all documents, and each of them again, which must give the same text. Returns whether all scans succeeded.
 fn read(bytes: &[u8], format: Format) -> bool {
     let folder = crate::folder();
     let path = folder.path().join("in");
     crate::write(&path, bytes);
-    // A table without one of its fields is refused.
+    // Only JSONL gets all fields, because a table without one of its fields is refused.
     let fields: &[&str] = if format == Format::JSONL {
         &["text", "a.b", "a[0]", "a[].b", "c[][]"]
     } else {
@@ -47,7 +47,7 @@ fn read(bytes: &[u8], format: Format) -> bool {
     let options = ReadOptions::default()
         .text_fields(fields.iter().filter_map(|field| field.parse().ok()).collect())
         .format(InputFormat::Only(format));
-    // What has no text at all, or no header, is refused.
+    // A file without a field of texts, or without a header, is refused.
     let Ok(corpus) = Corpus::open(&[path.into()], &options, &Unobserved) else {
         return true;
     };
@@ -67,7 +67,7 @@ fn read(bytes: &[u8], format: Format) -> bool {
     whole
 }
 
-/// Files that can be read, to begin with.
+/// Valid files from which the damaged ones are made.
 pub(crate) fn seeds(target: &str) -> Vec<Vec<u8>> {
     let texts = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect();
     match target {
@@ -90,7 +90,7 @@ const TEXTS: [&str; 4] = ["one text", "", "another text, which is longer", "æ–‡æ
 fn arrow_seeds() -> Vec<Vec<u8>> {
     let column = || Arc::new(StringArray::from(TEXTS.to_vec())) as ArrayRef;
     let batch = RecordBatch::try_from_iter([("id", column()), ("text", column())]).expect("two columns");
-    // Short texts are stored as they are, whatever the compression, so that a long one is there too.
+    // There is a long text, too, because short ones are stored uncompressed.
     let long = Arc::new(StringArray::from(vec![TEXTS[2].repeat(100); TEXTS.len()])) as ArrayRef;
     let packed = RecordBatch::try_from_iter([("text", column()), ("long", long)]).expect("two columns");
     let mut seeds = vec![];

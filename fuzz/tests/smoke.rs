@@ -1,4 +1,4 @@
-//! Every target on damaged seeds, so that a decoder that has lost its footing is noticed without a fuzzer.
+//! Runs every target on damaged seeds, so that a decoder that panics is noticed without a fuzzer.
 
 use minwise::hash::SplitMix64;
 use minwise_fuzz as fuzz;

@@ -1,6 +1,6 @@
-"""Data of other libraries: what goes into a run, and rows back in the type that came in.
+"""Adapters: data of other libraries for a run, and the rows of a result in the type of the data.
 
-No library is imported here unless one of its objects was handed in: such an object's library is in ``sys.modules`` already.
+No library is imported to recognise its objects, because the library of an object is in ``sys.modules`` already.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from ._errors import InputError, SettingError
 Source = tuple[Any, ...]
 R = TypeVar("R")
 
-#: The column of the text where its own name would mean a path.
+#: The name of the text column in a run, if its own name would mean a path.
 TEXT = "minwise:text"
-#: The column of the ids where its own name would mean a path, or is that of the text. In a spool, the id as it came in.
+#: The name of the id column in a run, if the text column has its own name. In a spool, this field has the original id.
 ID = "minwise:id"
 
 
@@ -34,7 +34,7 @@ def type_name(value: object) -> str:
 
 
 def loaded(name: str) -> Any:
-    """A library that was imported already, or None."""
+    """The module of a library, or None if it was not imported yet."""
     return sys.modules.get(name)
 
 
@@ -65,15 +65,15 @@ class Adapted:
     ) -> None:
         #: The source as the extension module takes it.
         self.source = source
-        #: Returns the rows whose place in the mask is true, in the type that came in.
+        #: Returns the rows whose place in the mask is true, in the type of the data.
         self.take = take
-        #: The id of each row as it came in, or None if rows go by their position.
+        #: The original id of each row, or None if rows are named by their position.
         self.ids = ids
         #: The column of the text, if the data is a table.
         self.text = text
-        #: The field of the text as the run is told it; another one than `text` if the column's name would mean a path.
+        #: The field of the text in the run, which differs from `text` if the name of the column would mean a path.
         self.field = field if field is not None else text
-        #: The column of the ids as the run is told it, if it is not the one that was asked for.
+        #: The column of the ids in the run, or None if it is the column that was asked for.
         self.id_column = id_column
         #: Temporary files that must live as long as the result.
         self.spool = spool
@@ -83,7 +83,7 @@ class Adapted:
 
 
 def text_list(data: Any, name: str) -> Any:
-    """Texts of an object that is neither a list nor Arrow data. Called by the extension module."""
+    """Texts of an object that is neither a list nor Arrow data. The extension module calls this function."""
     if isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"{name} is {type_name(data)}: it must be a list of str")
     if isinstance(data, Mapping):
@@ -143,7 +143,7 @@ def choose_text(text: str | None, names: Sequence[str], strings: Sequence[str], 
 
 
 def roots(field: str) -> list[str]:
-    """The columns that a field such as `title,meta.body` begins in."""
+    """The columns in which the paths of a field begin: `title` and `meta` for `title,meta.body`."""
     return [re.split(r"[.\[]", part.strip(), maxsplit=1)[0] for part in field.split(",")]
 
 
@@ -167,7 +167,7 @@ def given_ids(id: Any, length: int | None) -> list[Any]:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, or a missing value of pandas, of which a comparison cannot be a condition."""
+    """Whether a value is None, NaN, or a missing value of pandas, which has no truth value in comparisons."""
     if value is None:
         return True
     if isinstance(value, float):
@@ -176,15 +176,15 @@ def is_missing(value: Any) -> bool:
 
 
 def id_texts(ids: Iterable[Any]) -> list[str | None]:
-    """Ids as text, and None where there is none."""
+    """Ids as text; None for a missing id."""
     return [None if is_missing(id) else str(id) for id in ids]
 
 
 def shown_ids(ids: list[Any], names: Callable[[list[int]], list[str | None]] | None) -> list[Any]:
-    """Ids as they came in; the position where there is none.
+    """The original ids; the position for a missing id.
 
-    ``names`` returns the ids that a run has for positions: of ids that repeat, all but one have a number, such as ``id#2``.
-    It is None if no id repeats.
+    ``names`` returns the ids that a run has for positions: if an id repeats, the run adds a number to all but one of them,
+    such as ``id#2``. ``names`` is None if no id repeats.
     """
     texts = id_texts(ids)
     shown = [position if text is None else id for position, (id, text) in enumerate(zip(ids, texts))]
@@ -197,7 +197,7 @@ def shown_ids(ids: list[Any], names: Callable[[list[int]], list[str | None]] | N
 
 
 def is_plain(name: str) -> bool:
-    """Whether the name of a column is one in a run, where ``a.b`` and ``a[]`` mean a path, and ``a,b`` means two columns."""
+    """Whether a run takes a name for one column. To a run, ``a.b`` and ``a[]`` are paths, and ``a,b`` is two columns."""
     return bool(name) and not any(sign in name for sign in ".,[")
 
 
@@ -205,13 +205,13 @@ def is_plain(name: str) -> bool:
 
 
 def _remove_own(folder: str, process: int) -> None:
-    # A forked process ends too, and the folder is that of the process which made it.
+    # A forked process ends, too, but the folder belongs to the process that made it.
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 class Spool:
-    """Rows of a stream in a temporary file, from which a run reads them, and the caller again."""
+    """A temporary file with the rows of a stream. The run reads them, and the caller reads them again."""
 
     def __init__(self, folder: str | os.PathLike[str] | None) -> None:
         try:
@@ -245,7 +245,7 @@ class Spool:
 
     def close(self) -> None:
         with suppress(OSError):
-            # A disk that was full is still full.
+            # The error is ignored, because writing to a full disk has raised it before.
             self._file.close()
         self._remove()
 
@@ -255,7 +255,7 @@ class Spool:
 
 
 def without_nan(value: Any) -> Any:
-    """The value with null for numbers that JSON does not have."""
+    """A value with None instead of NaN and infinity, which JSON does not have."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
@@ -266,7 +266,7 @@ def without_nan(value: Any) -> Any:
 
 
 def as_text(value: Any) -> Any:
-    """A value that JSON does not have, as the command would see it in a file."""
+    """Converts a value that JSON does not have to the form that files for the command have."""
     if hasattr(value, "isoformat"):
         return value.isoformat()
     if hasattr(value, "item"):
@@ -275,7 +275,7 @@ def as_text(value: Any) -> Any:
 
 
 class Stream(Generic[R]):
-    """Rows of a generator that stay or were removed, which can be iterated any number of times as long as the result is open.
+    """The kept or the removed rows of a generator. They can be iterated any number of times while the result is open.
 
     >>> import minwise
     >>> with minwise.dedup(text for text in ["a rose", "A rose!", "a daffodil"]) as result:
@@ -308,7 +308,7 @@ class Stream(Generic[R]):
 
 
 class Wanted:
-    """What a run asks of its data."""
+    """The settings by which the data of an argument is adapted."""
 
     __slots__ = ("text", "id", "fields", "temp_dir", "name", "errors", "column", "id_column")
 
@@ -324,12 +324,13 @@ class Wanted:
         id_column: str = "id",
     ) -> None:
         self.text = text
-        #: The field that texts get. Only references have it, whose text must be in the field of the data.
+        #: The field for the text. Only references have this field, because their text must be in the same field as that of the
+        #: data.
         self.column = column
-        #: The column that ids get.
+        #: The column for the ids.
         self.id_column = id_column
         self.id = id
-        #: Fields that the keeper policy looks at.
+        #: Fields that the keeper policy reads.
         self.fields = fields
         self.temp_dir = temp_dir
         self.name = name
@@ -337,7 +338,7 @@ class Wanted:
 
 
 def adapt(data: Any, wanted: Wanted) -> Adapted:
-    """Data of any kind, ready for a run."""
+    """Makes data of any kind ready for a run."""
     name = wanted.name
     if isinstance(data, str):
         raise TypeError(
@@ -360,7 +361,7 @@ def adapt(data: Any, wanted: Wanted) -> Adapted:
     if is_a(data, "polars", "DataFrame"):
         return adapt_polars(data, data, lambda frame: frame, wanted)
     if is_a(data, "polars", "LazyFrame"):
-        # The rows are needed twice: for the run, and for the caller.
+        # The frame is collected once, because its rows are needed twice: for the run, and for the caller.
         collected = data.collect()
         return adapt_polars(data, collected, lambda frame: frame.lazy(), wanted)
     if is_a(data, "pyarrow", "Array", "ChunkedArray"):
@@ -389,7 +390,7 @@ ACCEPTED = (
 
 
 def refused(data: Any, name: str) -> TypeError:
-    """The error for data of a type that no run takes, with the way to data that one does."""
+    """The error for data of a type that no run takes, with a way to convert the data."""
     way = ""
     if isinstance(data, (set, frozenset)):
         way = f"; a set has no order, by which a run decides: pass sorted({name})"
@@ -426,7 +427,7 @@ def arrow_rows(data: Any, mask: list[bool]) -> Any:
     try:
         return data.filter(arrow_mask(mask))
     except pyarrow.ArrowNotImplementedError:
-        # pyarrow cannot filter all types, and among them views of strings, but it can join parts of any.
+        # pyarrow cannot filter all types, such as views of strings, but it can slice and join columns of all types.
         ends = [at for at, (one, next) in enumerate(zip([False, *mask], [*mask, False])) if one != next]
         parts = [data.slice(start, end - start) for start, end in zip(ends[::2], ends[1::2])] or [data.slice(0, 0)]
     if isinstance(data, pyarrow.Table):
@@ -439,7 +440,7 @@ def arrow_rows(data: Any, mask: list[bool]) -> Any:
 
 
 def adapt_texts(data: Any, texts: Any, take: Callable[[list[bool]], Any], wanted: Wanted) -> Adapted:
-    """One column of texts."""
+    """Adapts one column of texts."""
     if wanted.column is None and wanted.text is not None:
         raise SettingError(
             f"`text` names a column, and {wanted.name} is {type_name(data)} without columns", settings=["text"]
@@ -488,7 +489,7 @@ def check_surrogates(value: Any, place: str) -> None:
 
 
 class _Fields:
-    """How the fields of records are named in a spool. The first record decides."""
+    """The names of the fields of records in a spool. They follow from the first record."""
 
     def __init__(self, first: Mapping[Any, Any], wanted: Wanted) -> None:
         names = [str(name) for name in first]
@@ -498,7 +499,7 @@ class _Fields:
         self.field = self.text
         if self.is_whole and (wanted.column is not None or not is_plain(self.text)):
             self.field = wanted.column or TEXT
-        #: The field that the ids come from.
+        #: The field of the records that has the ids.
         self.id: str | None = None
         if wanted.id is None or isinstance(wanted.id, str):
             name = wanted.id if wanted.id is not None else "id"
@@ -508,14 +509,14 @@ class _Fields:
         self.others = {root for field in wanted.fields for root in roots(field)} - {self.id}
 
     def spooled(self, row: Mapping[Any, Any], id: Any, is_stream: bool) -> dict[str, Any]:
-        """The record as the run reads it. Of a stream, it has all that :meth:`restored` needs."""
+        """The record as the run reads it. A record of a stream keeps all its fields for :meth:`restored`."""
         out: dict[str, Any] = dict(row) if is_stream else {}
         if not is_stream:
             out.update((name, row[name]) for name in (*self.texts, *self.others) if name in row)
         if self.field != self.text and self.text in row:
             out[self.field] = out.pop(self.text)
         if is_stream and self.id_column in row:
-            # The run reads ids as text.
+            # The original id goes to a field of its own, because the run reads ids as text.
             out[ID] = row[self.id_column]
         text = None if is_missing(id) else str(id)
         if text is None:
@@ -525,7 +526,7 @@ class _Fields:
         return out
 
     def restored(self, row: dict[str, Any]) -> dict[str, Any]:
-        """The record of a stream as it came in."""
+        """The original record of a stream."""
         if self.id_column != ID and ID in row:
             row[self.id_column] = row.pop(ID)
         else:
@@ -536,7 +537,7 @@ class _Fields:
 
 
 def adapt_records(data: Any, take: Callable[[list[bool]], Any] | None, wanted: Wanted) -> Adapted:
-    """Rows that are dictionaries. They go to a temporary file as JSON, so that fields mean what they mean in the command."""
+    """Adapts rows that are dictionaries. They go to a temporary file as JSON, so that fields mean the same as in the command."""
     is_beside = wanted.id is not None and not isinstance(wanted.id, str)
     beside = given_ids(wanted.id, None) if is_beside else []
     spool = Spool(wanted.temp_dir)
@@ -585,7 +586,7 @@ def adapt_records(data: Any, take: Callable[[list[bool]], Any] | None, wanted: W
 
 
 def adapt_stream(data: Iterable[Any], wanted: Wanted) -> Adapted:
-    """A generator. It can be read once, so its rows go to a temporary file."""
+    """Adapts a generator. A generator can be read only once, so its rows go to a temporary file."""
     rows = iter(data)
     first: list[Any] = []
     for row in rows:
@@ -637,9 +638,9 @@ def adapt_table(
     take: Callable[[list[bool]], Any],
     wanted: Wanted,
 ) -> Adapted:
-    """The columns that a run needs of a table, and the ids of its rows.
+    """Adapts a table: the columns that a run needs, and the ids of the rows.
 
-    ``columns`` makes a table of some columns with other names, ``values`` the list of a column.
+    ``columns`` makes a table of some columns with new names. ``values`` returns a column as a list.
     """
     if len(set(names)) != len(names):
         raise SettingError(f"{what} has two columns of one name", settings=["text"])
@@ -670,7 +671,7 @@ def adapt_polars(data: Any, frame: Any, back: Callable[[Any], Any], wanted: Want
 
     def column(old: str, new: str) -> Any:
         series = frame.get_column(old).alias(new)
-        # Columns of missing values only have a type of their own, which Arrow libraries hand over in different ways.
+        # A column without any value has the type Null, which Arrow libraries export in different ways.
         return series.cast(polars.String) if series.dtype == polars.Null else series
 
     kinds = tuple(filter(None, (polars.String, polars.Categorical, getattr(polars, "Enum", None))))
@@ -679,7 +680,7 @@ def adapt_polars(data: Any, frame: Any, back: Callable[[Any], Any], wanted: Want
         [name for name, kind in frame.schema.items() if any(kind == text for text in kinds)],
         f"the {type_name(data)}",
         frame.height,
-        # Columns by themselves, because `select` takes some names for patterns.
+        # Columns are taken one by one, because `select` takes some names for patterns.
         lambda names: polars.DataFrame([column(old, new) for old, new in names.items()]),
         lambda name: list(frame.get_column(name).to_list()),
         lambda mask: back(frame.filter(polars_mask(mask))),
@@ -714,17 +715,17 @@ def adapt_arrow(data: Any, table: Any, back: Callable[[Any], Any], wanted: Wante
 
 
 def adapt_duckdb(data: Any, wanted: Wanted) -> Adapted:
-    # DuckDB hands its rows over as Arrow data.
+    # pyarrow is imported, because DuckDB exports its rows as a table of pyarrow.
     import pyarrow  # type: ignore[import-untyped,unused-ignore]  # noqa: F401
 
     fetch = getattr(data, "to_arrow_table", None) or data.fetch_arrow_table
     table = fetch()
-    # The relation's own connection is not to be had, so the rows come back on the default one.
+    # The rows come back on the default connection, because a relation does not give its own.
     return adapt_arrow(data, table, loaded("duckdb").from_arrow, wanted)
 
 
 def adapt_dataset(data: Any, wanted: Wanted) -> Adapted:
-    """A dataset of Hugging Face. Its rows may be a selection of its table."""
+    """Adapts a dataset of Hugging Face, whose rows may be a selection of its table."""
 
     def columns(chosen: dict[str, str]) -> Any:
         table = data.select_columns(list(chosen)).with_format("arrow")[:]
@@ -763,7 +764,7 @@ def adapt_pandas(data: Any, wanted: Wanted) -> Adapted:
         named = None if ids is None else id_texts(ids)
         source = ("texts", texts, named, f"{wanted.name}[{text!r}]")
         return Adapted(source, take, ids=ids, text=text, field=text if is_plain(text) else TEXT)
-    # Fields of a keeper policy have types of their own, which records keep.
+    # The rows become records, because records keep the types of the fields that a keeper policy reads.
     sought = {text, *roots(text), *(root for field in wanted.fields for root in roots(field)), id_column}
     columns = {name: pandas_texts(data[by_name[name]]) for name in names if name in sought}
     rows = [dict(zip(columns, values)) for values in zip(*columns.values())]
@@ -788,13 +789,13 @@ def is_pandas_text(column: Any) -> bool:
         first = next((value for value in column if isinstance(value, str)), None)
         return first is not None
     if kind == "category":
-        # Categories may be numbers or dates.
+        # Categories may be numbers or dates, so all of them are looked at.
         return all(isinstance(value, str) for value in column.cat.categories)
     return kind.startswith("str") or kind == "large_string[pyarrow]"
 
 
 def adapt_capsules(data: Any, wanted: Wanted) -> Adapted:
-    """Arrow data of a library that is not known here. pyarrow selects its rows."""
+    """Adapts Arrow data of any other library. pyarrow selects its rows."""
     try:
         import pyarrow  # type: ignore[import-untyped,unused-ignore]
     except ImportError:

@@ -1,4 +1,4 @@
-"""Reads pickles that datasketch wrote, without running anything of them."""
+"""Reads pickles that datasketch wrote, without running code of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _Shell:
-    """An object of datasketch as a pickle describes it. Nothing of it runs."""
+    """An object of datasketch, as a pickle describes it. None of its code runs."""
 
     name = ""
 
@@ -38,7 +38,7 @@ def _shell(name: str) -> type[_Shell]:
 
 
 def _attribute(value: Any, name: str) -> None:
-    """Stands for ``getattr`` in pickles: an index has a method of its own as an attribute, which is not needed."""
+    """Stands for ``getattr`` in pickles. The pickle of an index has one of its own methods, which is not needed."""
 
 
 _SHELLS = {
@@ -51,8 +51,8 @@ _SHELLS = {
 
 
 class _Dtype:
-    """Stands for ``numpy.dtype`` in pickles. Only numbers are admitted, because an array of objects over given bytes would read
-    memory that is not its own."""
+    """Stands for ``numpy.dtype`` in pickles. Only numbers are admitted, because an array of objects over given bytes would
+    read memory that is not its own."""
 
     def __init__(self, name: str, align: bool = False, copy: bool = False) -> None:
         self.kind = numpy.dtype(str(name))
@@ -96,7 +96,7 @@ def _latin(text: str, codec: str) -> bytes:
     return text.encode("latin-1")
 
 
-#: Names that a pickle of datasketch may have besides: builders of arrays, for which our own stand, and containers.
+#: Other names that a pickle of datasketch may have: containers, and builders of arrays, which our own functions replace.
 _ADMITTED: dict[tuple[str, str], Any] = {
     ("numpy", "ndarray"): _Array,
     ("numpy", "dtype"): _Dtype,
@@ -116,7 +116,7 @@ _ADMITTED: dict[tuple[str, str], Any] = {
 
 
 class _Unpickler(pickle.Unpickler):
-    """Reads pickles of datasketch, and refuses every name that is not one of its own."""
+    """Reads pickles of datasketch, and refuses every name that they do not need."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in _SHELLS:
@@ -173,7 +173,7 @@ def _table(storage: Any) -> dict[Any, Any]:
 
 
 def _converted_index(state: dict[str, Any]) -> MinHashLSH:
-    """An index of its band keys. They are the registers of the bands, so that no sketch is needed; further ones are lost."""
+    """Makes an index from its band keys, which are the registers of the bands. Registers outside the bands are lost."""
     if state.get("hashfunc") is not None:
         raise InputError("the index has hashed band keys, so that its registers are lost: build it anew", code="pickle")
     bands, rows, registers = state["b"], state["r"], state["h"]

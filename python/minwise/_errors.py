@@ -8,7 +8,7 @@ import warnings
 class MinwiseError(Exception):
     """The base of all exceptions of this package.
 
-    ``code`` is a stable name of what went wrong, and ``hint`` is what to try instead, or None.
+    ``code`` is the stable name of the error. ``hint`` is a suggestion what to try instead, or None.
 
     >>> import minwise
     >>> try:
@@ -84,7 +84,7 @@ class SpecMismatch(MinwiseError, ValueError):
 
 
 class InputError(MinwiseError, OSError):
-    """A file cannot be read or written. ``errno`` is that of the operating system, if there is one.
+    """A file cannot be read or written. ``errno`` is the error number of the operating system, or None.
 
     >>> import minwise
     >>> try:

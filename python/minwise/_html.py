@@ -1,4 +1,4 @@
-"""Results as HTML, for notebooks. Colours follow the reader's, because only `currentColor` and shares of it are used."""
+"""Results as HTML, for notebooks. Colours follow the reader's theme, because only `currentColor` and shares of it are used."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _number(value: int) -> str:
 
 
 def dedup(result: Dedup[Any]) -> str:
-    """Counts, and the first decisions."""
+    """The counts of a result, and its first decisions."""
     summary = result.summary
     kept = sum(result._mask)
     removed = len(result.decisions)
@@ -51,7 +51,7 @@ Shown = tuple[str, list[tuple[int, int]]]
 
 
 def comparison(found: Comparison, left: Shown, right: Shown) -> str:
-    """Similarities, and both texts with the shared passages marked. Each text comes with the places of its passages."""
+    """The similarities of two texts, and both texts with their shared passages marked. ``Shown`` has the places of passages."""
     estimate = "none" if found.estimate is None else f"{found.estimate.value:.3f} ± {found.estimate.standard_error:.3f}"
     head = _table(
         ["similarity", "containment of left", "containment of right", "estimate"],
@@ -78,7 +78,7 @@ def _marked(text: str, places: list[tuple[int, int]]) -> str:
 
 
 def plan(chosen: Plan) -> str:
-    """The numbers, and the S-curve as a picture."""
+    """The numbers of a plan, and its S-curve as a picture."""
     points = " ".join(f"{40 + 200 * s / 50:.1f},{110 - 100 * chosen.probability(s / 50):.1f}" for s in range(51))
     at = 40 + 200 * chosen.threshold
     curve = (

@@ -29,13 +29,13 @@ class SharedPassage(NamedTuple):
     ('herons nest in the old willow by the mill pond', 10)
     """
 
-    #: Where it stands in the checked text.
+    #: The place of the passage in the checked text.
     query: slice
-    #: Where it stands in the document; None if the archive keeps no texts.
+    #: The place of the passage in the document; None if the archive keeps no texts.
     document: slice | None
-    #: Its length in words, or in characters if shingles are made of them.
+    #: The length of the passage in words, or in characters if shingles are made of characters.
     tokens: int
-    #: Whether it stands elsewhere in the order of the passages of the document.
+    #: Whether the passage stands elsewhere in the order of the passages of the document.
     moved: bool
 
 
@@ -63,7 +63,7 @@ class Match(NamedTuple):
     weighted: float | None
     #: Tokens of the longest shared passage.
     longest_passage: int
-    #: Why it is listed: ``similarity``, ``containment`` or ``passage``.
+    #: The reasons why the document is listed: ``similarity``, ``containment`` or ``passage``.
     reasons: tuple[str, ...]
     passages: tuple[SharedPassage, ...]
 
@@ -85,10 +85,10 @@ class Added(NamedTuple):
 
 
 class Index:
-    """An archive of documents on disk, which says what a new document repeats of it.
+    """An archive of documents on disk. ``check`` finds the documents that a new text repeats.
 
-    The folder is that of ``minwise index``, ``minwise check`` and ``minwise serve``. One process at a time can have it open. A
-    change is on disk when its call returns, and is made whole or not at all.
+    ``minwise index``, ``minwise check`` and ``minwise serve`` use the same folder. Only one process at a time can have an
+    archive open. A change is on disk when its call returns, and is made whole or not at all.
 
     >>> import minwise, tempfile
     >>> with tempfile.TemporaryDirectory() as folder, minwise.Index.create(folder + "/archive") as index:
@@ -117,7 +117,7 @@ class Index:
         bits: float | None = 8,
         texts: bool = True,
     ) -> Index:
-        """Makes an archive in a folder that is not there or empty, as ``minwise index create`` does.
+        """Makes an archive in a folder that does not exist or is empty, as ``minwise index create`` does.
 
         :param threshold: the similarity at which documents are found with the probability ``recall``.
         :param passage: tokens of a shared passage that is certain to be found.
@@ -153,10 +153,10 @@ class Index:
         *,
         threads: int | None = None,
     ) -> Added:
-        """Adds documents, all of them or none. A document whose id is there already replaces it.
+        """Adds documents, all of them or none. If the archive has an id already, the new document replaces the old one.
 
-        ``documents`` is a mapping from ids to texts, pairs of id and text, or records with ``id``, ``text`` and, where there
-        is one, ``title``; all other fields of a record are metadata.
+        ``documents`` is a mapping from ids to texts, pairs of id and text, or records with ``id``, ``text`` and an optional
+        ``title``; all other fields of a record are metadata.
         """
         ids: list[str] = []
         texts: list[Any] = []
@@ -212,12 +212,12 @@ class Index:
         metadata: Mapping[str, Any] | None = None,
         itself: str | None = None,
     ) -> list[Match]:
-        """Says what a text repeats of the archive: the most similar documents first, with the passages that both share.
+        """Finds the documents that a text repeats: the most similar documents first, with the passages that both share.
 
         The options are those of ``minwise check`` and of the API of the server.
 
-        :param metadata: what is known of the text, for ``exclude``.
-        :param itself: the id of the text, if it is in the archive and is not to be found.
+        :param metadata: the metadata of the text, for ``exclude``.
+        :param itself: the id of the text in the archive; this document is not reported.
         """
         options = {
             "threshold": threshold,
@@ -275,12 +275,12 @@ class Index:
         return self._archive.ids()
 
     def statistics(self) -> dict[str, int]:
-        """What the archive has and takes: documents, bytes of texts, bytes on disk and so on."""
+        """Counts and sizes of the archive: documents, bytes of texts, bytes on disk and so on."""
         found: dict[str, int] = json.loads(self._archive.statistics())
         return found
 
     def compact(self, *, progress: Progress = None, cancel: Callable[[], bool] | None = None) -> None:
-        """Merges the changes, and drops from the files what was removed."""
+        """Merges the changes, and drops removed documents from the files."""
         check_cancel(cancel)
         with Followed(progress) as function:
             self._archive.compact(function, cancel)
@@ -308,13 +308,13 @@ class Index:
 
 
 class _Characters:
-    """From bytes of a text, as the archive counts, to characters, as Python does."""
+    """Converts byte offsets in a text, which the archive has, to character offsets, which Python has."""
 
     __slots__ = ("_bytes", "_places")
 
     def __init__(self, text: str) -> None:
         self._bytes: bytes | None = None
-        #: Of a text with surrogates, where each character of the repaired text stands, and the end.
+        #: For a text with surrogates, the position in it of each character of the repaired text, and its length.
         self._places: list[int] | None = None
         if text.isascii():
             return
@@ -336,7 +336,10 @@ class _Characters:
 
 
 def _repaired(text: str) -> tuple[str, list[int]]:
-    """A text as the archive has it: two surrogates that make a pair are one character, and others are U+FFFD."""
+    """A text as the archive has it, and the position of each of its characters in the original text.
+
+    A pair of surrogates becomes one character, and a lone surrogate becomes U+FFFD.
+    """
     out: list[str] = []
     places: list[int] = []
     at = 0

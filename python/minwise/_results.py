@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ._minwise import Comparison
 
 T = TypeVar("T")
-#: The type of the data of a result, which only comes out of it.
+#: The type of the data of a result, which is covariant, because a result only returns its data.
 D = TypeVar("D", covariant=True)
 R = TypeVar("R")
 
@@ -63,7 +63,7 @@ class Decision(NamedTuple):
     id: Any
     #: The id of the document that is kept in its stead.
     duplicate_of: Any
-    #: The exact similarity of the two.
+    #: The exact similarity of both documents.
     similarity: float
     #: The position of the removed document.
     position: int
@@ -99,7 +99,7 @@ class Cluster(NamedTuple):
 
 
 class Reject(NamedTuple):
-    """A record that is no document. It is neither kept nor removed.
+    """A record that is no document, and is neither kept nor removed.
 
     >>> import minwise
     >>> reject = minwise.dedup(["a rose", None], null="reject").rejects[0]
@@ -296,7 +296,7 @@ class _Rows(Sequence[T]):
 
 
 class Decisions(_Rows[Decision]):
-    """What was removed and why: a sequence of :class:`Decision`, and an Arrow stream of the same columns.
+    """The decisions of a run: a sequence of :class:`Decision`, and an Arrow stream of the same columns.
 
     >>> import minwise
     >>> decisions = minwise.dedup(["a rose", "A rose!", "a ROSE?"]).decisions
@@ -398,7 +398,7 @@ class Pairs(_Rows[Pair]):
 
 
 class _Run:
-    """The run of a result and of those that were restored from it, which are closed together."""
+    """The run of a result. Results of :meth:`Dedup.restore` share it, so that all are closed together."""
 
     __slots__ = ("run",)
 
@@ -407,7 +407,7 @@ class _Run:
 
 
 class _Side:
-    """A property for the rows of one side. Of a generator, they are a stream; else they have the type that came in."""
+    """A property for the kept or the removed rows. For a generator, they are a stream, else they have the type of the data."""
 
     def __init__(self, rows: Callable[[Dedup[Any]], Any], doc: str) -> None:
         self._rows = rows
@@ -429,7 +429,7 @@ class _Side:
 class Dedup(Generic[D]):
     """The result of :func:`minwise.dedup`.
 
-    ``kept`` and ``removed`` are rows of the data in the type that came in. A result is a context manager: if the data is a
+    ``kept`` and ``removed`` are rows of the data, in the type of the data. A result is a context manager: if the data is a
     generator, its rows are in a temporary file until ``close``.
 
     >>> import minwise
@@ -493,9 +493,9 @@ class Dedup(Generic[D]):
             self._removed = self._rows(mask)
         return self._removed
 
-    kept: _Side = _Side(_kept_rows, "The rows that stay, in the type that came in.")
+    kept: _Side = _Side(_kept_rows, "The rows that stay, in the type of the data.")
     removed: _Side = _Side(
-        _removed_rows, "The rows that were removed, in the type that came in. Rejected records are not among them."
+        _removed_rows, "The rows that were removed, in the type of the data. Rejected records are not among them."
     )
 
     @property
@@ -514,13 +514,13 @@ class Dedup(Generic[D]):
 
     @property
     def decisions(self) -> Decisions:
-        """What was removed, in the order of the data: id, id of the kept document, exact similarity."""
+        """The removed documents in the order of the data: id, id of the kept document, exact similarity."""
         return self._decisions
 
     def columns(self) -> dict[str, list[Any]]:
         """The decisions as columns with one value per row of the data, to be added to a table.
 
-        ``kept`` says whether the row stays. ``duplicate_of`` has the id of the document that is kept instead of the row, and
+        ``kept`` is true if the row stays. ``duplicate_of`` has the id of the document that is kept instead of the row, and
         ``similarity`` the exact similarity of the two; both are None if the row was not removed. ``cluster`` has the position of
         the row that stays, which is the row itself if it was kept; it is None if the kept document is of ``against``, and if
         the row was rejected.
@@ -542,7 +542,7 @@ class Dedup(Generic[D]):
 
     @property
     def clusters(self) -> tuple[Cluster, ...]:
-        """Each kept document that others repeat, with those that were removed."""
+        """Each kept document that others repeat, with the ids of the removed documents."""
         members: dict[int, list[Any]] = {}
         for of, decision in zip(self._decisions._of, self._decisions):
             members.setdefault(of, []).append(decision.id)
@@ -585,7 +585,7 @@ class Dedup(Generic[D]):
     def explain(self, id: Any, *, passages: int = 3) -> Comparison:
         """Compares a removed document with the one that is kept in its stead.
 
-        ``id`` is that of :attr:`decisions`: the id of the data, or the position.
+        ``id`` is the id of the removed document in :attr:`decisions`: its id in the data, or its position.
         """
         if self._places is None:
             self._places = {self._decisions._id(index): at for at, index in enumerate(self._decisions._index)}
@@ -704,9 +704,9 @@ class Plan(NamedTuple):
     rows: int
     #: The probability of finding a pair at the threshold.
     recall: float
-    #: The similarity at which every other pair is found.
+    #: The similarity at which a pair is found with probability one half.
     half_point: float
-    #: The similarity at which the curve is steepest.
+    #: The similarity at which the S-curve is steepest.
     steepest_point: float | None
     #: Candidates per document that are no near-duplicates, if it has ten neighbours at similarities spread evenly.
     expected_false_candidates: float

@@ -33,20 +33,20 @@ SPEC_PARTS = (
     "weight",
     "max_df",
 )
-#: Arguments that are neither options of the command nor handed to the engine as text.
+#: Arguments that are neither options of the command nor passed to the engine as text.
 OWN = frozenset({"spec", "against", "ignore_text", "weights", "progress", "cancel", "errors", "temp_dir"})
 
 
 def option_text(name: str, value: Any) -> str:
-    """The value of an argument as the command would be given it."""
+    """The value of an argument, as the text of the command's option."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (str, int)):
         return str(value)
     if isinstance(value, float):
-        # Floats of NumPy are floats, and show themselves otherwise.
+        # Floats of NumPy are floats, too, but have another `repr`.
         text = repr(float(value))
-        # A share has a point: 0.00005 and not 5e-05.
+        # A share needs a point, so it is written as 0.00005 and not as 5e-05.
         return format(Decimal(text), "f") if name == "max_df" and "e" in text else text
     if name == "keep" and isinstance(value, Sequence):
         return ";".join(map(str, value))
@@ -111,7 +111,7 @@ class Drawn:
 
 
 class Followed:
-    """The function that follows a run, and what ends it."""
+    """A context with the function that receives the progress of a run. At its end, a drawn bar is closed."""
 
     def __init__(self, progress: Progress) -> None:
         self._drawn = Drawn() if progress is True else None
@@ -139,7 +139,7 @@ def keep_text(keep: Any) -> str | None:
 
 
 class _Sources:
-    """All data of a run, ready."""
+    """All data of a run, adapted."""
 
     def __init__(self, data: Any, text: str | None, id: Any, given: dict[str, Any]) -> None:
         keep = keep_text(given.get("keep"))
@@ -147,7 +147,7 @@ class _Sources:
         temp_dir = given.get("temp_dir")
         errors = given.get("errors") or "replace"
         self.spools: list[Spool] = []
-        # Other names would mean a path in a run.
+        # A name that is not plain would mean a path in a run.
         id_column = id if isinstance(id, str) and _adapters.is_plain(id) else "id"
         try:
             wanted = Wanted(text, id, fields, temp_dir, "data", errors, id_column=id_column)
@@ -163,7 +163,7 @@ class _Sources:
             raise
 
     def _references(self, data: Any, name: str, fields: list[str], temp_dir: Any, errors: str) -> list[Any]:
-        # References have their text in the same column.
+        # The text of references is in the same column as that of the data.
         column = _adapters.roots(self.text)[0]
         wanted = Wanted(self.adapted.text, None, fields, temp_dir, name, errors, column, self.id)
         sources, spools = _adapters.references(data, wanted)
@@ -251,7 +251,7 @@ def dedup(
     result does not depend on the number of threads, and is that of ``minwise dedup`` with the options of the same names.
 
     :param data: a list of texts or of records (dict), a generator of either, or a column or table of NumPy, pandas, polars,
-        pyarrow, DuckDB or datasets, or of any library that hands over Arrow data.
+        pyarrow, DuckDB or datasets, or of any library that exports Arrow data.
     :param text: the column or field of the text. Default: the only column of strings, else ``text``.
     :param id: the column of ids, or a sequence of ids. Default: the column ``id`` if there is one; else rows go by position.
     :param against: a second corpus, whose documents always stay. A str or a ``Path`` is one file, and a list of ``Path`` is
@@ -262,8 +262,8 @@ def dedup(
     :param measure: ``jaccard``, or ``containment``: the share of the smaller document that the larger one has.
     :param keep: the document of a cluster that stays: ``first``, ``last``, ``longest``, ``shortest``, ``newest:FIELD``,
         ``oldest:FIELD``, ``max:FIELD``, ``min:FIELD`` or ``priority:FIELD=A,B,C``. FIELD is a column of the data. In a list of
-        rules, each decides where those before it leave a tie; the order of the data decides the rest. Documents without a
-        value of FIELD come last. Default: ``first``; with ``containment``, ``longest``.
+        rules, each rule breaks the ties of the rules before it; the order of the data breaks the remaining ties. Documents
+        without a value of FIELD come last. Default: ``first``; with ``containment``, ``longest``.
     :param cluster: ``star`` removes a document only if it is similar to a kept one; ``components`` also if a chain of
         near-duplicates connects it to the kept one.
     :param max_cluster: clusters with more documents than this stay as they are.
@@ -275,7 +275,7 @@ def dedup(
     :param ignore_text: texts whose shingles are left out, such as a form; given like ``against``.
     :param order: the share of common shingles that must stand in about the same places.
     :param null: the rule for null texts: ``keep``, ``reject`` or ``error``.
-    :param audit: kept documents that are compared with all others to measure the recall; ``auto`` or ``off``.
+    :param audit: the number of kept documents that are compared with all others to measure the recall; ``auto`` or ``off``.
     :param threads: the number of threads. Default: one per core.
     :param memory: the most memory to take, such as ``"4GiB"`` or a number of bytes; at least 128 MiB. The rest goes to disk.
     :param temp_dir: the folder of temporary files. Default: that of the system.
@@ -397,7 +397,7 @@ def has_repeated(ids: Sequence[Any]) -> bool:
 
 
 def run_id(id: Any, ids: Sequence[Any] | None, at: int) -> str:
-    """The id under which a run knows a document. Documents without one go by their position."""
+    """The id of a document in a run. A document without an id is named by its position."""
     if ids is not None and not (
         isinstance(id, int) and 0 <= id < len(ids) and _adapters.is_missing(ids[id])
     ):
@@ -585,7 +585,7 @@ def plan(
     bands: int | None = None,
     rows: int | None = None,
 ) -> Plan:
-    """Chooses bands and rows for a threshold and a recall, as ``minwise plan`` does, and says what to expect of them.
+    """Chooses bands and rows for a threshold and a recall, as ``minwise plan`` does, and computes what to expect of them.
 
     Without ``recall``, ``bands`` and ``rows``, the recall is 0.99. ``recall`` is refused beside ``bands`` and ``rows``.
 

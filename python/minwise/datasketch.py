@@ -1,6 +1,6 @@
 """The classes of datasketch 2 that deduplication needs, with the same values, on the kernels of this package.
 
-Sketches are equal bit for bit to those of datasketch 2.0 with its default scheme ``affine32``, so stored sketches stay of use.
+Sketches are equal bit for bit to those of datasketch 2.0 with its default scheme ``affine32``, so stored sketches can be used.
 
 >>> from minwise.datasketch import MinHash, MinHashLSH
 >>> first, second = MinHash(), MinHash()
@@ -98,7 +98,7 @@ _drawn_before: dict[tuple[int, int], tuple[NDArray[numpy.uint32], NDArray[numpy.
 
 
 def _coefficients(registers: int, seed: int) -> tuple[NDArray[numpy.uint32], NDArray[numpy.uint32]]:
-    """Multipliers and offsets, which take longer to draw than a small set to sketch."""
+    """Multipliers and offsets. They are cached, because drawing them takes longer than sketching a small set."""
     found = _drawn_before.get((registers, seed))
     if found is None:
         if len(_drawn_before) >= 64:
@@ -108,7 +108,7 @@ def _coefficients(registers: int, seed: int) -> tuple[NDArray[numpy.uint32], NDA
 
 
 class MinHash:
-    """A sketch of a set, as that of datasketch.
+    """A sketch of a set, with the values of datasketch.
 
     >>> sketch = MinHash(num_perm=16)
     >>> sketch.update(b"token")
@@ -202,11 +202,11 @@ class MinHash:
         return bool((self.hashvalues == MOST[self.scheme]).all())
 
     def clear(self) -> None:
-        """Forgets all values."""
+        """Removes all values."""
         self.hashvalues = numpy.full(len(self), MOST[self.scheme], dtype=TYPES[self.scheme])
 
     def copy(self) -> MinHash:
-        """A sketch of its own with the same values."""
+        """An independent copy of the sketch."""
         return MinHash(seed=self.seed, hashfunc=self.hashfunc, hashvalues=self.hashvalues, scheme=self.scheme)
 
     def __len__(self) -> int:
@@ -232,7 +232,7 @@ class MinHash:
 
     @classmethod
     def bulk(cls, b: Iterable[Iterable[Any]], **arguments: Any) -> list[MinHash]:
-        """One sketch per set of values.
+        """A list with one sketch per set of values.
 
         >>> [len(sketch) for sketch in MinHash.bulk([[b"a", b"b"], [b"c"]], num_perm=64)]
         [64, 64]
@@ -260,7 +260,7 @@ class MinHash:
 
     @classmethod
     def generator(cls, b: Iterable[Iterable[Any]], **arguments: Any) -> Iterator[MinHash]:
-        """One sketch per set of values, one after the other."""
+        """The sketches of sets of values, one after the other."""
         model = cls(**arguments)
         for values in b:
             sketch = model.copy()
@@ -288,7 +288,7 @@ def _sketch(hashes: NDArray[numpy.uint32], ends: list[int], begin: NDArray[Any],
 
 
 class LeanMinHash(MinHash):
-    """A sketch that is not updated any more, with the bytes of datasketch.
+    """A sketch that can no longer be updated, and is serialized to the same bytes as by datasketch.
 
     >>> lean = LeanMinHash(MinHash(num_perm=4))
     >>> buffer = bytearray(lean.bytesize())
@@ -316,7 +316,7 @@ class LeanMinHash(MinHash):
         raise TypeError("a LeanMinHash cannot be updated")
 
     def copy(self) -> LeanMinHash:
-        """A sketch of its own with the same values."""
+        """An independent copy of the sketch."""
         return LeanMinHash(self)
 
     def __hash__(self) -> int:
@@ -367,9 +367,9 @@ class LeanMinHash(MinHash):
 
 
 def _best_bands(threshold: float, registers: int, weights: tuple[float, float]) -> tuple[int, int]:
-    """Bands and rows as datasketch chooses them: the least weighted area of wrong answers.
+    """Bands and rows as datasketch chooses them, with the least weighted sum of the areas of wrong and of missed answers.
 
-    The curve is a polynomial of a degree up to the number of registers, so that Gauss's rule of half as many points is exact.
+    The S-curve is a polynomial whose degree is at most the number of registers, so Gauss's rule of half as many points is exact.
     """
     points, shares = numpy.polynomial.legendre.leggauss(registers // 2 + 1)
     below = (points + 1.0) / 2.0 * threshold
@@ -386,7 +386,7 @@ def _best_bands(threshold: float, registers: int, weights: tuple[float, float]) 
 
 
 class MinHashLSH:
-    """An index in memory of sketches, with the answers of datasketch's, and scores on demand.
+    """An index of sketches in memory, with the same answers as that of datasketch, and scores on demand.
 
     >>> lsh = MinHashLSH(threshold=0.5, num_perm=128)
     >>> sketch = MinHash()
@@ -420,12 +420,13 @@ class MinHashLSH:
         self.h = num_perm
         self.b = bands
         self.r = rows
-        #: Registers that the index has of each sketch: all, or those of the bands if it was loaded.
+        #: The number of registers that the index has of each sketch: all of them, or those of the bands if the index was
+        #: loaded.
         self._width = width
         spec = f"none / words:1 / minhash:{width} / seed:1"
-        # The threshold is that of our own queries, which are not used here.
+        # The threshold has no effect, because `_query_row` returns all sketches that share a band.
         self._lsh = _minwise.Lsh(spec, threshold=0.5, bands=bands, rows=rows)
-        #: Keys of sketches without values, which share every band.
+        #: Keys of sketches without values. They are kept apart, because such sketches share all bands with one another.
         self._empty: dict[Hashable, None] = {}
         self._scheme: str | None = None
 
@@ -479,7 +480,7 @@ class MinHashLSH:
             raise ValueError(f"the key {key!r} is not in the index")
 
     def merge(self, other: MinHashLSH, check_overlap: bool = False) -> None:
-        """Adds the sketches of another index with as many registers, bands and rows."""
+        """Adds the sketches of another index with the same numbers of registers, bands and rows."""
         if type(other) is not type(self) or (self.h, self.b, self.r, self._width) != (
             other.h,
             other.b,
@@ -523,7 +524,7 @@ class MinHashLSH:
 
 
 class _Session:
-    """Inserts into an index, or removes from it, at once."""
+    """A session that inserts into an index, or removes from it, without a buffer."""
 
     def __init__(self, lsh: MinHashLSH) -> None:
         self.lsh = lsh

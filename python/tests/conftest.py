@@ -1,4 +1,4 @@
-"""Corpora and the command, which tests compare the package with."""
+"""Corpora, and the command, with which tests compare the package."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def command() -> Any:
 
 
 def generated(count: int, seed: int = 3) -> list[str]:
-    """Texts of which some are copies and near-copies of others."""
+    """Texts, of which every fifth is a copy of another text, and every fifth a near-copy."""
     source = random.Random(seed)
     texts: list[str] = []
     for number in range(count):
@@ -97,7 +97,7 @@ def write_jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 def waited() -> float:
-    """Seconds in which any program of this machine waited for a processor, as Linux counts them; 0 where it does not."""
+    """Seconds in which any program of this machine waited for a processor, as Linux counts them; 0 on other systems."""
     try:
         with open("/proc/pressure/cpu", encoding="ascii") as lines:
             return int(lines.readline().rpartition("=")[2]) / 1e6
@@ -106,7 +106,7 @@ def waited() -> float:
 
 
 def read_texts(path: str, size: int = 1) -> list[str]:
-    """The texts of a file with one per line, and as many near-copies of each as make `size` times as many."""
+    """The texts of a file with one text per line. If `size` is above 1, there are `size` near-copies of each instead."""
     lines = Path(path).read_text(encoding="utf-8").splitlines()
     return lines if size == 1 else [f"{line} {copy}" for copy in range(size) for line in lines]
 
@@ -124,12 +124,12 @@ def delays() -> dict[str, float]:
 
 
 class Stopwatch:
-    """Seconds that this process needs for something, whatever else the machine does.
+    """Seconds that this process needs for something, on a machine that may be busy.
 
-    Of the elapsed time, one bound leaves out the time in which any program waited for a processor, but counts at least the processor
-    time of this process. That is too much if a thread works on while the one that would stop it waits for a processor. The other
-    bound leaves out the time in which the threads of this process waited; those that have ended meanwhile are not known. The
-    smaller bound counts. On a machine with a free processor, both are the elapsed time."""
+    Two bounds are computed, and the smaller one counts. The first bound is the elapsed time without the time in which any program
+    waited for a processor, but at least the processor time of this process. This bound is too large if one thread works on while the
+    thread that would stop it waits for a processor. The second bound is the elapsed time without the time in which the threads of
+    this process waited; threads that have ended are not known. If a processor is free, both bounds are the elapsed time."""
 
     def __init__(self) -> None:
         self.began = time.monotonic(), time.process_time(), waited()

@@ -1,4 +1,4 @@
-"""Bad input: an exception of the right type that names position and argument, and nothing half-written."""
+"""Bad input raises an exception of the right type that names position and argument, and leaves nothing half-written."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_lone_surrogates_are_repaired_or_refused(tmp_path: Path, command: Any) -
     with pytest.warns(minwise.MinwiseWarning, match="surrogate"):
         result = minwise.dedup(texts)
     assert result.summary.repaired == 2
-    # As the command: both are repaired to the same text.
+    # The command repairs both to the same text, too.
     path = tmp_path / "in.jsonl"
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
     command("dedup", path, "-o", tmp_path / "out.jsonl", "--report", tmp_path / "report")
@@ -114,7 +114,7 @@ def test_lone_surrogates_are_repaired_or_refused(tmp_path: Path, command: Any) -
 def test_odd_texts_never_abort() -> None:
     odd = ["", "\x00", "\x00" * 100, "a" * 1_000_000, "\u202e", "\U0010ffff", "e" + "\u0301" * 5000, " \t\n", "😀" * 1000, "ﷺ" * 500]
     result = minwise.dedup([*odd, *odd])
-    # White space and no text are the same.
+    # White space equals the empty text, so one text is removed.
     assert len(result.kept) == len(odd) - 1
     assert Spec().sketch(odd).shape == (len(odd), 128)
     for text in odd:
@@ -308,7 +308,7 @@ def test_files_that_are_not_there_or_cannot_be_written(tmp_path: Path) -> None:
     "kind", ["generator", "records", "sketches", "files", "report", "archive", "opened archive", "new archive"]
 )
 def test_a_full_disk(kind: str, tmp_path: Path) -> None:
-    """A process whose files may have 8 KiB: a write fails as on a full disk, with another number."""
+    """The files of a process may have 8 KiB. A write above fails as on a full disk, with another error number."""
     code = f"""
 import os, resource, signal, sys
 import minwise
@@ -331,12 +331,12 @@ try:
     elif kind == "report":
         result.report(folder + "/report")
     elif kind == "opened archive":
-        # The lock, whose error a library wraps with the path.
+        # Writing the lock fails. Its error is special, because a library wraps it with the path.
         index.close()
         resource.setrlimit(resource.RLIMIT_FSIZE, (10, 8192))
         minwise.Index(folder + "/archive")
     elif kind == "new archive":
-        # The lock is the first file that is written, and the others need more.
+        # Several limits, because the lock is the first file that is written, and the other files need more.
         for most in (10, 200, 1000):
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, 8192))
             try:
@@ -398,7 +398,7 @@ def test_a_bad_arrow_object_is_refused() -> None:
 
 def test_an_array_that_was_used_is_refused() -> None:
     class Used:
-        """An Arrow array whose capsules were taken over before."""
+        """An Arrow array that returns the same capsules twice."""
 
         def __init__(self) -> None:
             self.pair = pyarrow.array(["a", "b"]).__arrow_c_array__()
@@ -439,7 +439,7 @@ def raised_while_handling(faulty: Any) -> None:
         faulty.method()
 
 
-#: A panic in every kind of member that PyO3 makes. All classes of the module have their panics turned in one place.
+#: A panic in every kind of member that PyO3 makes. A single class is enough, because `catch_panics` serves all classes.
 PANICS: dict[str, Callable[[Any], Any]] = {
     "constructor": lambda faulty: type(faulty)(True),
     "getter": lambda faulty: faulty.value,
@@ -454,7 +454,7 @@ PANICS: dict[str, Callable[[Any], Any]] = {
     "hash": hash,
     "float": float,
     "pickle": pickle.dumps,
-    # A function of Python that is called by the module and calls it, as one for `progress` may.
+    # The module calls a function of Python that calls the module, as a function for `progress` may.
     "while another is handled": raised_while_handling,
     "nested": lambda faulty: faulty.calls(lambda: faulty.calls(faulty.method)),
     "in a list": lambda faulty: sorted([1], key=lambda _: faulty.value),
@@ -501,7 +501,7 @@ def test_a_panic_in_a_run_is_an_error_of_the_package(
             _minwise.fail_next()
             with pytest.raises(minwise.MinwiseError, match="internal error"):
                 call()
-        # The index is not left behind half-changed, and the locks are free.
+        # A panic leaves no index half-changed, and releases the locks.
         assert len(lsh) == 0 and "a" not in lsh and len(index) == 0
         lsh.insert_many(["a"], [long])
         assert len(lsh) == 1

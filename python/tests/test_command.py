@@ -44,7 +44,7 @@ def flags(settings: dict[str, Any]) -> list[str]:
 
 
 def decided(command: Any, path: Path, folder: Path, settings: dict[str, Any]) -> tuple[set[str], dict[str, tuple[str, float]]]:
-    """What the command keeps, and what it removed because of which document."""
+    """The ids that the command keeps, and for each removed id the keeper and the similarity."""
     out, report = folder / "out.jsonl", folder / "report"
     command("dedup", path, "-o", out, "--report", report, "--audit", "off", "--threads", "2", *flags(settings))
     kept = {json.loads(line)["id"] for line in out.read_text(encoding="utf-8").splitlines()}
@@ -59,7 +59,7 @@ def decided(command: Any, path: Path, folder: Path, settings: dict[str, Any]) ->
 
 
 def ways(texts: list[str]) -> dict[str, Callable[[], Any]]:
-    """Every way of handing in texts with ids."""
+    """Every way of passing texts with ids."""
     import datasets
     import duckdb
     import pandas
@@ -97,7 +97,7 @@ def check_same(result: Any, kept: set[str], removed: dict[str, tuple[str, float]
     assert ours.keys() == removed.keys(), label
     for id, (keeper, similarity) in removed.items():
         assert ours[id][0] == keeper, label
-        # The report has six digits behind the point.
+        # The tolerance is that of six digits behind the point, which the report has.
         assert abs(ours[id][1] - similarity) < 6e-7, label
 
 
@@ -127,7 +127,7 @@ def test_every_setting_gives_the_answer_of_the_command(name: str, number: int, c
         for threads in (1, 2):
             with minwise.dedup(data, id=beside, threads=threads, audit="off", **settings) as result:
                 check_same(result, kept, removed, ids, (way, threads))
-    # Pairs, too.
+    # The pairs are those of the command, too.
     options = {k: v for k, v in settings.items() if k not in ("keep", "cluster", "max_cluster")}
     out = command("pairs", path, *flags(options)).stdout
     theirs = [line.split("\t") for line in out.splitlines()]
@@ -171,7 +171,7 @@ def without_sizes(summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_real_files_with_ids_dates_and_rejects(command: Any, tmp_path: Path, root: Path) -> None:
-    """The examples as they are, with a keeper policy."""
+    """The unchanged examples, with a keeper policy."""
     source = root / "examples/articles.jsonl"
     out, report = tmp_path / "out.jsonl", tmp_path / "report"
     command("dedup", source, "-o", out, "--report", report, "--keep", "newest:date")
@@ -279,7 +279,7 @@ def test_every_option_of_the_command_is_an_argument(command: Any) -> None:
     for name in whole.keys() - own:
         option = {value: key for key, value in RENAMED.items()}.get(name, name.replace("_", "-"))
         assert option in found, name
-    # `pairs` has the options of `minwise pairs`, but for the format of lines, and for candidates, which have no similarity.
+    # `pairs` has the options of `minwise pairs`, except the format of lines, and candidates, which have no similarity.
     text = command("pairs", "--help").stdout
     listed = set(re.findall(r"^\s+(?:-\w, )?--([a-z][a-z-]*)", text, flags=re.MULTILINE))
     arguments = inspect.signature(minwise.pairs).parameters
@@ -325,7 +325,7 @@ def test_every_argument_reaches_the_run(texts: list[str]) -> None:
     for name, value in wrong.items():
         with pytest.raises(minwise.SettingError, match=f"`{name}`"):
             minwise.dedup(texts, **{name: value})
-    # All problems at once, in the order of the settings.
+    # The error names all problems, in the order of the settings.
     with pytest.raises(minwise.SettingError) as caught:
         minwise.dedup(texts, threads=0, threshold=3.0, audit="x")
     assert caught.value.settings == ("audit", "threshold", "threads")
@@ -368,7 +368,7 @@ def effects_corpus() -> list[str | None]:
 
 @pytest.mark.parametrize("name", EFFECTS)
 def test_each_option_reaches_the_run(name: str, command: Any, tmp_path: Path) -> None:
-    """The summary and the decisions with the option are those of the command with the flag, and not those without it."""
+    """With the option, summary and decisions equal those of the command with the flag, and differ from those without it."""
     texts = effects_corpus()
     rows = [{"id": f"d{number}", "text": text} for number, text in enumerate(texts)]
     path = write_jsonl(tmp_path / "in.jsonl", rows)
@@ -387,13 +387,13 @@ def test_each_option_reaches_the_run(name: str, command: Any, tmp_path: Path) ->
 
 
 def test_options_without_a_trace_in_the_result_reach_the_run(command: Any, tmp_path: Path, texts: list[str]) -> None:
-    # Bands and rows together, as the command has them.
+    # Bands and rows are given together, as to the command.
     path = write_jsonl(tmp_path / "in.jsonl", [{"text": text} for text in texts])
     command("dedup", path, "-o", tmp_path / "out.jsonl", "--report", tmp_path / "report", "--bands", "8", "--rows", "4")
     summary = minwise.dedup(texts, bands=8, rows=4).summary
     assert (summary.bands, summary.rows) == (8, 4)
     assert without_sizes(summary.as_dict()) == without_sizes(json.loads((tmp_path / "report/summary.json").read_text()))
-    # A table of weights that the command made.
+    # The command made the table of weights.
     command("weights", path, "-o", tmp_path / "weights")
     table = minwise.dedup(texts[:50], weight="tf-idf", weights=tmp_path / "weights").summary.spec
     assert table != minwise.dedup(texts[:50], weight="tf-idf").summary.spec
@@ -411,9 +411,9 @@ def test_options_without_a_trace_in_the_result_reach_the_run(command: Any, tmp_p
 
 
 def test_arguments_of_one_name_are_the_same_everywhere() -> None:
-    """The functions write their arguments out, for help and for editors. A default in one of them must be that of all."""
+    """Each function lists its arguments, for help and for editors, so an argument must have the same default in all of them."""
     one, others = inspect.signature(minwise.dedup).parameters, (minwise.pairs, minwise.dedup_files)
-    #: Files have paths where data have objects.
+    # These differ, because they are paths for files and objects for data.
     differ = {"id", "against", "ignore_text"}
     for function in others:
         for name, parameter in inspect.signature(function).parameters.items():

@@ -70,7 +70,7 @@ def test_cancel(many: list[str], tmp_path: Path) -> None:
     with pytest.raises(minwise.Cancelled):
         minwise.dedup(iter(many), cancel=lambda: True, temp_dir=tmp_path)
     assert os.listdir(tmp_path) == []
-    # From another thread, where signals do not arrive.
+    # The run is on another thread, which receives no signals.
     asked, stop = threading.Event(), threading.Event()
 
     def cancel() -> bool:
@@ -85,7 +85,7 @@ def test_cancel(many: list[str], tmp_path: Path) -> None:
             future.result(60)
 
 
-#: Calls that take long, each as a program: what is prepared, the call, and whether nothing of it is left behind.
+#: Calls that take long, each as three parts of a program: its preparation, the call, and a check that nothing is left behind.
 LONG_CALLS = {
     "dedup": ("", "minwise.dedup(texts, threads=1, weight='tf-idf')", "True"),
     "pairs": ("", "minwise.pairs(texts, threads=1, weight='tf-idf')", "True"),
@@ -171,7 +171,7 @@ import os, signal, sys, minwise
 sys.path.insert(0, sys.argv[1])
 from conftest import Stopwatch, read_texts
 stage, size = sys.argv[2], int(sys.argv[3])
-# Enough that a report of progress comes while the stage lasts.
+# The texts must be enough for a report of progress within the stage.
 texts = read_texts(sys.argv[4], 5 * size if stage in ("read", "candidates", "verify") else size)
 sent = []
 def progress(now, *_):
@@ -189,7 +189,7 @@ except KeyboardInterrupt:
 
 @pytest.fixture(scope="module")
 def texts_file(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A file of 60,000 texts, because to generate them takes a program longer than all else that it does."""
+    """A file of 60,000 texts, because generating them takes a program longer than its own work."""
     path = tmp_path_factory.mktemp("texts") / "texts.txt"
     path.write_text("\n".join(generated(60_000)), encoding="utf-8")
     return str(path)
@@ -208,8 +208,10 @@ def test_the_stopwatch_counts_the_work_of_any_thread() -> None:
 
 
 def check_interrupted(code: str, folder: Path, texts_file: str, second: Callable[[Path], str]) -> None:
-    """Runs a program that interrupts itself and prints the seconds until the interrupt was there, or returns 9 if the call was over
-    before it. Then the program runs with twice as much data, because the machine is too fast for this amount."""
+    """Runs a program that interrupts itself and prints the seconds until the interrupt arrived.
+
+    If the call ends before the interrupt, the program returns 9, and runs again with twice as much data, because the machine
+    is too fast for this amount."""
     size, took = 1, []
     for attempt in range(8):
         own = folder / str(attempt)
@@ -254,7 +256,7 @@ def test_ctrl_c_stops_every_stage_soon(stage: str, tmp_path: Path, texts_file: s
     ],
 )
 def test_other_threads_go_on_during_long_calls(name: str, call: str, tmp_path: Path, texts_file: str) -> None:
-    """One call that takes long: a thread that ticks meanwhile must tick, so that the interpreter's lock is free."""
+    """During a long call, another thread must tick on, which shows that the interpreter's lock is free."""
     code = f"""
 import duckdb, os, sys, threading, time, minwise
 sys.path.insert(0, sys.argv[1])
@@ -266,12 +268,12 @@ long = " ".join(read_texts(sys.argv[4])) * (4 * size)
 lsh = minwise.Lsh()
 index = minwise.Index.create(sys.argv[2] + "/archive")
 class Slow:
-    # A stream whose rows are computed when it is read, by a library that does not need the interpreter.
+    # DuckDB computes the rows when the stream is read, and does not need the interpreter.
     def __arrow_c_stream__(self, requested_schema=None):
         rows = 30000 * size
         return duckdb.sql(f"select 'text ' || sum(hash(a.range + b.range)) as t from range({{rows}}) a, range(4000) b").__arrow_c_stream__()
 slow = Slow()
-# Processor time of this process, because a busy machine stops both threads.
+# Ticks are processor time of this process, because a busy machine stops both threads.
 ticks, begun, done = [], threading.Event(), threading.Event()
 def tick():
     while not done.is_set():
@@ -305,7 +307,7 @@ print(max(gaps) / (ended - began))
             size *= 2
             continue
         assert done.returncode == 0, done.stderr
-        # DuckDB draws a bar on standard output.
+        # Only the last word counts, because DuckDB draws a bar on standard output.
         shares.append(float(done.stdout.split()[-1]))
         if shares[-1] < 0.5:
             return
@@ -326,13 +328,13 @@ def test_processes(method: str) -> None:
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip("this system has no such method")
     texts = generated(300)
-    # Threads of this process have run before it forks.
+    # The process runs threads before it forks, because a forked process has none of them.
     expected = sketched(texts), deduplicated(texts)
     context = multiprocessing.get_context(method)
     with context.Pool(2) as pool:
         assert pool.map(sketched, [texts, texts]) == [expected[0]] * 2
         assert pool.map(deduplicated, [texts]) == [expected[1]]
-        # Objects travel by pickle.
+        # Objects are passed by pickle.
         spec, lsh = Spec.of(shingle="chars:7"), Lsh()
         lsh.insert_many(range(300), texts)
         assert pool.apply(str, (spec,)) == str(spec)
@@ -358,7 +360,7 @@ def test_fork_while_another_thread_works(many: list[str]) -> None:
 
 
 def test_threads_run_at_once(many: list[str]) -> None:
-    """Other threads of Python go on during a run: the interpreter's lock is let go of."""
+    """Other threads of Python go on during a run, because it releases the interpreter's lock."""
     ticks: list[float] = []
     done = threading.Event()
 
@@ -374,7 +376,7 @@ def test_threads_run_at_once(many: list[str]) -> None:
     elapsed = time.monotonic() - began
     done.set()
     clock.join()
-    # A lock that was held would leave a few ticks.
+    # If the run held the lock, there would be only a few ticks.
     assert len(ticks) > elapsed / 0.1
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         results = list(pool.map(deduplicated, [many[:2000]] * 4))

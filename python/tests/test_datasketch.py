@@ -247,7 +247,7 @@ def test_the_list_of_differences_is_complete() -> None:
             elif inspect.isfunction(value):
                 left_out |= parameters(value) - parameters(getattr(ours, member))
     assert left_out <= listed, left_out - listed
-    # An argument that was added is taken off the list.
+    # If one of these arguments is added, it must be taken off the list.
     assert {"gpu_mode", "hashobj", "storage_config", "prepickle", "add_to_query_buffer", "get_counts"} <= left_out
 
 

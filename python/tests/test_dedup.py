@@ -21,7 +21,7 @@ ROSES = ["a rose is a rose is a rose", "A rose is a rose is a rose!", "a daffodi
 
 
 def kinds() -> dict[str, Callable[[list[Any]], Any]]:
-    """Ways of handing in one column of texts."""
+    """Ways of passing one column of texts."""
     import pandas
     import polars
     import pyarrow
@@ -37,7 +37,7 @@ def kinds() -> dict[str, Callable[[list[Any]], Any]]:
         "pyarrow chunks": lambda texts: pyarrow.chunked_array(
             [pyarrow.array(texts[:2], type=pyarrow.string()), pyarrow.array(texts[2:], type=pyarrow.string())]
         ),
-        # Types that pyarrow cannot filter.
+        # pyarrow cannot filter views of strings.
         "pyarrow views": lambda texts: pyarrow.array(texts, type=pyarrow.string_view()),
         "pyarrow chunks of views": lambda texts: pyarrow.chunked_array(
             [pyarrow.array(some, type=pyarrow.string_view()) for some in (texts[:2], texts[2:])]
@@ -47,7 +47,7 @@ def kinds() -> dict[str, Callable[[list[Any]], Any]]:
 
 
 def tables() -> dict[str, Callable[[dict[str, list[Any]]], Any]]:
-    """Ways of handing in a table."""
+    """Ways of passing a table."""
     import datasets
     import duckdb
     import pandas
@@ -64,7 +64,7 @@ def tables() -> dict[str, Callable[[dict[str, list[Any]]], Any]]:
         return table.cast(pyarrow.schema(fields))
 
     def reversed_dataset(columns: dict[str, list[Any]]) -> Any:
-        # A dataset with indices: its table is in another order than its rows.
+        # `select` gives the dataset indices, so that its table is in another order than its rows.
         backwards = {name: column[::-1] for name, column in columns.items()}
         dataset = datasets.Dataset.from_dict(backwards)
         return dataset.select(range(len(dataset) - 1, -1, -1))
@@ -143,14 +143,14 @@ def test_tables_come_back_as_tables(kind: str, tmp_path: Path) -> None:
     assert [(d.id, d.duplicate_of) for d in result.decisions] == [("b", "a"), ("d", "a")]
     assert result.clusters == (minwise.Cluster("a", ("b", "d")),)
     assert result.explain("d").similarity == 1.0
-    # Keeper policies look at other columns.
+    # Keeper policies read other columns.
     best = minwise.dedup(data, text="body", keep="max:score")
     assert [row["id"] for row in rows(best.kept)] == ["b", "c"]
     newest = minwise.dedup(data, text="body", keep=["newest:date", "max:score"])
     assert [row["id"] for row in rows(newest.kept)] == ["c", "d"]
     result.report(tmp_path / "report")
     assert (tmp_path / "report/pairs.tsv").read_text().splitlines()[-1].split("\t")[0] in ("b", "d")
-    # Two columns of texts, joined.
+    # Two columns can be joined to one text.
     assert len(minwise.dedup(data, text="body,date").decisions) == 0
     found = minwise.pairs(data, text="body", of=["d"])
     assert [(pair.first, pair.second) for pair in found] == [("a", "d"), ("b", "d")]

@@ -71,7 +71,7 @@ def test_every_field_of_a_summary_is_documented(root: Path) -> None:
 
 
 def test_every_rule_of_keep_is_documented(root: Path) -> None:
-    """The rules that the engine knows are those of the command's help, of `dedup` and of the guide."""
+    """The help of the command, the documentation of `dedup` and the guide name all rules that the engine knows."""
     rows = [{"text": "a rose", "f": "1"}, {"text": "A rose!", "f": "2"}]
     guide = (root / "docs/guides/python.md").read_text(encoding="utf-8")
     rules = ["first", "last", "longest", "shortest", "newest:f", "oldest:f", "max:f", "min:f", "priority:f=2,1"]
@@ -100,7 +100,7 @@ def test_programs_of_a_page(page: str, root: Path, tmp_path: Path, monkeypatch: 
 
 
 def test_the_tutorial_runs(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every cell of the notebook runs, and its last value shows itself, as a notebook would show it."""
+    """Every cell of the notebook runs, and its last value has the form that a notebook shows."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(root / "examples")
     notebook = json.loads((root / "docs/guides/tutorial.ipynb").read_text(encoding="utf-8"))

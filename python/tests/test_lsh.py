@@ -183,7 +183,7 @@ def test_a_generator_may_ask_the_index() -> None:
 
 @pytest.mark.parametrize("call", ["insert", "insert_many", "remove", "contains", "merge", "repr of a taken key", "drop"])
 def test_a_key_may_ask_the_index(call: str) -> None:
-    """Comparing, showing and freeing keys runs code of Python. It must find the index unlocked."""
+    """Comparing, showing and freeing keys runs code of Python. The index must be unlocked meanwhile."""
     code = f"""
 import minwise, gc
 lsh = minwise.Lsh("nfkc+casefold / words:1 / minhash:128 / seed:1", threshold=0.5)

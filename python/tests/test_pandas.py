@@ -47,7 +47,7 @@ def test_dates_and_missing_values_in_policies() -> None:
     frame = pandas.DataFrame({"body": ROSES, "when": dates})
     result = minwise.dedup(frame, text="body", keep="newest:when")
     assert list(result.kept.index) == [1, 2, 3]
-    # A document that is compared and has no date comes last, and the run warns of it.
+    # If a compared document has no date, it comes last, and the run warns.
     frame = pandas.DataFrame({"body": [ROSES[0], ROSES[1]], "when": pandas.to_datetime([None, "2024-05-01"])})
     with pytest.warns(minwise.MinwiseWarning, match="when"):
         assert list(minwise.dedup(frame, text="body", keep="newest:when").kept.index) == [1]

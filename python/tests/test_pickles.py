@@ -1,4 +1,4 @@
-"""Pickles of every released format are read. `python test_pickles.py` writes those of the present format."""
+"""Pickles of every released format are read. `python test_pickles.py` writes pickles of the present format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEXTS = ["a rose is a rose is a rose", "A rose is a rose is a rose!", "", "a daf
 
 
 def made() -> dict[str, Any]:
-    """One object of each class that can be pickled."""
+    """An object of each class that can be pickled."""
     spec = minwise.Spec(SPEC)
     lsh = minwise.Lsh(spec, threshold=0.5, keep_shingles=True)
     lsh.insert_many(["a", ("b", 2), 3, None], TEXTS)

@@ -1,4 +1,4 @@
-"""Types that a checker must find in programs. `python/check.py` has mypy read this file; it is not run."""
+"""Types that a checker must find in programs. mypy and pyright read this file in `python/check.py`; it is not run."""
 
 from __future__ import annotations
 

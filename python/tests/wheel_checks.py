@@ -1,5 +1,6 @@
-"""Facts about the wheels, which `cargo x test-wheels` checks. The library of the other tests has lines for debuggers, and the features
-of the whole workspace, so that these facts do not hold for it.
+"""Facts about the wheels, which `cargo x test-wheels` checks.
+
+They do not hold for the library of the other tests, which has debugging information and the features of the whole workspace.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def test_import_takes_at_most_50_ms(tmp_path: Path) -> None:
 
 
 def test_pdf_files_are_refused_by_name(tmp_path: Path) -> None:
-    """The reader of PDF is left out, because it starts threads of its own; the guide says so."""
+    """Wheels have no reader of PDF, because it starts threads of its own. The guide documents this."""
     path = tmp_path / "paper.pdf"
     path.write_bytes(b"%PDF-1.4\n1 0 obj\n<< >>\nendobj\n")
     with pytest.raises(minwise.MinwiseError, match="(?i)pdf"):

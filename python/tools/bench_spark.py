@@ -1,19 +1,19 @@
-"""The Spark job beside the command, Spark ML's `MinHashLSH`, and the job that people write: band keys, self-join, components.
+"""Measures the Spark job beside the command, Spark ML's `MinHashLSH`, and the job that people write: band keys, self-join, components.
 
     python bench_spark.py MINWISE [DOCUMENTS] [--check]
     python bench_spark.py --driver [DOCUMENTS [MEMBERS]]
     python bench_spark.py --task [DOCUMENTS]
 
-Each engine runs in processes of its own on `local[2]`, first with the default settings of Java, as people run it, then with those of a short job
-on one machine. `MinHashLSH` runs with default settings only, because long jobs need the second compiler. CPU seconds are those of all
-processes, jobs and shuffled bytes those of the event log.
+Each engine runs in processes of its own on `local[2]`, first with the default settings of Java, as people run it, then with the settings of a
+short job on one machine. `MinHashLSH` runs with default settings only, because long jobs need the second compiler. CPU seconds are those of
+all processes; jobs and shuffled bytes come from the event log.
 
-The truth is `minwise dedup --candidates sort-merge`, which misses nothing: recall is the share of its removed documents that an engine removes
-too, precision the share of an engine's removed documents that it removes. `--check` fails if the job decides otherwise than the command, if it
-shuffles more than 1.5 times its formula, if `MinHashLSH` takes less than 5 times its CPU, or if the job by hand takes less than 3 times its CPU
-above an empty job. The job by hand does not take 5 times the whole CPU: an empty job alone takes nearly a fifth of it, so that the
-job would have to do all its work in some three seconds. `--driver` prints the memory that the driver takes for shelves of so many documents, and
-`--task` that of a task that has one shelf with every document.
+The truth is `minwise dedup --candidates sort-merge`, which misses nothing. Recall is the share of the truth's removed documents that an engine
+removes, too. Precision is the share of an engine's removed documents that the truth removes. `--check` fails if the job decides otherwise than
+the command, if the job shuffles more than 1.5 times its formula, if `MinHashLSH` takes less than 5 times the CPU of the job, or if the job by
+hand takes less than 3 times that CPU, with the CPU of an empty job taken off both. A bound of 5 times the whole CPU is not possible for the job by hand, because
+an empty job alone takes nearly a fifth of it: our job would have to do all its work in some three seconds. `--driver` prints the memory that the
+driver takes for shelves of so many documents, and `--task` the memory of a task that has one shelf with every document.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def corpus(path: Path, documents: int) -> None:
-    """Texts of 50 to 400 words, of which 30 % are copies of an earlier one, with up to 12 words changed."""
+    """Writes texts of 50 to 400 words. 30 % of them are copies of an earlier text, with up to 12 words changed."""
     source = random.Random(29)
     words = [f"w{number}" for number in range(50_000)]
     texts: list[list[str]] = []
@@ -49,7 +49,7 @@ def corpus(path: Path, documents: int) -> None:
             out.write(json.dumps({"id": f"d{number}", "row": number, "text": " ".join(parts)}) + "\n")
 
 
-#: Settings of Java by name. Short jobs end before code of the second compiler pays.
+#: Settings of Java by name. `short` has only the first compiler, because short jobs end before code of the second one pays.
 JAVA = {"default": "", "short": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 
@@ -78,7 +78,7 @@ def session(folder: Path, java: str) -> Any:
 
 
 def components(pairs: list[tuple[int, int]]) -> set[int]:
-    """Documents that are not the first of their component."""
+    """The documents that are not the first of their component."""
     parent: dict[int, int] = {}
 
     def find(one: int) -> int:
@@ -108,7 +108,7 @@ def by_tasks(spark: Any, source: str, folder: Path) -> set[int]:
 
 
 def by_spark_ml(spark: Any, source: str, folder: Path) -> set[int]:
-    """Spark ML's own join: features are hashed shingles of five words, as its documentation shows."""
+    """The join of Spark ML. Features are hashed shingles of five words, as in the documentation of Spark."""
     from pyspark.ml.feature import HashingTF, MinHashLSH, NGram, RegexTokenizer
     from pyspark.sql import functions as F
 
@@ -123,7 +123,7 @@ def by_spark_ml(spark: Any, source: str, folder: Path) -> set[int]:
 
 
 def by_hand(spark: Any, source: str, folder: Path) -> set[int]:
-    """The job that people write: MinHash in a Python function, a self-join on band keys, connected components, nothing verified."""
+    """The job that people write: MinHash in a Python function, a self-join on band keys, and connected components, without verification."""
     import numpy
     from pyspark.sql import functions as F
     from pyspark.sql.types import ArrayType, LongType
@@ -151,7 +151,7 @@ def by_hand(spark: Any, source: str, folder: Path) -> set[int]:
 
 
 def by_nothing(spark: Any, source: str, folder: Path) -> set[int]:
-    """What every job pays: a session, one task in Python, and one small table written and read."""
+    """The work that every job has: a session, one task in Python, and one small table written and read."""
     rows = spark.range(10).mapInArrow(lambda batches: batches, "id long")
     rows.write.parquet(str(folder / "rows"))
     spark.read.parquet(str(folder / "rows")).collect()
@@ -159,7 +159,7 @@ def by_nothing(spark: Any, source: str, folder: Path) -> set[int]:
 
 
 ENGINES = {"start": by_nothing, "minwise.spark": by_minwise, "by tasks": by_tasks, "by hand": by_hand, "MinHashLSH": by_spark_ml}
-#: Engines by settings of Java.
+#: The engines by the name of the settings of Java with which they run.
 RUNS = {"default": list(ENGINES), "short": ["start", "minwise.spark", "by tasks", "by hand"]}
 
 
@@ -171,7 +171,7 @@ def worker(name: str, source: str, folder: Path, java: str) -> None:
 
 
 def measured(words: list[str]) -> tuple[float, float]:
-    """Seconds, and CPU seconds of all processes of a command."""
+    """The seconds of a command, and the CPU seconds of all its processes."""
     began = time.monotonic()
     process = subprocess.Popen(words, start_new_session=True, stdout=subprocess.DEVNULL)
     used: dict[str, int] = {}
@@ -191,7 +191,7 @@ def measured(words: list[str]) -> tuple[float, float]:
 
 
 def logged(folder: Path) -> tuple[int, int]:
-    """Jobs, and shuffled bytes."""
+    """The number of jobs and of shuffled bytes."""
     jobs = total = 0
     for path in (folder / "events").iterdir():
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -268,8 +268,8 @@ def main(minwise: str, documents: int, check: bool) -> int:
 
 
 def formula(documents: int, counts: dict[str, Any]) -> float:
-    """Shuffled bytes as the guide states them, for 16 bands and sketches of 512 bytes: keys of all documents, pairs, sketches of pairs, and
-    the texts of documents on shelves once."""
+    """Shuffled bytes by the formula of the guide, for 16 bands and sketches of 512 bytes: the keys of all documents, pairs, the sketches of
+    pairs, and once the texts of documents on shelves."""
     bands, row = 16, 512
     return documents * (32 + 2 * bands * 24) + 16 * counts["asked"] + 2 * row * counts["screened"] + counts["bytes"]
 
@@ -280,8 +280,8 @@ def peak() -> str:
 
 
 def driver(documents: int, members: int) -> None:
-    """Random shelves of `members` documents, 8 memberships per document, and the peak memory of the driver before and after the first rounds. No
-    two documents are similar, so that every pair is asked in the end."""
+    """Prints the peak memory of the driver before and after the first rounds. Shelves are random, with `members` documents per shelf and 8
+    memberships per document. No two documents are similar, so that every pair is asked in the end."""
     import numpy
     import pyarrow as pa
     from minwise._minwise import SparkRounds
@@ -305,7 +305,7 @@ def driver(documents: int, members: int) -> None:
 
 
 def task(documents: int) -> None:
-    """The peak memory of tasks that have one shelf with every document: grouping, and a round without the driver."""
+    """Prints the peak memory of tasks that have one shelf with every document: of grouping, and of a round without the driver."""
     import numpy
     import pyarrow as pa
     from minwise._minwise import spark_ask, spark_group, spark_sort, spark_wait

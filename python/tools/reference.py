@@ -12,7 +12,7 @@ import minwise
 import minwise.datasketch
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/reference/python.md"
-# Classes that programs make objects of; others come back from calls.
+# Classes whose constructors programs call. Objects of other classes are returned by calls.
 MADE = ("Index", "Lsh", "Spec", "MinHash", "LeanMinHash", "MinHashLSH")
 HEAD = """# The Python package
 
@@ -43,7 +43,7 @@ def described(text: str) -> str:
 
 
 def parameters(value: Any) -> list[str] | None:
-    """The parameters of a function as a caller writes them, or None if it does not say."""
+    """The parameters of a function as a caller writes them, or None if it has no signature."""
     try:
         found = inspect.signature(value).parameters.values()
     except (TypeError, ValueError):

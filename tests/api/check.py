@@ -1,12 +1,12 @@
-"""The OpenAPI document is valid, and clients that others generate of it work with the real server.
+"""Checks that the OpenAPI document is valid, and that clients generated from it work with the real server.
 
     python tests/api/check.py path/to/minwise path/to/node
 
 1. openapi-spec-validator reads the document, and every part of it has a description.
-2. The server takes every value that the document allows and refuses every other, at each bound and beside it.
-3. openapi-python-client makes a client of it, whose modules are all imported. The client adds documents, checks, pages through
+2. At each bound and beside it, the server takes every value that the document allows and refuses every other value.
+3. openapi-python-client generates a client, whose modules are all imported. The client adds documents, checks, pages through
    the list, waits for a job and removes documents.
-4. openapi-typescript makes types of it, and tsc compiles a program that uses them.
+4. openapi-typescript generates types, and tsc compiles a program that uses them.
 """
 
 import datetime
@@ -39,14 +39,14 @@ def operations(api):
 
 
 def check_document(api):
-    """The document is valid, and has words for everything."""
+    """The document is valid, and every part of it has a description."""
     validate(api)
     ids = [operation["operationId"] for _, operation in operations(api)]
     assert len(ids) == len(set(ids)), f"an operation id is there twice: {sorted(ids)}"
     without = []
 
     def need(where, described):
-        # A field that may be null describes the alternative that is not.
+        # The first alternative counts, too, because a field that may be null has its description there.
         alternatives = [described, *described.get("oneOf", [])[:1]]
         text = next((part[key] for part in alternatives for key in ["description", "summary"] if key in part), "")
         if len(text) < 4:
@@ -79,11 +79,11 @@ def check_document(api):
 
 
 class Api:
-    """Requests by hand, because a generated client would not send what the document forbids."""
+    """Requests by hand, because a generated client would not send values that the document forbids."""
 
     def __init__(self, server, api):
         self.url = f"{server.url}/api/v1"
-        # References into the document are resolved beside each schema.
+        # The components go into each schema, because references are resolved within it.
         self.components = {"components": api["components"]}
 
     def allows(self, schema, value):
@@ -101,7 +101,7 @@ class Api:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             if error.code == 503:
-                # Jobs of earlier values run still.
+                # The request is repeated, because jobs of earlier values still run.
                 time.sleep(0.1)
                 return self.status(method, path, body)
             return error.code, json.load(error)
@@ -128,7 +128,7 @@ def probes(api, schema):
         for bound in ["minLength", "maxLength"]:
             if bound in part:
                 values += ["x" * max(part[bound] + step, 0) for step in (-1, 0, 1)]
-    # 1 and 1.0 are the same number in JSON Schema, and not to every parser; whole numbers are sent as such.
+    # Whole numbers are sent without a point, because 1 and 1.0 are the same number in JSON Schema, but not to every parser.
     return [int(value) if isinstance(value, float) and value.is_integer() else value for value in values]
 
 
@@ -182,7 +182,7 @@ def check_bounds(api, server):
             if parameter["in"] != "query" or not bounded(schema):
                 continue
             fields += 1
-            # Everything in an address is text, so only numbers are tried.
+            # Only numbers are tried, because everything in an address is text.
             for value in probes(api, schema):
                 if type(value) in (int, float):
                     status, answer = ask.status("GET", f"{address}?{name}={value}")
@@ -194,7 +194,7 @@ def check_bounds(api, server):
             status, answer = ask.status("POST", "/documents", {"documents": [{"id": value, "text": text}]})
             assert status == 201, answer
             compare("NewDocument.id", schema, value, not answer["rejected"])
-    # A date has no bound that a schema states. Every form that the server takes is allowed.
+    # The forms of dates are listed, because the schema states no bounds for dates.
     for field in ["since", "until"]:
         schema = schemas["CheckText"]["properties"][field]
         for value in ["2026", "2026-02", "2026-03-01", "2026-03-01T12:00", "2026-03-01T12:00:00Z", None]:
@@ -207,12 +207,12 @@ def check_bounds(api, server):
 
 
 def generate(folder):
-    """A client of the document, with every module imported."""
+    """Generates a client from the document, and imports every module of it."""
     target = folder / "minwise_client"
     made = subprocess.run(
         [sys.executable, "-m", "openapi_python_client", "generate", "--path", DOCUMENT, "--meta", "none",
          "--output-path", target, "--fail-on-warning"],
-        # It finds the formatter that it brings along by the path.
+        # The path is set, because the generator finds its own formatter by the path.
         env={**os.environ, "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])},
         capture_output=True, text=True,
     )
@@ -247,7 +247,7 @@ class Server:
 
 
 def use(package, server):
-    """Adds, checks, pages and removes by the generated client."""
+    """Uses the generated client: adds, checks, pages and removes documents."""
     from minwise_client import models, types
     from minwise_client.api.archive import get_health, get_stats
     from minwise_client.api.check import check, compare_pair
@@ -380,7 +380,7 @@ def main():
                 test()
                 passed += 1
                 print(f"ok      {name}", flush=True)
-            except Exception as error:  # One test that fails does not hide the others.
+            except Exception as error:  # A failed test must not hide the others.
                 failed += 1
                 print(f"FAILED  {name}: {type(error).__name__}: {error}", flush=True)
     print(f"{passed} passed, {failed} failed")

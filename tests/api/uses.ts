@@ -1,4 +1,4 @@
-// A program that uses the types which openapi-typescript makes of docs/reference/openapi.json. It is compiled, not run.
+// A program that uses the types that openapi-typescript generates from docs/reference/openapi.json. The program is compiled, not run.
 
 import type { components, operations, paths } from './generated';
 
@@ -11,7 +11,7 @@ const submission: Schemas['CheckText'] = {
   weight: 'tf-idf,smooth',
 };
 
-// @ts-expect-error The text is required.
+// @ts-expect-error The field `text` is required.
 const withoutText: Schemas['CheckText'] = { threshold: 0.5 };
 
 // @ts-expect-error There is no such weighting.

@@ -1,11 +1,11 @@
-// An archive in memory that answers as the server does, as plainly as possible: every document is compared with every
-// other. It stands in for the server where only the page is under test.
+// An archive in memory with the answers of the server, made in the plainest way: every document is compared with every
+// other. The archive stands in for the server in tests of the page alone.
 
-/** Tokens of a shingle, and the fewest of a passage. */
+/** The tokens of a shingle, and the least tokens of a passage. */
 const [SHINGLE, PASSAGE] = [5, 10];
-/** Passages of a match, the longest. */
+/** The number of passages per match: the longest ones. */
 const LONGEST = 50;
-/** Places of a shingle that are followed. */
+/** The number of places of a shingle that are followed. */
 const FOLLOWED = 16;
 export const SPEC = 'nfkc+casefold / words:5 / minhash:128 / seed:1';
 
@@ -39,7 +39,7 @@ export class FakeArchive {
     return { documents: documents.map(listed), next: rest.length > limit ? documents.at(-1).id : null };
   }
 
-  /** What resembles a text, or the document with an id. */
+  /** The documents that resemble a text or another document. */
   check(query, { threshold = 0.5, containment = 0.3, top = 10, exclude = [], metadata = {} } = {}) {
     const begin = performance.now();
     const others = [...this.#documents.values()].filter(
@@ -170,7 +170,7 @@ export function whole(document) {
   return { ...listed(document), text: document.text, marks: document.marks };
 }
 
-/** A text with its tokens, the shingles at their places and as a set, and its marks: pages end with form feeds. */
+/** A text with its tokens, its shingles in order and as a set, and its marks. Pages end with form feeds. */
 export function cut(text) {
   const tokens = [];
   let at = 0;
@@ -215,7 +215,7 @@ function measures(left, right) {
   };
 }
 
-/** Maximal runs of equal shingles, in the order of the left text; those out of the order of the right one moved. */
+/** Maximal runs of equal shingles, in the order of the left text. Runs in another order than in the right text are moved. */
 function sharedPassages(left, right) {
   const places = new Map();
   right.shingles.forEach((shingle, at) =>
@@ -244,7 +244,7 @@ function sharedPassages(left, right) {
   }));
 }
 
-/** The longest passages, in the order they have. */
+/** The longest passages, in their given order. */
 function longest(passages) {
   const kept = new Set(passages.toSorted((a, b) => b.tokens - a.tokens).slice(0, LONGEST));
   return passages.filter((passage) => kept.has(passage));

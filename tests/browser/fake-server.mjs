@@ -1,6 +1,6 @@
-// A server in Node that serves `crates/server/web` and answers its API from memory, by the contract in its API.md.
+// A server in Node that serves `crates/server/web` and answers the API from memory, as `crates/server/API.md` describes it.
 //
-// `node tests/browser/fake-server.mjs PORT` runs it by hand, with the documents of the tests.
+// `node tests/browser/fake-server.mjs PORT` starts this server by hand, with the documents of the tests.
 
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -38,7 +38,7 @@ class Refusal extends Error {
   }
 }
 
-/** Starts a server on a free port, or a given one, and gives its address and a way to end it. */
+/** Starts a server on a free port, or on a given one. Returns its address and a function that ends it. */
 export async function startFakeServer({ token = null, port = 0 } = {}) {
   const archive = new FakeArchive();
   const jobs = new Map();
@@ -139,7 +139,7 @@ function add(archive, documents) {
   return { added, replaced, rejected: [], counts };
 }
 
-/** A job is a step further each time it is looked at, so that its progress can be seen. */
+/** Returns the state of a job, and advances it by one step per call, so that tests see its progress. */
 function look(job, total) {
   job.looks += 1;
   const state = ['queued', 'running', 'running'][job.looks - 1] ?? 'done';

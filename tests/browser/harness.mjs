@@ -1,6 +1,7 @@
-// What the tests of the page share: a server with documents, a browser, and visits that may do nothing they should not.
+// Shared parts of the tests of the page: a server with documents, a browser, and visits that fail on forbidden events.
 //
-// MINWISE_URL is the server under test; it must be empty or hold these documents already. Without it there is a fake one.
+// MINWISE_URL is the server under test, whose archive must be empty or have these documents already. Without MINWISE_URL,
+// the tests start a fake server.
 
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
@@ -11,10 +12,10 @@ import { launch, watched } from './open.mjs';
 export const WIDE = { viewport: { width: 1360, height: 900 } };
 export const NARROW = { viewport: { width: 360, height: 740 } };
 
-/** What Chromium itself writes to the console when an answer is not 200. */
+/** The message that Chromium writes to the console if an answer is not 200. */
 const NETWORK = /^console: Failed to load resource: the server responded with a status of (\d+)/;
 
-/** What it writes when there is none; among the refusals this is 0. */
+/** The message that Chromium writes if there is no answer. Among `refused`, this is 0. */
 const RESET = 'console: Failed to load resource: net::ERR_CONNECTION_RESET';
 
 /** Whether the server under test is our own stand-in. */
@@ -50,7 +51,7 @@ export function harness() {
   };
 }
 
-/** Gives a page to `look`; anything that it logs, fetches from elsewhere or runs fails the test, but for the refusals named. */
+/** Passes a page to `look`. If the page logs, runs or fetches anything from elsewhere, except the named refusals, the test fails. */
 async function visit(browser, url, { refused = [], ...options }, look) {
   const { context, events } = await watched(browser, url, { ...options, baseURL: url });
   const page = await context.newPage();

@@ -1,17 +1,17 @@
-// The browser, and pages in it that may not do what the page of `minwise serve` never does.
+// The browser, and pages whose forbidden events are recorded.
 
 import { chromium } from 'playwright-core';
 
 /** Starts the system's Chromium. */
 export function launch() {
   const isRoot = process.getuid?.() === 0;
-  // Chromium refuses to run as root, as in a container, with its sandbox.
+  // The sandbox is off for root, as in a container, because Chromium refuses to run as root with it.
   return chromium.launch({ executablePath: process.env.CHROMIUM, args: isRoot ? ['--no-sandbox'] : [] });
 }
 
 /**
- * A context and a list of what happened in it that must not: requests to elsewhere, messages of the console (which is
- * where violations of the policy appear), dialogs and errors.
+ * A context, and a list of its forbidden events: requests to elsewhere, messages of the console (where violations of the
+ * policy appear), dialogs and errors.
  */
 export async function watched(browser, origin, options) {
   const context = await browser.newContext(options);

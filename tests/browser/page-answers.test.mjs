@@ -1,4 +1,4 @@
-// Answers that archives give only sometimes: without texts, with weights, without a sample, jobs that fail.
+// Tests of rare answers: archives without texts, with weights or without a sample, and jobs that fail.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ const { api, visit } = harness();
 const MARSH = '2021/0417';
 const pair = `/pair?${new URLSearchParams({ left: MARSH, right: '2023/1102' })}`;
 
-/** Lets the server answer, and changes what it says. */
+/** Lets the server answer, and changes its answer. */
 function change(page, calls, how) {
   return page.route(calls, async (route) => {
     const response = await route.fetch();
@@ -57,7 +57,7 @@ test('an archive without texts has a histogram as others do', async () => {
     await page.goto('/overview');
     await settled(page);
     assert.equal(await page.locator('.histogram').count(), 1);
-    // Each document counts once, with the one most like it.
+    // Each document counts once, with its most similar document.
     assert.match(await page.textContent('.histogram .reading'), /^\d+ documents? at 50.% or above$/);
     assert.ok((await page.textContent('.terms')).includes('not kept'));
   });
@@ -81,7 +81,7 @@ test('what is not all that was found is said not to be', async () => {
     assert.ok(plain(await page.textContent('.facts')).includes('1 document with less in common was not compared'));
     assert.match(plain(await page.textContent('.facts')), /99\.9 % or more.*Pieces of text not looked up, because very many documents contain them7/);
     assert.match(plain(await page.textContent('tbody tr')), /10\d passages, \d+ words in all/);
-    // Passages that could not be loaded are said to be missing.
+    // If passages could not be loaded, the page says that they are missing.
     await page.route('**/api/v1/pair', (route) => route.fulfill({ status: 503, body: 'busy' }));
     await page.locator('a.title').first().click();
     await page.waitForSelector('.compare[data-drawn]');
@@ -202,7 +202,7 @@ test('long names are shortened in the middle, and whole in their tooltips', asyn
     assert.equal(await name.getAttribute('title'), long);
     await page.goto(pair);
     await page.waitForSelector('.compare[data-drawn]');
-    // Its head leaves room for the texts.
+    // The head of the page leaves room for the texts.
     assert.ok((await page.locator('.compare').boundingBox()).y < 400);
   });
 });
@@ -227,7 +227,7 @@ test('documents that share no passage are said to', async () => {
 
 test('passages that overlap all have a sign, and the longest has the colour', async () => {
   const { left, right } = await api('pair', { left: { id: MARSH }, right: { id: '2023/1102' } });
-  // The first lies within the second, the third begins in it and ends behind it.
+  // The first range lies within the second. The third begins in the second and ends behind it.
   const ranges = [
     [60, 90],
     [20, 200],

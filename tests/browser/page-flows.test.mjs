@@ -1,4 +1,4 @@
-// What people do with the page: check, look through the archive, find clusters, give a token.
+// Tests of the ways through the page: check, look through the archive, find clusters, give a token.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -35,7 +35,7 @@ test('a pasted text is checked, and the threshold says what is shown', async () 
     assert.deepEqual(heads, ['Document', ...Object.values(measures), 'Longest passage']);
     for (const [measure, label] of Object.entries(measures)) {
       await page.selectOption('#measure', { label });
-      // It begins at the threshold of the check, sorted by the measure.
+      // The slider begins at the threshold of the check, and matches are sorted by the measure.
       assert.equal(await page.inputValue('input[type=range]'), '0.05');
       const best = matches.toSorted((a, b) => b[measure] - a[measure]);
       assert.deepEqual(
@@ -54,7 +54,7 @@ test('a pasted text is checked, and the threshold says what is shown', async () 
       await page.click('text=Show all');
       assert.equal(await rows(), matches.length);
     }
-    // From a match to the pair, with the passages of the check, and back to the same matches.
+    // A match leads to its pair, with the passages of the check, and back to the same matches.
     await page.selectOption('#measure', '0');
     const [first] = matches.toSorted((a, b) => b.containment_of_query - a.containment_of_query);
     const leading = await page.locator('tbody td.leading').first().textContent();
@@ -321,7 +321,7 @@ test('a search goes on where the server ended its look', async () => {
   });
 });
 
-// The stand-in has no such option; `cargo x test` runs this file with the real server, too.
+// This test needs the real server, because the stand-in has no such option. `cargo x test` runs this file with both.
 if (!isFake) {
   test('the text of a form is no evidence', async () => {
     await visit({ ...WIDE }, async (page) => {
@@ -395,7 +395,7 @@ test('the overview counts the documents above any threshold', async () => {
   });
 });
 
-/** A server that lets in whoever has its token. */
+/** A server that lets in only callers with its token. */
 async function guarded() {
   const { MINWISE_TOKEN_URL: url, MINWISE_TOKEN: token = 'right-token-of-the-tests' } = process.env;
   return { token, ...(url ? { url, stop() {} } : await startFakeServer({ token })) };

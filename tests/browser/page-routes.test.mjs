@@ -1,4 +1,4 @@
-// Every route of the page: it renders, reads well, asks nobody else, and fits the screen.
+// Tests of every route of the page: it renders, is accessible, fetches nothing from elsewhere, and fits the screen.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -11,15 +11,15 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const { visit } = harness();
 const refused = [404];
 
-/** What axe-core has to say, in short. */
+/** The violations that axe-core finds, in short. */
 async function violations(page) {
-  // As an expression of the debugger, to which the policy of the page does not apply.
+  // axe is an expression of the debugger, because the policy of the page does not apply to those.
   await page.evaluate(axe);
   const { violations: found } = await page.evaluate(() => globalThis.axe.run());
   return found.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(' ')).slice(0, 3)}`);
 }
 
-/** What holds of every route, as the browser sees it. */
+/** Asserts the facts that hold for every route, as the browser sees it. */
 async function assertRenders(page, { width, colorScheme }) {
   const seen = await page.evaluate(() => {
     const all = (selector) => [...document.querySelectorAll(selector)];
@@ -54,7 +54,7 @@ for (const [name, show] of Object.entries(ROUTES)) {
       await visit({ ...WIDE, colorScheme, refused }, async (page) => {
         await show(page);
         await assertRenders(page, { width: WIDE.viewport.width, colorScheme });
-        // A hundred pages are made of the same parts as one, and take axe-core ten seconds.
+        // The long pair is left out, because it has the same parts as a short one and takes axe-core ten seconds.
         if (name !== 'pair-long') assert.deepEqual(await violations(page), []);
       });
     });
@@ -136,13 +136,13 @@ test('going back comes to the same place', async () => {
   await visit({ ...WIDE }, async (page) => {
     await page.goto('/archive');
     await settled(page);
-    // How long the page is depends on the fonts.
+    // The place is computed, because the length of the page depends on the fonts.
     const place = await page.evaluate(() => {
       window.scrollTo(0, Math.floor((document.documentElement.scrollHeight - window.innerHeight) / 2));
       return window.scrollY;
     });
     assert.ok(place > 0, 'the archive is to be longer than the screen');
-    // By script: a click by pointer would scroll to its link first.
+    // The click is made by script, because a click by pointer would scroll to its link first.
     await page
       .locator('a.title')
       .nth(20)

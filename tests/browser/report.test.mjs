@@ -1,4 +1,4 @@
-// The page of a report in a real browser: it renders, fetches nothing, runs nothing, and fits the screen.
+// Tests the page of a report in a real browser: it renders, fetches nothing, runs nothing, and fits the screen.
 //
 // `cargo x test` sets MINWISE to the command under test and CHROMIUM to the browser.
 
@@ -32,7 +32,7 @@ before(async () => {
   const isRoot = process.getuid?.() === 0;
   browser = await chromium.launch({
     executablePath: process.env.CHROMIUM,
-    // Chromium refuses to run as root, as in a container, with its sandbox.
+    // The sandbox is off for root, as in a container, because Chromium refuses to run as root with it.
     args: isRoot ? ['--no-sandbox'] : [],
   });
 });
@@ -42,14 +42,14 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs `dedup` over a file and gives the address of the page. */
+/** Runs `dedup` over a file and returns the address of the page. */
 function report(input, name) {
   const out = join(folder, name);
   execFileSync(process.env.MINWISE, ['dedup', input, '--dry-run', '--quiet', '--report', out]);
   return pathToFileURL(join(out, 'index.html')).href;
 }
 
-/** Families of two documents that hold what a hostile crawl may hold. */
+/** Families of two documents with the contents of a hostile crawl. */
 function hostileCorpus() {
   const records = [];
   for (let family = 0; family < 24; family++) {
@@ -65,18 +65,18 @@ function hostileCorpus() {
   return path;
 }
 
-/** Checks the records of a file against an archive that has them, and gives the address of the page. */
+/** Checks the records of a file against an archive that has them, and returns the address of the page. */
 function check(input, name) {
   const [archive, page] = [join(folder, `${name}-archive`), join(folder, `${name}.html`)];
   execFileSync(process.env.MINWISE, ['index', 'create', archive, '--quiet']);
   execFileSync(process.env.MINWISE, ['index', 'add', archive, input, '--quiet']);
   const words = ['check', input, '--index', archive, '--report', page, '--quiet'];
-  // What is found is told by the exit code.
+  // The exit code is 1, because documents are found.
   assert.equal(spawnSync(process.env.MINWISE, words).status, 1);
   return pathToFileURL(page).href;
 }
 
-/** Records with ids that are long, Chinese, or turn the direction of reading round. */
+/** Records with ids that are long or Chinese, or that reverse the reading direction. */
 function oddCorpus() {
   const ids = [
     ['文献/二〇二四年度申请书（北方河口湿地碳储量研究）第一稿', '文献/二〇二四年度申请书（北方河口湿地碳储量研究）第二稿'],
@@ -94,7 +94,7 @@ function oddCorpus() {
   return path;
 }
 
-/** Opens a page and gives it to `look`; anything that it logs, fetches or runs fails the test. */
+/** Opens a page and passes it to `look`. If the page logs, fetches or runs anything, the test fails. */
 async function open(address, { width, colorScheme }, look) {
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
   const events = [];
@@ -111,7 +111,7 @@ async function open(address, { width, colorScheme }, look) {
   await context.close();
 }
 
-/** What holds of every page, as the browser sees it. */
+/** Asserts the facts that hold for every page, as the browser sees it. */
 async function assertRenders(page, { width, colorScheme }, pairs) {
   const seen = await page.evaluate(() => {
     const all = (selector) => [...document.querySelectorAll(selector)];
@@ -234,7 +234,7 @@ test('the page of a check', async () => {
       assert.deepEqual((await row.locator('td').allTextContents()).slice(0, 4), ['100 %', '100 %', '100 %', '90 words']);
       const text = await page.textContent('main');
       assert.ok(text.includes('invoice\\u{202e}txt.exe') && text.includes('<b>bold</b>'));
-      // On a telephone each number stands below the document, with its name.
+      // On a narrow screen, each number stands below the document, with its name.
       const isNarrow = screen.width < 600;
       const [name, number] = await Promise.all([row.locator('th').boundingBox(), row.locator('td').first().boundingBox()]);
       assert.equal(number.y >= name.y + name.height, isNarrow);

@@ -1,13 +1,13 @@
-// Every route with something on it, for tests and screenshots.
+// Every route with contents, for tests and screenshots.
 
 import { submission } from './fixtures.mjs';
 
-/** Waits until a route is there: its heading, and nothing under way. */
+/** Waits until a route has its heading and is not busy. */
 export async function settled(page) {
   await page.waitForSelector('main:not([aria-busy]) h1');
 }
 
-/** Checks the submission by hand and shows what was found. */
+/** Checks the submission by hand and shows the matches. */
 export async function checkSubmission(page) {
   await page.goto('/');
   await settled(page);
@@ -30,7 +30,7 @@ const drawn = (address) => async (page) => {
   await page.waitForSelector('.compare[data-drawn]');
 };
 
-/** Names of routes and how to come to them. */
+/** The names of routes, with functions that lead to them. */
 export const ROUTES = {
   check: visit('/'),
   'check-options': async (page) => {

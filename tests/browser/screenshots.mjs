@@ -1,6 +1,6 @@
-// Pictures of every route, to be looked at: `node tests/browser/screenshots.mjs FOLDER [ROUTE…]`.
+// Takes pictures of every route for people: `node tests/browser/screenshots.mjs FOLDER [ROUTE…]`.
 //
-// MINWISE_URL is the server to take them of; without it there is a fake one. CHROMIUM is the browser.
+// MINWISE_URL is the server; without it, a fake server is started. CHROMIUM is the browser.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ for (const [screen, options] of Object.entries(SCREENS)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue;
     const page = await context.newPage();
     await show(page);
-    // Off the screen texts are not laid out, so that a picture of the whole page would have none.
+    // A page with long texts is taken as far as the screen, because texts off the screen are not laid out.
     const fullPage = (await page.locator('.text').count()) === 0;
     await page.screenshot({ path: join(folder, `${name}-${screen}.png`), fullPage });
     await page.close();

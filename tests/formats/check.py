@@ -1,9 +1,9 @@
-"""Other readers open what `minwise dedup` converts, and find the same values.
+"""Checks that other readers open the files that `minwise dedup` converts, and find the same values.
 
     python tests/formats/check.py path/to/minwise [--rounds N] [--seed N]
 
-Each round makes up records with nested values, has the command convert them from JSONL to Parquet to Arrow and back, and reads
-every file with pyarrow, polars and DuckDB. A failure prints the seed that shows it.
+Each round makes random records with nested values, converts them by the command from JSONL to Parquet to Arrow and back, and
+reads every file with pyarrow, polars and DuckDB. A failure prints its seed.
 """
 
 import argparse
@@ -28,7 +28,7 @@ LETTERS = "abcdefgh äöü漢字🙂\"\\,;\t\n'{}[]\u2028"
 
 
 class Maker:
-    """Makes up types, and values of them."""
+    """Makes random types, and values of them."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -68,13 +68,13 @@ class Maker:
                 return [self.value(inside) for _ in range(self.random.randint(0, 3))]
             case "object":
                 members = {member: self.value(kind) for member, kind in inside}
-                # A member that is missing is null in a column.
+                # A null member may be left out, because a missing member is null in a column.
                 return {member: value for member, value in members.items() if value is not None or self.random.random() < 0.5}
         raise AssertionError(name)
 
 
 def complete(value, kind):
-    """The value as a column has it: with all members."""
+    """The value as a column has it, with all members."""
     name, inside = kind
     if value is None:
         return None
@@ -123,7 +123,7 @@ def same(found, expected, what):
 
 
 def known_members(rows, kinds):
-    """The kinds without members that no record shows, because no column is made of them."""
+    """The kinds without the members that no record has, because such members become no column."""
 
     def shown(kind, values):
         name, inside = kind
@@ -150,7 +150,7 @@ def has_empty_object(kind):
 
 
 def round_trip(desk, seed):
-    """JSONL to Parquet to Arrow to JSONL."""
+    """Converts JSONL to Parquet to Arrow to JSONL."""
     maker = Maker(seed)
     kinds = [(f"f{n}", maker.kind(3)) for n in range(maker.random.randint(1, 5))]
     rows = []
@@ -188,17 +188,17 @@ def round_trip(desk, seed):
 
 
 def ordered(rows):
-    """Rows with their members by name: the order in which members are first seen is not that of the kinds."""
+    """Rows with their members in order of names, because members are first seen in another order than that of the kinds."""
     if isinstance(rows, dict):
         return {name: ordered(rows[name]) for name in sorted(rows)}
     if isinstance(rows, list):
         return [ordered(row) for row in rows]
-    # 1 and 1.0 are one number, as they are in JSON; true is none.
+    # 1 and 1.0 are the same number, as in JSON. `True` is no number, although Python takes it for one.
     return ("number", float(rows)) if isinstance(rows, (int, float)) and not isinstance(rows, bool) and abs(rows) <= 2**53 else rows
 
 
 def types(desk):
-    """Every type that pyarrow writes and JSON can hold."""
+    """Converts every type that pyarrow writes and JSON can hold."""
     (desk.folder / "empty.jsonl").write_text("")
     moment = datetime.datetime(2024, 5, 6, 1, 2, 3, 456000)
     table = pyarrow.table(
@@ -271,7 +271,7 @@ def types(desk):
 
 
 def delimited(desk):
-    """CSV and TSV in both directions."""
+    """Converts CSV and TSV in both directions."""
     rows = [["id", "text", "note"], ["1", 'a "quoted"\ntext, long', " spaces "], ["2", "漢字 and more", ""], ["3", "tab\there", "x"]]
     with open(desk.folder / "a.csv", "w", newline="") as file:
         csv.writer(file).writerows(rows)

@@ -1,8 +1,8 @@
-//! All pairs of documents, by the commands that people run: `minwise pairs --candidates all` and `minwise estimate`.
+//! Measures all pairs of documents by the commands that people run: `minwise pairs --candidates all` and `minwise estimate`.
 //!
-//! The time of `pairs` is that of its stage `candidates`, from the events of `--log json`: sketching comes before it and
-//! verification after it. The pairs found are those of `--candidates sort-merge`, which asks no sketch. `estimate` has no
-//! sketching in it, so its own time counts. Figures are the best of some runs, with two threads.
+//! The time of `pairs` is that of its stage `candidates`, from the events of `--log json`, because sketching comes before it
+//! and verification after it. The pairs must be those of `--candidates sort-merge`, which uses no sketch. `estimate` does no
+//! sketching, so its whole time counts. Figures are the best of some runs, with two threads.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -19,7 +19,7 @@ use crate::run::output;
 const RUNS: usize = 3;
 /// Documents of the made corpus.
 const DOCUMENTS: &str = "60000";
-/// Pairs per second that are to be reached on two cores, by the form of the sketch.
+/// Pairs per second that each form of sketch must reach on two cores.
 const FLOOR: f64 = 1e9;
 const FLOOR_OF_WIDE_BITS: f64 = 0.2e9;
 
@@ -45,7 +45,7 @@ const SKETCHES: [(&str, f64); 8] = [
     ("connected:4x1/minhash:512", FLOOR_OF_WIDE_BITS),
 ];
 
-/// Pairs that are near-duplicates by construction; the others share nothing.
+/// Pairs that are near-duplicates by construction. All other pairs share nothing.
 const PLANTED: u64 = 1000;
 /// Words of a document: 56 shingles of five words, of which a changed last word leaves 55 of 57.
 const WORDS: u64 = 60;
@@ -100,7 +100,7 @@ pub fn run(data: &str, floor: bool) -> Result<()> {
     Ok(())
 }
 
-/// Runs `minwise pairs`: how many pairs there are, the seconds of its stage `candidates`, and what it wrote.
+/// Runs `minwise pairs`. Returns the number of pairs, the seconds of its stage `candidates`, and the output.
 fn pairs_of(
     minwise: &Path,
     corpus: &Path,
@@ -115,7 +115,7 @@ fn pairs_of(
         .stderr(Stdio::piped())
         .spawn()?;
     let (mut began, mut ended, mut summary) = (None, None, None);
-    // Events are written when they happen, so the time at which a line arrives is theirs.
+    // Events are written when they happen, so the time of an event is the time at which its line arrives.
     for line in BufReader::new(running.stderr.take().context("standard error is piped")?).lines() {
         let line = line?;
         if line.contains("\"stage\":\"candidates\"") {
@@ -153,13 +153,13 @@ impl LastEvent {
     }
 }
 
-/// Sketches a made corpus, compares all its pairs and checks what is found; gives the share of words that were compared.
+/// Sketches a made corpus, compares all its pairs and checks the pairs found. Returns the share of words that were compared.
 fn compare(minwise: &Path, sketch: &str, documents: u64) -> Result<f64> {
     let corpus = work().join(format!("planted-{documents}.jsonl"));
     let mut planted = BTreeSet::new();
     let mut lines = String::new();
     for document in 0..documents {
-        // The last documents repeat the first, but for their last word.
+        // The last documents repeat the first ones, except for the last word.
         let from = documents - PLANTED;
         let original = if document >= from { document - from } else { document };
         let mut words: Vec<String> = (0..WORDS).map(|at| format!("w{original}x{at}")).collect();

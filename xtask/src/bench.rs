@@ -1,6 +1,6 @@
-//! The whole command measured on real corpora, alone and beside other engines.
+//! Measures the whole command on real corpora, alone and beside other engines.
 //!
-//! Timings are wall-clock on the machine at hand; only ratios within one run mean anything elsewhere.
+//! Timings are wall-clock times of one machine. Only ratios within one run can be compared with those of other machines.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,30 +12,30 @@ use crate::run::{cargo, command, output, python_venv, python_venv_in, root, targ
 
 /// Runs of each measurement; the median is reported.
 const RUNS: usize = 5;
-/// What the best time may be, as a multiple of the best time of the binary it is compared with.
+/// The largest best time that is accepted, as a multiple of the best time of the other binary.
 const MOST_SLOWER: f64 = 1.05;
-/// Runs of each of two binaries: two runs differ by more than what is compared.
+/// Runs of each of two compared binaries. They are many, because two runs of one binary differ by more than `MOST_SLOWER`.
 const COMPARED_RUNS: usize = 15;
-/// Runs with an audit, and as many without.
+/// Runs with an audit, and runs without one.
 const AUDITED_RUNS: usize = 7;
 /// Documents that the engines are compared on.
 const COMPARED: usize = 20_000;
 
-/// What every sketch costs by shingle and by comparison, and what every kernel does, as Markdown tables.
+/// Prints the cost of every sketch per shingle and per comparison, and the speed of every kernel, as Markdown tables.
 pub fn sketches() -> Result<()> {
     cargo(&["bench", "--quiet", "--package", "minwise", "--bench", "sketches"])
 }
 
-/// The words that are found in the PDFs of a folder beside those of `pdftotext`. Only the feature `pdf` is built.
+/// Compares the words found in the PDFs of a folder with those of `pdftotext`. Only the feature `pdf` is built.
 pub fn pdf(folder: &str) -> Result<()> {
-    // Cargo runs a benchmark in the folder of its package.
+    // The path is absolute, because Cargo runs a benchmark in the folder of its package.
     let folder = path(&fs_err::canonicalize(folder)?);
     let package = ["bench", "--quiet", "--package", "minwise-corpus", "--no-default-features"];
     cargo(&[&package[..], &["--features", "pdf", "--bench", "pdf", "--", &folder]].concat())
 }
 
-/// `minwise dedup` from a JSONL file in the page cache to a cleaned JSONL file. With another binary, the two take turns, and
-/// the run fails if ours takes a twentieth longer or writes something else.
+/// Measures `minwise dedup` from a JSONL file in the page cache to a cleaned JSONL file. If another binary is given, both run
+/// in turns, and the measurement fails if ours takes 5 % longer or writes another file.
 pub fn speed(data: &str, other: Option<&str>) -> Result<()> {
     let ours = build()?;
     println!("{}", output(&ours, &["--version"])?.trim());
@@ -102,33 +102,33 @@ impl BenchRuns {
     }
 }
 
-/// `Lsh` beside the index of another crate, in a package of its own so that nothing else depends on that crate.
+/// Measures `Lsh` beside the index of another crate. The package is one of its own, so that nothing else depends on that crate.
 pub fn lsh() -> Result<()> {
     cargo(&["run", "--release", "--quiet", "--manifest-path", "bench/peers-rust/Cargo.toml"])
 }
 
-/// Many clients at once against the server: what they were answered, and whether its memory grew.
+/// Runs many clients against the server at once, and checks the answers and the memory of the server.
 pub fn serve() -> Result<()> {
     let name = "five_hundred_clients_for_a_minute";
     let test = ["test", "--release", "--package", "minwise-server", "--test", "server", "--"];
     cargo(&[&test[..], &["--ignored", "--nocapture", name]].concat())
 }
 
-/// The pairs of many short texts in memory, by one call of the engine and by hand over `minwise`. Fails if the call takes more
-/// than 1.2 times the CPU time, or finds other pairs.
+/// Finds the pairs of many short texts in memory, by one call of the engine and by a loop over the crate `minwise`. Fails if
+/// the call takes more than 1.2 times the CPU time, or finds other pairs.
 pub fn library() -> Result<()> {
     cargo(&["bench", "--quiet", "--package", "minwise-engine", "--bench", "library"])
 }
 
-/// The expected recall and the measured one beside the true ones: kinds of corpora, with a hundred seeds each. Fails if what is stated is wrong in
-/// more than two of a hundred runs.
+/// Compares the expected and the measured recall with the true ones, on many kinds of corpora with 100 seeds each. Fails if a
+/// stated bound is wrong in more than 2 of 100 runs.
 pub fn recall() -> Result<()> {
     let name = "recall_is_right_with_a_hundred_seeds";
     let test = ["test", "--release", "--package", "minwise-engine", "--test", "engine", "--"];
     cargo(&[&test[..], &["--ignored", "--nocapture", name]].concat())
 }
 
-/// Bytes of memory that `minwise dedup` takes for a document, from the peaks of a small and a large corpus.
+/// Measures the memory of `minwise dedup` in bytes per document, by the peaks of a small and a large corpus.
 pub fn memory() -> Result<()> {
     let minwise = build()?;
     fs_err::create_dir_all(work())?;
@@ -147,9 +147,9 @@ pub fn memory() -> Result<()> {
     Ok(())
 }
 
-/// A corpus far larger than the memory that a run is allowed, beside the same run in memory, one that can be taken up
-/// again, and one with all that a run does unless told otherwise. Fails if they differ, if one takes a fifth more than it
-/// may, or if the plain one has less than half of the speed it has in memory.
+/// Deduplicates a corpus far larger than `--memory` in four ways: in memory, with `--memory`, with `--memory` and `--work`, and
+/// with `--memory`, audit and report. Fails if outputs differ, if a run takes 20 % more than its memory, or if the run with
+/// only `--memory` has less than half of the speed of the run in memory.
 pub fn beyond(documents: &str) -> Result<()> {
     let minwise = build()?;
     fs_err::create_dir_all(work())?;
@@ -199,8 +199,9 @@ fn tiny(documents: u64) -> Result<PathBuf> {
     Ok(corpus)
 }
 
-/// What the audit that every run has unless told otherwise costs, and what it measures; fails if it takes more than a twentieth of the run
-/// and more than 0.2 s. Half of the third corpus is one family, so that sketches tell little apart; documents of the fourth are short.
+/// Measures the time of the audit that every run has by default, and prints its recall. Fails if the audit takes more than 5 %
+/// of the run and more than 0.2 s. Half of the third corpus is one family, so that sketches distinguish few documents; the
+/// documents of the fourth corpus are short.
 pub fn audit(data: &str) -> Result<()> {
     let minwise = build()?;
     let family = work().join("family.jsonl");
@@ -223,7 +224,7 @@ pub fn audit(data: &str) -> Result<()> {
             let plain = ["dedup", &corpus, "--output", &cleaned, "--force", "--threads", threads];
             let mut seconds = [vec![], vec![]];
             let mut recall = String::new();
-            // In turns, so that whatever else the machine does falls on both.
+            // Both kinds of run take turns, so that other work of the machine slows both of them.
             for _ in 0..AUDITED_RUNS {
                 for (seconds, options) in seconds.iter_mut().zip([&["--audit", "0"][..], &[]]) {
                     let started = Instant::now();
@@ -256,13 +257,13 @@ pub fn audit(data: &str) -> Result<()> {
     Ok(())
 }
 
-/// A job on corpora in which documents crowd: what it is called, and its options.
+/// The jobs on corpora with crowds: their names and options.
 const CROWD_JOBS: [(&str, &[&str]); 3] =
     [("star", &[]), ("components", &["--cluster", "components"]), ("star, 192 MiB", &["--memory", "192MiB"])];
 
-/// `minwise dedup` on corpora in which many documents share a band: time, memory, and the recall that is expected and
-/// measured. With another binary, the two take turns, and the run fails if ours takes more than twice as long. It also fails if
-/// a job takes more memory than `--memory` says.
+/// Measures `minwise dedup` on corpora in which many documents share a band: time, memory, and expected and measured recall. If
+/// another binary is given, both run in turns, and the measurement fails if ours takes more than twice as long. The measurement
+/// also fails if a job takes more memory than `--memory` allows.
 pub fn crowds(other: Option<&str>) -> Result<()> {
     const RUNS: usize = 3;
     const MEGABYTES: f64 = (192 << 20) as f64 / 1e6;
@@ -279,7 +280,7 @@ pub fn crowds(other: Option<&str>) -> Result<()> {
             "100000",
             &["--words", "100", "--form", "200", "--edits", "2", "--copies", "0.1"],
         ),
-        // The other rule finds a hundredth of the pairs of this one, so it may take less time.
+        // The time of this corpus has no limit, because the older rule for full shelves finds a hundredth of the pairs.
         ("form, seven eighths", "20000", &["--words", "100", "--form", "700"]),
         ("revisions", "100000", &["--words", "100", "--edits", "4", "--revisions", "50"]),
         ("revisions, short", "100000", &["--words", "30", "--edits", "2", "--revisions", "1000"]),
@@ -329,11 +330,11 @@ pub fn crowds(other: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Instructions that `minwise dedup` takes for a byte, counted by valgrind: the same on every run, whatever else the
-/// machine does. Without the audit, whose share depends on the size of the corpus. Valgrind knows no AVX-512, so this is
-/// the AVX2 kernel.
+/// Counts the instructions of `minwise dedup` per byte by valgrind. The number is the same in every run, because other work of
+/// the machine does not change it. There is no audit, because its share depends on the size of the corpus. The kernel is that
+/// of AVX2, because valgrind has no AVX-512.
 pub fn instructions(data: &str) -> Result<()> {
-    /// A corpus that valgrind goes through in a minute.
+    /// Documents that valgrind processes in a minute.
     const COUNTED: usize = 4_000;
     let minwise = build()?;
     for name in ["english", "throughput"] {
@@ -356,7 +357,7 @@ pub fn instructions(data: &str) -> Result<()> {
     Ok(())
 }
 
-/// `minwise pairs` beside other engines on one corpus, with recall and precision against the exact oracle.
+/// Measures `minwise pairs` beside other engines on one corpus, with recall and precision against exact pairs.
 pub fn peers(shared: &str) -> Result<()> {
     let minwise = build()?;
     let python = python_venv(&["datasketch", "rensa", "gaoya", "scipy", "regex"])?;
@@ -406,7 +407,7 @@ pub fn peers(shared: &str) -> Result<()> {
     Ok(())
 }
 
-/// The Python package beside datasketch, rensa and gaoya, and beside the command. Fails below the stated ratios.
+/// Measures the Python package beside datasketch, rensa and gaoya, and beside the command. Fails if a stated ratio is missed.
 pub fn python(data: &str) -> Result<()> {
     let minwise = build()?;
     cargo(&["build", "--release", "--package", "minwise-python"])?;
@@ -419,7 +420,8 @@ pub fn python(data: &str) -> Result<()> {
     command(&python, &["python/tools/bench.py", &path(&minwise), &path(&english), "--check"])
 }
 
-/// The Spark job beside the command, Spark ML's `MinHashLSH` and the job that people write. Fails below the stated ratios.
+/// Measures the Spark job beside the command, Spark ML's `MinHashLSH` and the job that people write. Fails if a stated ratio is
+/// missed.
 pub fn spark(documents: &str) -> Result<()> {
     let minwise = build()?;
     cargo(&["build", "--release", "--package", "minwise-python"])?;
@@ -435,7 +437,7 @@ pub fn build() -> Result<PathBuf> {
     built("minwise-cli", "minwise", &[])
 }
 
-/// The lab makes corpora here and no pictures.
+/// Builds the lab without pictures, because it only makes corpora here.
 pub fn build_lab() -> Result<PathBuf> {
     built("minwise-lab", "minwise-lab", &["--no-default-features"])
 }
@@ -465,7 +467,7 @@ pub fn unpack(data: &str, name: &str) -> Result<PathBuf> {
         let mut out = fs_err::File::create(&unpacked)?;
         zstd::stream::copy_decode(fs_err::File::open(&packed)?, &mut out)?;
     }
-    // Once through, so that it is in the page cache.
+    // The file is read once, so that it is in the page cache.
     fs_err::read(&unpacked)?;
     Ok(unpacked)
 }
@@ -484,7 +486,7 @@ pub fn command_quietly(program: &Path, args: &[&str]) -> Result<()> {
     if status.success() { Ok(()) } else { bail!("`{} {}` failed", program.display(), args.join(" ")) }
 }
 
-/// Runs a program and gives its peak memory, where `/usr/bin/time` is there to tell; otherwise runs it all the same.
+/// Runs a program and returns its peak memory; NaN if there is no `/usr/bin/time` to measure it.
 fn peak_megabytes(program: &Path, args: &[&str]) -> Result<f64> {
     let time = Path::new("/usr/bin/time");
     if !time.exists() {

@@ -1,4 +1,4 @@
-//! The pages that the command writes and the one that the server has, in a real browser.
+//! Tests the pages that the command writes and the page of the server in a real browser.
 
 use std::cell::OnceCell;
 use std::io::{BufRead, BufReader};
@@ -12,14 +12,14 @@ use crate::test::build_minwise;
 use crate::test::part::{Part, PartOutcome, RunnerReport};
 use crate::test::runner::TestRunner;
 
-/// Names of a browser that Playwright can drive, where `CHROMIUM` does not say which.
+/// Names of browsers that Playwright can drive. They are looked for unless `CHROMIUM` names one.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// The tests of `tests/browser`, and what they are run with, which is looked for once.
+/// The tests of `tests/browser`, with their tools, which are looked for once.
 #[derive(Default)]
 pub struct BrowserTests(OnceCell<Result<BrowserTools, String>>);
 
-/// What the tests need.
+/// The tools of the tests.
 struct BrowserTools {
     node: PathBuf,
     browser: PathBuf,
@@ -29,7 +29,8 @@ struct BrowserTools {
 }
 
 impl BrowserTests {
-    /// Two parts: a server that is slow or wrong can be had only of a stand-in, and only the real one shows that the page fits it.
+    /// The two parts of the tests. Only a stand-in can be a server that is slow or wrong, and only the real server shows that
+    /// the page fits it.
     pub fn parts(&self) -> [Part<'_>; 2] {
         [
             Part::new(
@@ -43,7 +44,7 @@ impl BrowserTests {
         ]
     }
 
-    /// Takes the pictures of README and guides anew.
+    /// Takes the pictures of README and guides again.
     pub fn take_pictures(&self) -> Result<()> {
         let tools = self.tools()?.as_ref().map_err(|why| anyhow::anyhow!("{why}"))?;
         let server = RunningServer::start(&tools.minwise, "pictures", None)?;
@@ -59,7 +60,7 @@ impl BrowserTests {
         }
     }
 
-    /// The tools, or why there are none.
+    /// The tools, or the reason why there are none.
     fn tools(&self) -> Result<&Result<BrowserTools, String>> {
         if let Some(tools) = self.0.get() {
             return Ok(tools);
@@ -89,17 +90,17 @@ impl BrowserTools {
         Ok(Ok(Self { node, browser, minwise: build_minwise()?, tests: tests(&folder)? }))
     }
 
-    /// Runs the files of tests with such names.
+    /// Runs the files of tests whose names are wanted.
     fn run(&self, is_wanted: impl Fn(&str) -> bool, environment: &[(&str, &str)]) -> Result<RunnerReport> {
         let mut command = Command::new(&self.node);
-        // One after the other: some of them measure time.
+        // Tests run one after the other, because some of them measure time.
         command.current_dir(root()).args(["--test", "--test-reporter=spec", "--test-concurrency=1"]);
         command.args(self.tests.iter().filter(|test| is_wanted(test)));
         command.env("MINWISE", &self.minwise).env("CHROMIUM", &self.browser);
         TestRunner::Node.run(command.envs(environment.iter().copied()))
     }
 
-    /// The page once more, with the server that it is made for.
+    /// Runs the tests of the page again, with the real server.
     fn against_server(&self) -> Result<RunnerReport> {
         let open = RunningServer::start(&self.minwise, "open", None)?;
         let guarded = RunningServer::start(&self.minwise, "guarded", Some(TOKEN))?;
@@ -116,7 +117,7 @@ pub struct Node {
     pub npm: PathBuf,
 }
 
-/// Node in the path, or why there is none that is new enough.
+/// Node in the path, or the reason why there is none that is new enough.
 pub fn node() -> Result<Result<Node, String>> {
     let missing = |what: &str| Ok(Err(format!("{what} is not in the path")));
     let Some(node) = find("node") else { return missing("`node`") };
@@ -145,7 +146,7 @@ fn is_new_enough(version: &str) -> bool {
     }
 }
 
-/// The browser, which is installed on a Debian machine without one if that is allowed.
+/// The browser. If there is none, `root` on a Debian machine installs Chromium.
 fn browser() -> Result<Option<PathBuf>> {
     let there = || BROWSERS.into_iter().find_map(find);
     if let Some(browser) = std::env::var_os("CHROMIUM").map(PathBuf::from).or_else(there) {
@@ -160,7 +161,7 @@ fn browser() -> Result<Option<PathBuf>> {
 /// The token of the server that wants one.
 const TOKEN: &str = "a-token-of-the-browser-tests";
 
-/// `minwise serve` with an archive that is empty, until it is dropped.
+/// A process of `minwise serve` with an empty archive, which ends when this value is dropped.
 struct RunningServer {
     process: Child,
     url: String,
@@ -174,7 +175,7 @@ impl RunningServer {
             fs_err::remove_dir_all(&archive)?;
         }
         command(minwise, &["index", "create", &archive.to_string_lossy(), "--quiet"])?;
-        // A browser in a hurry asks more often than people do.
+        // There is no rate limit, because the tests send more requests than people do.
         let mut command = Command::new(minwise);
         command.args(["serve", "--quiet", "--listen", "127.0.0.1:0", "--rate", "off", "--index"]);
         command.arg(&archive).stdout(Stdio::piped());
@@ -187,7 +188,7 @@ impl RunningServer {
             BufReader::new(output).read_line(&mut url)?;
         }
         let server = Self { process, url: url.trim_end().to_owned(), archive };
-        // Without an address the tests would take the stand-in for it.
+        // The address is checked, because without one the tests would use the stand-in instead.
         ensure!(server.url.starts_with("http"), "`minwise serve` ended before it told its address");
         Ok(server)
     }
@@ -207,14 +208,14 @@ fn tokens(token: &str) -> Result<PathBuf> {
 
 impl Drop for RunningServer {
     fn drop(&mut self) {
-        // There is nobody to tell if it has ended already or leaves something behind.
+        // Errors are ignored, because `drop` cannot return them.
         let _ = self.process.kill();
         let _ = self.process.wait();
         let _ = fs_err::remove_dir_all(&self.archive);
     }
 }
 
-/// The files of tests, in order. What a folder means to `node --test` differs between its versions.
+/// The files of tests, in order. They are listed here, because versions of `node --test` treat a folder differently.
 fn tests(folder: &Path) -> Result<Vec<String>> {
     let mut files = vec![];
     for entry in fs_err::read_dir(folder)? {
@@ -227,7 +228,7 @@ fn tests(folder: &Path) -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// Whether the packages are those of the lock file: npm leaves a copy of it behind, which is newer then.
+/// Whether the packages are those of the lock file. If so, the copy of the lock file that npm leaves behind is newer.
 fn is_installed(folder: &Path) -> bool {
     let changed = |name: &str| fs_err::metadata(folder.join(name)).and_then(|file| file.modified()).ok();
     let installed = changed("node_modules/.package-lock.json");

@@ -1,9 +1,10 @@
-//! The build of the README's first command in a fresh clone: CPU seconds, wall-clock seconds, and the seconds in which one
-//! thread was all that ran.
+//! Measures the build of the README's first command in a fresh clone: CPU seconds, wall-clock seconds, and the seconds in which
+//! only one thread ran.
 //!
-//! The compiler is watched in `/proc`, ten times a second. A thread counts as running if it is on a core or waits for one,
-//! so other work on the machine makes the build longer but does not change which of its threads run; times are CPU times
-//! for the same reason. `cargo build --timings` is not used: it sees that the last unit runs alone, not on how many cores.
+//! The compiler is watched in `/proc`, ten times per second. A thread counts as running if it is on a core or waits for one,
+//! because other work on the machine makes the build longer but does not change which of its threads run. Times are CPU times
+//! for the same reason. `cargo build --timings` is not used, because it reports that the last unit runs alone, but not on how
+//! many cores.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,25 +18,25 @@ use crate::run::{cargo, root};
 
 /// The most CPU seconds that the build may take.
 const MOST_CPU: f64 = 500.0;
-/// The most CPU seconds of one unit in which nothing else runs, not even a second thread of the same unit.
+/// The most CPU seconds of one unit while no other thread runs, not even one of the same unit.
 const MOST_ALONE: f64 = 60.0;
 const EVERY: Duration = Duration::from_millis(100);
 /// Units that are listed.
 const LISTED: usize = 12;
-/// Clock ticks per second in `/proc`; the same on every Linux.
+/// Clock ticks per second in `/proc`, which are the same on every Linux.
 const TICKS: f64 = 100.0;
 
-/// What one unit (a crate, or a build script) took, in CPU seconds.
+/// The CPU seconds of one unit: a crate, or a build script.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 struct BuildUnit {
     cpu: f64,
     alone: f64,
 }
 
-/// Builds into an empty folder, prints what it took and fails above the limits.
+/// Builds into an empty folder, prints the times and fails above the limits.
 pub fn run() -> Result<()> {
     ensure!(Path::new("/proc/self/stat").exists(), "the build is measured by `/proc`, which only Linux has");
-    // Downloads are not part of the measurement.
+    // Crates are downloaded before, because downloads are not part of the measurement.
     cargo(&["fetch", "--locked"])?;
     let folder = root().join("target").join(format!("bench-build-{}", std::process::id()));
     let measured = measure(&folder);
@@ -61,7 +62,7 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// What each unit took, the CPU seconds of the whole build, and its seconds.
+/// The times of each unit, and the CPU seconds and the elapsed seconds of the whole build.
 fn measure(folder: &Path) -> Result<(BTreeMap<String, BuildUnit>, f64, f64)> {
     let (begin, before) = (Instant::now(), children_seconds()?);
     let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
@@ -89,7 +90,7 @@ fn watch(build: &mut Child) -> Result<BTreeMap<String, BuildUnit>> {
         let running: usize = now.iter().map(|process| process.running).sum();
         for process in now {
             let before = seen.insert(process.id, process.seconds).unwrap_or(0.0);
-            // A number that a new process has taken over starts again at 0.
+            // If a new process has the number of an old one, its seconds start again at 0.
             let taken = (process.seconds - before).max(0.0);
             let unit = units.entry(process.unit).or_default();
             unit.cpu += taken;
@@ -112,7 +113,7 @@ struct Process {
     seconds: f64,
 }
 
-/// The descendants of Cargo. Those that end while they are looked at are left out.
+/// The descendants of Cargo. Processes that end while they are read are left out.
 fn processes(cargo: u32) -> Result<Vec<Process>> {
     let mut parents = BTreeMap::new();
     for entry in fs_err::read_dir("/proc")? {
@@ -147,7 +148,7 @@ fn process_folder(id: u32) -> PathBuf {
     Path::new("/proc").join(id.to_string())
 }
 
-/// What `/proc/…/stat` has of a process or a thread.
+/// The fields of `/proc/…/stat` of a process or a thread.
 struct Stat {
     state: char,
     parent: u32,
@@ -161,7 +162,7 @@ fn stat(folder: &Path) -> Option<Stat> {
 }
 
 fn parse_stat(text: &str) -> Option<Stat> {
-    // The name, in parentheses, may hold anything.
+    // Fields are counted from the last parenthesis, because the name, in parentheses, may hold anything.
     let fields: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_whitespace().collect();
     let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();
     Some(Stat {
@@ -172,7 +173,7 @@ fn parse_stat(text: &str) -> Option<Stat> {
     })
 }
 
-/// CPU seconds of all that this process has started and waited for.
+/// CPU seconds of all processes that this process has started and waited for.
 fn children_seconds() -> Result<f64> {
     Ok(stat(Path::new("/proc/self")).context("`/proc/self/stat` cannot be read")?.children_seconds)
 }

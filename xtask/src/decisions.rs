@@ -1,4 +1,4 @@
-//! The decisions of two binaries, side by side: how many documents and pairs they decide differently.
+//! Compares the decisions of two binaries: the number of documents and pairs that they decide differently.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -48,8 +48,8 @@ const DEDUP: [(&str, &[&str]); 3] =
     [("star", &[]), ("components", &["--cluster", "components"]), ("star, --bits 1", &["--bits", "1"])];
 const PAIRS: [(&str, &[&str]); 2] = [("pairs", &[]), ("pairs, --bits 1", &["--bits", "1"])];
 
-/// Runs `minwise dedup` and `minwise pairs` on the corpora of the tests with ours and with another binary, and prints how many
-/// documents and pairs are decided differently.
+/// Runs `minwise dedup` and `minwise pairs` on the corpora with our binary and with another one, and prints the number of
+/// documents and pairs that are decided differently.
 pub fn run(data: &str, other: &str) -> Result<()> {
     let binaries = [build()?, PathBuf::from(other)];
     for binary in &binaries {
@@ -77,7 +77,7 @@ pub fn run(data: &str, other: &str) -> Result<()> {
 
 /// Prints the rows of one corpus.
 fn compare(name: &str, corpus: &str, has_pairs: bool, binaries: &[PathBuf; 2]) -> Result<()> {
-    // Some of the text files are not UTF-8, and a table lies beside some of them.
+    // The encoding and the format are given, because some of the text files are not UTF-8, and some folders have a table, too.
     let folder = ["--encoding", "auto", "--input-format", "text"];
     let reading = if Path::new(corpus).is_dir() { &folder[..] } else { &[] };
     for (job, options) in DEDUP {
@@ -139,7 +139,7 @@ fn unpack_folder(data: &str, name: &str) -> Result<PathBuf> {
             &["--extract", "--file", &path(&archive), "--directory", &path(&unpacked)],
         )?;
         fs_err::remove_file(&archive)?;
-        // A folder that is there is complete.
+        // The folder is renamed last, so that a folder that exists is complete.
         fs_err::rename(&unpacked, &folder)?;
     }
     Ok(folder)

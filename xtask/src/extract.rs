@@ -1,8 +1,9 @@
-//! How much of a known text is found again in the documents made of it.
+//! Measures how much of a known text is found in the documents made of it.
 //!
-//! LibreOffice makes a document of each kind of the texts of this repository, and `minwise compare` says how similar what is
-//! found in it is to the text: exact Jaccard similarity of shingles of five words. Where the Debian package `debian-policy`
-//! is installed, whose texts come as plain text and as HTML, EPUB or PDF made by other programs, so are those.
+//! LibreOffice converts texts of this repository to documents of each kind. `minwise compare` computes the similarity between a
+//! text and the text that is found in its document: the exact Jaccard similarity of shingles of five words. If the Debian
+//! package `debian-policy` is installed, its texts are compared, too: they come as plain text, and as HTML, EPUB or PDF made by
+//! other programs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,12 +15,12 @@ use crate::run::{cargo, output, root, target};
 
 /// Texts that documents are made of.
 const TEXTS: [&str; 3] = ["ARCHITECTURE.md", "SECURITY.md", "LICENSE-APACHE"];
-/// The endings of what they are converted to.
+/// The endings of the documents.
 const KINDS: [&str; 5] = ["docx", "odt", "html", "epub", "pdf"];
-/// Where Debian has its policy.
+/// The folder of the Debian policy.
 const POLICY: &str = "/usr/share/doc/debian-policy";
 
-/// Texts there, and documents made of the same sources.
+/// Texts in the folder of the policy, and documents made of the same sources.
 const PUBLISHED: [(&str, &str, &str); 5] = [
     ("copyright-format-1.0.txt.gz", "html", "copyright-format-1.0.html"),
     ("perl-policy.txt.gz", "html", "perl-policy-1.html"),
@@ -30,7 +31,7 @@ const PUBLISHED: [(&str, &str, &str); 5] = [
 
 /// Converts, compares, and prints a table.
 pub fn run() -> Result<()> {
-    // Nothing is timed, so any build will do, and the quickest to make is that of the tests.
+    // The build of the tests is used, because nothing is timed and this build is the quickest to make.
     cargo(&["build", "--package", "minwise-cli"])?;
     let minwise = target().join("debug").join(format!("minwise{}", std::env::consts::EXE_SUFFIX));
     println!("| text | kind | jaccard | text found | found in text |\n|---|---|---|---|---|");
@@ -61,7 +62,7 @@ pub fn run() -> Result<()> {
 /// The file that LibreOffice makes of a text.
 fn converted(text: &Path, kind: &str, folder: &Path) -> Result<PathBuf> {
     let profile = format!("-env:UserInstallation=file://{}", path(&folder.join("profile")));
-    // Without the filter, text of plain ASCII is taken to be in the encoding of the system.
+    // The filter is named, because LibreOffice would read plain ASCII in the encoding of the system without it.
     let args = [
         &profile,
         "--headless",
@@ -77,7 +78,7 @@ fn converted(text: &Path, kind: &str, folder: &Path) -> Result<PathBuf> {
     Ok(made)
 }
 
-/// One line of the table.
+/// Prints a line of the table.
 fn row(minwise: &Path, name: &str, text: &Path, kind: &str, document: &Path) -> Result<()> {
     let compared = output(
         minwise,

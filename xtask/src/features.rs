@@ -1,4 +1,4 @@
-//! The features of the crates: each of them alone compiles, and brings only its own dependencies.
+//! Checks the features of the crates: each of them compiles alone, and brings only its own dependencies.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::run::{self, cargo, cargo_program, root};
 
-/// The crates whose features are formats, with their packages. A feature of one is a feature of the next.
+/// The crates whose features are formats, with their packages. The second crate has the features of the first.
 const PACKAGES: [(&str, &str); 2] = [("corpus", "minwise-corpus"), ("engine", "minwise-engine")];
 
 /// Crates that only some features may bring. Parquet and Arrow IPC files are compressed inside, so their libraries bring
@@ -53,14 +53,14 @@ pub fn check() -> Result<()> {
         self::formats("cli")? == formats,
         "`minwise-cli` passes on other features than `minwise-corpus` has"
     );
-    // Its Unicode data is its own: another version of ICU must not change a sketch.
+    // `minwise` has its own Unicode data, because another version of ICU must not change a sketch.
     let foreign: Vec<String> =
         dependencies("minwise", None)?.into_iter().filter(|name| name.starts_with("icu")).collect();
     ensure!(foreign.is_empty(), "`minwise` depends on {}", foreign.join(", "));
     PACKAGES.into_iter().try_for_each(|(_, package)| compile(package, None))
 }
 
-/// Compiles the crates with each feature alone, and tests what they refuse without any.
+/// Compiles the crates with each feature alone, and tests the errors for formats that are not compiled.
 pub fn check_each() -> Result<()> {
     for (folder, package) in PACKAGES {
         for feature in formats(folder)? {

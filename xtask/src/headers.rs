@@ -1,5 +1,5 @@
-//! The headers of modules, which must be lists: rustdoc joins lines that are only aligned into one paragraph. And the
-//! documentation of setters, which must be that of their fields.
+//! Checks the headers of modules and the documentation of setters. The items of a header must be a list, because rustdoc joins
+//! lines that are only aligned into one paragraph. A setter must have the documentation of its field.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 
 use crate::run::{packages, root};
 
-/// Refuses headers whose items are labels in a column of their own, and setters with other words than their fields.
+/// Refuses headers whose items are labels in a column, and setters with other documentation than their fields.
 pub fn check() -> Result<()> {
     let (mut wrong, mut unlike) = (vec![], vec![]);
     for package in packages()? {
@@ -33,7 +33,7 @@ pub fn check() -> Result<()> {
     Ok(())
 }
 
-/// The Rust files in a folder, but for what is built.
+/// The Rust files in a folder, except build outputs.
 fn find(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs_err::read_dir(folder)? {
         let path = entry?.path();
@@ -46,7 +46,7 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// The setters of which the documentation is not that of their fields, as `Type::field`.
+/// The setters whose documentation differs from that of their fields, as `Type::field`.
 fn unlike_fields(text: &str) -> Vec<String> {
     let mut unlike = vec![];
     for (at, _) in text.match_indices("\nsetters!(") {
@@ -81,7 +81,7 @@ fn documented(body: &str) -> Vec<(&str, Vec<&str>)> {
     fields
 }
 
-/// The numbers of the lines that begin with a label and a column of text behind it, outside of examples.
+/// The numbers of the lines, outside of examples, that begin with a label and a column of text behind it.
 fn columns(text: &str) -> impl Iterator<Item = usize> {
     let mut is_example = false;
     (1..).zip(text.lines()).filter_map(move |(number, line)| {

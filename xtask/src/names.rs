@@ -1,7 +1,7 @@
-//! A type name has one meaning in the workspace: a public type shares its name with no other type.
+//! Checks that a type name has one meaning in the workspace: a public type shares its name with no other type.
 //!
 //! A type counts as public if it is `pub` and its crate is a library. Two types break the rule if they have the same name and
-//! at least one of them is public, because a reader of the other one would take it for the public type. Tests are left out.
+//! at least one of them is public, because a reader would take the other type for the public one. Tests are left out.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::layers::order::CRATES;
 use crate::layers::source::Tree;
 use crate::layers::{modules, roots};
 
-/// Names that several types may have, and why.
+/// Names that several types may have, with the reasons.
 const EXCEPTIONS: [(&str, &str); 4] = [
     ("Error", "each crate has one error type, which callers name with the crate"),
     ("ErrorKind", "each `Error` has a kind"),
@@ -20,7 +20,7 @@ const EXCEPTIONS: [(&str, &str); 4] = [
     ("Result", "each crate has an alias with its `Error`"),
 ];
 
-/// Where a type is defined, and whether it is public.
+/// The place where a type is defined, and whether it is public.
 struct Definition {
     place: String,
     is_public: bool,
@@ -60,7 +60,7 @@ impl Names {
         }
     }
 
-    /// The names that break the rule, and the exceptions that none needs.
+    /// The names that break the rule, and the exceptions that no type needs.
     fn problems(&self, exceptions: &[(&str, &str)]) -> Vec<String> {
         let is_exception = |name: &str| exceptions.iter().any(|(exception, _)| *exception == name);
         let shared = self.0.iter().filter(|(_, definitions)| is_shared(definitions));

@@ -1,4 +1,4 @@
-//! Other programs, run with their name in the error when they fail.
+//! Runs other programs. If one fails, the error names it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
 }
 
-/// Where Cargo builds.
+/// The folder in which Cargo builds.
 pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
@@ -34,7 +34,7 @@ pub fn command(program: &Path, args: &[&str]) -> Result<()> {
     check(Command::new(program).current_dir(root()).args(args))
 }
 
-/// What a program prints.
+/// The output of a program.
 pub fn output(program: &Path, args: &[&str]) -> Result<String> {
     let shown = format!("{} {}", program.display(), args.join(" "));
     let output = Command::new(program)
@@ -48,7 +48,7 @@ pub fn output(program: &Path, args: &[&str]) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// A command as it would be typed.
+/// A command as a person would type it.
 pub fn shown(command: &Command) -> String {
     let mut words = vec![];
     for (name, value) in command.get_envs() {
@@ -66,7 +66,7 @@ pub fn shown(command: &Command) -> String {
     words.into_iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a command and demands that it succeeds.
+/// Runs a command. If it does not succeed, returns an error.
 pub fn check(command: &mut Command) -> Result<()> {
     let shown = shown(command);
     eprintln!("$ {shown}");
@@ -83,7 +83,7 @@ pub fn has_nextest() -> bool {
 
 /// A program in the path.
 pub fn find(program: &str) -> Option<PathBuf> {
-    // On Windows npm is a script.
+    // On Windows, `npm` is a script with the ending `.cmd`.
     let names = if cfg!(windows) { [".exe", ".cmd"].as_slice() } else { &[""] };
     let path = std::env::var_os("PATH")?;
     let mut folders = std::env::split_paths(&path);
@@ -93,7 +93,7 @@ pub fn find(program: &str) -> Option<PathBuf> {
     })
 }
 
-/// Whether whoever runs this may do everything.
+/// Whether the user is `root`.
 pub fn is_root() -> bool {
     let id = Command::new("id").arg("-u").stderr(Stdio::null()).output();
     id.is_ok_and(|id| id.stdout.trim_ascii() == b"0")
@@ -115,7 +115,7 @@ pub fn package_name(manifest: &str) -> Result<String> {
     Ok(name.context("the manifest has no name")?.to_owned())
 }
 
-/// A Python with these packages, in the repository's own environment. A package may have a version: `name==1.2.3`.
+/// A Python with these packages, in the environment `.venv` of the repository. A package may have a version: `name==1.2.3`.
 pub fn python_venv(packages: &[&str]) -> Result<PathBuf> {
     python_venv_in(&root().join(".venv"), packages)
 }

@@ -1,12 +1,12 @@
-//! The way of one record: the source files that a near-duplicate passes through until it is removed.
+//! Finds the way of one record: the source files that a near-duplicate passes through until it is removed.
 //!
-//! Two corpora are deduplicated under `callgrind`, one with twice the documents of the other. Code whose cost grows from one
-//! to the other runs for every record; arguments and plans cost the same in both. `corpus` and `engine` are built without
-//! optimisation, so that no function is inlined and each cost comes with all its callers.
+//! Two corpora are deduplicated under `callgrind`; the second has twice the documents of the first. Code whose cost grows from
+//! the first to the second runs for every record; arguments and plans cost the same in both. `corpus` and `engine` are built
+//! without optimisation, so that no function is inlined and each cost comes with all its callers.
 //!
-//! A record *passes through* a file that hands it on to another file, or that does at least a twentieth of a stage's work.
-//! Other files are *helpers*: they are called and return. Of `core` only the functions that other crates call are counted,
-//! because inside of a pure function there are no records any more. Settings are asked and not passed through.
+//! A record *passes through* a file that hands it on to another file, or that does at least 5 % of the work of a stage. Other
+//! files are *helpers*: they are called and return. Of `core`, only functions that other crates call are counted, because a
+//! pure function knows no records. Files of settings are helpers, because they are only read.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::run::{cargo, output, root, target};
 
-/// Stages, and the functions in which they begin. A stage that runs inside of another comes before it.
+/// Stages, and the functions in which they begin. A stage that runs inside another one comes before it.
 const STAGES: [(&str, &[&str]); 7] = [
     ("audit", &["minwise_engine::audit::AuditedRun::audit"]),
     ("report", &["minwise_engine::output::report::Report::write"]),
@@ -25,7 +25,7 @@ const STAGES: [(&str, &[&str]); 7] = [
     ("decide", &["minwise_engine::decide::dedup::dedup"]),
     ("output", &["minwise_engine::output::write_kept_as_decided"]),
 ];
-/// Stages that look at decisions afterwards. They are shown and not counted.
+/// Stages that come after the decisions. They are printed and not counted.
 const AFTERWARDS: [&str; 2] = ["audit", "report"];
 /// Functions that report progress, and those in which one thread waits for another, whose cost differs from run to run.
 const LEFT_OUT: [&str; 4] =
@@ -34,17 +34,17 @@ const LEFT_OUT: [&str; 4] =
 const SETTINGS: &str = "engine/src/settings/";
 /// The most files that a record may pass through. The rule for crowded shelves added one file to the 40 of before.
 const MOST: usize = 41;
-/// The part of ARCHITECTURE.md that lists them.
+/// The section of ARCHITECTURE.md that lists these files.
 const SECTION: &str = "## The way of one record\n";
 /// Pairs of documents in the smaller corpus.
 const PAIRS: u64 = 10;
-/// The share of a stage's work from which on a file counts even if it hands nothing on.
+/// The share of a stage's work from which a file counts even if it hands nothing on.
 const MUCH: f64 = 0.05;
 
-/// What a file does for one record in one stage.
+/// The work of a file for one record in one stage.
 #[derive(Debug, Default, PartialEq)]
 struct FileVisit {
-    /// Instructions per record, in the file and in what it calls.
+    /// Instructions per record, in the file and in the functions that it calls.
     instructions: f64,
     hands_on: bool,
 }
@@ -77,7 +77,7 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// Writes a corpus of pairs of near-duplicates and deduplicates it under `callgrind`; returns what that wrote.
+/// Writes a corpus of pairs of near-duplicates and deduplicates it under `callgrind`. Returns the profile.
 fn profile(folder: &Path, pairs: u64) -> Result<String> {
     let folder = folder.join(pairs.to_string());
     if folder.exists() {
@@ -112,7 +112,7 @@ struct Profile<'p> {
     files: HashMap<&'p str, &'p str>,
 }
 
-/// A name in a profile. It is written out once, as `(3) name`, and is `(3)` from then on.
+/// A name in a profile. The profile has it once as `(3) name`, and from then on as `(3)`.
 fn name<'p>(names: &mut HashMap<&'p str, &'p str>, value: &'p str) -> &'p str {
     match value.split_once(' ') {
         Some((number, name)) => {
@@ -130,7 +130,7 @@ impl<'p> Profile<'p> {
         let (mut file, mut chain, mut is_call) = ("", "", false);
         for line in text.lines() {
             if line.starts_with(|first: char| first.is_ascii_digit() || "+-*".contains(first)) {
-                // The line behind `calls` is the cost of what was called, which has a line of its own.
+                // The line behind `calls` is skipped: it is the cost of the called function, which has a line of its own.
                 if !std::mem::take(&mut is_call) {
                     let cost = line.rsplit(' ').next().and_then(|cost| cost.parse().ok());
                     *profile.costs.entry(chain).or_default() += cost.unwrap_or(0);
@@ -152,7 +152,7 @@ impl<'p> Profile<'p> {
         profile
     }
 
-    /// The file of a function from the folder of its crate on, if it is in a `src` of ours.
+    /// The path of the file of a function, from the folder of its crate on; `None` if it is not in a `src` of ours.
     fn file(&self, function: &str) -> Option<&'p str> {
         let file = self.files.get(function)?.strip_prefix(&*root().join("crates/").to_string_lossy())?;
         file.split('/').nth(1).filter(|folder| *folder == "src").map(|_| file)
@@ -168,7 +168,7 @@ fn is_of(function: &str, root: &str) -> bool {
     function.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with("::{"))
 }
 
-/// What a record costs in each file of each stage.
+/// The cost of a record in each file of each stage.
 fn stages(few: &str, many: &str) -> Stages {
     let (few, many) = (Profile::parse(few), Profile::parse(many));
     let mut stages = Stages::new();
@@ -199,7 +199,7 @@ fn stages(few: &str, many: &str) -> Stages {
     stages
 }
 
-/// Prints the files of each stage; returns those that a record passes through.
+/// Prints the files of each stage. Returns the files that a record passes through.
 fn print(stages: &Stages) -> BTreeSet<String> {
     let (mut way, mut helpers, mut after) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for (stage, _) in STAGES {
@@ -231,7 +231,7 @@ fn print(stages: &Stages) -> BTreeSet<String> {
     way
 }
 
-/// Fails if the list in ARCHITECTURE.md is another one.
+/// Fails if ARCHITECTURE.md lists other files.
 fn compare(way: &BTreeSet<String>, architecture: &str) -> Result<()> {
     let (_, section) = architecture.split_once(SECTION).context("ARCHITECTURE.md does not list them")?;
     let section = section.split("\n## ").next().unwrap_or_default();
@@ -250,7 +250,7 @@ fn compare(way: &BTreeSet<String>, architecture: &str) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// A profile in which a record costs this much: one chain of callers with a call in between.
+    /// A profile with one chain of callers and a call in between. `cost` is the cost of the called function.
     fn profile(cost: u64) -> String {
         let file = |file: &str| root().join("crates").join(file).to_string_lossy().into_owned();
         format!(

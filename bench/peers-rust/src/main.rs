@@ -1,9 +1,9 @@
-//! `minwise::Lsh` beside gaoya's `MinHashIndex`, in one run on one corpus.
+//! Measures `minwise::Lsh` beside gaoya's `MinHashIndex`, in one run on one corpus.
 //!
-//! Both sides see the same words of the same texts, in 21 bands of 6 rows with the same threshold. gaoya gets
-//! the container of ids that is fastest for it, and in bulk the capacity that it needs. Times are CPU times of the whole process,
-//! all threads together; the sides take turns, and the least time of all turns counts. The run fails if `Lsh` is less than twice
-//! as fast one by one or less than eight times as fast in bulk, or if it finds fewer pairs than chance explains.
+//! Both sides get the same words of the same texts, in 21 bands of 6 rows with the same threshold. gaoya gets the container of
+//! ids that is fastest for it, and in bulk the capacity that it needs. Times are CPU times of the whole process, with all
+//! threads; the sides take turns, and the least time of all turns counts. The run fails if `Lsh` is less than twice as fast for
+//! single texts or less than eight times as fast in bulk, or if it finds fewer pairs than gaoya by more than chance.
 
 use std::collections::HashSet;
 use std::hint::black_box;
@@ -23,10 +23,10 @@ const QUERIES: usize = 10_000;
 const WORDS: usize = 200;
 const BANDS: usize = 21;
 const ROWS: usize = 6;
-/// Registers of our sketches. gaoya takes as many as bands and rows need, 126.
+/// Registers of our sketches. gaoya has 126, which is what the bands and rows need.
 const REGISTERS: usize = 128;
 const THRESHOLD: f64 = 0.7;
-/// Pairs from this exact similarity on are to be found.
+/// The least exact similarity of the pairs that must be found.
 const SIMILAR: f64 = 0.8;
 const THREADS: usize = 2;
 const TURNS: usize = 5;
@@ -38,11 +38,11 @@ fn spec() -> Spec {
     form.parse().expect("a spec")
 }
 
-/// Texts of two hundred words. Every third one is a copy of an earlier text with up to 32 words replaced, and so is every query.
+/// Texts of 200 words. Every third text, and every query, is a copy of an earlier text with up to 32 words replaced.
 struct Corpus {
     texts: Vec<String>,
     queries: Vec<String>,
-    /// Queries with the document that each was made of, if they are similar.
+    /// The queries that are similar to the document of which they were made, with that document.
     pairs: Vec<(usize, u32)>,
 }
 
@@ -97,7 +97,7 @@ struct Time {
 impl Time {
     const NONE: Self = Self { cpu: Duration::MAX, wall: Duration::MAX };
 
-    /// Measures one turn; whatever it returns is dropped outside of the measurement.
+    /// Measures one turn. The result is returned, so that it is dropped outside the measurement.
     fn turn<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let (cpu, wall) = (ProcessTime::now(), Instant::now());
         let made = black_box(work());
@@ -107,13 +107,13 @@ impl Time {
     }
 }
 
-/// One line of the table: the times of both sides.
+/// A line of the table: the times of both sides.
 struct Line {
     name: &'static str,
     count: usize,
     ours: Time,
     theirs: Time,
-    /// The least ratio that is asked for.
+    /// The least ratio with which the run succeeds.
     floor: Option<f64>,
 }
 
@@ -256,7 +256,8 @@ fn main() -> ExitCode {
         "\nRecall of {} pairs of similarity {SIMILAR} or more: Lsh {ours:.4}, gaoya {theirs:.4}.",
         pairs.len()
     );
-    // Both sides draw their own hash functions, so equal recalls differ by chance: four standard errors are allowed.
+    // Four standard errors are allowed, because each side draws its own hash functions, so that measured recalls differ by
+    // chance.
     let error = ((ours * (1.0 - ours) + theirs * (1.0 - theirs)) / pairs.len() as f64).sqrt();
     let mut failed = ours < theirs - 4.0 * error;
     if failed {

@@ -1,4 +1,4 @@
-//! Arrow data in and out by the capsules of the Arrow C data interface.
+//! Imports and exports Arrow data by the capsules of the Arrow C data interface.
 #![allow(unsafe_code, reason = "capsules hold raw pointers")]
 
 use std::ffi::CStr;
@@ -17,11 +17,11 @@ const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// Arrow data that came in.
+/// Arrow data that a caller passed.
 pub enum Arrived {
     /// Rows of a table.
     Table { schema: SchemaRef, batches: Vec<RecordBatch> },
-    /// One column without a name.
+    /// A column without a name.
     Column { chunks: Vec<ArrayRef>, data_type: DataType },
 }
 
@@ -29,7 +29,7 @@ fn failed(error: &ArrowError) -> PyErr {
     PyValueError::new_err(format!("the Arrow data cannot be read: {error}"))
 }
 
-/// Takes an object's Arrow data over, if it has any.
+/// Takes ownership of the Arrow data of an object; `None` if the object has none.
 pub fn import(data: &Bound<'_, PyAny>) -> PyResult<Option<Arrived>> {
     let py = data.py();
     if let Some(method) = data.getattr_opt(pyo3::intern!(py, "__arrow_c_stream__"))? {
@@ -48,18 +48,19 @@ pub fn import(data: &Bound<'_, PyAny>) -> PyResult<Option<Arrived>> {
 fn imported_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyResult<Arrived> {
     let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
     let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
-    // SAFETY: the names say that the capsules hold a schema and an array of the C data interface, which the capsules keep
-    // alive during this call.
+    // SAFETY: the checked names guarantee that the capsules hold a schema and an array of the C data interface. The capsules
+    // keep both alive during this call.
     let is_used = unsafe { array.as_ref() }.is_released();
     if is_used {
         return Err(PyValueError::new_err("the Arrow array was used already: ask for a new capsule"));
     }
-    // SAFETY: as above, and the array was not released. `from_raw` takes the array over and leaves a released one behind, as the interface demands.
+    // SAFETY: the capsules hold a schema and an array, as above, and the array is not released. `from_raw` takes ownership of
+    // the array and leaves a released one behind, as the interface demands.
     let (schema, array) = unsafe { (schema.as_ref(), FFI_ArrowArray::from_raw(array.as_ptr())) };
     if is_null_column(schema) {
         return Ok(Arrived::Column { chunks: vec![null_texts(array.len())], data_type: DataType::Utf8 });
     }
-    // SAFETY: the producer vouches that the array is of the schema.
+    // SAFETY: the producer guarantees that the array matches the schema.
     let data = unsafe { from_ffi(array, schema) }.map_err(|error| failed(&error))?;
     arrived(schema, vec![make_array(data)])
 }
@@ -67,16 +68,16 @@ fn imported_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -
 fn imported_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<Arrived> {
     let py = capsule.py();
     let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
-    // SAFETY: the name says that the capsule holds a stream of the C stream interface. `from_raw` takes it over and leaves a
-    // released one behind.
+    // SAFETY: the checked name guarantees that the capsule holds a stream of the C stream interface. `from_raw` takes ownership
+    // of the stream and leaves a released one behind.
     let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.as_ptr()) };
     let (Some(get_schema), Some(get_next)) = (stream.get_schema, stream.get_next) else {
         return Err(PyValueError::new_err("the Arrow stream was read before"));
     };
     let mut schema = FFI_ArrowSchema::empty();
-    // The interpreter's lock is let go of, because a stream may compute its rows: a producer that runs Python code takes the lock
-    // itself, as it must for pyarrow, which does the same.
-    // SAFETY: a stream that is not released has these functions, and writes a schema or returns an error number.
+    // The interpreter's lock is released, because a stream may compute its rows. A producer that runs Python code takes the
+    // lock itself, because pyarrow releases the lock, too.
+    // SAFETY: the stream is not released. `get_schema` is its own function, which writes a schema or returns an error number.
     if py.detach(|| unsafe { get_schema(&raw mut stream, &raw mut schema) }) != 0 {
         return Err(stream_failed(&mut stream));
     }
@@ -84,7 +85,8 @@ fn imported_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<Arrived> {
     loop {
         py.check_signals()?;
         let mut array = FFI_ArrowArray::empty();
-        // SAFETY: as above; at its end, the stream leaves a released array.
+        // SAFETY: the stream is not released. `get_next` is its own function, which writes an array or returns an error number;
+        // at the end of the stream, it writes a released array.
         if py.detach(|| unsafe { get_next(&raw mut stream, &raw mut array) }) != 0 {
             return Err(stream_failed(&mut stream));
         }
@@ -95,7 +97,7 @@ fn imported_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<Arrived> {
             chunks.push(null_texts(array.len()));
             continue;
         }
-        // SAFETY: the producer vouches that its arrays are of its schema.
+        // SAFETY: the producer guarantees that the arrays of a stream match its schema.
         let data = unsafe { from_ffi(array, &schema) }.map_err(|error| failed(&error))?;
         chunks.push(make_array(data));
     }
@@ -106,19 +108,19 @@ fn stream_failed(stream: &mut FFI_ArrowArrayStream) -> PyErr {
     let reason = stream.get_last_error.and_then(|last_error| {
         // SAFETY: the stream is not released, and returns null or a string that lives until the next call.
         let text = unsafe { last_error(&raw mut *stream) };
-        // SAFETY: as above.
+        // SAFETY: `text` is not null, so it is a string that lives until the next call of the stream.
         (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
     });
     PyValueError::new_err(format!("the Arrow data cannot be read: {}", reason.unwrap_or_default()))
 }
 
-/// A column of the type Null, which libraries give a column whose values are all missing, as texts that are null.
+/// A column of null texts, in place of a column of the type Null, which libraries use for a column without any value.
 fn null_texts(len: usize) -> ArrayRef {
     new_null_array(&DataType::Utf8, len)
 }
 
-/// Whether the data is one column of the type Null. It is not read, because some producers add a buffer that the type does not
-/// have.
+/// Whether the data is one column of the type Null. The buffers of such a column are not read, because some producers add one
+/// that the type does not have.
 fn is_null_column(schema: &FFI_ArrowSchema) -> bool {
     DataType::try_from(schema).is_ok_and(|data_type| data_type == DataType::Null)
 }
@@ -154,7 +156,7 @@ fn arrived(schema: &FFI_ArrowSchema, chunks: Vec<ArrayRef>) -> PyResult<Arrived>
     Ok(Arrived::Table { schema, batches })
 }
 
-/// The capsules of an array.
+/// The capsules of an array: its schema and its data.
 pub fn export_array<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Bound<'py, PyTuple>> {
     let (array, schema) = to_ffi(&array.to_data()).map_err(|error| failed(&error))?;
     let schema = PyCapsule::new_with_value(py, schema, SCHEMA)?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-/// Owners of numbers that never change.
+/// Shared numbers that never change.
 #[derive(Clone)]
 pub enum SharedNumbers {
     Bools(Arc<Vec<bool>>),
@@ -30,7 +30,7 @@ impl SharedNumbers {
     }
 }
 
-/// The dictionary that NumPy reads.
+/// The dictionary `__array_interface__`, from which NumPy makes an array.
 pub fn array_interface<'py>(
     py: Python<'py>,
     address: usize,
@@ -87,7 +87,7 @@ impl Column {
     }
 }
 
-/// The array of NumPy that sees a column without a copy. NumPy is imported here for the first time.
+/// Makes an array of NumPy that shares the memory of a column. NumPy is imported only when the first array is made.
 pub fn as_array(py: Python<'_>, column: Column) -> PyResult<Bound<'_, PyAny>> {
     py.import("numpy")?.call_method1("asarray", (Py::new(py, column)?,))
 }

@@ -32,7 +32,7 @@ impl From<Estimate> for PyEstimate {
 }
 
 impl PyEstimate {
-    /// A similarity that is known.
+    /// An exact similarity, whose standard error is 0.
     pub fn exact(value: f64) -> Self {
         Self { value, standard_error: 0.0, low: value, high: value }
     }
@@ -78,7 +78,7 @@ impl PyEstimate {
 /// ('to be or not to be', 'To be, or not to be', 6)
 #[pyclass(name = "Passage", frozen, module = "minwise")]
 pub struct PyPassage {
-    /// The length in words or characters, as the shingles have it.
+    /// The length in units of the shingles: words or characters.
     #[pyo3(get)]
     tokens: usize,
     left: (usize, usize),
@@ -135,16 +135,16 @@ pub struct PyComparison {
     right: ShownText,
 }
 
-/// A text with places in it.
+/// A text with the places of its shared passages, in characters.
 struct ShownText {
     text: String,
     places: Vec<(usize, usize)>,
 }
 
-/// A text of a comparison.
+/// A text to be compared.
 pub struct ComparedText {
     pub text: String,
-    /// Places, in bytes, of characters that are two characters of the string of Python.
+    /// Byte offsets of characters that are two characters in the string of Python: pairs of surrogates.
     pub pairs: Vec<usize>,
 }
 
@@ -182,7 +182,7 @@ impl PyComparison {
     }
 }
 
-/// From bytes of a text to characters of it.
+/// Converts byte offsets in a text to character offsets.
 struct Characters<'a> {
     text: &'a str,
     pairs: &'a [usize],

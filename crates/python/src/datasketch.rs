@@ -15,9 +15,9 @@ fn words(bytes: &[u8]) -> PyResult<Vec<u32>> {
     Ok(words.iter().map(|word| u32::from_ne_bytes(*word)).collect())
 }
 
-/// Registers after more hashes of 32 bits were taken in. All arguments are arrays of numbers of 32 bits as bytes: the hashes, the
-/// multipliers, the offsets and the registers. `ends` are the positions behind the hashes of each sketch; there are as many
-/// results, one after the other, and each begins with the registers.
+/// Updates registers with hashes of 32 bits, and returns the new registers of each sketch, one sketch after the other.
+/// `hashes`, `multipliers`, `offsets` and `registers` are arrays of 32-bit numbers as bytes. `ends` has, for each sketch, the
+/// position behind its last hash. Every sketch starts from `registers`.
 #[pyfunction]
 pub fn affine32<'py>(
     py: Python<'py>,

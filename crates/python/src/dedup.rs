@@ -24,28 +24,29 @@ use crate::run::{Hooks, SUPERVISED_BYTES, Watch, abandonable, supervise};
 use crate::shared::PySpec;
 use crate::texts::{Place, PyTexts, Surrogates, count, string, type_name, utf8, whole};
 
-/// Data of one run, as Python hands it over.
+/// The data and the options of one run, as Python passes them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct PyJob<'py> {
-    /// Sources: `("texts", texts, ids, name)`, `("table", table, ids)`, `("path", path)` or `("file", path)`. The name is that of
-    /// the texts in messages, such as `data['body']`; none if it is that of the argument.
+    /// Sources: `("texts", texts, ids, name)`, `("table", table, ids)`, `("path", path)` or `("file", path)`. Messages call the
+    /// texts `name`, such as `data['body']`; if `name` is `None`, they use the name of the argument.
     inputs: Vec<Bound<'py, PyTuple>>,
     against: Vec<Bound<'py, PyTuple>>,
     ignore_text: Vec<Bound<'py, PyTuple>>,
-    /// Options by name and text.
+    /// The names of options and their values as text.
     options: Vec<(String, String)>,
     spec: Option<Bound<'py, PyAny>>,
     weights: Option<PathBuf>,
-    /// The column that texts without a name get, and the column of ids.
+    /// The column for texts that have no column name.
     text_column: String,
+    /// The column for ids.
     id_column: String,
     errors: String,
     progress: Option<Bound<'py, PyAny>>,
     cancel: Option<Bound<'py, PyAny>>,
 }
 
-/// Options of a run, and what was repaired on the way in.
+/// A run that is ready to start. `repaired` counts the texts whose lone surrogates were replaced.
 struct Ready<'py> {
     inputs: Inputs,
     arguments: Arguments,
@@ -85,7 +86,7 @@ impl<'py> PyJob<'py> {
     }
 }
 
-/// Makes inputs of sources.
+/// Converts sources of Python into inputs of a run, and counts repaired texts.
 struct Sources<'a> {
     text_column: &'a str,
     id_column: &'a str,
@@ -133,7 +134,7 @@ impl Sources<'_> {
                 let id = |at: usize| ids.as_ref()?.get(at)?.as_deref();
                 let mut failed = None;
                 let mut text = |at: usize, item| {
-                    // Copying the texts of a large list takes seconds.
+                    // Signals are handled, because copying the texts of a large list takes seconds.
                     if at.is_multiple_of(4096) {
                         py.check_signals()?;
                     }
@@ -172,7 +173,7 @@ impl Sources<'_> {
         }
     }
 
-    /// A table whose column of ids is replaced by ids as text.
+    /// A table in which `ids`, as text, replaces the column of ids.
     fn with_ids(
         &self,
         schema: Arc<Schema>,
@@ -206,7 +207,7 @@ fn bad(error: &arrow_schema::ArrowError) -> PyErr {
     PyValueError::new_err(format!("the Arrow data cannot be read: {error}"))
 }
 
-/// Ids of records; none where a record has none.
+/// Ids of records; `None` for a record without an id.
 type Ids = Vec<Option<String>>;
 
 fn check_ids(ids: Option<&[Option<String>]>, rows: usize) -> PyResult<()> {
@@ -286,8 +287,8 @@ pub fn run_dedup(py: Python<'_>, job: PyJob<'_>, files: Option<WrittenFiles>) ->
     Ok(PyDeduplicated { result, repaired })
 }
 
-/// The exception of a run over data in memory. A rejected record goes by its position, `data[6]`, where a file would have a line,
-/// `data:7`, and no report can be asked for.
+/// The exception of a run over data in memory. A rejected record is named by its position, `data[6]`, and not by a line,
+/// `data:7`. The hint names `rejects` instead of a report, because `dedup` has no argument for a report.
 fn raise_of_data(py: Python<'_>, error: &Error) -> PyErr {
     let hint = match error.kind() {
         ErrorKind::TooManyRejects { .. } => {
@@ -300,7 +301,7 @@ fn raise_of_data(py: Python<'_>, error: &Error) -> PyErr {
                 CorpusKind::Inside { name, problem: FileProblem::ColumnType { .. } } if name == "data"
             ) =>
         {
-            // A list with an item of another type raises the same.
+            // The error is a `TypeError`, because a list with an item of another type raises one, too.
             let hint = error.hint().map(|hint| format!("; hint: {}", spelled(&hint))).unwrap_or_default();
             return PyTypeError::new_err(format!("{}{hint}", spelled(&error.message())));
         }
@@ -310,7 +311,7 @@ fn raise_of_data(py: Python<'_>, error: &Error) -> PyErr {
     Exception::RejectedRecords.raise(py, &message, error.code(), hint.as_deref(), &[])
 }
 
-/// A message in which records of arguments go by their positions.
+/// Replaces lines by positions in a message: `data:7` becomes `data[6]`.
 fn with_positions(message: &str) -> String {
     let word = |word: &str| -> Option<String> {
         let (name, rest) = word.split_once(':')?;
@@ -323,7 +324,7 @@ fn with_positions(message: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The result of a deduplication, by positions.
+/// The result of a deduplication. Documents are named by their positions.
 #[pyclass(frozen, weakref, name = "Deduplicated", module = "minwise._minwise")]
 pub struct PyDeduplicated {
     result: Deduplicated,
@@ -336,12 +337,13 @@ impl PyDeduplicated {
         self.result.len()
     }
 
-    /// For each record, whether it stays.
+    /// For each record, whether it is kept.
     fn kept_mask(&self) -> Column {
         Column::new(SharedNumbers::Bools(Arc::new(self.result.kept_mask())))
     }
 
-    /// Positions of the removed documents, of those kept in their stead, and the similarities.
+    /// Three columns: the positions of removed documents, the positions of the documents kept in their stead, and the
+    /// similarities.
     fn removed(&self) -> (Column, Column, Column) {
         let removed = self.result.removed();
         let integers = |of: fn(&minwise_engine::Duplicate) -> usize| {
@@ -368,7 +370,7 @@ impl PyDeduplicated {
         serde_json::to_string(&summary).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// The ids that the run has for positions.
+    /// The ids of the records at some positions, as the run has them.
     fn ids(&self, py: Python<'_>, indices: Vec<usize>) -> PyResult<Ids> {
         let id = |index| Ok(self.result.id(index)?.map(Cow::into_owned));
         py.detach(|| indices.into_iter().map(id).collect::<Result<_, Error>>()).or_raise(py)
@@ -445,7 +447,7 @@ pub fn run_pairs(py: Python<'_>, job: PyJob<'_>, of: Option<Vec<String>>) -> PyR
     Ok(PyFoundPairs { result: result.map_err(|error| raise_of_data(py, &error))? })
 }
 
-/// Near-duplicate pairs, by positions.
+/// Near-duplicate pairs. Documents are named by their positions.
 #[pyclass(frozen, name = "FoundPairs", module = "minwise._minwise")]
 pub struct PyFoundPairs {
     result: FoundPairs,
@@ -458,7 +460,7 @@ impl PyFoundPairs {
         self.result.records()
     }
 
-    /// Positions of the first documents, of the second documents, and the similarities.
+    /// Three columns: the positions of the first documents, the positions of the second documents, and the similarities.
     fn columns(&self) -> (Column, Column, Column) {
         let integers = |of: fn(&minwise_engine::FoundPair) -> usize| {
             Column::new(SharedNumbers::I64(Arc::new(
@@ -479,22 +481,23 @@ impl PyFoundPairs {
         rejects(py, outcome.rejects(), self.result.rejected().collect(), outcome.corpus())
     }
 
-    /// The ids that the run has for positions.
+    /// The ids of the records at some positions, as the run has them.
     fn ids(&self, py: Python<'_>, indices: Vec<usize>) -> PyResult<Ids> {
         let id = |index| Ok(self.result.id(index)?.map(Cow::into_owned));
         py.detach(|| indices.into_iter().map(id).collect::<Result<_, Error>>()).or_raise(py)
     }
 }
 
-/// The fields that a keeper policy looks at; none if it cannot be read, which the run refuses together with other problems.
+/// The fields that a keeper policy reads. If the policy cannot be parsed, the list is empty, because the run reports this
+/// problem together with the others.
 #[pyfunction]
 pub fn keep_fields(keep: &str) -> Vec<String> {
     let keep = keep.parse::<minwise_engine::KeepPolicy>();
     keep.map(|keep| keep.fields().map(ToString::to_string).collect()).unwrap_or_default()
 }
 
-/// Bands and rows for a threshold: bands, rows, registers, recall at the threshold, half point, steepest point, expected false
-/// candidates per document and bytes of a sketch.
+/// Chooses bands and rows for a threshold. Returns bands, rows, recall at the threshold, half point, steepest point, expected
+/// false candidates per document, and bytes per sketch.
 #[pyfunction]
 #[pyo3(signature = (threshold, recall, registers, bands, rows))]
 #[allow(clippy::type_complexity, reason = "Python code takes the values apart")]
@@ -560,7 +563,7 @@ pub fn decision_stream<'py>(
     export_stream(py, batch.map_err(|error| bad(&error))?)
 }
 
-/// Ids as numbers if all of them are, else as text.
+/// A column of integers if all ids are integers, else a column of texts.
 fn id_column(ids: &[Bound<'_, PyAny>]) -> PyResult<ArrayRef> {
     let is_number = |id: &Bound<'_, PyAny>| id.is_exact_instance_of::<PyInt>();
     if ids.iter().all(is_number)

@@ -1,4 +1,4 @@
-//! From the errors of the library to exceptions.
+//! Converts errors of the library to exceptions of Python.
 //!
 //! The exceptions are classes of `minwise._errors`, because most of them have two bases, such as `ValueError` and
 //! `MinwiseError`, which an extension module of the stable interface cannot define.
@@ -15,17 +15,18 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCFunction, PyDict, PyModule, PyTuple, PyType};
 
-/// Where the last panic was: the file and the line.
+/// The file and the line of the last panic.
 static PANICKED_AT: Mutex<Option<String>> = Mutex::new(None);
 
-/// Makes every panic of the module a `MinwiseError`, and nothing printed.
+/// Turns every panic of the module into a `MinwiseError`, and prints nothing.
 ///
-/// PyO3 catches the panics of all methods, getters and functions, and raises `PanicException` with the text of the panic. The class
-/// is that of this module alone, because each extension module has a copy of PyO3 of its own. Its `__new__` is replaced by a function
-/// that makes a `MinwiseError`; Python and PyO3 take the type of an exception from the object that the call returned, so that
-/// `PanicException` itself is never seen. A wrapper around each method was the way before, and getters had none.
+/// PyO3 catches the panics of all methods, getters and functions, and raises `PanicException` with the text of the panic.
+/// `PanicException` belongs to this module alone, because each extension module has its own copy of PyO3. A function that makes
+/// a `MinwiseError` replaces its `__new__`; Python and PyO3 take the type of an exception from the object that the call
+/// returned, so that `PanicException` itself is never seen. Wrappers around each method were tried before; they missed the
+/// getters.
 ///
-/// The hook that prints panics is that of no other extension module either.
+/// The panic hook, too, belongs to this module alone.
 pub fn catch_panics(py: Python<'_>) -> PyResult<()> {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|place| format!("{}:{}", short_path(place.file()), place.line()));
@@ -33,7 +34,8 @@ pub fn catch_panics(py: Python<'_>) -> PyResult<()> {
     }));
     let made = |args: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| {
         let py = args.py();
-        // While another exception is handled, Python calls once for the text of the panic, and once more for what it got.
+        // While another exception is handled, Python calls this function twice: with the text of the panic, and with the
+        // exception that the first call returned.
         match args.get_item(1) {
             Ok(made) if made.is_instance_of::<PyBaseException>() => made.unbind(),
             _ => internal_error(py).into_value(py).into_any(),
@@ -42,7 +44,7 @@ pub fn catch_panics(py: Python<'_>) -> PyResult<()> {
     py.get_type::<PanicException>().setattr("__new__", PyCFunction::new_closure(py, None, None, made)?)
 }
 
-/// The last parts of a path, because the folders before them are those of the machine that built the library.
+/// The last three parts of a path. Folders before them are left out, because they belong to the machine that built the library.
 fn short_path(path: &str) -> &str {
     let parts = path.rmatch_indices(['/', '\\']).nth(2);
     parts.map_or(path, |(at, _)| &path[at + 1..])
@@ -56,7 +58,7 @@ pub fn internal_error(py: Python<'_>) -> PyErr {
     Exception::Minwise.raise(py, &message, "internal", None, &[])
 }
 
-/// Panics on demand, so that tests see what becomes of them. Wheels have none.
+/// Panics on demand, so that tests can check the exceptions. Release builds, such as wheels, have none.
 #[cfg(debug_assertions)]
 pub mod fault {
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -65,7 +67,7 @@ pub mod fault {
 
     static IS_WANTED: AtomicBool = AtomicBool::new(false);
 
-    /// Panics if a test wants the worker of this run to.
+    /// Panics if a test has called `fail_next` for this run.
     pub fn check() {
         assert!(!IS_WANTED.swap(false, Ordering::Relaxed), "a fault of a test");
     }
@@ -80,7 +82,7 @@ pub mod fault {
         panic!("a fault of a test")
     }
 
-    /// A class whose members of every kind panic. It is made with the argument False.
+    /// A class with members of every kind, which all panic. `Faulty(False)` makes an object; `Faulty(True)` panics.
     #[pyclass(frozen, module = "minwise._minwise")]
     pub struct Faulty;
 
@@ -208,7 +210,7 @@ impl Exception {
     }
 }
 
-/// A setting that cannot be used.
+/// The exception for a setting that cannot be used.
 pub fn setting_error(py: Python<'_>, message: &str, hint: Option<&str>) -> PyErr {
     Exception::Setting.raise(py, message, "bad_setting", hint, &[])
 }
@@ -237,7 +239,7 @@ pub fn spelled(sentence: &Sentence) -> String {
     })
 }
 
-/// An action as a call, or as the command where the package has no call for it.
+/// An action as a call. If the package has no such call, it is spelled as the command.
 fn spelled_action(name: &str, argument: Option<&str>) -> String {
     match (name, argument) {
         ("index create", Some(path)) => format!("`minwise.Index.create({path:?})`"),
@@ -297,7 +299,7 @@ impl Raise for minwise::Error {
     }
 }
 
-/// The words of all problems, one after the other.
+/// The messages and the hints of all problems, each joined into one text.
 fn problem_lines(problems: &[SettingProblem]) -> (String, Option<String>) {
     let messages: Vec<String> = problems.iter().map(|problem| spelled(&problem.message())).collect();
     let hints: Vec<String> =

@@ -51,7 +51,7 @@ impl Raise for Error {
 #[pyclass(name = "Archive", frozen, module = "minwise._minwise")]
 pub struct PyArchive {
     index: RwLock<Option<Arc<Index>>>,
-    /// The process that opened it.
+    /// The process that opened the archive.
     process: u32,
 }
 
@@ -83,7 +83,7 @@ impl PyArchive {
 impl Drop for PyArchive {
     fn drop(&mut self) {
         if self.is_forked() {
-            // Closing would wait for threads that are in the other process.
+            // The archive is not closed, because closing would wait for threads that are in the other process.
             std::mem::forget(self.index.get_mut().unwrap_or_else(PoisonError::into_inner).take());
         }
     }
@@ -169,7 +169,7 @@ impl PyArchive {
         })
     }
 
-    /// Checks a text against the archive and returns the answer as JSON. `options` are those of a check, as JSON.
+    /// Checks a text against the archive and returns the answer as JSON. `options` is a `CheckOptions` as JSON.
     fn check(
         &self,
         py: Python<'_>,
@@ -222,7 +222,7 @@ impl PyArchive {
         self.with(py, |index| Ok(index.statistics().or_raise(py)?.documents as usize))
     }
 
-    /// What the archive has and takes, as JSON.
+    /// The counts and sizes of the archive, as JSON.
     fn statistics(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |index| {
             let statistics = py.detach(|| index.statistics()).or_raise(py)?;

@@ -1,7 +1,7 @@
 //! The extension module of the Python package: wrappers of the library's types and runs, without algorithms of its own.
 //!
-//! The package around it is in `python/minwise`: adapters for tables of other libraries, results in the type that came in, and
-//! the exceptions.
+//! The package `python/minwise` wraps this module, and has the adapters for tables of other libraries, results in the type of
+//! the input, and the exceptions.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -16,7 +16,7 @@
 )]
 #![allow(missing_docs, clippy::missing_errors_doc, reason = "the stubs of the package document the module")]
 
-// In the order of use: a module uses only those above it, which `cargo x lint` checks.
+// Each module uses only modules above it. `cargo x lint` checks this order.
 mod error;
 mod column;
 mod arrow;

@@ -27,12 +27,12 @@ use crate::texts::{
     utf8,
 };
 
-/// Bytes of documents that `insert_many` inserts before it looks whether it was cancelled.
+/// Bytes of documents that `insert_many` inserts between two checks for cancellation.
 const PART_BYTES: usize = 4 << 20;
 /// The version of the pickles that this version writes.
 const PICKLE_VERSION: u32 = 1;
 
-/// A number that stands for a key of Python. No two keys of a process have the same, so that indexes can be merged.
+/// A number that stands for a key of Python. Each number is unique in its process, so that indexes can be merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Number(u64);
 
@@ -43,7 +43,7 @@ impl Number {
     }
 }
 
-/// The numbers of keys are not stored: the keys are, in the order of their numbers.
+/// A number is not stored, because a pickle has the keys in the order of insertion. A restored key gets a new number.
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_unit()
@@ -58,7 +58,7 @@ impl<'de> Deserialize<'de> for Number {
 
 struct State {
     lsh: Lsh<Number>,
-    /// From numbers to keys.
+    /// The key of each number.
     keys: HashMap<Number, Py<PyAny>>,
 }
 
@@ -76,10 +76,10 @@ struct State {
 /// (True, 2)
 #[pyclass(name = "Lsh", frozen, module = "minwise")]
 pub struct PyLsh {
-    /// Nothing of Python runs while the mutex is held: no key is compared, shown or freed, and no exception is made, because each
-    /// may run code that asks this index.
+    /// No Python code runs while the mutex is held: no key is compared, shown or freed, and no exception is made, because each
+    /// of them may run code that calls this index.
     state: Mutex<State>,
-    /// From keys to numbers. A key is here before its document is in the index, and until it has left it.
+    /// The number of each key. A key is added before its document is inserted, and deleted after its document was removed.
     numbers: Py<PyDict>,
 }
 
@@ -89,12 +89,13 @@ impl PyLsh {
         Self { state: Mutex::new(state), numbers: PyDict::new(py).unbind() }
     }
 
-    /// The state. Another thread that has it may need the interpreter's lock, which is let go of meanwhile.
+    /// Locks the state. The interpreter's lock is released while this thread waits, because the thread that holds the state may
+    /// need it.
     fn lock<'a>(&'a self, py: Python<'_>) -> MutexGuard<'a, State> {
         self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Works on the state, without the interpreter's lock if it takes long.
+    /// Runs `work` on the state. If the work is long, the interpreter's lock is released for it.
     fn with_state<T: Send>(
         &self,
         py: Python<'_>,
@@ -115,7 +116,7 @@ impl PyLsh {
         Ok(self.lock(py).keys.contains_key(&number).then_some(number))
     }
 
-    /// Takes a key for a new document; none if the key is taken.
+    /// Takes a key for a new document; `None` if the key is taken already.
     fn take_key(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<Number>> {
         let py = key.py();
         take_with(&self.numbers.bind(py).getattr(intern!(py, "setdefault"))?, key)
@@ -129,7 +130,7 @@ impl PyLsh {
         taken: impl Fn(usize, &Bound<'py, PyAny>) -> PyResult<PyErr>,
     ) -> PyResult<Vec<Number>> {
         let mut numbers = vec![];
-        // The method is looked up once, because that takes as long as a call.
+        // The method is looked up once, because a lookup takes as long as a call.
         let set_default = self.numbers.bind(py).getattr(intern!(py, "setdefault"))?;
         for (at, key) in keys.clone().enumerate() {
             let failed = match take_with(&set_default, key) {
@@ -149,7 +150,7 @@ impl PyLsh {
     /// Releases keys that have no document.
     fn release_keys<'k, 'py: 'k>(&self, keys: impl Iterator<Item = &'k Bound<'py, PyAny>>) {
         for key in keys {
-            // An error would be one of the key's own comparison, and hide the one that is raised.
+            // Errors are ignored: they come from the key's own comparison, and would hide the error that is being raised.
             if let Ok(None) = self.number(key) {
                 let _ = self.numbers.bind(key.py()).del_item(key);
             }
@@ -180,15 +181,15 @@ impl PyLsh {
     }
 }
 
-/// Takes a key by the method `setdefault` of the dictionary of keys; none if the key is taken. One call, so that of two threads with
-/// equal keys only one succeeds.
+/// Takes a key by the method `setdefault` of the dictionary of keys; `None` if the key is taken already. `setdefault` is one
+/// call, so if two threads take equal keys, only one of them succeeds.
 fn take_with(set_default: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>) -> PyResult<Option<Number>> {
     let number = Number::next();
     let found = set_default.call1((key, number.0))?;
     Ok((found.extract::<u64>()? == number.0).then_some(number))
 }
 
-/// A text, or one sketch.
+/// A document as a caller passes it: a text, or one sketch.
 enum Asked<'a> {
     Text(Cow<'a, str>),
     Sketch(Box<Sketch>),
@@ -227,7 +228,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Whether the work takes longer than letting go of the interpreter's lock.
+    /// Whether the work takes longer than releasing the interpreter's lock.
     fn is_long(&self) -> bool {
         matches!(self, Self::Text(text) if text.len() >= DETACH_BYTES)
     }
@@ -280,7 +281,8 @@ impl InsertedDocuments<'_> {
         }
     }
 
-    /// Inserts all documents in parts, between which the observer may cancel: then none is left. Returns whether all are there.
+    /// Inserts all documents in parts. If the observer cancels between two parts, the inserted documents are removed again.
+    /// Returns whether all documents were inserted.
     fn insert_all(
         &self,
         lsh: &mut Lsh<Number>,
@@ -288,7 +290,8 @@ impl InsertedDocuments<'_> {
         threads: usize,
         watch: &Watch,
     ) -> Result<bool, minwise::Error> {
-        // A message about a short document has its position, which must not be that within a part.
+        // If short documents are refused, all documents are one part, because the error names the position of the document, and
+        // a position within a part would be wrong.
         let part_bytes = if lsh.spec().shingling.short() == Short::Reject { usize::MAX } else { PART_BYTES };
         let mut begin = 0;
         while begin < numbers.len() {
@@ -443,7 +446,7 @@ impl PyLsh {
         let number = self.number(key)?;
         let removed = number.and_then(|number| {
             let state = &mut *self.lock(py);
-            // Of two threads that remove one key, the second finds none.
+            // If two threads remove one key, the second one finds none.
             let removed = state.keys.remove(&number)?;
             state.lsh.remove(&number);
             Some(removed)
@@ -458,7 +461,7 @@ impl PyLsh {
 
     /// Finds documents that are similar to a text or a sketch: pairs of key and estimate, the most similar one first.
     ///
-    /// `at_least` is another similarity than the threshold of the index, and `top` the number of documents at most.
+    /// `at_least` replaces the threshold of the index for this query. `top` is the maximum number of documents.
     #[pyo3(signature = (document, *, at_least = None, top = None))]
     fn query<'py>(
         &self,
@@ -500,7 +503,7 @@ impl PyLsh {
         if slf.is(other) {
             return Err(PyValueError::new_err("an index cannot be merged with itself"));
         }
-        // One lock after the other, because two threads may merge two indexes with each other.
+        // The other index is unlocked before this one is locked, because two threads may merge two indexes with each other.
         let (mut lsh, old, keys) = {
             let other = other.get().lock(py);
             let old: Vec<Number> = other.lsh.keys().copied().collect();
@@ -510,7 +513,7 @@ impl PyLsh {
         };
         let keys: Vec<Bound<'_, PyAny>> = keys.into_iter().flatten().map(|key| key.into_bound(py)).collect();
         let this = slf.get();
-        // The numbers of the other index are those of its copy, and no other key of this process has them.
+        // The copy keeps the numbers of the other index, because each number is unique in its process.
         let mut taken = 0;
         for (key, number) in keys.iter().zip(&old) {
             let is_there = this.number(key).map(|number| number.is_some());
@@ -568,7 +571,7 @@ impl PyLsh {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let py = slf.py();
         let (bytes, keys) = {
-            // Index and keys under one lock, so that they belong together.
+            // Index and keys are read under one lock, so that they match.
             let state = slf.get().lock(py);
             (postcard::to_stdvec(&state.lsh), ordered_keys(py, &state))
         };
@@ -632,7 +635,7 @@ impl PyLsh {
             Ok(())
         };
         let bytes: usize = (0..documents.len()).map(|at| documents.bytes(at)).sum();
-        // Rows of sketches are only put into bands, which is far less work than to cut and sketch as many bytes of text.
+        // Rows of sketches are only put into bands, which is far less work than cutting and sketching as many bytes of text.
         let is_short = match documents {
             InsertedDocuments::Texts(_) => bytes < SUPERVISED_BYTES,
             InsertedDocuments::Rows { .. } => bytes < 16 * SUPERVISED_BYTES,

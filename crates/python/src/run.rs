@@ -1,7 +1,7 @@
-//! Long work on a thread of its own, while the calling thread looks for signals.
+//! Runs long work on a thread of its own, while the calling thread handles signals.
 //!
-//! The calling thread wakes every 50 ms: it lets Python handle signals, so that Ctrl-C works, asks `cancel`, and calls `progress`.
-//! A handler of our own for signals would replace Python's.
+//! The calling thread wakes every 50 ms, lets Python handle signals, so that Ctrl-C works, asks `cancel`, and calls `progress`.
+//! The module has no signal handler of its own, because that would replace Python's.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,12 +14,12 @@ use pyo3::prelude::*;
 
 use crate::error::{fault, internal_error, spelled};
 
-/// How often the calling thread looks for signals.
+/// The time between two checks for signals.
 const WAKE: Duration = Duration::from_millis(50);
 /// The least time between two calls of `progress`.
 const PROGRESS: Duration = Duration::from_millis(100);
 
-/// Below this much text, a call is over before a person could interrupt it, and needs no thread of its own.
+/// A call with less text than this needs no thread of its own, because it ends before a person could interrupt it.
 pub const SUPERVISED_BYTES: usize = 1 << 20;
 
 /// Functions of Python that follow a run.
@@ -95,7 +95,7 @@ impl Bell {
 }
 
 /// Does work on a thread of its own, and raises the error of a signal handler or a hook. The work is always over when this
-/// function returns. `repaired` texts had lone surrogates, which is a warning.
+/// function returns. If `repaired` is above 0, a warning reports that so many texts had lone surrogates.
 pub fn supervise<T: Send>(
     py: Python<'_>,
     hooks: &Hooks<'_>,
@@ -104,11 +104,11 @@ pub fn supervise<T: Send>(
 ) -> PyResult<T> {
     let (watch, bell) = (Watch::default(), Bell::default());
     if repaired > 0 {
-        // Texts in memory were repaired on their way in; of files, the run reports it.
+        // The run itself reports repaired texts of files only, because texts in memory are repaired before it begins.
         watch.warn(&Warning::Repaired { documents: repaired });
     }
     let (mut told, mut last) = (Instant::now(), None);
-    // Before the work begins, so that a short one can be cancelled too.
+    // The hooks are called before the work begins, so that short work can be cancelled, too.
     follow(py, hooks, &watch, &mut told, &mut last)?;
     let mut raised = None;
     let result = std::thread::scope(|scope| {
@@ -137,7 +137,8 @@ pub fn supervise<T: Send>(
     if let Some(error) = raised {
         return Err(error);
     }
-    // Short runs end before the calling thread wakes; a progress bar is to end at the end.
+    // `progress` is called once more, because a short run ends before the calling thread wakes, and a progress bar must reach
+    // its end.
     if let (Some(progress), Some(state)) = (&hooks.progress, watch.state()) {
         progress.call1(state)?;
     }
@@ -152,7 +153,7 @@ pub fn supervise<T: Send>(
     Ok(result)
 }
 
-/// Does work that cannot be cancelled on a thread of its own. If a signal handler raises, the thread is left to itself, and its
+/// Does work that cannot be cancelled on a thread of its own. If a signal handler raises, the thread is not waited for, and its
 /// result is dropped.
 pub fn abandonable<T: Send + 'static>(
     py: Python<'_>,
@@ -164,11 +165,11 @@ pub fn abandonable<T: Send + 'static>(
             fault::check();
             work()
         }));
-        // Nobody waits for it any more if the caller was interrupted.
+        // The error is ignored: if the caller was interrupted, nobody waits for the result.
         let _ = sender.send(result);
     })?;
     loop {
-        // A receiver may be lent to one thread at a time, which only a unique borrow shows.
+        // The receiver is borrowed mutably, because only one thread may use it at a time: it is not `Sync`.
         let borrowed = &mut receiver;
         match py.detach(move || borrowed.recv_timeout(WAKE)) {
             Ok(Ok(result)) => return Ok(result),

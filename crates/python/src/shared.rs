@@ -1,4 +1,4 @@
-//! `Spec` as a type, which every other class shares.
+//! The class `Spec`, which all other classes use. Its methods are in `spec.rs`.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,7 +10,7 @@ use pyo3::types::PyString;
 
 use crate::error::OrRaise;
 
-/// A spec and the tables that sketch by it, made when they are first needed.
+/// A spec and its preparation, which is made when it is first needed.
 pub struct Shared {
     pub spec: Spec,
     preparation: OnceLock<Preparation>,
@@ -21,7 +21,7 @@ impl Shared {
         Arc::new(Self { spec, preparation: OnceLock::new() })
     }
 
-    /// The tables, if they were made before.
+    /// The preparation, if it was made before.
     pub fn ready(&self) -> Option<&Preparation> {
         self.preparation.get()
     }
@@ -55,7 +55,7 @@ impl PySpec {
         Self { shared: Shared::new(spec) }
     }
 
-    /// A spec, or the text form of one; the default without it.
+    /// The spec of an object, which is a `Spec` or the text form of one. Without an object, the default spec.
     pub fn from_object(py: Python<'_>, value: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Shared>> {
         let Some(value) = value.filter(|value| !value.is_none()) else {
             return Ok(Shared::new(Spec::default()));

@@ -19,10 +19,10 @@ use crate::texts::count;
 
 /// The version of the pickles that this version writes.
 const PICKLE_VERSION: u32 = 1;
-/// Pairs that are compared before signals are looked at.
+/// Pairs that are compared between two checks for signals.
 const PAIRS_AT_ONCE: usize = 1 << 18;
 
-/// Where the words of the rows are.
+/// The words of the rows, in memory or in a mapped file.
 #[derive(Clone)]
 enum Rows {
     Owned(Arc<Vec<u32>>),
@@ -359,7 +359,7 @@ impl PySketches {
     }
 }
 
-/// Refuses a pickle of a later version by name.
+/// Refuses a pickle of a later version than `known`.
 pub fn check_pickle(what: &str, version: u32, known: u32) -> PyResult<()> {
     if version > known {
         return Err(PyValueError::new_err(format!(

@@ -1,6 +1,6 @@
 //! Texts of Python, lent to the library.
 //!
-//! ASCII strings are lent where they lie. Other strings are encoded into a buffer of our own, because the function of Python that
+//! ASCII strings are lent in place. Other strings are encoded into a buffer of our own, because the function of Python that
 //! lends their UTF-8 would leave a second copy in every string.
 #![allow(unsafe_code, reason = "strings are lent to threads that do not hold the interpreter's lock")]
 
@@ -23,15 +23,15 @@ use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use crate::arrow::{Arrived, import};
 use crate::error::Exception;
 
-/// Below this much text, letting go of the interpreter's lock costs more than the work.
+/// For less text than this, the interpreter's lock is kept, because releasing it costs more than the work.
 pub const DETACH_BYTES: usize = 16 << 10;
 
-/// What becomes of a lone surrogate, which UTF-8 cannot write.
+/// The rule for lone surrogates, which UTF-8 cannot encode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Surrogates {
-    /// It is replaced by U+FFFD, as the command replaces one in JSON.
+    /// A lone surrogate is replaced by U+FFFD, as the command replaces one in JSON.
     Repair,
-    /// It is an error.
+    /// A lone surrogate is an error.
     Refuse,
 }
 
@@ -57,7 +57,7 @@ impl std::fmt::Display for Place<'_> {
     }
 }
 
-/// A place that is an argument as a whole.
+/// The position of a place that is a whole argument.
 pub const WHOLE: usize = usize::MAX;
 
 /// The name of an object's type.
@@ -72,7 +72,8 @@ pub fn string<'a, 'py>(value: &'a Bound<'py, PyAny>, place: Place<'_>) -> PyResu
         .map_err(|_| PyTypeError::new_err(format!("{place} is {}: it must be str", type_name(value))))
 }
 
-/// A whole number of at least `least`, or an error that names the argument. Numbers of other libraries will do.
+/// A whole number of at least `least`, or an error that names the argument. Integers of other libraries, such as NumPy, are
+/// accepted.
 pub fn whole(value: &Bound<'_, PyAny>, name: &str, least: u64) -> PyResult<u64> {
     let py = value.py();
     let Ok(number) = value.call_method0(pyo3::intern!(py, "__index__")) else {
@@ -93,7 +94,7 @@ pub fn count(value: &Bound<'_, PyAny>, name: &str, least: u64) -> PyResult<usize
     Ok(usize::try_from(whole(value, name, least)?).unwrap_or(usize::MAX))
 }
 
-/// The number of threads; as many as there are cores without it.
+/// The number of threads. Without a value, the number of cores.
 pub fn thread_count(value: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     let cores = || available_parallelism().map_or(1, usize::from);
     value.map_or_else(|| Ok(cores()), |value| count(value, "threads", 1))
@@ -120,20 +121,21 @@ pub fn utf8<'a>(
     Ok((Cow::Owned(text), lone > 0))
 }
 
-/// A text whose surrogates were put right: two that make a pair are one character, as in JSON, and others are U+FFFD.
+/// A text with its surrogates repaired: a pair of surrogates becomes one character, as in JSON, and a lone surrogate becomes
+/// U+FFFD.
 struct Repaired {
     text: String,
-    /// How many surrogates were alone.
+    /// The number of lone surrogates.
     lone: usize,
-    /// Places in `text`, in bytes, of the characters that were pairs of surrogates.
+    /// Byte offsets in `text` of the characters that were pairs of surrogates.
     pairs: Vec<usize>,
 }
 
 impl Repaired {
     fn new(text: &Bound<'_, PyString>) -> PyResult<Self> {
         let py = text.py();
-        // The method of `str` itself, because a subclass may have another one. UTF-32 tells a pair of surrogates, which are two
-        // characters of Python, from the one character that they stand for.
+        // The method of `str` itself is called, because a subclass may have another one. UTF-32 distinguishes a pair of
+        // surrogates, which are two characters of Python, from the one character that they stand for.
         let encoded = py
             .get_type::<PyString>()
             .call_method1(pyo3::intern!(py, "encode"), (text, "utf-32-le", "surrogatepass"))?;
@@ -161,8 +163,7 @@ impl Repaired {
     }
 }
 
-/// The UTF-8 of a string, and the places in it, in bytes, of characters that were two characters of the string: pairs of
-/// surrogates.
+/// The UTF-8 of a string, and the byte offsets in it of characters that are pairs of surrogates in the string.
 pub fn utf8_and_pairs<'a>(text: &'a Bound<'_, PyString>, name: &str) -> PyResult<(Cow<'a, str>, Vec<usize>)> {
     let whole = Place(name, WHOLE);
     if let Ok((text, _)) = utf8(text, Surrogates::Refuse, whole) {
@@ -175,15 +176,15 @@ pub fn utf8_and_pairs<'a>(text: &'a Bound<'_, PyString>, name: &str) -> PyResult
 fn is_ascii(text: &Bound<'_, PyString>) -> PyResult<bool> {
     static OF_STR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = text.py();
-    // The method of `str` itself, because that of a subclass may return anything. It is kept, because looking it up for each string
-    // takes longer than the call.
+    // The method of `str` itself is called, because the method of a subclass may return anything. The method is kept, because
+    // looking it up per string takes longer than calling it.
     let method = OF_STR.get_or_try_init(py, || {
         py.get_type::<PyString>().getattr(pyo3::intern!(py, "isascii")).map(Bound::unbind)
     })?;
     method.bind(py).call1((text,))?.is_truthy()
 }
 
-/// Texts as they came in.
+/// Texts as a caller passes them.
 pub enum PyTexts<'py> {
     /// Items of a list or a tuple. The list is a copy, so that another thread cannot change it.
     Items(Vec<Bound<'py, PyAny>>),
@@ -220,7 +221,7 @@ impl<'py> PyTexts<'py> {
             ))),
             None => {
                 let py = data.py();
-                // Objects of other libraries are taken apart by Python code, which imports them only then.
+                // Python code takes objects of other libraries apart, so that this module needs none of these libraries.
                 let items = py.import("minwise._adapters")?.call_method1("text_list", (data, name))?;
                 Self::from_object(&items, name)
             }
@@ -339,7 +340,7 @@ impl<'a> LentStrings<'a> {
         Ok(())
     }
 
-    /// Forgets all texts, and keeps the memory for the next ones.
+    /// Removes all texts, and keeps the memory for the next ones.
     pub fn clear(&mut self) {
         self.spans.clear();
         self.encoded.clear();

@@ -1,4 +1,4 @@
-//! Whether a binary needs a loader.
+//! Finds out whether a binary needs a loader.
 
 use anyhow::{Context, Result, ensure};
 

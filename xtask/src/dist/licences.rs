@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::run::{self, cargo_program, root};
 
-/// What stands above the licences of the crates.
+/// The text above the licences of the crates.
 const HEAD: &str = "\
 The program `minwise` contains the crates listed below and the C code that some of them bring. It also contains the standard
 library of Rust (see COPYRIGHT-OF-THE-RUST-LIBRARY.html), parts of the GNU C Library (LGPL-2.1-or-later, whose text is at the end;
@@ -17,10 +17,10 @@ https://www.gnu.org/software/libc) and of the support library of GCC (GPL-3.0-or
 `cargo x dist` in the repository of Minwise links the program anew, with another C library too.
 ";
 
-/// Names of files that hold a licence begin with one of these, in capitals or not.
+/// The beginnings of the names of files that hold a licence, in upper or lower case.
 const NAMES: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
 
-/// Endings of files that are programs, whatever their names begin with.
+/// Endings of files that are programs and hold no licence.
 const PROGRAMS: [&str; 5] = ["rs", "c", "h", "sh", "py"];
 
 /// The licence of the C library.
@@ -50,7 +50,8 @@ pub fn text(host: &str) -> Result<String> {
         let (package, licence) = line.split_once('\t').context("`cargo tree` printed no licence")?;
         let mut words = package.split(' ');
         let (name, version) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        // A line that repeats a crate ends with a star. Our own crates have the licence of the archive.
+        // Our own crates are left out, because they have the licence of the archive. A line that repeats a crate ends with a
+        // star.
         if !name.starts_with("minwise") {
             crates.insert((name.to_owned(), version.to_owned()), licence.trim_end_matches(" (*)").to_owned());
         }
@@ -171,7 +172,7 @@ mod tests {
         fs_err::remove_dir_all(folder).unwrap();
     }
 
-    /// The crates that bring C code or data of others.
+    /// The parts belong to crates that bring C code or data of others.
     #[test]
     fn all_crates_of_the_command_have_texts() {
         let text = text("x86_64-unknown-linux-gnu").unwrap();

@@ -1,7 +1,7 @@
 //! `cargo x dist`: an archive with a binary that needs nothing but the kernel.
 //!
 //! The binary contains the C library (`+crt-static`), so that it runs on any Linux system of its architecture, also in an empty
-//! container. The same files give an archive of the same bytes: its order, times, owners and modes are fixed.
+//! container. Equal files give an archive of equal bytes, because its order, times, owners and modes are fixed.
 
 mod elf;
 mod licences;
@@ -54,7 +54,7 @@ pub fn run() -> Result<PartOutcome> {
     Ok(PartOutcome::Ran(report))
 }
 
-/// Tries an archive, and only then gives it its name and writes the checksums. Returns what the trial does.
+/// Tries an archive, and only then gives it its name and writes the checksums. Returns the result of the trial.
 fn publish<T>(folder: &Path, name: &str, archive: &[u8], trial: impl FnOnce() -> Result<T>) -> Result<T> {
     let (path, untried) =
         (folder.join(format!("{name}.tar.gz")), folder.join(format!("{name}.tar.gz.untried")));
@@ -77,12 +77,12 @@ fn folders_of_machine() -> Result<Vec<String>> {
     let folders = [root().to_owned(), target(), cargo_home()?, PathBuf::from(sysroot.trim())];
     let folders = folders.into_iter().chain(std::env::home_dir());
     let mut folders: Vec<String> = folders.map(|folder| folder.to_string_lossy().into_owned()).collect();
-    // The home folder of a system user may be `/`, which names nothing.
+    // `/` is left out, because it may be the home folder of a system user, and names nothing.
     folders.retain(|folder| folder.len() > 1);
     Ok(folders)
 }
 
-/// Whether a binary has this path, or one of a file below it.
+/// Whether a binary contains this path, or a path below it.
 fn contains(binary: &[u8], folder: &str) -> bool {
     let path = format!("{}/", folder.trim_end_matches('/'));
     binary.windows(path.len()).any(|bytes| bytes == path.as_bytes())
@@ -104,7 +104,7 @@ fn cargo_home() -> Result<PathBuf> {
 /// Builds the binary in a folder of its own, because its flags would rebuild everything in the usual one.
 fn build(host: &str) -> Result<PathBuf> {
     let folder = target().join("dist-build");
-    // Paths of this machine are no part of the binary: another one builds the same bytes.
+    // Paths of this machine are replaced, so that another machine builds the same bytes.
     let places = [(root().to_owned(), "/minwise"), (cargo_home()?, "/cargo")];
     let places = places.map(|(from, to)| format!("{}={to}", from.display()));
     let mut flags = vec!["-Ctarget-feature=+crt-static".to_owned()];
@@ -112,7 +112,7 @@ fn build(host: &str) -> Result<PathBuf> {
     let c_flags: Vec<String> = places.iter().map(|place| format!("-ffile-prefix-map={place}")).collect();
     let mut command = Command::new(cargo_program());
     command.current_dir(root()).args(["build", "--locked", "--package", "minwise-cli", "--profile", "dist"]);
-    // With a named target, Cargo does not build procedural macros with these flags. A static one could not be loaded.
+    // The target is named, because Cargo then builds procedural macros without these flags; a static one could not be loaded.
     command.args(["--target", host, "--target-dir"]).arg(&folder);
     command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}")).env("CFLAGS", c_flags.join(" "));
     run::check(&mut command)?;
@@ -168,7 +168,7 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
 
 /// The bytes of an archive with these files.
 pub fn archive(files: &[ArchivedFile]) -> Result<Vec<u8>> {
-    // The encoder writes neither a name nor a time.
+    // The bytes depend on the files alone, because the encoder writes neither a name nor a time.
     let mut archive = tar::Builder::new(GzEncoder::new(vec![], Compression::best()));
     for file in files {
         let mut header = tar::Header::new_ustar();

@@ -1,4 +1,4 @@
-//! Data flows one way: crates use only crates before them, modules of a crate only modules before them, and no two files use
+//! Checks that data flows one way: a crate uses only crates before it, a module only modules before it, and no two files use
 //! each other.
 
 pub mod order;
@@ -21,7 +21,7 @@ pub fn check() -> Result<()> {
         wrong.extend(packages(member)?);
         if member.is_checked {
             let source = Path::new("crates").join(member.name).join("src");
-            // The order is that of the library, or of the command where there is none.
+            // The order is that of the library. If a crate has no library, it is the order of the command.
             let mut rooms = Some(member.rooms);
             for file in roots(&source)? {
                 wrong.extend(rules::check(&modules(&file)?, rooms.take()));
@@ -38,7 +38,7 @@ pub fn check() -> Result<()> {
     }
 }
 
-/// Packages that a crate uses and may not.
+/// Packages that a crate uses although it may not.
 fn packages(member: &Crate) -> Result<Vec<String>> {
     let file = format!("crates/{}/Cargo.toml", member.name);
     let manifest = fs_err::read_to_string(root().join(&file))?;
@@ -52,7 +52,7 @@ fn packages(member: &Crate) -> Result<Vec<String>> {
         .collect())
 }
 
-/// The files of a source folder in which crates begin: the library, the command, and further commands in `bin`.
+/// The root files of the crates in a source folder: the library, the command, and further commands in `bin`.
 pub fn roots(source: &Path) -> Result<Vec<PathBuf>> {
     let mut roots = vec![source.join("lib.rs"), source.join("main.rs")];
     let folder = source.join("bin");

@@ -5,9 +5,9 @@ pub struct Crate {
     pub name: &'static str,
     /// Packages of this repository that it may use.
     pub uses: &'static [&'static str],
-    /// All its top-level modules; each uses only those before it.
+    /// All its top-level modules. Each module uses only modules before it.
     pub rooms: &'static [&'static str],
-    /// Whether its modules are checked. False only until a crate with cycles is in order.
+    /// Whether its modules are checked. This is false only while a crate has cycles.
     pub is_checked: bool,
 }
 
@@ -94,7 +94,7 @@ const CORPUS: &[&str] = &[
     "memory",
     "source",
     "output",
-    // How records are to be read, and what they become.
+    // Rules for reading records, and the results.
     "field",
     "options",
     "column",
@@ -107,7 +107,7 @@ const CORPUS: &[&str] = &[
     // Open sources.
     "sources",
     "container",
-    // All of them together.
+    // All sources of a run together.
     "input",
     "corpus",
     "write",
@@ -145,7 +145,7 @@ const INDEX: &[&str] = &[
     "error",
     "progress",
     "fault",
-    // What lies on disk, and the form of each row.
+    // The files on disk, and the form of each row.
     "settings",
     "folder",
     "store",
@@ -232,6 +232,6 @@ const PYTHON: &[&str] = &[
     "index",
     "datasketch",
     "spark",
-    // What Python sees of them.
+    // The module as Python sees it.
     "_minwise",
 ];

@@ -1,10 +1,10 @@
-//! The rules about the modules of a crate: rooms use only rooms before them, and no two siblings use each other.
+//! The rules for the modules of a crate: a room uses only rooms before it, and no two siblings use each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::source::{NamedPath, ROOT, Tree};
 
-/// Where the orders are.
+/// The file with the orders.
 const ORDER: &str = "xtask/src/layers/order.rs";
 
 /// A module that depends on another, and the path that shows it.
@@ -14,15 +14,15 @@ struct Dependency<'t> {
     path: &'t NamedPath,
 }
 
-/// Returns everything that is wrong with the modules of a crate. `rooms` is the order of its top-level modules; without it
-/// they are siblings like any others.
+/// Returns all violations of the rules in a crate. `rooms` is the order of its top-level modules; without it, top-level modules
+/// are siblings like any others.
 pub fn check(tree: &Tree, rooms: Option<&[&str]>) -> Vec<String> {
     let edges = edges(tree);
     let mut wrong = vec![];
     if let Some(rooms) = rooms {
         wrong = unlisted(tree, rooms);
         wrong.extend(edges.iter().filter_map(|edge| out_of_order(tree, rooms, edge)));
-        // A path into a folder of a room depends on the room and on the folder.
+        // Equal messages are dropped, because a path into a folder of a room depends on the room and on the folder.
         wrong.dedup();
     }
     for at in 0..tree.modules.len() {
@@ -47,7 +47,7 @@ fn unlisted(tree: &Tree, rooms: &[&str]) -> Vec<String> {
     unknown.chain(missing).collect()
 }
 
-/// All dependencies between two modules, each path that shows one.
+/// All dependencies between two modules. There is one per path that shows it.
 fn edges(tree: &Tree) -> Vec<Dependency<'_>> {
     let mut edges = vec![];
     for (from, module) in tree.modules.iter().enumerate() {
@@ -60,7 +60,7 @@ fn edges(tree: &Tree) -> Vec<Dependency<'_>> {
 }
 
 fn out_of_order(tree: &Tree, rooms: &[&str], edge: &Dependency) -> Option<String> {
-    // Other paths begin with a name that an import brought in, and the import is an edge itself.
+    // Paths that begin with an imported name are left out, because the import is an edge itself.
     if !["crate", "self", "super"].contains(&edge.path.segments[0].as_str()) {
         return None;
     }
@@ -78,7 +78,7 @@ fn out_of_order(tree: &Tree, rooms: &[&str], edge: &Dependency) -> Option<String
 fn cycles(tree: &Tree, at: usize, edges: &[Dependency]) -> Vec<String> {
     let folder = &tree.modules[at].path;
     let child_of = |module: usize| tree.modules[module].path.strip_prefix(folder.as_slice())?.first();
-    // Which child uses which, with the first path that shows it.
+    // The pairs of children of which the first uses the second, with the first path that shows it.
     let mut uses = BTreeMap::new();
     for edge in edges {
         if let (Some(from), Some(to)) = (child_of(edge.from), child_of(edge.to))

@@ -1,7 +1,7 @@
-//! Reads a crate: its modules, what each of them names, and where these names lead.
+//! Reads a crate: its modules, the paths that each module names, and the modules to which they lead.
 //!
 //! Files are parsed with `syn`, so comments, strings and the layout of an import make no difference. Code under `#[cfg(test)]`
-//! is left out, because tests may use anything. Calls of methods are not seen, because `index.add()` names no module.
+//! is left out, because tests may use anything. Calls of methods are ignored, because `index.add()` names no module.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -56,7 +56,8 @@ struct Import {
     segments: Vec<String>,
 }
 
-/// Imports that are being followed, by module and number, so that two that lead to each other end.
+/// Imports that are being followed, by module and number. They are listed, so that following ends if two imports lead to each
+/// other.
 type FollowedImports = Vec<(usize, usize)>;
 
 impl Tree {
@@ -75,10 +76,10 @@ impl Tree {
         reader.problem.map_or(Ok(reader.tree), Err)
     }
 
-    /// The modules that `path`, written in the module `from`, depends on: those that it names on its way, and the one that
-    /// defines what it names last. Re-exports are followed. Paths into other crates lead nowhere.
+    /// The modules that a path in the module `from` depends on: the modules that it names on its way, and the module that
+    /// defines its last name. Re-exports are followed. Paths into other crates lead nowhere.
     ///
-    /// The root is among them only if it defines the last name, because its re-exports are just a shorter way to a module.
+    /// The root is included only if it defines the last name, because its re-exports are just a shorter way to a module.
     pub fn resolve(&self, from: usize, segments: &[String]) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         self.start(from, segments, &mut vec![], &mut found);
@@ -119,7 +120,7 @@ impl Tree {
                 self.follow(self.modules[at].parent.unwrap_or(ROOT), rest, seen, found);
             }
             [_, ..] if self.look_up(at, segments, seen, found) => {}
-            // The module itself, or a name in it that a macro made.
+            // The path names the module itself, or a name in it that a macro made.
             _ => {
                 found.insert(at);
             }
@@ -176,7 +177,7 @@ struct CrateReader<'a> {
     read: &'a dyn Fn(&Path) -> Result<Option<String>>,
     /// The module that is being read.
     at: usize,
-    /// Where the files of its children are.
+    /// The folder with the files of its children.
     folder: PathBuf,
     problem: Option<anyhow::Error>,
 }
@@ -204,7 +205,8 @@ impl CrateReader<'_> {
         Ok(())
     }
 
-    /// Reads a module that the current one declares. If `path` attributes give it several files, each of them counts as the module.
+    /// Reads a module that the current one declares. If `path` attributes give the module several files, each file counts as
+    /// the module.
     fn child(&mut self, item: &ItemMod) -> Result<()> {
         let (name, parent) = (item.ident.to_string(), self.at);
         let path = [&self.tree.modules[parent].path, std::slice::from_ref(&name)].concat();
@@ -278,8 +280,8 @@ impl CrateReader<'_> {
         self.tree.modules[self.at].imports.push(Import { name, segments });
     }
 
-    /// Finds the paths in tokens that `syn` does not parse: arguments and rules of macros, and attributes. Inside of a group of
-    /// imports, `prefix` is what stands before it.
+    /// Finds the paths in tokens that `syn` does not parse: arguments and rules of macros, and attributes. Inside a group of
+    /// imports, `prefix` is the path before the group.
     fn scan(&mut self, tokens: TokenStream, prefix: &[String]) {
         let mut tokens = tokens.into_iter();
         while let Some(token) = tokens.next() {
@@ -309,10 +311,10 @@ impl CrateReader<'_> {
     }
 }
 
-/// The token behind `::`, if that comes next, and the tokens behind that.
+/// The token behind `::` and the tokens behind that token; `None` if `::` does not come next.
 fn after_colons(tokens: &IntoIter) -> Option<(TokenTree, IntoIter)> {
     let mut tokens = tokens.clone();
-    // The first colon touches the second: the one in `x: ::std::io::Result` does not.
+    // The first colon must touch the second, which the first colon of `x: ::std::io::Result` does not.
     for spacing in [Spacing::Joint, Spacing::Alone] {
         match tokens.next()? {
             TokenTree::Punct(punct) if punct.as_char() == ':' && punct.spacing() == spacing => {}
@@ -368,7 +370,7 @@ impl<'ast> Visit<'ast> for CrateReader<'_> {
         visit::visit_path(self, path);
     }
 
-    // `pub(in crate::a)` lets `a` see something; it uses nothing of `a`.
+    // Visibilities are not visited, because `pub(in crate::a)` uses nothing of `a`; it lets `a` see something.
     fn visit_vis_restricted(&mut self, _: &'ast VisRestricted) {}
 
     fn visit_token_stream(&mut self, tokens: &'ast TokenStream) {
@@ -376,7 +378,8 @@ impl<'ast> Visit<'ast> for CrateReader<'_> {
     }
 }
 
-/// The attributes of an item, and its name if others can import it from here. A module is known by its place in the tree instead.
+/// The attributes of an item, and its name if others can import the item. Modules have no name here, because they are found by
+/// their place in the tree.
 fn head(item: &Item) -> (&[Attribute], Option<&Ident>) {
     match item {
         Item::Const(item) => (&item.attrs, Some(&item.ident)),
@@ -398,7 +401,7 @@ fn head(item: &Item) -> (&[Attribute], Option<&Ident>) {
     }
 }
 
-/// The type that an item defines, if it defines one.
+/// The type that an item defines; `None` if it defines none.
 fn type_definition(item: &Item) -> Option<TypeDefinition> {
     let (name, visibility) = match item {
         Item::Enum(item) => (&item.ident, &item.vis),
@@ -412,7 +415,7 @@ fn type_definition(item: &Item) -> Option<TypeDefinition> {
     Some(TypeDefinition { name: name.to_string(), line: line_of(name), is_public })
 }
 
-/// Whether an item is compiled for tests only: `#[cfg(test)]`, or `test` among what `all` asks for.
+/// Whether an item is compiled for tests only: by `#[cfg(test)]`, or by `all(…)` with `test` among its conditions.
 fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::List(list) if list.path.is_ident("cfg") => match syn::parse2::<Meta>(list.tokens.clone()) {
@@ -426,7 +429,7 @@ fn is_test(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// The file that an attribute names: `#[path = "file.rs"]`, or the same under a condition.
+/// The file that an attribute names: `#[path = "file.rs"]`, or such a path in `cfg_attr`.
 fn named_file(attribute: &Attribute) -> Option<String> {
     match &attribute.meta {
         Meta::List(list) if list.path.is_ident("cfg_attr") => {

@@ -5,14 +5,14 @@ use std::path::Path;
 use super::rules;
 use super::source::Tree;
 
-/// What is wrong with a crate of these files, whose root declares the rooms `a`, `b` and `c` unless it is among them.
+/// The violations in a crate of these files. If the root is not among them, it declares the rooms `a`, `b` and `c`.
 fn wrong_with(files: &[(&str, &str)]) -> Vec<String> {
     rules::check(&tree(files), Some(&["a", "b", "c"]))
 }
 
 fn tree(files: &[(&str, &str)]) -> Tree {
     let root = ("lib.rs", "mod a; mod b; mod c;");
-    // Found after the others, because a file beside its parent is looked for first.
+    // Files `mod.rs` are found after the given files, because a file beside its parent is looked for first.
     let empty = [("a/mod.rs", ""), ("b/mod.rs", ""), ("c/mod.rs", ""), root];
     Tree::read(Path::new("lib.rs"), &|file| {
         let text = files.iter().chain(&empty).find(|(name, _)| Path::new(name) == file);
@@ -21,7 +21,7 @@ fn tree(files: &[(&str, &str)]) -> Tree {
     .unwrap()
 }
 
-/// The modules that a path in a module leads to, by their own paths.
+/// The paths of the modules to which a path in a module leads.
 fn reached(tree: &Tree, from: &str, path: &str) -> Vec<String> {
     let path_of = |module: usize| tree.modules[module].path.join("::");
     let from = (0..tree.modules.len()).find(|&module| path_of(module) == from).unwrap();
@@ -29,7 +29,7 @@ fn reached(tree: &Tree, from: &str, path: &str) -> Vec<String> {
     tree.resolve(from, &segments).into_iter().filter(|&to| to != from).map(path_of).collect()
 }
 
-/// What the check was before it parsed: the names behind `crate::`, line by line.
+/// The check as it was before it parsed files: the names behind `crate::`, line by line.
 fn names_by_text(source: &str) -> Vec<String> {
     source
         .lines()
@@ -154,7 +154,7 @@ fn imports_of_themselves_end() {
     let tree = tree(&[("lib.rs", root), ("a.rs", "pub use crate::*;"), ("c.rs", "pub struct X;")]);
     assert_eq!(reached(&tree, "b", "crate::X"), ["c"]);
     assert_eq!(reached(&tree, "b", "crate::outer::Y"), [""; 0]);
-    // No module defines this name, so it counts as one of the root.
+    // No module defines `Nowhere`, so it counts as a name of the root.
     assert_eq!(reached(&tree, "b", "crate::Nowhere"), [""]);
 }
 

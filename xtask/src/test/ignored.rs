@@ -1,8 +1,8 @@
-//! Tests that are not run everywhere, and why.
+//! Tests that are not run everywhere, with the reasons.
 //!
 //! A test that cannot run on every machine, or takes too long for every run, has `#[ignore = "…"]` with one of the reasons
-//! below, so that no runner counts it as passed. `cargo x test` runs those whose need is met here and counts the others as
-//! skipped; `cargo x test --long` runs the long ones.
+//! below, so that no runner counts it as passed. `cargo x test` runs the tests whose need is met and counts the others as
+//! skipped. `cargo x test --long` runs the long tests.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use anyhow::{Result, bail};
 
 use crate::run::{is_root, package_name, packages, root};
 
-/// What a reason begins with if a test takes too long for every run.
+/// The beginning of a reason if the test takes too long for every run.
 const LONG: &str = "long: ";
-/// What a reason begins with if only a person runs the test, to write something.
+/// The beginning of a reason if only a person runs the test, to write something.
 const BY_HAND: &str = "by hand: ";
 
 /// Something that a test needs and that not every machine has.
 struct Need {
-    /// The reason that such a test gives.
+    /// The reason in `#[ignore]` of a test that needs it.
     reason: &'static str,
     is_met: fn() -> bool,
 }
@@ -40,10 +40,10 @@ pub struct Ignored {
     reason: String,
 }
 
-/// When a test is run.
+/// The runs in which a test is included.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum When {
-    /// Wherever this need is met.
+    /// Every run on a machine that meets this need.
     Needed(usize),
     Long,
     ByHand,
@@ -62,15 +62,15 @@ impl Ignored {
     }
 }
 
-/// The ignored tests of the workspace, by what becomes of them.
+/// The ignored tests of the workspace: tests to leave out, and long tests.
 pub struct Choice {
-    /// The tests that a run leaves out, with the reason that is told.
+    /// The tests that a run leaves out, with the reason that is printed.
     left_out: Vec<(Ignored, String)>,
     long: Vec<Ignored>,
 }
 
 impl Choice {
-    /// Looks for the tests, and for what they need.
+    /// Finds the ignored tests, and checks their needs on this machine.
     pub fn new() -> Result<Self> {
         Self::of(all()?, |at| (NEEDS[at].is_met)())
     }
@@ -98,12 +98,12 @@ impl Choice {
             .filter(move |(test, _)| words.is_empty() || words.iter().any(|word| test.name.contains(word)))
     }
 
-    /// How many tests are skipped in a run of those whose name has one of these words.
+    /// The number of skipped tests in a run of the tests whose names have one of these words.
     pub fn skipped(&self, words: &[&str]) -> u64 {
         self.left_out_of(words).count() as u64
     }
 
-    /// What to say of the tests that are skipped, a line per reason.
+    /// The notes about skipped tests, with one line per reason.
     pub fn notes(&self, words: &[&str]) -> Vec<String> {
         let mut reasons: Vec<(&str, Vec<&str>)> = vec![];
         for (test, reason) in self.left_out_of(words) {
@@ -119,7 +119,7 @@ impl Choice {
         reasons.into_iter().map(note).collect()
     }
 
-    /// Arguments of the runner, so that it runs the ignored tests too, but for those that are left out.
+    /// Arguments with which the runner runs ignored tests, too, except those that are left out.
     pub fn arguments(&self, has_nextest: bool) -> Vec<String> {
         let left_out = self.left_out.iter().map(|(test, _)| test);
         if has_nextest {
@@ -134,7 +134,7 @@ impl Choice {
         }
     }
 
-    /// Arguments of the runner, so that it runs only the long tests, of some packages.
+    /// Arguments with which the runner runs only the long tests of some packages.
     pub fn arguments_for_long(&self, has_nextest: bool, is_of: impl Fn(&str) -> bool) -> Vec<String> {
         let long = self.long.iter().filter(|test| is_of(&test.package));
         if has_nextest {
@@ -146,7 +146,7 @@ impl Choice {
     }
 }
 
-/// The filter of nextest that has exactly these tests.
+/// The filter of nextest for exactly these tests.
 fn filter<'a>(tests: impl Iterator<Item = &'a Ignored>) -> String {
     let mut packages: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for test in tests {
@@ -215,7 +215,7 @@ fn has_data() -> bool {
     root().join("../shared/data").is_dir()
 }
 
-/// Whether a font is where Linux has them. Other systems come with fonts.
+/// Whether the usual folders of Linux have a font. Other systems come with fonts.
 fn has_font() -> bool {
     fn is_there(folder: &Path) -> bool {
         let Ok(entries) = fs_err::read_dir(folder) else { return false };
@@ -230,23 +230,24 @@ fn has_font() -> bool {
     !cfg!(target_os = "linux") || folders.iter().any(|folder: &PathBuf| is_there(folder))
 }
 
-/// Whether a file system in memory can be mounted where nobody else sees it.
+/// Whether a file system in memory can be mounted in a namespace of its own.
 fn can_mount() -> bool {
     let mut command = Command::new("unshare");
     command.args(["--map-root-user", "--mount", "sh", "-c", "mount -t tmpfs -o size=64k tmpfs \"$0\""]);
     succeeds(command.arg(std::env::temp_dir()))
 }
 
-/// Whether a program can be run that may not read a file without permissions: `root` may, unless `setpriv` takes that away.
+/// Whether a program can be run that may not read files without permissions. A program of `root` may read them, unless
+/// `setpriv` removes that right.
 fn permissions_bind() -> bool {
     !cfg!(unix) || !is_root() || {
-        // A program that may not do what only `root` may.
+        // `setpriv` removes all rights that only `root` has.
         let mut command = Command::new("setpriv");
         succeeds(command.args(["--bounding-set", "-all", "--inh-caps", "-all", "true"]))
     }
 }
 
-/// Whether so many connections can wait that a server which asks for more than the usual 128 has more.
+/// Whether the system lets at least 400 connections wait for a server, which is more than the usual 128.
 fn has_long_queue() -> bool {
     let most = fs_err::read_to_string("/proc/sys/net/core/somaxconn").unwrap_or_default();
     most.trim().parse::<u32>().is_ok_and(|most| most >= 400)
@@ -275,7 +276,7 @@ mod tests {
         Choice::of(tests, |_| is_met).unwrap()
     }
 
-    /// Else `cargo x test` would not know when to run it.
+    /// Every reason must be known, because `cargo x test` decides by it when to run the test.
     #[test]
     fn every_ignored_test_has_a_known_reason() {
         let tests = all().unwrap();

@@ -1,4 +1,4 @@
-//! `cargo x test --long`: what takes too long for every change.
+//! `cargo x test --long` runs the tests that take too long for every change.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,19 +11,19 @@ use super::part::{self, Part, PartOutcome, RunnerReport};
 use crate::run::{self, has_nextest, package_name, packages, root, target};
 use crate::{dist, features, trace};
 
-/// The package of the statistics.
+/// The package with the statistical tests.
 const CORE: &str = "minwise";
 
-/// How often each test that kills processes does so.
+/// The number of processes that a test of kills starts and kills.
 const KILLS: &str = "300";
 
-/// Runs the long parts, and only these: all, or those whose names have one of these words. Returns whether all passed.
+/// Runs the long parts only: all of them, or the parts whose names have one of these words. Returns whether all passed.
 pub fn test(words: &[&str]) -> Result<bool> {
     let choice = Choice::new()?;
     let mut parts = vec![
         Part::new("long tests", "the tests with `#[ignore = \"long: …\"]`, one after the other", || {
             let mut arguments = choice.arguments_for_long(has_nextest(), |package| package != CORE);
-            // They measure memory, or keep all cores busy.
+            // The tests run one after the other, because they measure memory or keep all cores busy.
             arguments.extend(["--test-threads", "1"].map(str::to_owned));
             Ok(PartOutcome::Ran(Tests { arguments, ..Tests::default() }.run()?))
         }),
@@ -35,7 +35,7 @@ pub fn test(words: &[&str]) -> Result<bool> {
         Part::new("statistics", "the laws of all sketches, with ten times as many seeds", || {
             let tests = Tests {
                 target: Some("statistics"),
-                // The long tests of this target need nothing but time, so that several run at once.
+                // Several long tests of this target run at once, because they need nothing but time.
                 arguments: if has_nextest() { &["--run-ignored", "all"][..] } else { &["--include-ignored"] }
                     .iter()
                     .map(ToString::to_string)
@@ -89,7 +89,8 @@ fn oldest() -> Result<PartOutcome> {
         .output()
         .is_ok_and(|cargo| cargo.status.success())
     {
-        // In a folder of its own, because each compiler would compile all that the other one has compiled.
+        // The old compiler has a folder of its own, because in one folder each compiler would compile again what the other has
+        // compiled.
         let folder = target().join("oldest");
         let mut command = Command::new("cargo");
         command.current_dir(root()).args([&*toolchain, "check", "--workspace", "--locked", "--target-dir"]);
@@ -101,7 +102,7 @@ fn oldest() -> Result<PartOutcome> {
     )))
 }
 
-/// Follows a record, if `valgrind` is there.
+/// Traces a record, if `valgrind` is installed.
 fn follow() -> Result<PartOutcome> {
     if Command::new("valgrind").arg("--version").output().is_ok_and(|valgrind| valgrind.status.success()) {
         trace::run()?;
@@ -112,8 +113,8 @@ fn follow() -> Result<PartOutcome> {
 
 /// Packages the crates that are published and builds each from its package.
 fn package() -> Result<()> {
-    // Cargo keeps the sources of a package by its version and by the folder that it was packaged in. In the same folder, a crate
-    // would be built with the other crates as they were the last time.
+    // The folder is new in each run, because Cargo keeps the sources of a package by its version and its folder. In an old
+    // folder, a crate would be built with the sources of the last run.
     let folder = target().join(format!("packages-{}", std::process::id()));
     let mut arguments = vec!["package".to_owned(), "--workspace".to_owned()];
     arguments.extend(["--target-dir".to_owned(), folder.to_string_lossy().into_owned()]);
@@ -139,7 +140,7 @@ fn unpublished() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Installs the command as the README says, with nothing built before and no settings of a person, and runs it.
+/// Installs the command as in the README, with nothing built before and no settings of a person, and runs it.
 fn install() -> Result<()> {
     let folder = target().join("install-test");
     if folder.exists() {
@@ -158,7 +159,7 @@ fn install() -> Result<()> {
         &path("root"),
     ]);
     command.env("HOME", &home).env("CARGO_TARGET_DIR", folder.join("target"));
-    // Which registry is used, and the compiler, are the machine's; they are looked for in the home folder otherwise.
+    // The registry and the compiler stay those of the machine. Both are usually in the home folder, which is another one here.
     for (name, usual) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
         if let (None, Some(home)) = (std::env::var_os(name), std::env::home_dir()) {
             command.env(name, home.join(usual));
@@ -176,7 +177,7 @@ fn install() -> Result<()> {
     Ok(())
 }
 
-/// The interpreters that the tests of a wheel are run with, where they are installed.
+/// The interpreters that run the tests of a wheel, if they are installed.
 const INTERPRETERS: [&str; 5] = ["python3.10", "python3.11", "python3.12", "python3.13", "python3.14"];
 /// The most bytes of the wheel of the extension module.
 const WHEEL_BYTES: u64 = 12_000_000;
@@ -199,7 +200,7 @@ fn wheels() -> Result<PartOutcome> {
         let mut command = Command::new(&builder);
         command.current_dir(root().join(source)).args(["-m", "maturin", "build", "--release", "--zig"]);
         command.args(["--compatibility", "manylinux2014", "--out", &out]);
-        // maturin asks the `python3` in the path for zig.
+        // The path is set, because maturin asks the `python3` in the path for zig.
         run::check(command.env("PATH", &path))?;
     }
     let mut report = RunnerReport::default();
@@ -239,7 +240,7 @@ fn of_wheel(interpreter: &str, wheels: &Path) -> Result<()> {
     let install =
         ["-m", "pip", "install", "--quiet", "--find-links", &links, "minwise[cli]", "pytest", "pandas<3"];
     run::check(Command::new(&python).args(install).env("HOME", &home))?;
-    // The command is that of the other wheel. `wheel_checks.py` has what holds for wheels only.
+    // The command is that of the other wheel. `wheel_checks.py` has the tests that hold for wheels only.
     let options = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "wheel_checks.py"];
     let tests = ["test_pandas.py", "test_lsh.py", "test_index.py", "test_vectors.py", "test_module.py"];
     let mut command = Command::new(&python);

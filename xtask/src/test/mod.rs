@@ -1,8 +1,8 @@
-//! `cargo x test`: every test there is, part by part.
+//! `cargo x test` runs every test, part by part.
 //!
-//! All commands that compile say `--workspace` and build tests, so that Cargo chooses the same features for all of them and
-//! compiles nothing twice: `cargo build --package minwise-cli`, or even `cargo build --workspace`, leaves the features out that
-//! only tests ask of shared dependencies, and five of our crates would be compiled again.
+//! All commands that compile have `--workspace` and build tests, so that Cargo chooses the same features for all of them and
+//! compiles nothing twice. `cargo build --package minwise-cli`, or even `cargo build --workspace`, leaves out features that
+//! only tests need of shared dependencies, and would compile five of our crates again.
 
 mod ignored;
 mod long;
@@ -21,7 +21,7 @@ pub use long::test as long;
 use part::{Part, PartOutcome, RunnerReport};
 use runner::TestRunner;
 
-/// All tests but the long ones, or the Rust tests whose names have one of these words. Returns whether all passed.
+/// Runs all tests except the long ones, or the Rust tests whose names have one of these words. Returns whether all passed.
 pub fn test(words: &[&str]) -> Result<bool> {
     let choice = Choice::new()?;
     let notes = choice.notes(words);
@@ -51,7 +51,7 @@ pub fn test(words: &[&str]) -> Result<bool> {
     Ok(part::run("cargo x test", parts, &notes))
 }
 
-/// The tests of the `OpenAPI` document. Returns whether all passed.
+/// Runs the tests of the `OpenAPI` document. Returns whether all passed.
 pub fn of_api() -> bool {
     part::run("cargo x test-api", vec![api_part()], &[])
 }
@@ -60,12 +60,12 @@ fn api_part() -> Part<'static> {
     Part::new("API", "clients that others generate of the OpenAPI document work with the server", api)
 }
 
-/// The tests of the Python package. Returns whether all passed.
+/// Runs the tests of the Python package. Returns whether all passed.
 pub fn of_python() -> bool {
     part::run("cargo x test-python", vec![python_part()], &[])
 }
 
-/// The wheels of the Python package. Returns whether they can be built, installed and used.
+/// Builds, installs and uses the wheels of the Python package. Returns whether all passed.
 pub fn of_wheels() -> bool {
     part::run("cargo x test-wheels", vec![long::wheels_part()], &[])
 }
@@ -74,7 +74,7 @@ fn python_part() -> Part<'static> {
     Part::new("Python", "the Python package: pytest, examples, stubs and types", python)
 }
 
-/// The tests of the Spark job. Returns whether all passed.
+/// Runs the tests of the Spark job. Returns whether all passed.
 pub fn of_spark() -> bool {
     part::run("cargo x test-spark", vec![spark_part()], &[])
 }
@@ -83,13 +83,13 @@ fn spark_part() -> Part<'static> {
     Part::new("Spark", "the Spark job beside the command, on Sail and on classic Spark", || spark(&[]))
 }
 
-/// The tests in a browser. Returns whether all passed.
+/// Runs the tests in a browser. Returns whether all passed.
 pub fn browser() -> bool {
     let pages = BrowserTests::default();
     part::run("cargo x test-browser", pages.parts().into(), &[])
 }
 
-/// The vectors against an implementation that shares no code with ours.
+/// Checks the vectors with an implementation that shares no code with ours.
 pub fn reference() -> Result<()> {
     let python = run::python_venv(&["regex"])?;
     run::command(&python, &["vectors/reference.py", "--check"])
@@ -103,7 +103,7 @@ fn vectors() -> Result<PartOutcome> {
     Ok(PartOutcome::Ran(RunnerReport::of_one()))
 }
 
-/// Converted outputs, read by programs that share no code with ours.
+/// Checks converted outputs by programs that share no code with ours.
 fn formats() -> Result<PartOutcome> {
     if let Some(why) = no_python() {
         return Ok(PartOutcome::Skipped(why.to_owned()));
@@ -115,7 +115,7 @@ fn formats() -> Result<PartOutcome> {
     Ok(PartOutcome::Ran(TestRunner::Script.run(&mut command)?))
 }
 
-/// The `OpenAPI` document, and clients that are generated of it, in Python and TypeScript.
+/// Checks the `OpenAPI` document, and clients in Python and TypeScript that are generated from it.
 fn api() -> Result<PartOutcome> {
     if let Some(why) = no_python() {
         return Ok(PartOutcome::Skipped(why.to_owned()));
@@ -125,7 +125,7 @@ fn api() -> Result<PartOutcome> {
         Err(why) => return Ok(PartOutcome::Skipped(why)),
     };
     browser::install_packages(&node.npm, "tests/api")?;
-    // Another version of a generator may make other names, so that versions are pinned.
+    // Versions are pinned, because another version of a generator may make other names.
     let python = run::python_venv(&["openapi-spec-validator==0.9.0", "openapi-python-client==0.29.1"])?;
     let minwise = build_minwise()?;
     let mut command = Command::new(python);
@@ -133,7 +133,7 @@ fn api() -> Result<PartOutcome> {
     Ok(PartOutcome::Ran(TestRunner::Script.run(&mut command)?))
 }
 
-/// Packages that the tests of the Python package use. Versions are pinned where another one finds other faults in types.
+/// Packages that the tests of the Python package use. A version is pinned if another version finds other faults in types.
 const PYTHON_PACKAGES: [&str; 14] = [
     "pytest",
     "numpy",
@@ -151,7 +151,7 @@ const PYTHON_PACKAGES: [&str; 14] = [
     "typing_extensions",
 ];
 
-/// The Python package: its tests and its types, and the tests of pandas once more with the version before.
+/// Tests the Python package and its types, and runs the tests of pandas again with its previous version.
 fn python() -> Result<PartOutcome> {
     if let Some(why) = no_python() {
         return Ok(PartOutcome::Skipped(why.to_owned()));
@@ -166,7 +166,7 @@ fn python() -> Result<PartOutcome> {
         TestRunner::Script.run(&mut command)
     };
     let mut report = tests(python, &[])?;
-    // Without pyarrow, which pandas 2 does not need.
+    // This environment has no pyarrow, because pandas 2 does not need it.
     let older = run::python_venv_in(&folder.join("pandas-2"), &["pytest", "numpy", "pandas==2.3.3"])?;
     let of_older = tests(older, &["test_pandas.py"])?;
     report.counts.passed += of_older.counts.passed;
@@ -191,7 +191,7 @@ const SPARK_PACKAGES: [&str; 11] = [
     "zstandard",
 ];
 
-/// The Spark job on Sail, and a part of it on classic Spark.
+/// Tests the Spark job on Sail, and a part of it on classic Spark.
 fn spark(environment: &[(&str, &str)]) -> Result<PartOutcome> {
     if let Some(why) = no_python().or_else(no_java) {
         return Ok(PartOutcome::Skipped(why.to_owned()));
@@ -205,11 +205,11 @@ fn spark(environment: &[(&str, &str)]) -> Result<PartOutcome> {
     Ok(PartOutcome::Ran(TestRunner::Script.run(&mut command)?))
 }
 
-/// Why classic Spark cannot run.
+/// The reason why classic Spark cannot run.
 fn no_java() -> Option<&'static str> {
     const WHY: &str =
         "Spark needs Java 17 or later (on Debian and Ubuntu: `apt install openjdk-17-jre-headless`)";
-    // Java prints its version to standard error.
+    // Standard error is read, because Java prints its version there.
     let shown = Command::new("java").arg("-version").output();
     let version = shown.ok().and_then(|shown| java_version(&String::from_utf8_lossy(&shown.stderr)));
     (version < Some(17)).then_some(WHY)
@@ -222,13 +222,13 @@ fn java_version(shown: &str) -> Option<u32> {
 
 /// Builds the extension module with the features of the tests, so that nothing is compiled twice, and returns its path.
 pub fn build_extension() -> Result<PathBuf> {
-    // A test is named because Cargo chooses the features of the tests only then; it was built before.
+    // A test, which was built before, is named, because Cargo chooses the features of the tests only then.
     run::cargo(&["build", "--workspace", "--lib", "--test", "cli"])?;
     let (before, after) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     Ok(target().join("debug").join(format!("{before}_minwise{after}")))
 }
 
-/// Why no Python with packages can be had.
+/// The reason why there is no Python with packages.
 fn no_python() -> Option<&'static str> {
     if find("python3").is_none() {
         return Some("`python3` is not in the path");
@@ -244,13 +244,13 @@ struct Tests<'a> {
     target: Option<&'a str>,
     /// Arguments of the runner.
     arguments: Vec<String>,
-    /// Words of which a test has one in its name, unless there are none.
+    /// Words of which each test has one in its name. If there are no words, all tests are run.
     words: &'a [&'a str],
     environment: &'a [(&'a str, &'a str)],
 }
 
 impl Tests<'_> {
-    /// Runs them. Tests that were left out are not counted.
+    /// Runs the tests. Tests that were left out are not counted.
     fn run(&self) -> Result<RunnerReport> {
         let has_nextest = has_nextest();
         let mut command = if has_nextest { cargo(&["nextest", "run"]) } else { cargo(&["test"]) };
@@ -258,7 +258,7 @@ impl Tests<'_> {
         match self.target {
             Some(target) => command.args(["--test", target]),
             None if has_nextest => &mut command,
-            // Doc tests are a part of their own.
+            // Doc tests are left out, because they are a part of their own.
             None => command.args(["--lib", "--bins", "--tests"]),
         };
         if !has_nextest {
@@ -272,7 +272,7 @@ impl Tests<'_> {
     }
 }
 
-/// Builds the command as the Rust tests build it, so that nothing is left to do after them, and returns its path.
+/// Builds the command with the features of the Rust tests, so that nothing is compiled again after them, and returns its path.
 pub fn build_minwise() -> Result<PathBuf> {
     run::cargo(&["test", "--workspace", "--no-run", "--test", "cli"])?;
     Ok(target().join("debug").join(format!("minwise{}", std::env::consts::EXE_SUFFIX)))

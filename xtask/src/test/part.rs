@@ -1,14 +1,14 @@
-//! The parts of a command: each has a heading and a time, all of them run, and a table at the end says how they went.
+//! The parts of a command. All parts run, each with a heading and a time, and a table at the end has the results.
 
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-/// One part of `cargo x test` or `cargo x lint`.
+/// A part of `cargo x test` or `cargo x lint`.
 pub struct Part<'a> {
-    /// The name, in the plan, the heading and the table.
+    /// The name in the plan, the heading and the table.
     name: &'static str,
-    /// What the part does, in one line of the plan.
+    /// The work of the part, in one line of the plan.
     does: String,
     run: Box<dyn FnOnce() -> Result<PartOutcome> + 'a>,
 }
@@ -27,7 +27,7 @@ impl<'a> Part<'a> {
         self.name
     }
 
-    /// A part that counts as one test: it succeeds or it does not.
+    /// A part that counts as one test.
     pub fn task(name: &'static str, does: impl Into<String>, run: impl FnOnce() -> Result<()> + 'a) -> Self {
         Self::new(name, does, || {
             run()?;
@@ -36,14 +36,14 @@ impl<'a> Part<'a> {
     }
 }
 
-/// How a part ended, unless it could not be run at all.
+/// The outcome of a part that ended without an error.
 pub enum PartOutcome {
     Ran(RunnerReport),
-    /// Nothing was run, for this reason.
+    /// The reason why nothing was run.
     Skipped(String),
 }
 
-/// What a runner of tests reported.
+/// The report of a runner of tests.
 #[derive(Debug, Default, PartialEq)]
 pub struct RunnerReport {
     pub counts: TestCounts,
@@ -99,7 +99,7 @@ impl EndedPart {
                 ("failed", TestCounts::default(), error.lines().map(str::to_owned).collect())
             }
         };
-        // A part that failed or was skipped before its tests could be counted still counts as one.
+        // If a part failed or was skipped before its tests could be counted, it counts as one test.
         match outcome {
             "failed" => counts.failed = counts.failed.max(1),
             "skipped" => counts.skipped = counts.skipped.max(1),
@@ -109,8 +109,7 @@ impl EndedPart {
     }
 }
 
-/// Prints what is about to be done, runs every part, whatever became of those before it, and prints the table. Returns
-/// whether none failed.
+/// Prints the plan, runs every part, even if parts before it failed, and prints the table. Returns whether none failed.
 pub fn run(command: &str, parts: Vec<Part>, notes: &[String]) -> bool {
     let number = parts.len();
     println!("{command}: {number} part{}", if number == 1 { "" } else { "s" });
@@ -160,7 +159,7 @@ fn table(ended: &[EndedPart]) -> String {
     out
 }
 
-/// The last line, by which a machine knows how many tests there were.
+/// The last line, from which machines read the numbers of tests.
 fn closing_line(ended: &[EndedPart]) -> String {
     let TestCounts { passed, failed, skipped } = TestCounts::sum(ended.iter().map(|part| part.counts));
     format!("{passed} passed, {failed} failed, {skipped} skipped")

@@ -1,4 +1,4 @@
-//! Programs that run tests: their output is shown as it comes, and their closing lines are read.
+//! Runs programs that run tests. Their output is copied as it comes, and their closing lines are read.
 
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 use std::process::{Command, Stdio};
@@ -13,21 +13,21 @@ use crate::run::shown;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TestRunner {
     Nextest,
-    /// What `cargo test` runs, doc tests included.
+    /// The runner of `cargo test`, doc tests included.
     Libtest,
     /// `node --test` with `--test-reporter=spec`.
     Node,
-    /// A script of our own, of which the last line says `12 passed, 0 failed`.
+    /// A script of our own, whose last line is like `12 passed, 0 failed`.
     Script,
 }
 
 impl TestRunner {
-    /// Runs a command that this runner is in. A failing test is part of the report; an error means that nothing ran.
+    /// Runs a command of this runner. A failing test is part of the report; an error means that nothing ran.
     pub fn run(self, command: &mut Command) -> Result<RunnerReport> {
         let shown = shown(command);
         println!("$ {shown}");
         if std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
-            // The programs write into a pipe, where they would leave the colours out.
+            // Colours are asked for, because the programs write into a pipe, for which they leave colours out.
             command.env("CARGO_TERM_COLOR", "always").env("FORCE_COLOR", "1");
         }
         let mut child = command
@@ -57,7 +57,7 @@ impl TestRunner {
         Ok(RunnerReport { counts, closing, is_failed })
     }
 
-    /// The numbers and the closing lines in what a runner printed.
+    /// The numbers and the closing lines in the output of a runner.
     fn read(self, lines: &[String]) -> (TestCounts, Vec<String>) {
         match self {
             Self::Nextest => nextest(lines),
@@ -68,7 +68,7 @@ impl TestRunner {
     }
 }
 
-/// Shows what comes, line by line, and keeps each line.
+/// Copies the output line by line, and keeps each line.
 fn copy(from: Option<impl Read>, mut to: impl Write, keep: impl Fn(&[u8]) -> Result<()>) -> Result<()> {
     let Some(from) = from else { return Ok(()) };
     let mut from = BufReader::new(from);
@@ -114,22 +114,22 @@ fn script(lines: &[String]) -> (TestCounts, Vec<String>) {
     (counts, vec![last.clone()])
 }
 
-/// From the line `Summary […] 13 tests run: 12 passed (1 slow), 1 failed, 3 skipped` to the end, where the tests that failed
-/// are named. The tests that are skipped are those that any filter left out, so they are not counted here.
+/// Reads the line `Summary […] 13 tests run: 12 passed (1 slow), 1 failed, 3 skipped` and the lines behind it, which name the
+/// tests that failed. Skipped tests are not counted, because nextest counts all tests that a filter leaves out as skipped.
 fn nextest(lines: &[String]) -> (TestCounts, Vec<String>) {
     let Some(at) = lines.iter().rposition(|line| line.starts_with("Summary [")) else {
         return (TestCounts::default(), vec![]);
     };
     let mut counts = TestCounts::default();
     let summary = lines[at].split_once(" run: ").map_or("", |(_, counts)| counts);
-    // What is in parentheses says more of the number before it, with commas of its own.
+    // Parentheses are removed, because they may contain commas.
     let summary: String =
         summary.split('(').map(|piece| piece.split_once(')').map_or(piece, |(_, after)| after)).collect();
     for (number, what) in summary.split(',').filter_map(counted) {
         match what {
             "passed" => counts.passed += number,
             "skipped" => {}
-            // Failed, timed out, or could not be started.
+            // The tests failed, timed out, or could not be started.
             _ => counts.failed += number,
         }
     }
@@ -137,7 +137,7 @@ fn nextest(lines: &[String]) -> (TestCounts, Vec<String>) {
     (counts, closing.cloned().collect())
 }
 
-/// The lines `test result: ok. 5 passed; 0 failed; 1 ignored; …`, one per crate, and those of tests that failed.
+/// Reads the lines `test result: ok. 5 passed; 0 failed; 1 ignored; …`, one per crate, and the lines of tests that failed.
 fn libtest(lines: &[String]) -> (TestCounts, Vec<String>) {
     let mut counts = TestCounts::default();
     let mut closing = vec![];
@@ -164,13 +164,13 @@ fn libtest(lines: &[String]) -> (TestCounts, Vec<String>) {
     (counts, closing)
 }
 
-/// The lines `ℹ pass 12`, and the tests that failed.
+/// Reads the lines `ℹ pass 12`, and the names of tests that failed.
 fn node(lines: &[String]) -> (TestCounts, Vec<String>) {
     let mut counts = TestCounts::default();
     let (mut numbers, mut failed) = (vec![], vec![]);
     for line in lines {
         if let Some(name) = line.strip_prefix("✖ ").filter(|name| *name != "failing tests:") {
-            // A test is named when it fails and again at the end.
+            // Names are kept once, because node prints a test when it fails and again at the end.
             if !failed.iter().any(|line: &String| line == name) {
                 failed.push(name.to_owned());
             }

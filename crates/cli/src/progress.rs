@@ -18,13 +18,14 @@ use crate::spell::spelled;
 pub struct ProgressPrinter {
     printer: Printer,
     bar: Mutex<Option<ProgressBar>>,
+    started: Instant,
     /// When each stage began.
     began: Mutex<Vec<(&'static str, Instant)>>,
 }
 
 impl ProgressPrinter {
     pub fn new(printer: &Printer) -> Self {
-        Self { printer: *printer, bar: Mutex::new(None), began: Mutex::new(vec![]) }
+        Self { printer: *printer, bar: Mutex::new(None), started: Instant::now(), began: Mutex::new(vec![]) }
     }
 
     /// How long each stage took, the last of them until now.
@@ -98,8 +99,10 @@ impl Observer for ProgressPrinter {
         }
         let minwise_index::Progress { stage: name, unit, done, total, .. } =
             minwise_index::Progress::new(Some(stage), 0, total);
-        self.printer
-            .event(&json!({"event": "stage", "stage": name, "unit": unit, "done": done, "total": total}));
+        self.printer.event(&json!({
+            "event": "stage", "stage": name, "unit": unit, "done": done, "total": total,
+            "elapsed_ms": self.started.elapsed().as_millis() as u64,
+        }));
         if !self.printer.shows_progress() {
             return;
         }

@@ -60,6 +60,12 @@ mod sealed {
 
 /// Sorts `items`, fewer than 2³² of them, with `scratch` as room to work in.
 pub fn sort_mixed<T: Mixed>(items: &mut Vec<T>, scratch: &mut Vec<T>) {
+    sort_mixed_bucket(items, scratch, 0);
+}
+
+/// Does what [`sort_mixed`] does for items that have the first `same_bits` bits of their keys in common, fewer than 64, because
+/// they were distributed by them before.
+pub fn sort_mixed_bucket<T: Mixed>(items: &mut Vec<T>, scratch: &mut Vec<T>, same_bits: u32) {
     if items.len() < FEW {
         items.sort_unstable();
         return;
@@ -67,17 +73,23 @@ pub fn sort_mixed<T: Mixed>(items: &mut Vec<T>, scratch: &mut Vec<T>) {
     // About one item a run, as long as there are enough counters.
     let bits = items.len().ilog2().min(MOST_BITS);
     if bits <= FEW_BITS {
-        distribute(items, scratch, bits, &mut [0; 1 << FEW_BITS][..1 << bits]);
+        distribute(items, scratch, (same_bits, bits), &mut [0; 1 << FEW_BITS][..1 << bits]);
     } else if bits <= NEAR_BITS {
-        distribute(items, scratch, bits, &mut [0; 1 << NEAR_BITS][..1 << bits]);
+        distribute(items, scratch, (same_bits, bits), &mut [0; 1 << NEAR_BITS][..1 << bits]);
     } else {
-        distribute(items, scratch, bits, &mut vec![0; 1 << bits]);
+        distribute(items, scratch, (same_bits, bits), &mut vec![0; 1 << bits]);
     }
 }
 
-/// Sorts by the first `bits` bits with a counter for each of their values, then every run by itself.
-fn distribute<T: Mixed>(items: &mut Vec<T>, scratch: &mut Vec<T>, bits: u32, ends: &mut [u32]) {
-    let run_of = |item: &T| (item.mixed() >> (64 - bits)) as usize;
+/// Sorts by the first `bits` bits after the `same_bits` that all have in common, with a counter for each of their values, then
+/// every run by itself.
+fn distribute<T: Mixed>(
+    items: &mut Vec<T>,
+    scratch: &mut Vec<T>,
+    (same_bits, bits): (u32, u32),
+    ends: &mut [u32],
+) {
+    let run_of = |item: &T| (item.mixed() << same_bits >> (64 - bits)) as usize;
     for item in items.iter() {
         ends[run_of(item)] += 1;
     }
@@ -136,6 +148,18 @@ mod tests {
             let mut expected = items.clone();
             expected.sort_unstable();
             sort_mixed(&mut items, &mut vec![]);
+            prop_assert_eq!(items, expected);
+        }
+
+        #[test]
+        fn sorts_keys_of_one_bucket(seed: u64, len in 0usize..3000, same_bits in 0u32..20, bucket: u64) {
+            let mut random = SplitMix64::new(seed);
+            let bucket = bucket & !(u64::MAX >> same_bits);
+            let mut items: Vec<(u64, u32)> =
+                (0..len).map(|at| (bucket | random.next_u64() >> same_bits, at as u32)).collect();
+            let mut expected = items.clone();
+            expected.sort_unstable();
+            sort_mixed_bucket(&mut items, &mut vec![], same_bits);
             prop_assert_eq!(items, expected);
         }
 

@@ -76,6 +76,17 @@ impl MemoryLimit {
         WorkingMemory { bytes: self.room.unwrap_or(left) }
     }
 
+    /// What is left while documents are brought together, when threads hold no shingle sets and have given back what they read.
+    pub(crate) fn gathering_room(self, documents: usize) -> WorkingMemory {
+        self.room(1, documents)
+    }
+
+    /// The most threads, of those that were asked for, that have memory beside so many documents; one in any case.
+    pub(crate) fn fitting_threads(self, asked: usize, documents: usize, rank_words: usize) -> usize {
+        let fits = |&threads: &usize| Self::least(threads, documents, rank_words).bytes <= self.bytes;
+        (1..=asked).rev().find(fits).unwrap_or(1)
+    }
+
     /// The least memory that a run over this many documents can do with, if each has a rank of this many words.
     pub(crate) fn least(threads: usize, documents: usize, rank_words: usize) -> Self {
         let bytes: u64 = Self::parts(threads, documents, rank_words).iter().map(|part| part.bytes).sum();
@@ -285,6 +296,15 @@ mod tests {
                 "{threads} threads in {mib} MiB"
             );
         }
+    }
+
+    #[test]
+    fn threads_shrink_as_documents_grow() {
+        let memory = MemoryLimit::new(1024 * MIB).unwrap();
+        let threads = [0, 2_000_000, 8_000_000, 16_000_000, 26_000_000, 100_000_000]
+            .map(|documents| memory.fitting_threads(16, documents, 0));
+        assert_eq!(threads, [16, 16, 15, 9, 1, 1]);
+        assert_eq!(memory.fitting_threads(2, 8_000_000, 0), 2);
     }
 
     #[test]

@@ -84,6 +84,11 @@ fn summary(args: &DedupArgs, outcome: &DedupOutcome, elapsed: Duration, printer:
             (event.as_object_mut(), serde_json::to_value(outcome.summary()))
         {
             event.extend(fields);
+            let stages = outcome
+                .stages()
+                .iter()
+                .map(|(stage, elapsed)| json!({"stage": stage, "elapsed_ms": elapsed.as_millis() as u64}));
+            event.insert("stages".to_owned(), stages.collect());
         }
         return printer.event(&event);
     }

@@ -361,6 +361,15 @@ fn a_json_log_is_json_throughout() {
         (&json!("read"), &json!("bytes"), &json!(0))
     );
     assert_eq!(stage["total"], fs_err::metadata(desk.path("in.jsonl")).unwrap().len());
+    // Stages begin one after the other, and the summary has the time that each took.
+    let began = events.iter().filter(|event| event["event"] == "stage");
+    let began: Vec<u64> = began.map(|event| event["elapsed_ms"].as_u64().unwrap()).collect();
+    assert!(began.len() >= 3 && began.is_sorted(), "{began:?}");
+    let stages = summary["stages"].as_array().unwrap();
+    let names: Vec<&str> = stages.iter().map(|stage| stage["stage"].as_str().unwrap()).collect();
+    assert_eq!(names, ["open", "read", "candidates", "verify", "audit", "write"]);
+    let sum: u64 = stages.iter().map(|stage| stage["elapsed_ms"].as_u64().unwrap()).sum();
+    assert!(sum <= summary["elapsed_ms"].as_u64().unwrap(), "{summary}");
     assert_eq!(named("warning")["code"], "repeated_ids");
     assert_eq!(
         named("rejects")["first"],

@@ -1,32 +1,67 @@
 //! Copying kept records, byte for byte.
 //!
-//! Records that follow each other in a source are read and written as one run. Most of a corpus is kept, so
-//! that this is nearly a file copy. Plain reads and writes copy 150 MB in about 50 ms (page cache, ext4). A copy
-//! by the kernel takes 45 ms, and would be a second way that has to be kept correct.
+//! Records become *batches*: about a mebibyte of one source, as spans without the records between them that are left out. Spans
+//! with small gaps are read together and pushed together in memory, because a corpus of short documents has a gap every few
+//! records, and a read per span cost more than the bytes.
+//!
+//! A batch has a known offset in a plain output file, so several threads copy batches with positional reads and writes, while
+//! later decisions are still pending. Linux lets one thread at a time write to a file, so threads share the reading, and the
+//! writing stays at the speed of one thread (some 4 GB/s). Letting the kernel copy between the files (`copy_file_range`) takes
+//! the same lock; writing through mapped memory would take none, but ends the process by a signal on a full disk.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use crate::annotation::Annotation;
 use crate::document::RecordPlace;
-use crate::error::Result;
-use crate::output::Output;
+use crate::error::{Error, Result};
+use crate::output::{Output, PositionalFile};
 use crate::scratch::{Scratch, grown};
 use crate::sources::Sources;
 
-/// Bytes that are copied at a time. Larger blocks are not faster, and smaller ones that fit into a cache level are not slower.
+/// Bytes that are read and written at a time: more gains nothing, and less than a cache level loses nothing.
 const BLOCK_BYTES: u64 = 256 << 10;
-
-/// Maximum bytes of a run. A run is not extended further, because the places of kept records may come slowly, and output should not wait.
-const RUN_BYTES: u64 = 4 << 20;
+/// Bytes of a batch, from which on it is handed over.
+const BATCH_BYTES: u64 = 1 << 20;
+/// Bytes between two records from which on they are not read together.
+const GAP_BYTES: u64 = 16 << 10;
 /// Bytes after which written data is handed to the disk, so that the disk works while more is copied.
 const SYNC_BYTES: u64 = 16 << 20;
+/// Batches per thread that wait to be copied.
+const WAITING: usize = 2;
 
-/// Bytes of one source that are copied together.
-#[derive(Clone, Copy)]
-struct ByteRun {
+/// Records of one source that are copied together, in the order given.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct CopyBatch {
     source: u32,
-    start: u64,
-    end: u64,
+    /// Where the records lie. Neighbouring records are one span.
+    spans: Vec<Range<u64>>,
+    /// The bytes of all spans.
+    bytes: u64,
+    /// Whether a line end comes first, because the batch before does not end its line.
+    line_end: bool,
+}
+
+impl CopyBatch {
+    /// Adds a record, and returns where it ends.
+    fn push(&mut self, place: &RecordPlace) -> u64 {
+        let (start, bytes) = (place.offset, u64::from(place.len));
+        let end = start.saturating_add(bytes);
+        self.source = place.source;
+        self.bytes += bytes;
+        match self.spans.last_mut() {
+            Some(last) if last.end == start => last.end = end,
+            _ => self.spans.push(start..end),
+        }
+        end
+    }
+
+    fn output_bytes(&self) -> u64 {
+        self.bytes + u64::from(self.line_end)
+    }
 }
 
 /// Copies records of the sources with these numbers to `out`, after the header of the first source that has one.
@@ -38,9 +73,17 @@ pub(super) fn copy(
     places: &mut dyn Iterator<Item = RecordPlace>,
     out: &mut Output,
 ) -> Result<()> {
-    let mut copier = ByteCopier { sources, out, block: Vec::new(), written: 0, synced: 0, open_line: false };
-    copier.copy_header(numbers)?;
-    copier.copy_all(places)
+    let header = header_of(sources, numbers);
+    let header = header.map(|(source, bytes)| RecordPlace { source, line: 0, offset: 0, len: bytes as u32 });
+    let mut batches = CopyBatches { sources, places, header, held: None, open_line: false };
+    let threads = out.threads();
+    match out.positional()? {
+        Some(file) if threads > 1 => {
+            let end = copy_in_parallel(sources, &mut batches, &file, threads)?;
+            out.go_on_at(end)
+        }
+        _ => copy_one_by_one(sources, &mut batches, out),
+    }
 }
 
 /// The first of the sources that has a header, and the bytes of its header. An empty file has no header.
@@ -69,73 +112,211 @@ pub(super) fn annotate(
     Ok(())
 }
 
-struct ByteCopier<'c> {
+/// Makes batches of places.
+struct CopyBatches<'c> {
     sources: &'c Sources,
-    out: &'c mut Output,
-    block: Vec<u8>,
-    written: u64,
-    synced: u64,
-    /// Whether the last byte written is not a line end.
+    places: &'c mut dyn Iterator<Item = RecordPlace>,
+    /// What stands before the records of all sources, until it is in a batch.
+    header: Option<RecordPlace>,
+    /// The first place of the next batch.
+    held: Option<RecordPlace>,
+    /// Whether the last batch does not end its line.
     open_line: bool,
 }
 
-impl ByteCopier<'_> {
-    /// Copies the header of the sources.
-    fn copy_header(&mut self, numbers: Range<u32>) -> Result<()> {
-        match header_of(self.sources, numbers) {
-            Some((source, header_bytes)) => self.copy(ByteRun { source, start: 0, end: header_bytes }),
-            None => Ok(()),
+impl CopyBatches<'_> {
+    /// The next batch; `None` if all records have been in one.
+    fn next(&mut self) -> Result<Option<CopyBatch>> {
+        let mut batch = CopyBatch::default();
+        let mut ends_source = false;
+        while batch.bytes < BATCH_BYTES && !ends_source {
+            let next = self.header.take().or_else(|| self.held.take()).or_else(|| self.places.next());
+            let Some(place) = next else { break };
+            if batch.bytes > 0 && batch.source != place.source {
+                self.held = Some(place);
+                break;
+            }
+            if place.len > 0 {
+                let end = batch.push(&place);
+                ends_source = end == self.sources.get(place.source)?.0.source.size_bytes();
+            }
+        }
+        if batch.bytes == 0 {
+            return Ok(None);
+        }
+        batch.line_end = std::mem::take(&mut self.open_line);
+        // Only the last record of a source may have no line end.
+        if let (true, Some(last)) = (ends_source, batch.spans.last()) {
+            let mut byte = [0];
+            self.sources.read_span(batch.source, last.end - 1, &mut byte)?;
+            self.open_line = byte != *b"\n";
+        }
+        Ok(Some(batch))
+    }
+}
+
+/// Copies all batches with one thread.
+fn copy_one_by_one(sources: &Sources, batches: &mut CopyBatches<'_>, out: &mut Output) -> Result<()> {
+    let (mut block, mut unsynced) = (Vec::new(), 0);
+    while let Some(batch) = batches.next()? {
+        load(sources, &batch, &mut block, |bytes| out.write_bytes(bytes))?;
+        unsynced += batch.output_bytes();
+        if unsynced >= SYNC_BYTES {
+            out.sync()?;
+            unsynced = 0;
+        }
+    }
+    Ok(())
+}
+
+/// What the threads that copy batches share.
+struct SharedCopy<'c> {
+    sources: &'c Sources,
+    file: &'c PositionalFile<'c>,
+    /// Batches with their numbers and their offsets in the output.
+    batches: Mutex<Receiver<(usize, u64, CopyBatch)>>,
+    written: AtomicU64,
+    is_syncing: AtomicBool,
+    has_failed: AtomicBool,
+    /// The error of the first batch that failed.
+    failed: Mutex<Option<(usize, Error)>>,
+}
+
+/// Copies all batches with several threads, and returns where the output ends.
+fn copy_in_parallel(
+    sources: &Sources,
+    batches: &mut CopyBatches<'_>,
+    file: &PositionalFile<'_>,
+    threads: usize,
+) -> Result<u64> {
+    let (send, receive) = sync_channel(WAITING * threads);
+    let shared = SharedCopy {
+        sources,
+        file,
+        batches: Mutex::new(receive),
+        written: AtomicU64::new(0),
+        is_syncing: AtomicBool::new(false),
+        has_failed: AtomicBool::new(false),
+        failed: Mutex::new(None),
+    };
+    let made = thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| shared.work())).collect();
+        let made = shared.hand_out(batches, &send);
+        drop(send);
+        for worker in workers {
+            if let Err(panic) = worker.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+        made
+    });
+    match shared.failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some((_, error)) => Err(error),
+        None => made,
+    }
+}
+
+impl SharedCopy<'_> {
+    /// Gives the batches their offsets, and hands them out. Returns where the last one ends.
+    fn hand_out(
+        &self,
+        batches: &mut CopyBatches<'_>,
+        send: &SyncSender<(usize, u64, CopyBatch)>,
+    ) -> Result<u64> {
+        let (mut number, mut offset) = (0, self.file.begin());
+        while !self.has_failed.load(Ordering::Relaxed)
+            && let Some(batch) = batches.next()?
+        {
+            let end = offset + batch.output_bytes();
+            // Workers listen until the sender is dropped, unless one of them panicked, which ends the run.
+            if send.send((number, offset, batch)).is_err() {
+                break;
+            }
+            (number, offset) = (number + 1, end);
+        }
+        Ok(offset)
+    }
+
+    /// Copies batches until there are no more.
+    fn work(&self) {
+        let mut block = Vec::new();
+        loop {
+            let next = self.batches.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Ok((number, offset, batch)) = next else { return };
+            // After a failure, batches are only taken, so that nobody waits to hand one out.
+            if self.has_failed.load(Ordering::Relaxed) {
+                continue;
+            }
+            if let Err(error) = self.copy(&batch, offset, &mut block) {
+                let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+                if failed.as_ref().is_none_or(|(first, _)| number < *first) {
+                    *failed = Some((number, error));
+                }
+                self.has_failed.store(true, Ordering::Relaxed);
+            }
         }
     }
 
-    fn copy_all(&mut self, places: &mut dyn Iterator<Item = RecordPlace>) -> Result<()> {
-        let mut run: Option<ByteRun> = None;
-        for place in places {
-            let next = ByteRun {
-                source: place.source,
-                start: place.offset,
-                end: place.offset.saturating_add(u64::from(place.len)),
-            };
-            run = match run {
-                Some(run)
-                    if run.source == next.source
-                        && run.end == next.start
-                        && next.end - run.start <= RUN_BYTES =>
-                {
-                    Some(ByteRun { end: next.end, ..run })
-                }
-                Some(run) => {
-                    self.copy(run)?;
-                    Some(next)
-                }
-                None => Some(next),
-            };
-        }
-        if let Some(run) = run {
-            self.copy(run)?;
+    fn copy(&self, batch: &CopyBatch, mut offset: u64, block: &mut Vec<u8>) -> Result<()> {
+        load(self.sources, batch, block, |bytes| {
+            self.file.write_at(offset, bytes)?;
+            offset += bytes.len() as u64;
+            Ok(())
+        })?;
+        let bytes = batch.output_bytes();
+        let before = self.written.fetch_add(bytes, Ordering::Relaxed);
+        let is_due = before / SYNC_BYTES < (before + bytes) / SYNC_BYTES;
+        if is_due && !self.is_syncing.swap(true, Ordering::Acquire) {
+            let synced = self.file.sync();
+            self.is_syncing.store(false, Ordering::Release);
+            synced?;
         }
         Ok(())
     }
+}
 
-    fn copy(&mut self, run: ByteRun) -> Result<()> {
-        if self.open_line && run.start < run.end {
-            self.out.write_bytes(b"\n")?;
-            self.written += 1;
-        }
-        let mut offset = run.start;
-        while offset < run.end {
-            let size = (run.end - offset).min(BLOCK_BYTES);
-            let block = grown(&mut self.block, size as usize);
-            self.sources.read_span(run.source, offset, block)?;
-            self.out.write_bytes(block)?;
-            self.open_line = block.last() != Some(&b'\n');
-            offset += size;
-            self.written += size;
-        }
-        if self.written - self.synced >= SYNC_BYTES {
-            self.out.sync()?;
-            self.synced = self.written;
-        }
-        Ok(())
+/// Reads the bytes of a batch, without those between its records, and hands them on block by block.
+fn load(
+    sources: &Sources,
+    batch: &CopyBatch,
+    block: &mut Vec<u8>,
+    mut write: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let block = grown(block, BLOCK_BYTES as usize);
+    let mut filled = 0;
+    if batch.line_end {
+        block[0] = b'\n';
+        filled = 1;
     }
+    let mut spans = batch.spans.iter().cloned().peekable();
+    while let Some(mut span) = spans.next() {
+        while span.end - span.start > (block.len() - filled) as u64 {
+            let rest = &mut block[filled..];
+            sources.read_span(batch.source, span.start, rest)?;
+            span.start += rest.len() as u64;
+            write(block)?;
+            filled = 0;
+        }
+        // Spans that are read together, and where their bytes belong.
+        let room = (block.len() - filled) as u64;
+        let begin = filled;
+        let mut read_end = span.end;
+        filled += (span.end - span.start) as usize;
+        let mut moves = vec![];
+        while let Some(next) = spans.next_if(|next| {
+            next.start >= read_end && next.start - read_end <= GAP_BYTES && next.end - span.start <= room
+        }) {
+            let from = begin + (next.start - span.start) as usize;
+            let bytes = (next.end - next.start) as usize;
+            moves.push((from..from + bytes, filled));
+            filled += bytes;
+            read_end = next.end;
+        }
+        let read_bytes = (read_end - span.start) as usize;
+        sources.read_span(batch.source, span.start, &mut block[begin..begin + read_bytes])?;
+        for (from, to) in moves {
+            block.copy_within(from, to);
+        }
+    }
+    if filled > 0 { write(&block[..filled]) } else { Ok(()) }
 }

@@ -1,7 +1,7 @@
 //! One output file, or standard output.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Stdout, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Stdout, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
@@ -10,6 +10,7 @@ use super::gzip::GzipWriter;
 use super::{Overwrite, RunTag, existing_parent, exists, parent_of, prefix_of, sync_folder, temporary};
 use crate::compression::Compression;
 use crate::error::{Error, ErrorKind, Result};
+use crate::positional::write_at;
 use crate::source::os_error;
 
 /// Small writes are gathered into this much; larger ones go straight through, so that nothing is copied
@@ -18,6 +19,9 @@ const BUFFER_BYTES: usize = 256 << 10;
 
 #[cfg(feature = "zstd")]
 const ZSTD_LEVEL: i32 = 3;
+/// Bytes that one worker of libzstd compresses at a time. The number of jobs, and so every byte of the file, would change with it.
+#[cfg(feature = "zstd")]
+const ZSTD_JOB_BYTES: u32 = 2 << 20;
 #[cfg(feature = "xz")]
 const XZ_LEVEL: u32 = 6;
 
@@ -34,6 +38,8 @@ pub struct Output {
     path: PathBuf,
     /// Whether a file that is there must have the same bytes.
     must_be_same: bool,
+    /// Threads that write or compress.
+    threads: usize,
 }
 
 #[derive(Debug)]
@@ -51,12 +57,22 @@ enum Encoder {
 
 /// A compressed stream that can be ended.
 trait Finish: Write + Send {
+    /// Compresses with several threads, if the compression can. The bytes do not depend on them.
+    fn set_threads(&mut self, _threads: usize) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Writes what is left, and gives the target back.
     fn finish(self: Box<Self>) -> io::Result<BufWriter<FileTarget>>;
 }
 
 #[cfg(feature = "zstd")]
 impl Finish for zstd::stream::write::Encoder<'static, BufWriter<FileTarget>> {
+    fn set_threads(&mut self, threads: usize) -> io::Result<()> {
+        // Without a worker of its own, libzstd would not cut the stream into jobs, and give other bytes.
+        self.multithread(u32::try_from(threads).unwrap_or(1).max(1))
+    }
+
     fn finish(self: Box<Self>) -> io::Result<BufWriter<FileTarget>> {
         (*self).finish()
     }
@@ -133,7 +149,7 @@ impl Output {
         let encoder = Encoder::new(FileTarget::File(target), Compression::of_name(&name))
             .map_err(|error| Error::io("write", &*name, error))?;
         let must_be_same = overwrite == Overwrite::Same;
-        Ok(Self { encoder, temporary, name, path, must_be_same })
+        Ok(Self { encoder, temporary, name, path, must_be_same, threads: 1 })
     }
 
     /// Standard output, buffered. A reader that goes away gives an error that [is a broken
@@ -141,7 +157,47 @@ impl Output {
     pub fn stdout() -> Self {
         let encoder = Encoder::Plain(buffered(FileTarget::Stdout(io::stdout())));
         let (name, path) = ("standard output".to_owned(), PathBuf::new());
-        Self { encoder, temporary: None, name, path, must_be_same: false }
+        Self { encoder, temporary: None, name, path, must_be_same: false, threads: 1 }
+    }
+
+    /// Writes or compresses with several threads from now on. Call this before the first byte. The threads never change the
+    /// bytes. The default is one thread.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::Io`] if the threads cannot be had.
+    pub fn set_threads(&mut self, threads: usize) -> Result<()> {
+        self.threads = threads.max(1);
+        let set = match &mut self.encoder {
+            Encoder::Plain(_) => Ok(()),
+            Encoder::Gzip(encoder) => {
+                encoder.set_threads(self.threads);
+                Ok(())
+            }
+            Encoder::Optional(encoder) => encoder.set_threads(self.threads),
+        };
+        set.map_err(|error| Error::io("write", &*self.name, error))
+    }
+
+    /// Threads that write or compress.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The file for threads that write at positions from here on; `None` if the output is compressed, or is a pipe or a device.
+    pub(crate) fn positional(&mut self) -> Result<Option<PositionalFile<'_>>> {
+        let (Encoder::Plain(buffer), Some(_)) = (&mut self.encoder, &self.temporary) else { return Ok(None) };
+        let position = buffer.stream_position().map_err(|error| Error::io("write", &*self.name, error))?;
+        Ok(match buffer.get_ref() {
+            FileTarget::File(file) => Some(PositionalFile { file, begin: position, name: &self.name }),
+            FileTarget::Stdout(_) => None,
+        })
+    }
+
+    /// Goes on at an offset, up to which a [`PositionalFile`] was written.
+    pub(crate) fn go_on_at(&mut self, offset: u64) -> Result<()> {
+        let Encoder::Plain(buffer) = &mut self.encoder else { return Ok(()) };
+        let moved = buffer.seek(SeekFrom::Start(offset));
+        moved.map(drop).map_err(|error| Error::io("write", &*self.name, error))
     }
 
     /// Writes bytes, with an error that names the output.
@@ -212,13 +268,38 @@ impl Output {
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if the rest cannot be written or put on the disk.
     pub fn complete(self) -> Result<CompleteOutput> {
-        let Self { encoder, temporary, name, path, must_be_same } = self;
+        let Self { encoder, temporary, name, path, must_be_same, threads: _ } = self;
         let write_error = |error| Error::io("write", &*name, error);
         let target = encoder.finish().map_err(write_error)?;
         if let (FileTarget::File(file), Some(_)) = (target, &temporary) {
             file.sync_all().map_err(write_error)?;
         }
         Ok(CompleteOutput { temporary, name, path, must_be_same })
+    }
+}
+
+/// A plain file that several threads write at positions of their own.
+#[derive(Debug)]
+pub(crate) struct PositionalFile<'o> {
+    file: &'o File,
+    begin: u64,
+    name: &'o str,
+}
+
+impl PositionalFile<'_> {
+    /// Where the first byte belongs.
+    pub(crate) fn begin(&self) -> u64 {
+        self.begin
+    }
+
+    /// Writes all of `bytes` from `offset` on.
+    pub(crate) fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        write_at(self.file, offset, bytes).map_err(|error| Error::io("write", self.name, error))
+    }
+
+    /// Has what was written so far put on the disk.
+    pub(crate) fn sync(&self) -> Result<()> {
+        self.file.sync_data().map_err(|error| Error::io("write", self.name, error))
     }
 }
 
@@ -309,6 +390,8 @@ impl Encoder {
             Some(Compression::Zstd) => {
                 let mut encoder = zstd::stream::write::Encoder::new(target, ZSTD_LEVEL)?;
                 encoder.include_checksum(true)?;
+                encoder.set_parameter(zstd::zstd_safe::CParameter::JobSize(ZSTD_JOB_BYTES))?;
+                encoder.multithread(1)?;
                 Self::Optional(Box::new(encoder))
             }
             #[cfg(feature = "bzip2")]
@@ -361,6 +444,15 @@ impl FileTarget {
         match self {
             Self::File(file) => file.sync_data(),
             Self::Stdout(_) => Ok(()),
+        }
+    }
+}
+
+impl Seek for FileTarget {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::File(file) => file.seek(position),
+            Self::Stdout(_) => Err(io::ErrorKind::NotSeekable.into()),
         }
     }
 }

@@ -24,6 +24,8 @@ pub struct OutputFolder {
     name: PathBuf,
     tag: Option<RunTag>,
     must_be_same: bool,
+    /// Threads that write or compress each file.
+    threads: usize,
 }
 
 impl OutputFolder {
@@ -67,7 +69,12 @@ impl OutputFolder {
         let prefix = prefix_of(tag);
         let temporary = temporary(0o777, &prefix).tempdir_in(&parent);
         let temporary = temporary.map_err(|error| Error::path("write in", &parent, error))?;
-        Ok(Self { temporary, path, name, tag, must_be_same: overwrite == Overwrite::Same })
+        Ok(Self { temporary, path, name, tag, must_be_same: overwrite == Overwrite::Same, threads: 1 })
+    }
+
+    /// Writes or compresses each [`file`](Self::file) with several threads from now on. The threads never change the bytes.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.threads = threads;
     }
 
     /// Writes one file, whose bytes `next` puts into what it is given until there are no more. `relative` is its path in the
@@ -116,7 +123,11 @@ impl OutputFolder {
             Err(error) if matches!(error.kind(), ErrorKind::OutputExists { .. }) => {
                 Err(bad_name(relative, "it was written before"))
             }
-            created => created,
+            created => {
+                let mut out = created?;
+                out.set_threads(self.threads)?;
+                Ok(out)
+            }
         }
     }
 

@@ -1,102 +1,309 @@
-//! A gzip file of one member or of several.
+//! A gzip file of one member or of several, compressed by several threads.
+//!
+//! A member is cut into blocks of a fixed size, each is compressed by itself with the 32 KiB before it as dictionary, and all are
+//! joined at whole bytes, as `pigz` does. So the bytes do not depend on the threads, and the file is an ordinary gzip file: no
+//! reader sees the joints. Blocks of 256 KiB cost less than 0.1 % of the size; smaller ones would spend more time on dictionaries.
 
+use std::collections::VecDeque;
 use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
-use flate2::write::GzEncoder;
+use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 
 /// The level of compression: the default of `gzip`.
 const LEVEL: u32 = 6;
+/// Bytes that are compressed at a time. Every byte of a file would change with it.
+const BLOCK_BYTES: usize = 256 << 10;
+/// The farthest that deflate looks back.
+const DICTIONARY_BYTES: usize = 32 << 10;
+/// Blocks per thread that are compressed or wait for it.
+const WAITING: usize = 2;
+/// The header of a member: deflate, no time and no name, which would differ from run to run, and an unknown system.
+const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 
 /// A gzip file that is written member by member. Bytes that are written without ending a member are one member.
 pub(super) struct GzipWriter<W: Write> {
-    state: State<W>,
+    target: W,
+    /// Whether a write has failed, so that nothing can follow.
+    has_failed: bool,
     /// Whether a member was begun. A file without members would not be gzip.
     begun: bool,
+    /// Whether a member was begun and not ended.
+    in_member: bool,
+    /// The block that is being filled.
+    block: Block,
+    /// Whether the header of a member was written, and not its end.
+    is_open: bool,
+    /// Bytes that were compressed or are being compressed.
+    taken_bytes: usize,
+    /// The checksum of the member as far as it was written.
+    crc: Crc,
+    /// Blocks that are being compressed, in order.
+    compressing: VecDeque<Receiver<io::Result<Compressed>>>,
+    workers: Workers,
 }
 
-enum State<W: Write> {
-    Between(W),
-    // An encoder is ten times larger than the other variants.
-    Inside(Box<GzEncoder<W>>),
-    /// After an error.
-    Failed,
+/// Bytes to compress, behind the bytes of the same member that come before them.
+#[derive(Debug, Default)]
+struct Block {
+    bytes: Vec<u8>,
+    /// Bytes of the dictionary.
+    dictionary: usize,
+}
+
+impl Block {
+    fn content(&self) -> &[u8] {
+        self.bytes.get(self.dictionary..).unwrap_or_default()
+    }
+
+    /// An empty block whose dictionary is the end of this one.
+    fn next(&self) -> Self {
+        let from = self.bytes.len().saturating_sub(DICTIONARY_BYTES);
+        let mut bytes = Vec::with_capacity(DICTIONARY_BYTES + BLOCK_BYTES);
+        bytes.extend_from_slice(self.bytes.get(from..).unwrap_or_default());
+        Self { dictionary: bytes.len(), bytes }
+    }
+}
+
+/// The position of a block in its member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BlockEnd {
+    /// Others may follow.
+    Open,
+    /// The last one.
+    Last,
+}
+
+/// A block after compression.
+struct Compressed {
+    bytes: Vec<u8>,
+    crc: Crc,
+    end: BlockEnd,
+}
+
+/// Compresses a block.
+///
+/// Each block has a compressor of its own. One that was reset gave other bytes after other blocks, so they would depend on which
+/// thread takes which block (`zlib-rs` 0.6.8); a new one costs a hundredth of the time of a block.
+fn compress(block: &Block, end: BlockEnd) -> io::Result<Compressed> {
+    let mut deflate = Compress::new(Compression::new(LEVEL), false);
+    let content = block.content();
+    if let Some(dictionary @ [_, ..]) = block.bytes.get(..block.dictionary) {
+        deflate.set_dictionary(dictionary)?;
+    }
+    let mut crc = Crc::new();
+    crc.update(content);
+    let flush = match end {
+        BlockEnd::Open => FlushCompress::Sync,
+        BlockEnd::Last => FlushCompress::Finish,
+    };
+    let mut bytes = Vec::with_capacity(content.len() / 2 + 64);
+    loop {
+        let rest = content.get(deflate.total_in() as usize..).unwrap_or_default();
+        let status = deflate.compress_vec(rest, &mut bytes, flush)?;
+        // Room that is left over means that all was written.
+        let is_done = match end {
+            BlockEnd::Open => deflate.total_in() == content.len() as u64 && bytes.len() < bytes.capacity(),
+            BlockEnd::Last => status == Status::StreamEnd,
+        };
+        if is_done {
+            return Ok(Compressed { bytes, crc, end });
+        }
+        bytes.reserve(content.len() / 8 + 64);
+    }
+}
+
+/// A block to compress, and where the result goes.
+type Task = (Block, BlockEnd, SyncSender<io::Result<Compressed>>);
+
+/// Threads that compress blocks. They end when the writer is dropped.
+struct Workers {
+    /// The most threads. One thread compresses in the thread that writes.
+    most: usize,
+    running: usize,
+    tasks: Option<(SyncSender<Task>, Arc<Mutex<Receiver<Task>>>)>,
+}
+
+impl Workers {
+    /// Hands a block to a thread.
+    fn take(
+        &mut self,
+        block: Block,
+        end: BlockEnd,
+        waiting: usize,
+    ) -> io::Result<Receiver<io::Result<Compressed>>> {
+        let (tasks, taken) = self.tasks.get_or_insert_with(|| {
+            let (send, receive) = sync_channel(WAITING * self.most);
+            (send, Arc::new(Mutex::new(receive)))
+        });
+        // Small files need fewer threads.
+        if self.running < self.most && self.running <= waiting {
+            let taken = Arc::clone(taken);
+            thread::Builder::new().name("gzip".to_owned()).spawn(move || work(&taken))?;
+            self.running += 1;
+        }
+        let (give, given) = sync_channel(1);
+        tasks.send((block, end, give)).map_err(|_| ended())?;
+        Ok(given)
+    }
+}
+
+/// Compresses blocks until there are no more.
+fn work(tasks: &Mutex<Receiver<Task>>) {
+    loop {
+        let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((block, end, give)) = task else { return };
+        // A writer that was dropped waits for nothing.
+        let _ = give.send(compress(&block, end));
+    }
+}
+
+/// The error of a thread that panicked.
+fn ended() -> io::Error {
+    io::Error::other("a thread that compresses has ended")
 }
 
 impl<W: Write> GzipWriter<W> {
     pub(super) fn new(target: W) -> Self {
-        Self { state: State::Between(target), begun: false }
+        Self {
+            target,
+            has_failed: false,
+            begun: false,
+            in_member: false,
+            block: Block::default(),
+            is_open: false,
+            taken_bytes: 0,
+            crc: Crc::new(),
+            compressing: VecDeque::new(),
+            workers: Workers { most: 1, running: 0, tasks: None },
+        }
+    }
+
+    /// Compresses with so many threads from now on.
+    pub(super) fn set_threads(&mut self, threads: usize) {
+        self.workers.most = threads;
     }
 
     /// Ends the member, if bytes were written to one.
     pub(super) fn end_member(&mut self) -> io::Result<()> {
-        self.target().map(drop)
+        self.unless_failed(Self::end)
     }
 
     /// Writes bytes that are members already.
     pub(super) fn write_members(&mut self, members: &[u8]) -> io::Result<()> {
-        self.target()?.write_all(members)?;
-        self.begun |= !members.is_empty();
-        Ok(())
+        self.unless_failed(|writer| {
+            writer.end()?;
+            writer.drain(0)?;
+            writer.begun |= !members.is_empty();
+            writer.target.write_all(members)
+        })
     }
 
     /// Completes the file.
     pub(super) fn finish(mut self) -> io::Result<W> {
-        if !self.begun {
-            self.begin()?;
-        }
-        self.end_member()?;
-        match self.state {
-            State::Between(target) => Ok(target),
-            State::Inside(_) | State::Failed => Err(failed()),
-        }
+        self.unless_failed(|writer| {
+            writer.in_member |= !writer.begun;
+            writer.end()?;
+            writer.drain(0)
+        })?;
+        Ok(self.target)
     }
 
-    /// The file between two members.
-    fn target(&mut self) -> io::Result<&mut W> {
-        self.state = match std::mem::replace(&mut self.state, State::Failed) {
-            State::Inside(encoder) => State::Between(encoder.finish()?),
-            state @ (State::Between(_) | State::Failed) => state,
-        };
-        match &mut self.state {
-            State::Between(target) => Ok(target),
-            State::Inside(_) | State::Failed => Err(failed()),
+    /// Does something that no error came before. After an error, the file has a hole.
+    fn unless_failed<T>(&mut self, act: impl FnOnce(&mut Self) -> io::Result<T>) -> io::Result<T> {
+        if self.has_failed {
+            return Err(io::Error::other("an earlier write failed"));
         }
+        let done = act(self);
+        self.has_failed = done.is_err();
+        done
     }
 
-    /// The member that is being written; a new one if there is none.
-    fn begin(&mut self) -> io::Result<&mut GzEncoder<W>> {
+    fn end(&mut self) -> io::Result<()> {
+        if self.in_member {
+            let block = std::mem::take(&mut self.block);
+            self.compress(block, BlockEnd::Last)?;
+            self.in_member = false;
+        }
+        Ok(())
+    }
+
+    /// Compresses a block here or elsewhere.
+    fn compress(&mut self, block: Block, end: BlockEnd) -> io::Result<()> {
         self.begun = true;
-        self.state = match std::mem::replace(&mut self.state, State::Failed) {
-            State::Between(target) => {
-                // No time and no name in the header: they would differ from run to run.
-                let level = flate2::Compression::new(LEVEL);
-                State::Inside(Box::new(flate2::GzBuilder::new().mtime(0).write(target, level)))
-            }
-            state @ (State::Inside(_) | State::Failed) => state,
-        };
-        match &mut self.state {
-            State::Inside(encoder) => Ok(encoder),
-            State::Between(_) | State::Failed => Err(failed()),
+        // The first blocks of a file are not worth a thread if they are all of it.
+        let is_small = self.taken_bytes < BLOCK_BYTES && end == BlockEnd::Last;
+        self.taken_bytes = self.taken_bytes.saturating_add(block.content().len());
+        if self.workers.most <= 1 || is_small {
+            self.drain(0)?;
+            let compressed = compress(&block, end)?;
+            return self.put(&compressed);
         }
+        self.drain(WAITING * self.workers.most - 1)?;
+        let waiting = self.compressing.len();
+        self.compressing.push_back(self.workers.take(block, end, waiting)?);
+        Ok(())
     }
-}
 
-/// The error of a write after one that failed.
-fn failed() -> io::Error {
-    io::Error::other("an earlier write failed")
+    /// Waits until at most so many blocks are being compressed.
+    fn drain(&mut self, most: usize) -> io::Result<()> {
+        while self.compressing.len() > most
+            && let Some(first) = self.compressing.pop_front()
+        {
+            let compressed = first.recv().map_err(|_| ended())??;
+            self.put(&compressed)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a compressed block, with the header before the first one of a member and the checksum behind the last one.
+    fn put(&mut self, compressed: &Compressed) -> io::Result<()> {
+        if !self.is_open {
+            self.target.write_all(&HEADER)?;
+            self.is_open = true;
+        }
+        self.target.write_all(&compressed.bytes)?;
+        self.crc.combine(&compressed.crc);
+        if compressed.end == BlockEnd::Last {
+            self.target.write_all(&self.crc.sum().to_le_bytes())?;
+            self.target.write_all(&self.crc.amount().to_le_bytes())?;
+            self.crc.reset();
+            self.is_open = false;
+        }
+        Ok(())
+    }
 }
 
 impl<W: Write> Write for GzipWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.begin()?.write(bytes)
+        self.unless_failed(|writer| {
+            writer.in_member = true;
+            // A full block waits for the byte after it, because the last block of a member is compressed as the last one.
+            let mut room = BLOCK_BYTES.saturating_sub(writer.block.content().len());
+            if room == 0 && !bytes.is_empty() {
+                let next = writer.block.next();
+                let block = std::mem::replace(&mut writer.block, next);
+                writer.compress(block, BlockEnd::Open)?;
+                room = BLOCK_BYTES;
+            }
+            let (taken, _) = bytes.split_at(room.min(bytes.len()));
+            writer.block.bytes.extend_from_slice(taken);
+            Ok(taken.len())
+        })
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.state {
-            State::Between(target) => target.flush(),
-            State::Inside(encoder) => encoder.flush(),
-            State::Failed => Err(failed()),
-        }
+        self.unless_failed(|writer| {
+            if !writer.block.content().is_empty() {
+                let next = writer.block.next();
+                let block = std::mem::replace(&mut writer.block, next);
+                writer.compress(block, BlockEnd::Open)?;
+            }
+            writer.drain(0)?;
+            writer.target.flush()
+        })
     }
 }
 
@@ -145,6 +352,67 @@ mod tests {
         assert_eq!(unpack(&file), (vec![], vec![]));
     }
 
+    /// Text that can be compressed, of any length.
+    fn text(bytes: usize) -> Vec<u8> {
+        let mut random = minwise::hash::SplitMix64::new(bytes as u64);
+        std::iter::repeat_with(|| format!("word{} ", random.next_u64() % 5000).into_bytes())
+            .flatten()
+            .take(bytes)
+            .collect()
+    }
+
+    fn written(pieces: &[&[u8]], threads: usize) -> Vec<u8> {
+        let mut writer = GzipWriter::new(vec![]);
+        writer.set_threads(threads);
+        pieces.iter().for_each(|piece| writer.write_all(piece).unwrap());
+        writer.finish().unwrap()
+    }
+
+    #[test]
+    fn neither_threads_nor_pieces_change_the_bytes_of_a_member() {
+        for bytes in [0, 1, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 3 * BLOCK_BYTES, 3_000_001] {
+            let text = text(bytes);
+            let file = written(&[&text], 1);
+            assert_eq!(unpack(&file), (text.clone(), if bytes > 0 { vec![bytes as u64] } else { vec![] }));
+            let pieces: Vec<&[u8]> = text.chunks(70_001).collect();
+            for threads in [1, 2, 5] {
+                assert!(written(&pieces, threads) == file, "{bytes} bytes, {threads} threads");
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_cost_next_to_no_size() {
+        let text = text(20 * BLOCK_BYTES);
+        let mut whole = flate2::write::GzEncoder::new(vec![], Compression::new(LEVEL));
+        whole.write_all(&text).unwrap();
+        let (whole, blocks) = (whole.finish().unwrap().len(), written(&[&text], 2).len());
+        assert!(blocks < whole + whole / 500, "{blocks} bytes in blocks, {whole} as a whole");
+    }
+
+    #[test]
+    fn threads_keep_members_in_order() {
+        let texts: Vec<Vec<u8>> =
+            (0..300).map(|n| text(if n % 50 == 7 { BLOCK_BYTES + n } else { 13 * n + 1 })).collect();
+        let files = [1, 6].map(|threads| {
+            let mut writer = GzipWriter::new(vec![]);
+            writer.set_threads(threads);
+            for (n, text) in texts.iter().enumerate() {
+                if n % 9 == 4 {
+                    writer.write_members(&gzip(text)).unwrap();
+                } else {
+                    writer.write_all(text).unwrap();
+                    writer.end_member().unwrap();
+                }
+            }
+            writer.finish().unwrap()
+        });
+        assert!(files[0] == files[1]);
+        let (content, lengths) = unpack(&files[1]);
+        assert!(content == texts.concat());
+        assert_eq!(lengths, texts.iter().map(|text| text.len() as u64).collect::<Vec<_>>());
+    }
+
     struct FullDisk;
 
     impl Write for FullDisk {
@@ -160,8 +428,9 @@ mod tests {
     #[test]
     fn an_error_stays_an_error() {
         let mut writer = GzipWriter::new(FullDisk);
-        writer.write_all(&[0; 1 << 10]).unwrap_or(());
-        assert!(writer.end_member().is_err());
+        writer.set_threads(2);
+        writer.write_all(&text(4 * BLOCK_BYTES)).unwrap_or(());
+        assert!(writer.end_member().and_then(|()| writer.flush()).is_err());
         assert!(writer.write_members(b"more").is_err());
         assert!(writer.finish().is_err());
     }

@@ -12,6 +12,7 @@ mod table_compression;
 
 use std::path::{Path, PathBuf};
 
+pub(crate) use file::PositionalFile;
 pub use file::{CompleteOutput, Output};
 pub use folder::OutputFolder;
 pub use foreign::foreign_file;

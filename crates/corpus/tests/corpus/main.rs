@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod arrow;
+mod copies;
 mod delimited;
 mod documents;
 mod each;

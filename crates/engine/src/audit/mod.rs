@@ -353,7 +353,7 @@ mod tests {
             let documents = reading.documents.len() as u32;
             let order = KeeperOrder::new(&reading.documents, &plan.keep, 0).unwrap();
             let room = plan.memory.room(1, order.len());
-            let equals = Equals::find(&reading.documents, &order, room).unwrap();
+            let equals = Equals::find(&reading.documents, &order, plan.threads, room).unwrap();
             // Second documents of pairs that are equal to the first are removed by every run.
             let is_second = |document: &u32| *document < documents * 2 / 3 && document % 2 == 1;
             let is_removed = |document: &u32| !equals.is_first(*document) || removed(*document);

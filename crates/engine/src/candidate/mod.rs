@@ -20,7 +20,7 @@ use minwise::verify::Measure;
 use minwise::{Observer, Stage};
 use minwise_corpus::Corpus;
 
-use crate::candidate::gather::{Equals, GatheredKeys};
+use crate::candidate::gather::{Equals, GatheredKeys, gather_in_buckets};
 use crate::candidate::groups::{Groups, NewGroups};
 use crate::candidate::join::{Items, JoinInput, WeightScale};
 use crate::candidate::neighbourhood::Candidates;
@@ -33,12 +33,12 @@ use crate::error::{Error, ErrorKind};
 use crate::memory::WorkingMemory;
 use crate::parallel;
 use crate::read::Reading;
-use crate::read::documents::{Documents, RowChoice, RowReader};
+use crate::read::documents::{Documents, RowChoice, RowReader, Stretch};
 use crate::read::prepare::Preparation;
 use crate::settings::{Plan, Search};
 
-/// Bands whose keys are in memory together, and those that are if all their keys are few.
-const SORTED_TOGETHER: usize = 4;
+/// Bands whose keys are in memory together, and the bytes of keys that are in any case.
+const SORTED_TOGETHER: usize = 8;
 const KEYS_BYTES: u64 = 64 << 20;
 /// Documents that all pairs of a plane are searched of, however little memory there is, and at most, since places in a
 /// plane are 32 bits.
@@ -95,56 +95,83 @@ pub(crate) fn by_bands(
 ) -> Result<Groups, Error> {
     let bands = plan.banding.bands();
     let rows = plan.rows()?;
-    let room = plan.memory.room(plan.threads, documents.len());
-    let threads = plan.threads.min(SORTED_TOGETHER);
-    let band_bytes = documents.len() as u64 * GatheredKeys::<u64>::ENTRY_BYTES;
-    // All keys of a band at once if there is room for it; else those of one part of their range after the other.
-    let parts = room.parts(threads as u64 * band_bytes);
-    let together = bands_together(bands, threads, band_bytes, room);
-    observer.begin(Stage::Candidates, (bands * parts.len()) as u64);
-    let work = |keys: &mut Vec<GatheredKeys<u64>>, item: usize| -> Result<_, Error> {
-        if observer.cancelled() {
-            return Err(ErrorKind::Cancelled.into());
-        }
-        let (first, part) = (item / parts.len() * together, (item % parts.len()) as u64);
+    let room = plan.memory.gathering_room(documents.len());
+    let mut groups = NewGroups::new(room.held(), plan.temporary.as_deref(), plan.work.as_deref())?;
+    let Some(together) = bands_together(bands, documents.len(), room) else {
+        by_parts(documents, wanted, order, plan, observer, &mut groups)?;
+        return groups.finish();
+    };
+    observer.begin(Stage::Candidates, bands as u64);
+    let stretches = gather::stretches(documents, plan.threads);
+    for first in (0..bands).step_by(together) {
         let here = first..bands.min(first + together);
-        keys.resize_with(here.len(), GatheredKeys::default);
-        for keys in &mut *keys {
-            keys.clear(documents.len(), parts);
-        }
-        documents.for_each_band_key(here.clone(), &rows, &wanted, |document, band, key| {
-            if parts.has(part, key) {
+        let collect = |stretch: &Stretch, keys: &mut [Vec<(u64, u32)>]| {
+            if observer.cancelled() {
+                return Err(ErrorKind::Cancelled.into());
+            }
+            documents.band_keys(stretch, here.clone(), &rows, &wanted, |document, band, key| {
                 // The place in keeper order instead of the document, so that everything that follows is in that order by
                 // itself.
-                keys[band].push(key, order.place(document));
-            }
-        })?;
-        let mut groups = vec![];
-        let mut scratch = vec![];
-        for (band, keys) in here.zip(keys) {
-            // One buffer to sort in serves all bands.
-            keys.swap_scratch(&mut scratch);
-            keys.for_each_group(|places| groups::push(&mut groups, band, places.iter().copied()));
-            keys.swap_scratch(&mut scratch);
-            observer.advance(1);
-        }
-        Ok(groups)
-    };
-    let mut groups = NewGroups::new(room.held(), plan.temporary.as_deref(), plan.work.as_deref())?;
-    let items = bands.div_ceil(together) * parts.len();
-    parallel::in_order(items, threads, Vec::new, work, |words| groups.add(&words))?;
+                keys[band].push((key, order.place(document)));
+            })
+        };
+        let find = |words: &mut Vec<u32>, band: usize, places: &[u32]| {
+            groups::push(words, first + band, places.iter().copied());
+        };
+        let receive = |words: Vec<u32>| groups.add(&words);
+        gather_in_buckets(here.len(), documents.len(), &stretches, plan.threads, collect, find, receive)?;
+        observer.advance(here.len() as u64);
+    }
     groups.finish()
 }
 
-/// The number of bands whose keys one thread takes from the rows in one pass.
+/// The same where the keys of a band do not fit into memory: those of one part of their range after the other.
+fn by_parts(
+    documents: &Documents,
+    wanted: impl Fn(u32) -> bool + Sync,
+    order: &KeeperOrder,
+    plan: &Plan,
+    observer: &dyn Observer,
+    groups: &mut NewGroups<'_>,
+) -> Result<(), Error> {
+    let bands = plan.banding.bands();
+    let rows = plan.rows()?;
+    let room = plan.memory.gathering_room(documents.len());
+    let threads = plan.threads.min(SORTED_TOGETHER);
+    let parts = room.parts(threads as u64 * documents.len() as u64 * GatheredKeys::<u64>::ENTRY_BYTES);
+    observer.begin(Stage::Candidates, (bands * parts.len()) as u64);
+    let stretches = documents.stretches(usize::MAX);
+    let work = |keys: &mut GatheredKeys<u64>, item: usize| -> Result<_, Error> {
+        if observer.cancelled() {
+            return Err(ErrorKind::Cancelled.into());
+        }
+        let (band, part) = (item / parts.len(), (item % parts.len()) as u64);
+        keys.clear(documents.len(), parts);
+        for stretch in &stretches {
+            documents.band_keys(stretch, band..band + 1, &rows, &wanted, |document, _, key| {
+                if parts.has(part, key) {
+                    keys.push(key, order.place(document));
+                }
+            })?;
+        }
+        let mut words = vec![];
+        keys.for_each_group(|places| groups::push(&mut words, band, places.iter().copied()));
+        observer.advance(1);
+        Ok(words)
+    };
+    parallel::in_order(bands * parts.len(), threads, GatheredKeys::default, work, |words| groups.add(&words))
+}
+
+/// The number of bands whose keys are in memory together, if that is one at least.
 ///
 /// The rows of many documents do not fit into a cache, so that a pass per band fetches each of them again from memory: with
 /// 100,000 documents and 14 bands that was a quarter of the time of a run.
-fn bands_together(bands: usize, threads: usize, band_bytes: u64, room: WorkingMemory) -> usize {
+fn bands_together(bands: usize, documents: usize, room: WorkingMemory) -> Option<usize> {
+    // Threads sort buckets, which are small. So the keys of a band are in memory once.
+    let band_bytes = (documents * size_of::<(u64, u32)>()) as u64;
     let most = (KEYS_BYTES / band_bytes.max(1)).max(SORTED_TOGETHER as u64);
-    let together = usize::try_from(most).unwrap_or(bands).min(bands) / threads;
-    let bytes = (together * threads) as u64 * band_bytes;
-    if room.parts(bytes).len() == 1 { together.clamp(1, bands.div_ceil(threads)) } else { 1 }
+    let together = usize::try_from(most).unwrap_or(bands).min(bands);
+    (1..=together).rev().find(|&together| room.parts(together as u64 * band_bytes).len() == 1)
 }
 
 /// What a search for pairs is given.

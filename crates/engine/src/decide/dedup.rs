@@ -37,8 +37,8 @@ pub fn dedup(
 ) -> Result<Decisions, Error> {
     reading.key.check(plan)?;
     let order = KeeperOrder::new(&reading.documents, &plan.keep, reading.references)?;
-    let room = plan.memory.room(plan.threads, order.len());
-    let equals = Equals::find(&reading.documents, &order, room)?;
+    let room = plan.memory.gathering_room(order.len());
+    let equals = Equals::find(&reading.documents, &order, plan.threads, room)?;
     let candidates = candidate::find(corpus, reading, &equals, &order, plan, observer)?;
 
     let verdicts = Verdicts { equals: &equals, order: &order, plan, reading };

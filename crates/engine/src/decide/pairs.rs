@@ -68,7 +68,7 @@ pub fn pairs(
     let documents = reading.documents.len();
     let order = KeeperOrder::of_input(documents);
     let room = plan.memory.room(plan.threads, documents);
-    let equals = Equals::find(&reading.documents, &order, room)?;
+    let equals = Equals::find(&reading.documents, &order, plan.threads, room)?;
     let candidates = candidate::find(corpus, reading, &equals, &order, plan, observer)?;
     // The wanted documents, by the one that stands for them; that one is wanted too.
     let wanted: Option<WantedDocuments> = wanted.map(|wanted| {

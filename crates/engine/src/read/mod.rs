@@ -128,7 +128,8 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
     let tools = SketchTools::new(plan)?;
     let mut desk = Desk::new(corpus, plan, &tools)?;
     let (chunks, from) = (corpus.chunks(desk.progress.chunk_bytes), desk.progress.chunks);
-    observer.advance(chunks.iter().take(from).map(Chunk::size_bytes).sum());
+    desk.bytes_read = chunks.iter().take(from).map(Chunk::size_bytes).sum();
+    observer.advance(desk.bytes_read);
     let Some(chunks) = chunks.get(from..) else {
         let before = subject(from as u64, "chunk", ["was", "were"]);
         let reason = format!("{before} read before, and the inputs have {}", grouped(chunks.len() as u64));
@@ -238,6 +239,8 @@ struct Desk<'a> {
     progress: ReadProgress,
     /// Segments in the folder of the run.
     segments: usize,
+    /// Bytes of the chunks that were read, also by an earlier process.
+    bytes_read: u64,
     /// What has not gone into a segment yet.
     pending: PendingSegment,
     /// Bytes in memory from which on they are put away.
@@ -335,6 +338,7 @@ impl<'a> Desk<'a> {
             reading,
             progress: ReadProgress { chunk_bytes: chunk_bytes(plan), ..ReadProgress::default() },
             segments: 0,
+            bytes_read: 0,
             pending: PendingSegment::new(plan),
             most_bytes: room.reading(),
             field: FieldSought::default(),
@@ -367,8 +371,7 @@ impl<'a> Desk<'a> {
             self.segments += 1;
             self.field.is_found = true;
         }
-        self.check_rejects()?;
-        self.check_size()
+        self.check_rejects()
     }
 
     /// Takes in what one thread found in the next chunk, and gives the columns back, which are empty then.
@@ -411,6 +414,7 @@ impl<'a> Desk<'a> {
         self.pending.chunks += 1;
         self.progress.chunks += 1;
         self.progress.lines += scanned;
+        self.bytes_read += chunk.size_bytes();
         self.check_size()?;
         self.check_rejects()?;
         if self.held_bytes() > self.most_bytes {
@@ -499,19 +503,35 @@ impl<'a> Desk<'a> {
             return Err(ErrorKind::TooManyDocuments.into());
         }
         let (allowed, asked) = (self.plan.memory, self.plan.threads);
-        let least = |threads| MemoryLimit::least(threads, documents, self.plan.key.keep.words());
-        let needed = least(asked);
-        if needed.bytes() > allowed.bytes() {
-            let threads = (1..asked).rev().find(|&threads| least(threads).bytes() <= allowed.bytes());
-            let parts = MemoryLimit::parts(asked, documents, self.plan.key.keep.words());
-            let [program, of_threads, of_documents] = parts.map(MemoryLimit::rounded_up);
-            let (asked, documents) = (counted(asked as u64, "thread"), counted(documents as u64, "document"));
-            let reason = format!(
-                "the program needs {program} of memory, {asked} {of_threads}, and {documents} {of_documents} or more"
-            );
-            return Err(ErrorKind::TooLittleMemory { allowed, needed, reason, threads }.into());
+        let rank_words = self.plan.key.keep.words();
+        let fits = |threads, documents| {
+            MemoryLimit::least(threads, documents, rank_words).bytes() <= allowed.bytes()
+        };
+        // Threads shrink as documents grow, unless there is no memory for them from the beginning.
+        let is_first = self.progress.chunks <= 1;
+        let expected = self.expected_documents();
+        if fits(if is_first { asked } else { 1 }, documents) && fits(1, expected / 2) {
+            return Ok(());
         }
-        Ok(())
+        // Later documents may be shorter than the first ones.
+        let expected =
+            if self.bytes_read < self.corpus.size_bytes() { expected + expected / 10 } else { documents };
+        let threads = (1..asked).rev().find(|&threads| fits(threads, expected));
+        let needed = MemoryLimit::least(asked, expected, rank_words);
+        let parts = MemoryLimit::parts(asked, expected, rank_words);
+        let [program, of_threads, of_documents] = parts.map(MemoryLimit::rounded_up);
+        let (asked, documents) = (counted(asked as u64, "thread"), counted(expected as u64, "document"));
+        let reason = format!(
+            "the program needs {program} of memory, {asked} {of_threads}, and {documents} {of_documents} or more"
+        );
+        Err(ErrorKind::TooLittleMemory { allowed, needed, reason, threads }.into())
+    }
+
+    /// About how many documents there are in all, told by those that were read so far.
+    fn expected_documents(&self) -> usize {
+        let documents = self.reading.documents.len();
+        let share = self.corpus.size_bytes() as f64 / self.bytes_read.max(1) as f64;
+        (documents as f64 * share.max(1.0)) as usize
     }
 
     /// Refuses inputs of which every record was rejected. Inputs without records are fine.

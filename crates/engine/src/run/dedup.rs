@@ -163,6 +163,7 @@ impl DedupRun {
         let tag = claim.as_ref().map(Claim::tag);
         let were_folders = were_folders.unwrap_or_default();
         let mut targets = Targets::open(&outputs, &corpus, folder.zip(tag), may_overwrite, &were_folders)?;
+        targets.set_threads(plan.threads)?;
         let are_folders = targets.are_folders();
         if let (Some(_), records @ 1..) = (&outputs.kept, corpus.revisits()) {
             stopwatch.warn(&Warning::Revisits { records });
@@ -178,6 +179,7 @@ impl DedupRun {
         }
 
         let reading = read(&corpus, &plan.reading(), &stopwatch)?;
+        plan.fit_threads(reading.documents.len());
         targets.check(&corpus)?;
         let compression = targets.compression();
         let decisions = decide(&corpus, &reading, &plan, &stopwatch, targets.written_early(), compression)?;

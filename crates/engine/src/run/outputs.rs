@@ -208,6 +208,18 @@ impl Targets {
         Ok(())
     }
 
+    /// Writes with several threads. They never change the bytes.
+    pub(super) fn set_threads(&mut self, threads: usize) -> Result<(), Error> {
+        for place in [&mut self.kept, &mut self.removed].into_iter().flatten() {
+            match place {
+                OutputPlace::One(out, _) => out.set_threads(threads)?,
+                OutputPlace::Each(folder, _) => folder.set_threads(threads),
+                OutputPlace::Files(_) => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Which outputs are folders that are replaced as a whole, in the order of [`Outputs::names`].
     pub(super) fn are_folders(&self) -> [bool; 3] {
         let is_folder = |place: &Option<OutputPlace>| {

@@ -155,6 +155,7 @@ impl PairsRun {
         let out = output.map(|output| output.open(overwrite(replace))).transpose()?;
         plan.weighing = inputs.weigh(&mut plan.spec, Some(&corpus), plan.threads, observer)?;
         let reading = read(&corpus, &plan.reading(), observer)?;
+        plan.fit_threads(reading.documents.len());
         Ok(OpenedPairs { corpus, reading, plan, of, out, format })
     }
 }

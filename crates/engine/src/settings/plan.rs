@@ -166,6 +166,11 @@ impl Plan {
         }
     }
 
+    /// Leaves out threads for which there is no memory beside so many documents.
+    pub(crate) fn fit_threads(&mut self, documents: usize) {
+        self.threads = self.memory.fitting_threads(self.threads, documents, self.keep.words());
+    }
+
     /// The fields that the keeper policy looks at.
     #[must_use]
     pub fn value_fields(&self) -> Vec<FieldPath> {

@@ -223,7 +223,7 @@ impl Components {
             }
         }
         let mut next = ends.clone();
-        let extents = Extents(ends);
+        let extents = Extents::new(ends);
         let mut members = vec![0; end as usize];
         // Backwards, because a root, which comes first, must keep the first slot until all others have theirs.
         for node in (0..nodes as u32).rev() {
@@ -240,14 +240,26 @@ impl Components {
     }
 }
 
-/// Where each component ends in the list of all members.
+/// Where each component lies in the list of all members.
 #[derive(Debug)]
-pub(super) struct Extents(Vec<u32>);
+pub(super) struct Extents {
+    ends: Vec<u32>,
+    /// The number of the component of each slot. A search among the ends took a third of the time of this stage.
+    numbers: Vec<u32>,
+}
 
 impl Extents {
+    fn new(ends: Vec<u32>) -> Self {
+        let mut numbers = Vec::with_capacity(ends.last().map_or(0, |&end| end as usize));
+        for (number, &end) in (0..).zip(&ends) {
+            numbers.resize(end as usize, number);
+        }
+        Self { ends, numbers }
+    }
+
     /// How many components there are.
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.ends.len()
     }
 
     /// The slots of the members of a component.
@@ -257,13 +269,13 @@ impl Extents {
 
     /// The slots of the members of several components that follow each other.
     pub(super) fn of_all(&self, numbers: &Range<usize>) -> Range<u32> {
-        let end_before = |number: usize| number.checked_sub(1).map_or(0, |before| self.0[before]);
+        let end_before = |number: usize| number.checked_sub(1).map_or(0, |before| self.ends[before]);
         end_before(numbers.start)..end_before(numbers.end)
     }
 
     /// The number of the component that holds a slot.
     pub(super) fn holding(&self, slot: u32) -> usize {
-        self.0.partition_point(|&end| end <= slot)
+        self.numbers[slot as usize] as usize
     }
 }
 

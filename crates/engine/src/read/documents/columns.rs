@@ -1,5 +1,7 @@
 //! What is remembered of consecutive documents, in memory.
 
+use std::ops::Range;
+
 use minwise::sketch::Sketches;
 use minwise_corpus::RecordPlace;
 
@@ -196,9 +198,9 @@ impl DocumentColumns {
         (!id.is_empty()).then_some(id)
     }
 
-    /// What is kept of the sketch of each document.
-    pub(super) fn rows(&self) -> impl Iterator<Item = &[u32]> {
-        (0..self.len()).map(|at| self.rows.row(at))
+    /// What is kept of the sketches of some documents.
+    pub(super) fn rows(&self, documents: Range<usize>) -> impl Iterator<Item = &[u32]> {
+        documents.map(|at| self.rows.row(at))
     }
 
     /// The keys of one band, of all documents.

@@ -48,6 +48,15 @@ pub struct Documents {
     temporary: Option<Arc<Temporary>>,
 }
 
+/// Documents that follow each other and lie together.
+#[derive(Debug, Clone)]
+pub(crate) enum Stretch {
+    /// A segment on disk.
+    Segment(usize),
+    /// Some of those in memory.
+    Held(Range<usize>),
+}
+
 /// Where a document is.
 enum DocumentLocation<'a> {
     Held(&'a DocumentColumns, usize),
@@ -240,44 +249,79 @@ impl Documents {
         Ok(())
     }
 
-    /// Visits the key of equal documents of each of them.
-    pub(crate) fn for_each_equality_key(&self, mut visit: impl FnMut(u32, u128)) -> Result<(), Error> {
-        for (first, segment) in &self.segments {
-            let mut next = *first;
-            segment.equality_keys(|key| {
-                visit(next, key);
-                next += 1;
-            })?;
-        }
-        (self.first_held..).zip(&self.held.equality_keys).for_each(|(document, &key)| visit(document, key));
-        Ok(())
+    /// Stretches of at most so many documents that cover all of them in order, for threads that visit keys.
+    ///
+    /// Documents on disk come in the segments in which they were written.
+    pub(crate) fn stretches(&self, documents: usize) -> Vec<Stretch> {
+        let stored = (0..self.segments.len()).map(Stretch::Segment);
+        let held = (0..self.held.len()).step_by(documents.max(1));
+        let held =
+            held.map(|begin| Stretch::Held(begin..self.held.len().min(begin.saturating_add(documents))));
+        stored.chain(held).collect()
     }
 
-    /// Visits the keys of some bands of each document that is wanted, with the place of the band among them. Documents come in
-    /// order for each band.
-    pub(crate) fn for_each_band_key(
+    /// Visits the key of equal documents of each of them.
+    pub(crate) fn for_each_equality_key(&self, mut visit: impl FnMut(u32, u128)) -> Result<(), Error> {
+        let all = self.stretches(usize::MAX);
+        all.iter().try_for_each(|stretch| self.equality_keys(stretch, &mut visit))
+    }
+
+    /// Visits the key of equal documents of each document of a stretch.
+    pub(crate) fn equality_keys(
         &self,
+        stretch: &Stretch,
+        mut visit: impl FnMut(u32, u128),
+    ) -> Result<(), Error> {
+        match stretch {
+            Stretch::Segment(number) => {
+                let (first, segment) = &self.segments[*number];
+                let mut next = *first;
+                segment.equality_keys(|key| {
+                    visit(next, key);
+                    next += 1;
+                })
+            }
+            Stretch::Held(range) => {
+                let keys = &self.held.equality_keys[range.clone()];
+                (self.first_held + range.start as u32..)
+                    .zip(keys)
+                    .for_each(|(document, &key)| visit(document, key));
+                Ok(())
+            }
+        }
+    }
+
+    /// Visits the keys of some bands of each document of a stretch that is wanted, with the place of the band among them.
+    /// Documents come in order for each band.
+    pub(crate) fn band_keys(
+        &self,
+        stretch: &Stretch,
         bands: Range<usize>,
         rows: &RowLayout,
         wanted: impl Fn(u32) -> bool,
         mut visit: impl FnMut(u32, usize, u64),
     ) -> Result<(), Error> {
-        for (first, segment) in &self.segments {
-            for (at, band) in bands.clone().enumerate() {
-                let mut next = *first;
-                segment.band_keys(band, |key| {
-                    if wanted(next) {
-                        visit(next, at, key);
-                    }
-                    next += 1;
-                })?;
+        match stretch {
+            Stretch::Segment(number) => {
+                let (first, segment) = &self.segments[*number];
+                for (at, band) in bands.enumerate() {
+                    let mut next = *first;
+                    segment.band_keys(band, |key| {
+                        if wanted(next) {
+                            visit(next, at, key);
+                        }
+                        next += 1;
+                    })?;
+                }
             }
-        }
-        for (document, row) in
-            (self.first_held..).zip(self.held.rows()).filter(|(document, _)| wanted(*document))
-        {
-            for (at, band) in bands.clone().enumerate() {
-                visit(document, at, rows.key(band, row));
+            Stretch::Held(range) => {
+                let documents = self.first_held + range.start as u32..;
+                let held = documents.zip(self.held.rows(range.clone()));
+                for (document, row) in held.filter(|(document, _)| wanted(*document)) {
+                    for (at, band) in bands.clone().enumerate() {
+                        visit(document, at, rows.key(band, row));
+                    }
+                }
             }
         }
         Ok(())

@@ -113,7 +113,7 @@ pub(super) fn with_ids(ids: &[String], corpus: &Corpus, reading: &Reading) -> Re
         id: id.to_owned(),
         hint: Sentence::from("ids are read from ")
             .setting("id-field")
-            .text("; without one, a document's id is `file:line`"),
+            .text("; without one, the id of a record is `file:line`, and that of a file its path below the folder that was given"),
     };
     Ok(found.map_err(unknown)?)
 }

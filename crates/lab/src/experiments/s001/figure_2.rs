@@ -134,7 +134,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     }
     let picture = chart(
         "Shuffles of one text",
-        "The similarity falls from nearly 1 at two characters to nearly 0 at twelve; it is lower if blanks are left out.",
+        "The similarity falls from 0.7 or more at two characters to nearly 0 at twelve; it is lower if blanks are left out.",
         Axis::linear("characters of a shingle"),
         Axis::linear("mean similarity of 190 pairs").between(0.0, 1.0),
         series,

@@ -275,7 +275,7 @@ def dedup(
     :param ignore_text: texts whose shingles are left out, such as a form; given like ``against``.
     :param order: the share of common shingles that must stand in about the same places.
     :param null: the rule for null texts: ``keep``, ``reject`` or ``error``.
-    :param audit: the number of kept documents that are compared with all others to measure the recall; ``auto`` or ``off``.
+    :param audit: how many kept documents are searched for others that they repeat, which measures the recall; ``auto`` or ``off``.
     :param threads: the number of threads. Default: one per core.
     :param memory: the most memory to take, such as ``"4GiB"`` or a number of bytes; at least 128 MiB. The rest goes to disk.
     :param temp_dir: the folder of temporary files. Default: that of the system.

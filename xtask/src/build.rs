@@ -174,7 +174,7 @@ fn parse_stat(text: &str) -> Option<Stat> {
 }
 
 /// CPU seconds of all processes that this process has started and waited for.
-fn children_seconds() -> Result<f64> {
+pub fn children_seconds() -> Result<f64> {
     Ok(stat(Path::new("/proc/self")).context("`/proc/self/stat` cannot be read")?.children_seconds)
 }
 

@@ -161,12 +161,18 @@ fn measured(audit: &Audit) -> String {
     } else {
         format!("a sample of {} of {}", grouped(documents), counted(kept, "kept document"))
     };
+    // A search of a sample, or one by bands, does not find everything.
+    let (one, several) = if audit.is_complete() {
+        ("repeats", "repeat")
+    } else {
+        ("was found to repeat", "were found to repeat")
+    };
     let repeat = match missed {
         0 if kept == 1 => "the kept document repeats no other one".to_owned(),
         _ if kept == 1 => "the kept document repeats another one".to_owned(),
-        0 => format!("none of {of} repeats another one"),
-        1 => format!("1 of {of} repeats another one"),
-        missed => format!("{} of {of} repeat another one", grouped(missed)),
+        0 => format!("none of {of} {one} another one"),
+        1 => format!("1 of {of} {one} another one"),
+        missed => format!("{} of {of} {several} another one", grouped(missed)),
     };
     if !audit.is_known() {
         return format!("not measured, because none was removed and {repeat}{more}");
@@ -257,17 +263,17 @@ mod tests {
     #[test]
     fn an_audit_that_says_little_says_how_it_says_more() {
         let said = |counts, shares| measured(&audited(counts, shares));
-        let by = "to 100 % with 95 % confidence): none of a sample of 9 of 1,200 kept documents repeats another one";
+        let by = "to 100 % with 95 % confidence): none of a sample of 9 of 1,200 kept documents was found to repeat another one";
         let more = " (`--audit N` compares more)";
         assert_eq!(said([1200, 9, 2, 0], [1.0, 0.34, 1.0]), format!("100 % measured (34.00 % {by}{more}"));
         assert_eq!(said([1200, 9, 2, 0], [1.0, 0.91, 1.0]), format!("100 % measured (91.00 % {by}"));
         assert_eq!(
             said([1200, 1200, 98, 2], [0.98, 0.97, 0.981]),
-            "98.00 % measured (97.00 % to 98.10 % with 95 % confidence): 2 of the 1,200 kept documents repeat another one"
+            "98.00 % measured (97.00 % to 98.10 % with 95 % confidence): 2 of the 1,200 kept documents were found to repeat another one"
         );
         let too_long = said([1200, 0, 5, 0], [1.0, 0.0, 1.0]);
         assert!(too_long.starts_with("not measured, because it would take more than 5 %"), "{too_long}");
-        let unlike = "none was removed and none of a sample of 9 of 12 kept documents repeats another one";
+        let unlike = "none was removed and none of a sample of 9 of 12 kept documents was found to repeat another one";
         assert_eq!(said([12, 9, 0, 0], [1.0, 0.0, 1.0]), format!("not measured, because {unlike}{more}"));
         // All documents were compared with all.
         assert_eq!(

@@ -1,7 +1,8 @@
 //! What a verdict is made of: statements about numbers that hold or do not.
 //!
-//! The tolerance is never chosen. What was simulated may deviate by [`STANDARD_ERRORS`] of its own standard errors, what was
-//! printed by half a unit of its last digit, what was counted not at all.
+//! A simulated value may deviate by [`STANDARD_ERRORS`] of its own standard errors, a printed one by half a unit of its last digit, a
+//! counted one not at all. Where a source says "high", "low" or "about" and gives no number, the number is chosen, and the check
+//! states it.
 
 use std::fmt;
 
@@ -25,6 +26,8 @@ pub enum CheckKind {
     Possible,
     /// Whether what the source says about times is so on this machine, in this run.
     Clock,
+    /// Whether a stand-in for data that cannot be had is as it was made to be. It is no evidence for the source.
+    StandIn,
 }
 
 /// A statement, and whether it holds.
@@ -117,6 +120,12 @@ impl Check {
     #[must_use]
     pub fn clock(claim: &str, found: impl fmt::Display, stated: impl fmt::Display, holds: bool) -> Self {
         Self::new(CheckKind::Clock, claim, found, stated, holds)
+    }
+
+    /// A stand-in has what it was made to have.
+    #[must_use]
+    pub fn stand_in(claim: &str, found: impl fmt::Display, wanted: impl fmt::Display, holds: bool) -> Self {
+        Self::new(CheckKind::StandIn, claim, found, wanted, holds)
     }
 
     /// The same check; if it does not hold, this is why: other data, another machine or another program.

@@ -251,6 +251,7 @@ impl ExperimentRecord {
                 CheckKind::Published => "print",
                 CheckKind::Possible => "what is possible",
                 CheckKind::Clock => "clock",
+                CheckKind::StandIn => "stand-in, as it was made",
             };
             table.push(vec![
                 if check.holds { "holds" } else { "fails" }.into(),

@@ -10,7 +10,8 @@
 //! 4. A printed value is wrong, for a reason that is known: *corrected*, with the errata.
 //! 5. All of it holds: *reproduced*; on other data than the source's (class B), *shape reproduced on other data*.
 //!
-//! Every experiment ends in one of them: one that checks nothing deviates too. Sentences about times are checked by the clock of
+//! Every experiment ends in one of them: one that checks nothing deviates too, and so does one whose stand-in for data is not as it was
+//! made to be; a stand-in that is decides nothing. Sentences about times are checked by the clock of
 //! the run. They are part of the verdict, but not of what a definition expects: another machine may say otherwise.
 
 use std::collections::BTreeSet;
@@ -66,6 +67,7 @@ impl ExperimentVerdict {
         };
         let sentences = || failed(CheckKind::Shape).chain(failed(CheckKind::Published));
         let wrong: Vec<String> = failed(CheckKind::Theory)
+            .chain(failed(CheckKind::StandIn))
             .chain(sentences().filter(|check| check.erratum.is_none() && check.reason.is_none()))
             .map(sentence)
             .collect();

@@ -62,7 +62,11 @@ def measured(audit: dict[str, Any] | None) -> str:
         return "not measured (`--audit N` measures it)"
     kept, documents, missed = audit["kept"], audit["documents"], audit["missed"]
     of = f"the {counted(kept, 'kept document')}" if documents == kept else f"a sample of {documents:,} of {counted(kept, 'kept document')}"
-    repeat = f"{f'{missed:,}' if missed else 'none'} of {of} {'repeat' if missed > 1 else 'repeats'} another one"
+    repeats = "repeat" if missed > 1 else "repeats"
+    if audit["low"] is None or audit["low"] < audit["high"]:
+        # A search of a sample does not find everything.
+        repeats = f"{'were' if missed > 1 else 'was'} found to repeat"
+    repeat = f"{f'{missed:,}' if missed else 'none'} of {of} {repeats} another one"
     if kept == 1:
         repeat = f"the kept document repeats {'another' if missed else 'no other'} one"
     if audit["recall"] is None:

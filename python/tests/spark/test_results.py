@@ -108,7 +108,7 @@ def test_the_summary_in_words() -> None:
     assert compared(few) == "2 candidate pairs: 1 ruled out by its sketches, 1 compared exactly, 1 reaches 0.8"
     assert measured(None) == "not measured (`--audit N` measures it)"
     audit = {"kept": 1200, "documents": 9, "removed": 2, "missed": 0, "recall": 1.0, "low": 0.34, "high": 1.0}
-    on, more = "none of a sample of 9 of 1,200 kept documents repeats another one", " (`--audit N` compares more)"
+    on, more = "none of a sample of 9 of 1,200 kept documents was found to repeat another one", " (`--audit N` compares more)"
     assert measured(audit) == f"100 % measured (34.00 % to 100 % with 95 % confidence): {on}{more}"
     assert measured({**audit, "low": 0.91}) == f"100 % measured (91.00 % to 100 % with 95 % confidence): {on}"
     assert measured({**audit, "recall": None}) == f"not measured, because none was removed and {on}{more}"

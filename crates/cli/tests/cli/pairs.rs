@@ -78,7 +78,7 @@ fn an_id_that_no_document_has_is_an_error() {
     --- stderr
     error: no document has the id `nobody`
 
-    hint: ids are read from `--id-field`; without one, a document's id is `file:line`
+    hint: ids are read from `--id-field`; without one, the id of a record is `file:line`, and that of a file its path below the folder that was given
     ");
 }
 

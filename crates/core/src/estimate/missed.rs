@@ -1,15 +1,17 @@
 //! The share of duplicates that was found, from a sample of the documents that were kept.
 //!
 //! - **Paper.** Clopper and Pearson, 1934 (limits by inverting binomial tails); Horvitz and Thompson, 1952 (weights by known
-//!   probabilities); Seber, *The Estimation of Animal Abundance*, 1982, 3 (counts with a known probability of capture).
+//!   probabilities, and their variance); Seber, *The Estimation of Animal Abundance*, 1982, 3 (counts with a known probability of capture).
 //! - **Idea.** The number of duplicates that a run removed is known. The unknown number is that of duplicates that it kept. Kept
 //!   documents are drawn, and each drawn one is searched for a kept document that it repeats. A missed
-//!   duplicate is seen if it was drawn and if its search succeeds, both with a known probability. So the number that was seen is a
-//!   binomial count of the number that there is.
+//!   duplicate is seen if it was drawn and if its search succeeds, both with a known probability. If searches succeed independently
+//!   of each other, the number that was seen is a binomial count of the number that there is. If they do not, it scatters more, and
+//!   the probabilities that two of them succeed together say how much.
 //! - **Symbols.** D → `found`; c → misses that were seen; f → `drawn`; πᵢ → `seen`; φ → the mean probability of seeing a miss.
 //! - **Formula.** M = Σ 1/(f πᵢ); the recall is D / (D + M). With φ = f (c + 1) / (Σ 1/πᵢ + 1/π₀), the largest M is that for which
 //!   P(Bin(M, φ) ≤ c) = 0.025, where π₀ is `least`, and the smallest that for which P(Bin(M, f) ≥ c) = 0.025, but never below c,
-//!   because misses that were seen are certain.
+//!   because misses that were seen are certain. The variance of M̂ = Σ 1/(f πᵢ) is V = Σ (1 − f πᵢ)/(f πᵢ)² + C/f², where C is
+//!   `covariance`; the largest M is at least M̂ exp(1.96 √V/M̂).
 //! - **Error.** The interval is one of 95 %. `kinds::the_measured_recall_is_right` of the engine counts how often it covers the
 //!   truth. If every document was drawn and every search succeeds, c is the truth and the interval is a point.
 //! - **Differs.** The tails are taken at real M, because D / (D + M) has no steps. One miss with probability π₀ is added to those that
@@ -34,6 +36,9 @@ pub struct SampledMisses<'a> {
     pub seen: &'a [f64],
     /// Drawn documents whose search did not end, so that they may be missed duplicates or not.
     pub open: u64,
+    /// Σ (πᵢⱼ − πᵢπⱼ)/(πᵢⱼπᵢπⱼ) over all ordered pairs of different misses that were seen, where πᵢⱼ is the probability that both
+    /// searches succeed; 0 if searches succeed independently of each other.
+    pub covariance: f64,
     /// The share of the kept documents that was drawn.
     pub drawn: f64,
     /// The probability that the search for a miss succeeds which is hard to find.
@@ -54,7 +59,7 @@ impl SampledMisses<'_> {
     /// The share of duplicates that was found.
     #[must_use]
     pub fn share_found(&self) -> Share {
-        let Self { found, seen, open, drawn, least } = *self;
+        let Self { found, seen, open, covariance, drawn, least } = *self;
         let found = found as f64;
         let share = |missed: f64| if found + missed > 0.0 { found / (found + missed) } else { 1.0 };
         if drawn <= 0.0 {
@@ -63,12 +68,28 @@ impl SampledMisses<'_> {
         let count = seen.len() as u64;
         let weights: f64 = seen.iter().map(|probability| 1.0 / probability).sum();
         let mean = (count as f64 + 1.0) / (weights + 1.0 / least);
-        let most = upper_limit(count + open, drawn * mean);
+        let scattered = self.scattered_limit(weights / drawn, covariance) + open as f64 / (drawn * mean);
+        let most = upper_limit(count + open, drawn * mean).max(scattered);
         if found == 0.0 && count == 0 && most > 0.0 {
             return Share { value: 1.0, interval: (0.0, 1.0) };
         }
         let fewest = lower_limit(count, drawn);
         Share { value: share(weights / drawn), interval: (share(most), share(fewest)) }
+    }
+
+    /// The number that is 1.96 standard deviations above the estimated one, by logarithms.
+    fn scattered_limit(&self, number: f64, covariance: f64) -> f64 {
+        if number <= 0.0 {
+            return 0.0;
+        }
+        let own: f64 = self
+            .seen
+            .iter()
+            .map(|probability| probability * self.drawn)
+            .map(|probability| (1.0 - probability) / (probability * probability))
+            .sum();
+        let variance = (own + covariance / (self.drawn * self.drawn)).max(0.0);
+        number * (Z_95 * variance.sqrt() / number).exp()
     }
 }
 
@@ -133,7 +154,8 @@ fn ln_at_most(number: f64, count: u64, probability: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const NONE: SampledMisses<'_> = SampledMisses { found: 100, seen: &[], open: 0, drawn: 1.0, least: 1.0 };
+    const NONE: SampledMisses<'_> =
+        SampledMisses { found: 100, seen: &[], open: 0, covariance: 0.0, drawn: 1.0, least: 1.0 };
 
     #[test]
     fn tails_are_those_of_the_binomial_distribution() {
@@ -214,6 +236,23 @@ mod tests {
         let hard = SampledMisses { seen: &[0.5; 10], least: 0.5, ..NONE }.share_found();
         assert!((hard.value - 100.0 / 120.0).abs() < 1e-12, "{hard:?}");
         assert!(hard.interval.0 < hard.value && hard.interval.1 == 100.0 / 110.0, "{hard:?}");
+    }
+
+    /// Searches that succeed together say less; the upper end is certain all the same.
+    #[test]
+    fn searches_that_depend_on_each_other_say_less() {
+        let interval = |covariance| {
+            let seen = SampledMisses { seen: &[0.5; 40], least: 0.5, covariance, ..NONE };
+            seen.share_found().interval
+        };
+        // 80 misses, with a variance of 40 · 0.5/0.25 = 80: at least 80 exp(1.96 √80/80) are possible.
+        let (low, high) = interval(0.0);
+        assert!(low <= 100.0 / (100.0 + 80.0 * (Z_95 / 80.0_f64.sqrt()).exp()) && low > 0.48, "{low}");
+        let dependent = interval(1520.0);
+        assert!((dependent.0 - 100.0 / (100.0 + 80.0 * (Z_95 * 0.5).exp())).abs() < 1e-12, "{dependent:?}");
+        assert_eq!(dependent.1, high);
+        // Searches that exclude each other never say more than independent ones.
+        assert_eq!(interval(-1e9), interval(-50.0));
     }
 
     #[test]

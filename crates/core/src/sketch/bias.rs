@@ -73,12 +73,15 @@ impl Method {
         mean - similarity
     }
 
-    /// The greatest similarity below `similarity` at which the [bias](Self::bias) is as large as `error`, to one thousandth; none if
-    /// it is smaller down to 0, or already larger at `similarity`.
+    /// The greatest similarity up to `similarity` at which the [bias](Self::bias) is as large as `error`, to one thousandth; none if
+    /// it is smaller down to 0.
     #[must_use]
     pub fn biased_below(self, similarity: f64, error: f64) -> Option<f64> {
         let exceeds = |at: f64| self.bias(at).abs() > error;
-        if exceeds(similarity) || !exceeds(0.0) {
+        if exceeds(similarity) {
+            return Some(similarity);
+        }
+        if !exceeds(0.0) {
             return None;
         }
         let (mut low, mut high) = (0.0, similarity);

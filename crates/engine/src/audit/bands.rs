@@ -13,6 +13,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use minwise::hash::{SplitMix64, fmix64};
+use minwise::sort::sort_mixed;
 
 use super::AuditedRun;
 use super::draw::{KeptDraw, LEVELS, NONE, below, halvings, subset};
@@ -35,6 +36,8 @@ const BY_CHANCE: f64 = 2.0;
 const FOUND: Range<f64> = 0.5..0.97;
 /// Members of a group whose rows are fetched together. Of more, mostly few are compared.
 const WARMED: usize = 64;
+/// Misses whose probability to be found together is computed, at most: pairs of 256 take less than a millisecond.
+const MOST_COVARIED: usize = 256;
 /// The most values of a band.
 const MOST_VALUES: u32 = 64;
 /// Bytes per document while a band is looked up: a key, and a [`Member`].
@@ -89,6 +92,37 @@ impl AuditBands {
     /// The probability that a pair is found which is hard to find.
     pub(super) fn least(&self) -> f64 {
         self.least
+    }
+
+    /// Σ (πᵢⱼ − πᵢπⱼ)/(πᵢⱼπᵢπⱼ) over the ordered pairs of misses, where π are the probabilities that they are found. All of them are
+    /// looked up in the same bands, so that they are not found independently of each other. If they are many, a few hundred stand for
+    /// all.
+    pub(super) fn covariance(
+        &self,
+        run: &AuditedRun<'_>,
+        sieve: &Sieve,
+        misses: &[NearPair],
+    ) -> Result<f64, Error> {
+        let some = misses.len().min(MOST_COVARIED);
+        let mut reader = RowReader::new(&run.reading.documents, RowChoice::Sketch);
+        let mut agreements = vec![];
+        for at in 0..some {
+            let NearPair { agreeing, document, other } = misses[at * misses.len() / some];
+            let (row, other_row) = reader.pair(document, other)?;
+            agreements.push((agreeing.0, sieve.values().agreement(sieve.rows(), row, other_row)));
+        }
+        let mut sum = 0.0;
+        for (at, (first, first_values)) in agreements.iter().enumerate() {
+            for (second, second_values) in &agreements[..at] {
+                let both: u32 =
+                    first_values.iter().zip(second_values).map(|(a, b)| (a & b).count_ones()).sum();
+                let together = self.shape.in_any_both([*first, *second], both, self.count);
+                let apart = self.probability(*first) * self.probability(*second);
+                sum += 2.0 * (together - apart) / (together * apart);
+            }
+        }
+        let pairs = |misses: usize| misses as f64 * (misses as f64 - 1.0);
+        Ok(if some < 2 { 0.0 } else { sum * pairs(misses.len()) / pairs(some) })
     }
 
     /// Finds near documents of drawn ones. The draw is halved until no band has more than its share of so many comparisons, and
@@ -228,7 +262,8 @@ fn each_band<'a, T: Send>(
     let work = |reader: &mut RowReader<'a>, item: usize| -> Result<_, Error> {
         run.check()?;
         let mut keys = keys[item].lock().map(|mut keys| std::mem::take(&mut *keys)).unwrap_or_default();
-        keys.sort_unstable();
+        // Keys are well mixed, so that their first bits say where they belong. The room for sorting is returned before members take theirs.
+        sort_mixed(&mut keys, &mut Vec::new());
         let members = gather(&keys, draw);
         drop(keys);
         let made = work(reader, item, &members)?;

@@ -25,8 +25,8 @@ const SETS_BYTES: usize = 4 << 20;
 /// The end of the search for one kept document that has near pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// The document is a missed duplicate. The most similar sketches of its similar pairs agree in so many values.
-    Missed(u32),
+    /// The document is a missed duplicate, by this pair: of its similar ones, the one whose sketches agree in the most values.
+    Missed(NearPair),
     /// No pair that was compared is similar, and not all were compared.
     Open,
     /// No pair is similar.
@@ -36,8 +36,8 @@ enum End {
 /// Missed duplicates among the drawn documents.
 #[derive(Debug, Default)]
 pub(super) struct Misses {
-    /// For each missed duplicate, the number of agreeing values of the pair by which it was found.
-    pub agreeing: Vec<u32>,
+    /// For each missed duplicate, the pair by which it was found.
+    pub pairs: Vec<NearPair>,
     /// Documents that may be missed duplicates.
     pub open: u64,
     /// How often the draw was halved.
@@ -63,7 +63,7 @@ pub(super) fn compare(
     let mut misses = Misses { halvings, ..Misses::default() };
     for end in ends(run, &lists, &lengths)? {
         match end {
-            End::Missed(agreeing) => misses.agreeing.push(agreeing),
+            End::Missed(pair) => misses.pairs.push(pair),
             End::Open => misses.open += 1,
             End::Alone => {}
         }
@@ -182,7 +182,7 @@ fn end(run: &AuditedRun<'_>, documents: &[u32], list: &NearList, sets: &mut Sets
             is_similar = sets.alignment_share(a, b)? >= order;
         }
         if is_similar {
-            return Ok(End::Missed(pair.agreeing.0));
+            return Ok(End::Missed(*pair));
         }
     }
     Ok(if list.all > list.pairs.len() as u64 { End::Open } else { End::Alone })

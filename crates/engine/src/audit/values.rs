@@ -35,6 +35,20 @@ impl Values {
         }
     }
 
+    /// The values in which two rows agree, a bit each.
+    pub(super) fn agreement(self, rows: &RowLayout, a: &[u32], b: &[u32]) -> Vec<u32> {
+        if rows.bit_rows().is_some() {
+            return rows.compared(a).iter().zip(rows.compared(b)).map(|(a, b)| !(a ^ b)).collect();
+        }
+        let words = a.chunks(u32::BITS as usize).zip(b.chunks(u32::BITS as usize));
+        words
+            .map(|(a, b)| {
+                let agree = a.iter().zip(b).map(|(a, b)| u32::from(a == b));
+                agree.enumerate().fold(0, |word, (at, agrees)| word | agrees << at)
+            })
+            .collect()
+    }
+
     /// A key that two rows share if they agree in these values, and else with one chance in 2⁶⁴.
     #[inline]
     pub(super) fn key(rows: &RowLayout, row: &[u32], values: &[u32]) -> u64 {
@@ -86,7 +100,22 @@ impl BandShape {
 
     /// The probability that they agree in any of the bands.
     pub(super) fn in_any(self, agreeing: u32, count: u32) -> f64 {
-        1.0 - (1.0 - self.in_a_band(agreeing, count)).powi(self.bands.cast_signed())
+        self.any_of(self.in_a_band(agreeing, count))
+    }
+
+    /// The probability that two pairs of rows both agree in any of the bands, if they agree in so many values each, and in `both` of
+    /// them together.
+    ///
+    /// All pairs are looked up in the same bands, so that it is more than the product of the two if they agree in the same values: in
+    /// those of a form that all of them contain.
+    pub(super) fn in_any_both(self, agreeing: [u32; 2], both: u32, count: u32) -> f64 {
+        let [a, b] = agreeing.map(|agreeing| self.in_a_band(agreeing, count));
+        self.any_of(a) + self.any_of(b) - self.any_of(a + b - self.in_a_band(both, count))
+    }
+
+    /// The probability that something happens in any band which happens in each with this probability.
+    fn any_of(self, in_a_band: f64) -> f64 {
+        1.0 - (1.0 - in_a_band).powi(self.bands.cast_signed())
     }
 }
 
@@ -138,6 +167,42 @@ mod tests {
             let off = f64::from(agreed) - 20_000.0 * probability;
             assert!(off.abs() < 4.0 * deviation, "{agreed} of {} with {bits:?}", 20_000.0 * probability);
         }
+    }
+
+    /// Two pairs of rows are found together as often as the values say in which they agree.
+    #[test]
+    fn two_pairs_are_found_together_as_often_as_they_should() {
+        for bits in [None, Some("1")] {
+            let rows = layout(bits);
+            let values = Values::new(&rows);
+            let pairs = [two(&rows, 1), two(&rows, 2)];
+            let masks = pairs.each_ref().map(|[a, b]| values.agreement(&rows, a, b));
+            let agreeing = pairs.each_ref().map(|[a, b]| values.agreeing(&rows, a, b));
+            assert_eq!(masks.each_ref().map(|mask| ones(mask)), agreeing);
+            let both: Vec<u32> = masks[0].iter().zip(&masks[1]).map(|(a, b)| a & b).collect();
+            let shape = BandShape { bands: 2, values: 6 };
+            let probability = shape.in_any_both(agreeing, ones(&both), values.count());
+            // In whole registers, the same values differ; the bits of those that differ agree by chance.
+            let product: f64 =
+                agreeing.map(|agreeing| shape.in_any(agreeing, values.count())).iter().product();
+            assert!(probability > product + 0.01, "{probability} {product}");
+            let mut random = SplitMix64::new(9);
+            let mut found = 0;
+            for _ in 0..20_000 {
+                let bands = [(); 2].map(|()| subset(0..values.count(), 6, &mut random));
+                let is_found = |[a, b]: &[Vec<u32>; 2]| {
+                    bands.iter().any(|band| Values::key(&rows, a, band) == Values::key(&rows, b, band))
+                };
+                found += u32::from(pairs.iter().all(is_found));
+            }
+            let deviation = (20_000.0 * probability * (1.0 - probability)).sqrt();
+            let off = f64::from(found) - 20_000.0 * probability;
+            assert!(off.abs() < 4.0 * deviation, "{found} of {} with {bits:?}", 20_000.0 * probability);
+        }
+    }
+
+    fn ones(mask: &[u32]) -> u32 {
+        mask.iter().map(|word| word.count_ones()).sum()
     }
 
     #[test]

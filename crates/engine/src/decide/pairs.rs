@@ -109,11 +109,13 @@ pub fn pairs(
 /// The documents with these ids.
 pub(super) fn with_ids(ids: &[String], corpus: &Corpus, reading: &Reading) -> Result<BTreeSet<u32>, Error> {
     let found = reading.documents.find(ids, corpus)?;
-    let unknown = |id: &str| ErrorKind::NoSuchId {
+    let unknown = |id: &str| {
+        ErrorKind::NoSuchId {
         id: id.to_owned(),
         hint: Sentence::from("ids are read from ")
             .setting("id-field")
-            .text("; without one, a document's id is `file:line`"),
+            .text("; without one, the id of a record is `file:line`, and that of a file its path below the folder that was given"),
+    }
     };
     Ok(found.map_err(unknown)?)
 }

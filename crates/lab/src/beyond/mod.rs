@@ -93,9 +93,11 @@ mod tests {
 
     #[test]
     fn order_and_repeats_change_nothing_and_equal_sets_agree() {
-        let sketches: [Box<dyn BeyondSketch>; 5] = [
+        let sketches: [Box<dyn BeyondSketch>; 7] = [
             Box::new(CMinHash::new(32, 1)),
-            Box::new(SetSketch::new(32, 1)),
+            Box::new(SetSketch::of_6_bits(32, 1)),
+            Box::new(SetSketch::of_8_bits(32, 1)),
+            Box::new(SetSketch::of_16_bits(32, 1)),
             Box::new(HyperMinHash::new(32, 4, 4, 1)),
             Box::new(HyperMinHash::new(32, 6, 10, 1)),
             Box::new(ProbMinHash::new(32, 1)),

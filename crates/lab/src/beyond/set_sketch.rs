@@ -5,7 +5,7 @@
 //! - **Idea.** A register keeps the logarithm of a minimum, to a base b: with b near 1 it is nearly the minimum itself, with
 //!   b = 2 it is a register of `HyperLogLog`. Which of two registers is larger says something about the similarity, too, so
 //!   that few bits lose little.
-//! - **Symbols.** m → `registers`; a, b, q → [`RATE`], [`BASE`], [`LIMIT`]; Kᵢ → a word; D⁺, D⁻, D₀ → registers that are larger,
+//! - **Symbols.** m → `registers`; a, b, q → [`RATE`], `base`, `limit`; Kᵢ → a word; D⁺, D⁻, D₀ → registers that are larger,
 //!   smaller and equal.
 //! - **Formula.** `Kᵢ = max ⌊1 − log_b hᵢ(d)⌋` over the members d, from 0 to q + 1; hᵢ(d) are exponential of rate a, m of them in
 //!   rising order by their spacings, at places of a random permutation.
@@ -14,37 +14,52 @@
 //!   with `p(x) = −log_b(1 − x(b − 1)/b)` and `u = n̂_A/(n̂_A + n̂_B) = 1 − v`; its variance tends to the inverse of the Fisher
 //!   information, [`SetSketch::variance`], if the sizes are known. Estimated sizes bound Ĵ by their ratio: at J = 0.95 and 256
 //!   registers the mean is 0.0035 too low, a quarter of the standard error.
-//! - **Differs.** eight bits per register: b = 1.08 and q = 254, for up to 10⁷ members; the paper recommends 16 bits and b = 1.001 for
-//!   a similarity near that of `MinHash`, and b = 2 to count.
+//! - **Differs.** The paper recommends 16 bits, b = 1.001 and q = 65,534 for a similarity near that of `MinHash`, and b = 2 to count.
+//!   [`SetSketch::of_16_bits`] is the former; [`SetSketch::of_8_bits`] has b = 1.08 and q = 254, for up to 10⁷ members, and
+//!   [`SetSketch::of_6_bits`] has b = 1.3 and q = 62, for up to 10⁵.
 
 use super::{BeyondSketch, below, exponential, sequence};
 
 /// a: so that small sets fill the registers from above 0.
 pub const RATE: f64 = 20.0;
-/// b.
-pub const BASE: f64 = 1.08;
-/// q: registers are from 0 to q + 1.
-pub const LIMIT: u32 = 254;
 
 /// Makes `SetSketch` sketches.
 #[derive(Debug, Clone)]
 pub struct SetSketch {
     registers: usize,
+    bits: usize,
+    /// b.
+    base: f64,
+    /// q: registers are from 0 to q + 1.
+    limit: u32,
     seed: u64,
 }
 
 impl SetSketch {
-    /// Sketches of so many registers.
+    /// Sketches of so many registers of 6 bits.
     #[must_use]
-    pub fn new(registers: usize, seed: u64) -> Self {
-        Self { registers, seed }
+    pub fn of_6_bits(registers: usize, seed: u64) -> Self {
+        Self { registers, bits: 6, base: 1.3, limit: 62, seed }
+    }
+
+    /// Sketches of so many registers of 8 bits.
+    #[must_use]
+    pub fn of_8_bits(registers: usize, seed: u64) -> Self {
+        Self { registers, bits: 8, base: 1.08, limit: 254, seed }
+    }
+
+    /// Sketches of so many registers of 16 bits.
+    #[must_use]
+    pub fn of_16_bits(registers: usize, seed: u64) -> Self {
+        Self { registers, bits: 16, base: 1.001, limit: 65_534, seed }
     }
 
     /// The number of members of a sketched set.
     #[must_use]
     pub fn count(&self, sketch: &[u32]) -> f64 {
-        let sum: f64 = sketch.iter().map(|&value| BASE.powi(-value.cast_signed())).sum();
-        self.registers as f64 * (1.0 - 1.0 / BASE) / (RATE * BASE.ln() * sum)
+        let base = self.base;
+        let sum: f64 = sketch.iter().map(|&value| base.powi(-value.cast_signed())).sum();
+        self.registers as f64 * (1.0 - 1.0 / base) / (RATE * base.ln() * sum)
     }
 
     /// The similarity of sets of these sizes, by the greatest likelihood.
@@ -56,7 +71,7 @@ impl SetSketch {
         let u = size_a / (size_a + size_b);
         let term = |count: f64, p: f64| if count == 0.0 { 0.0 } else { count * p.ln() };
         let likelihood = |j: f64| {
-            let (above, under) = probabilities(u, j);
+            let (above, under) = self.probabilities(u, j);
             term(larger, above) + term(smaller, under) + term(equal, 1.0 - above - under)
         };
         // It has one maximum, found by thirds. No similarity exceeds the ratio of the sizes.
@@ -75,28 +90,28 @@ impl SetSketch {
     /// The inverse of the Fisher information of sets of equal size.
     #[must_use]
     pub fn variance(&self, similarity: f64) -> f64 {
-        let (above, _) = probabilities(0.5, similarity);
-        let x = 0.5 - 0.5 * similarity;
-        let slope = 0.5 * (BASE - 1.0) / BASE / (BASE.ln() * (1.0 - x * (BASE - 1.0) / BASE));
+        let (above, _) = self.probabilities(0.5, similarity);
+        let (x, base) = (0.5 - 0.5 * similarity, self.base);
+        let slope = 0.5 * (base - 1.0) / base / (base.ln() * (1.0 - x * (base - 1.0) / base));
         let information = 2.0 * slope * slope / above + 4.0 * slope * slope / (1.0 - 2.0 * above);
         1.0 / (self.registers as f64 * information)
     }
-}
 
-/// The probabilities that a register of the first set is larger, and smaller; `u` is its share of both sizes.
-fn probabilities(u: f64, similarity: f64) -> (f64, f64) {
-    let v = 1.0 - u;
-    let p = |x: f64| -(-x.max(0.0) * (BASE - 1.0) / BASE).ln_1p() / BASE.ln();
-    (p(u - v * similarity), p(v - u * similarity))
+    /// The probabilities that a register of the first set is larger, and smaller; `u` is its share of both sizes.
+    fn probabilities(&self, u: f64, similarity: f64) -> (f64, f64) {
+        let (v, base) = (1.0 - u, self.base);
+        let p = |x: f64| -(-x.max(0.0) * (base - 1.0) / base).ln_1p() / base.ln();
+        (p(u - v * similarity), p(v - u * similarity))
+    }
 }
 
 impl BeyondSketch for SetSketch {
     fn bytes(&self) -> usize {
-        self.registers
+        (self.registers * self.bits).div_ceil(8)
     }
 
     fn sketch(&self, shingles: &[u64]) -> Vec<u32> {
-        let m = self.registers;
+        let (m, scale, most) = (self.registers, self.base.ln(), f64::from(self.limit + 1));
         let mut registers = vec![0; m];
         let mut order: Vec<usize> = (0..m).collect();
         let mut swaps = vec![];
@@ -107,7 +122,7 @@ impl BeyondSketch for SetSketch {
             let mut value = 0.0;
             for step in 0..m {
                 value += exponential(&mut sequence) / (RATE * (m - step) as f64);
-                let level = (1.0 - value.ln() / BASE.ln()).floor().clamp(0.0, f64::from(LIMIT + 1)) as u32;
+                let level = (1.0 - value.ln() / scale).floor().clamp(0.0, most) as u32;
                 if level <= least {
                     break;
                 }
@@ -157,55 +172,77 @@ mod tests {
         }
     }
 
+    /// All kinds, with so many registers.
+    const KINDS: [fn(usize, u64) -> SetSketch; 3] =
+        [SetSketch::of_6_bits, SetSketch::of_8_bits, SetSketch::of_16_bits];
+
     /// The inverse of the information holds as m grows; at 256 registers it is within some per cent.
     #[test]
     fn mean_and_variance_are_those_of_the_likelihood() {
-        for (union, common) in [(1000, 800), (1000, 400), (2000, 1900)] {
-            let j = f64::from(common) / f64::from(union);
-            let size = f64::from(common) + f64::from(union - common) / 2.0;
-            let make = |seed| OfKnownSizes(SetSketch::new(256, seed), [size, size]);
-            let found = trials(make, union as usize, common as usize, 1000);
-            let variance = SetSketch::new(256, 0).variance(j);
-            follows(found, 1000, j, variance, 0.05);
+        for kind in KINDS {
+            for (union, common) in [(1000, 800), (1000, 400), (2000, 1900)] {
+                let j = f64::from(common) / f64::from(union);
+                let size = f64::from(common) + f64::from(union - common) / 2.0;
+                let make = |seed| OfKnownSizes(kind(256, seed), [size, size]);
+                let found = trials(make, union as usize, common as usize, 1000);
+                follows(found, 1000, j, kind(256, 0).variance(j), 0.05);
+            }
         }
     }
 
     /// Estimated sizes bend the mean down near 1, and add little to the error.
     #[test]
     fn estimated_sizes_cost_little() {
-        for (union, common) in [(1000, 400), (2000, 1900)] {
-            let j = f64::from(common) / f64::from(union);
-            let found = trials(|seed| SetSketch::new(256, seed), union as usize, common as usize, 1000);
-            let variance = SetSketch::new(256, 0).variance(j);
-            let square = found.variance + (found.mean - j).powi(2);
-            assert!(square <= 1.2 * variance + 5.0 * found.variance_error, "{j}: {found:?}, {variance}");
-            assert!((found.mean - j).abs() <= 0.35 * variance.sqrt(), "{j}: {found:?}");
+        for kind in KINDS {
+            for (union, common) in [(1000, 400), (2000, 1900)] {
+                let j = f64::from(common) / f64::from(union);
+                let found = trials(|seed| kind(256, seed), union as usize, common as usize, 1000);
+                let variance = kind(256, 0).variance(j);
+                let square = found.variance + (found.mean - j).powi(2);
+                assert!(square <= 1.2 * variance + 5.0 * found.variance_error, "{j}: {found:?}, {variance}");
+                assert!((found.mean - j).abs() <= 0.35 * variance.sqrt(), "{j}: {found:?}");
+            }
         }
+    }
+
+    /// As b tends to 1, the variance tends to that of `MinHash`; with 16 bits it is within a thousandth.
+    #[test]
+    fn registers_of_16_bits_estimate_as_whole_ones() {
+        for j in [0.5, 0.8, 0.95] {
+            let [six, eight, sixteen] = KINDS.map(|kind| kind(256, 0).variance(j) / (j * (1.0 - j) / 256.0));
+            assert!((sixteen - 1.0).abs() < 1e-3, "{j}: {sixteen}");
+            assert!(six > eight && eight > 1.03, "{j}: {six} {eight}");
+        }
+        assert_eq!(KINDS.map(|kind| kind(64, 0).bytes()), [48, 64, 128]);
     }
 
     #[test]
     fn sizes_are_counted() {
-        for size in [10_u64, 1000, 20_000] {
-            let counts: Vec<f64> = (0..200)
-                .map(|seed| {
-                    let sketch = SetSketch::new(256, seed);
-                    sketch.count(&sketch.sketch(&(0..size).collect::<Vec<u64>>())) / size as f64
-                })
-                .collect();
-            let found = TrialStatistics::of(&counts);
-            // The relative error is √(((b + 1)/(b − 1)·ln b − 1)/m), and its square is the bias.
-            let variance = ((BASE + 1.0) / (BASE - 1.0) * BASE.ln() - 1.0) / 256.0;
-            let error = (variance / 200.0).sqrt();
-            assert!((found.mean - 1.0 - variance).abs() <= 5.0 * error, "{size}: {found:?}");
-            assert!((found.variance - variance).abs() <= 5.0 * found.variance_error, "{size}: {found:?}");
+        for kind in KINDS {
+            for size in [10_u64, 1000, 20_000] {
+                let counts: Vec<f64> = (0..200)
+                    .map(|seed| {
+                        let sketch = kind(256, seed);
+                        sketch.count(&sketch.sketch(&(0..size).collect::<Vec<u64>>())) / size as f64
+                    })
+                    .collect();
+                let found = TrialStatistics::of(&counts);
+                // The relative error is √(((b + 1)/(b − 1)·ln b − 1)/m), and its square is the bias.
+                let base = kind(256, 0).base;
+                let variance = ((base + 1.0) / (base - 1.0) * base.ln() - 1.0) / 256.0;
+                let error = (variance / 200.0).sqrt();
+                assert!((found.mean - 1.0 - variance).abs() <= 5.0 * error, "{size}: {found:?}");
+                assert!((found.variance - variance).abs() <= 5.0 * found.variance_error, "{size}: {found:?}");
+            }
         }
     }
 
     /// Words by another program.
     #[test]
     fn words() {
-        assert_eq!(SetSketch::new(4, 7).sketch(&[1, 2, 3]), WORDS);
+        let words = KINDS.map(|kind| kind(4, 7).sketch(&[1, 2, 3]));
+        assert_eq!(words, [SIX, [62, 52, 63, 46], [4717, 3959, 4791, 3538]]);
     }
 
-    const WORDS: [u32; 4] = [62, 52, 63, 46];
+    const SIX: [u32; 4] = [18, 16, 19, 14];
 }

@@ -12,6 +12,8 @@ use crate::measure::sketch;
 pub(super) struct Contender {
     /// What it is called in the tables: its kind.
     pub name: String,
+    /// Whether it is one of the library's, with kernels for vector instructions.
+    pub is_of_library: bool,
     /// The text form, or the parameters.
     pub form: String,
     pub bytes: usize,
@@ -49,6 +51,7 @@ pub(super) fn contenders(bytes: usize) -> Vec<Contender> {
                   make: fn(usize, u64) -> Box<dyn BeyondSketch>| {
         Contender {
             name: name.to_owned(),
+            is_of_library: false,
             form,
             bytes: make(bytes, 0).bytes(),
             hashes,
@@ -64,11 +67,25 @@ pub(super) fn contenders(bytes: usize) -> Vec<Contender> {
         Box::new(ProbMinHash::new(bytes / 4, seed))
     }));
     all.push(beyond(
-        "SetSketch",
+        "SetSketch, 6 bits",
+        format!("SetSketch: {} registers of 6 bits, b = 1.3", 8 * bytes / 6),
+        1,
+        false,
+        |bytes, seed| Box::new(SetSketch::of_6_bits(8 * bytes / 6, seed)),
+    ));
+    all.push(beyond(
+        "SetSketch, 8 bits",
         format!("SetSketch: {bytes} registers of 8 bits, b = 1.08"),
         1,
         false,
-        |bytes, seed| Box::new(SetSketch::new(bytes, seed)),
+        |bytes, seed| Box::new(SetSketch::of_8_bits(bytes, seed)),
+    ));
+    all.push(beyond(
+        "SetSketch, 16 bits",
+        format!("SetSketch: {} registers of 16 bits, b = 1.001", bytes / 2),
+        1,
+        false,
+        |bytes, seed| Box::new(SetSketch::of_16_bits(bytes / 2, seed)),
     ));
     all.push(beyond(
         "HyperMinHash, 8 bits",
@@ -139,6 +156,7 @@ fn of_library(kind: Kind, bytes: usize) -> Option<Contender> {
     let form = method.to_string();
     Some(Contender {
         name: name_of(&form),
+        is_of_library: true,
         form,
         bytes: method.size_bytes(),
         hashes: method.hashes_per_shingle(),
@@ -184,7 +202,7 @@ mod tests {
                 assert_eq!(sketcher.bytes(), contender.bytes);
             }
         }
-        assert_eq!(contenders(1024).len(), kinds().len() + 5);
+        assert_eq!(contenders(1024).len(), kinds().len() + 7);
     }
 
     #[test]

@@ -12,6 +12,8 @@ use super::{ComparisonOptions, Measured, RootMeanSquare, SIMILAR, SIZES};
 
 /// Time budgets, in nanoseconds per shingle.
 const BUDGETS: [f64; 6] = [10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0];
+/// The size whose errors stand side by side for all corpora.
+const OVERVIEW: usize = 256;
 /// Sketches that are drawn, as many as have looks of their own.
 const DRAWN: [&str; 7] = [
     "minhash",
@@ -19,13 +21,30 @@ const DRAWN: [&str; 7] = [
     "b-bit:1/minhash",
     "b-bit:1/one-permutation",
     "xor:2/minhash",
-    "SetSketch",
+    "SetSketch, 8 bits",
     "HyperMinHash, 8 bits",
 ];
 
+/// A kind of sketch.
+struct KindName {
+    name: String,
+    is_of_library: bool,
+}
+
+impl KindName {
+    /// The name as a cell: code if it is a text form of the library.
+    fn cell(&self) -> Cell {
+        self.written(&self.name).into()
+    }
+
+    fn written(&self, text: &str) -> String {
+        if self.is_of_library { format!("`{text}`") } else { text.to_owned() }
+    }
+}
+
 /// One sketch in one size, over all corpora.
 struct Row<'a> {
-    contender: &'a str,
+    kind: &'a KindName,
     size: usize,
     /// By corpus.
     of: Vec<&'a Measured>,
@@ -50,6 +69,16 @@ impl Row<'_> {
         RootMeanSquare { value, standard_error: variance.sqrt() }
     }
 
+    /// The text form or the parameters, as code if it is one of the library's.
+    fn form(&self) -> String {
+        self.kind.written(self.of.first().map_or("", |measured| measured.form.as_str()))
+    }
+
+    /// The error on one corpus.
+    fn on(&self, corpus: usize, of: fn(&Measured) -> RootMeanSquare) -> Option<RootMeanSquare> {
+        self.of.iter().find(|measured| measured.corpus == corpus).map(|measured| of(measured))
+    }
+
     /// Nanoseconds per shingle, on average over the corpora.
     fn nanoseconds(&self) -> f64 {
         self.of.iter().map(|measured| measured.nanoseconds).sum::<f64>() / self.of.len() as f64
@@ -66,16 +95,19 @@ fn all(measured: &Measured) -> RootMeanSquare {
 
 pub(super) fn files(corpora: &[RealCorpus], measured: &[Measured], options: ComparisonOptions) -> Vec<File> {
     let mut grouped: BTreeMap<(usize, usize), Vec<&Measured>> = BTreeMap::new();
-    let names: Vec<String> = contenders(1024).into_iter().map(|contender| contender.name).collect();
+    let names: Vec<KindName> = contenders(1024)
+        .into_iter()
+        .map(|contender| KindName { name: contender.name, is_of_library: contender.is_of_library })
+        .collect();
     for one in measured {
-        let at = names.iter().position(|name| *name == one.contender).unwrap_or(names.len());
+        let at = names.iter().position(|kind| kind.name == one.contender).unwrap_or(names.len());
         grouped.entry((at, one.size)).or_default().push(one);
     }
     let rows: Vec<Row<'_>> = grouped
         .into_iter()
         .map(|((at, size), mut of)| {
             of.sort_by_key(|measured| measured.corpus);
-            Row { contender: &names[at], size, of }
+            Row { kind: &names[at], size, of }
         })
         .collect();
     let [by_bytes, by_time] = pictures(&rows, options);
@@ -87,7 +119,7 @@ pub(super) fn files(corpora: &[RealCorpus], measured: &[Measured], options: Comp
     ]
 }
 
-fn page(corpora: &[RealCorpus], names: &[String], rows: &[Row<'_>], options: ComparisonOptions) -> String {
+fn page(corpora: &[RealCorpus], names: &[KindName], rows: &[Row<'_>], options: ComparisonOptions) -> String {
     let mut data =
         Table::new("data", "", &["corpus", "documents", "shingles per document", "pairs", "similar pairs"]);
     for corpus in corpora {
@@ -106,32 +138,48 @@ fn page(corpora: &[RealCorpus], names: &[String], rows: &[Row<'_>], options: Com
          Which sketch has the least error for its bytes, and for the time that it takes? Every sketch that estimates the Jaccard similarity was made of real documents, in the largest size that \
          fits into 16 to 1024 bytes, and its estimates were compared with the exact similarity. Sketches whose names are code are the library's; `minwise plan` and [sketches](sketches.md) have \
          the formulas for them. C-MinHash, SetSketch, HyperMinHash and ProbMinHash are not part of the library. They are implemented in the lab, in plain code without kernels for vector \
-         instructions, so that their times compare with each other but not with the library's.\n\n\
-         [sectional](sectional.md) sketches are not here, because they estimate another quantity.\n\n\
+         instructions, so that their times compare with each other but not with the library's; times of the two groups are in tables of their own.\n\n\
+         Some kinds are left out. [sectional](sectional.md) sketches estimate another quantity. `bit-hash` has the bits of `b-bit:1/minhash`. The variants of a kind \
+         (`one-permutation,rotation`, `one-permutation,raw`, `fractional,pooled`, `three-quarter,paper`, other hash families of `minhash`) differ little from it, and [sketches](sketches.md) has them.\n\n\
          ## Data\n\n\
          Three corpora of real text; shingles of five words. Pairs were chosen so that all similarities occur: at most {pairs} of each tenth, none of equal documents, from documents of 50 to 2000 \
-         shingles. Each sketch has {seeds} seeds. An error is the root of the mean square of estimate − exact over seeds and pairs, and over the three corpora alike.\n\n{data}\n\
+         shingles. Each sketch has {seeds} seeds. An error is the root of the mean square of estimate − exact over seeds and pairs, and over the three corpora alike. Standard \
+         errors are from the scatter between seeds.\n\n\
+         Documents have some hundred shingles. From 256 bytes on, sketches that draw without replacement (`one-permutation`, `super-minhash`, `fast-similarity`, `bottom-k`, HyperMinHash) are \
+         better here than their formulas for long documents: they have nearly as many registers as there are shingles. In documents of many thousand shingles they lose this advantage.\n\n{data}\n\
          ## Error at equal bytes, similar pairs\n\n\
          Pairs with a similarity of {SIMILAR} or more. The least error of a column is bold, and so is every error within two standard errors of it. A dash: the kind has no sketch of that size.\n\n{by_bytes}\n\
          ![Error against bytes](comparison/bytes.svg)\n\n\
          ## Error at equal bytes, all pairs\n\n\
          Of all tenths of similarity, as many pairs each as there are.\n\n{all_pairs}\n\
+         ## All corpora at once\n\n\
+         Errors of sketches of {OVERVIEW} bytes on similar pairs, by corpus and over all three. The rank of a sketch is its place by error among all {sketches}, 1 for the least; a kind that \
+         has no sketch of a size has the last rank. Ranks are means over the three corpora, at {OVERVIEW} bytes and over all sizes. The last column is the mean rank over all sizes with \
+         errors of all pairs. Sketches are in the order of the mean rank over all sizes.\n\n{overview}\n\
          ## Error at equal time, similar pairs\n\n\
-         The least error of each kind among its sizes of up to 1024 bytes whose sketches take at most so many nanoseconds per shingle, on one core of the machine that made this page. Times \
-         depend on the machine. A dash: no size is so fast.\n\n{by_time}\n\
+         The least error of each kind among its sizes of up to 1024 bytes whose sketches take at most so many nanoseconds per shingle: time of one thread on the processor, the least of all seeds. Times \
+         depend on the machine that made this page. A dash: no size is so fast.\n\nThe library's sketches:\n\n{by_time}\n\
+         The plain ones of the lab:\n\n{by_time_of_lab}\n\
          ![Error against time](comparison/time.svg)\n\n\
          ## The Pareto front\n\n\
-         Sketches that no other beats: every other one has a greater error on similar pairs, or takes more bytes (first table) or more time (second).\n\n{front_bytes}\n{front_time}\n\
+         Sketches that no other beats: every other one has a greater error, or takes more bytes. Other kinds of the same bytes whose error is within two standard errors are \
+         named beside them.\n\nSimilar pairs:\n\n{front_bytes}\nAll pairs:\n\n{front_all}\n\
+         The library's sketches that no other of the library beats: every other one has a greater error on similar pairs, or takes more time.\n\n{front_time}\n\
          ## What else they can do\n\n{abilities}\n\
+         Some of those with one hash value (`super-minhash`, ProbMinHash, SetSketch) draw more numbers for the first shingles of a document: about m ln m in all, for m registers.\n\n\
          All values by corpus are in [errors.csv](comparison/errors.csv).\n",
         pairs = options.pairs,
         seeds = options.seeds,
         data = data.markdown(),
         by_bytes = error_table(names, rows, similar).markdown(),
         all_pairs = error_table(names, rows, all).markdown(),
-        by_time = time_table(names, rows).markdown(),
-        front_bytes = front(rows, "bytes", |row| row.size as f64).markdown(),
-        front_time = front(rows, "ns per shingle", nanoseconds).markdown(),
+        sketches = names.len(),
+        overview = overview(corpora, names, rows).markdown(),
+        by_time = time_table(names, rows, true).markdown(),
+        by_time_of_lab = time_table(names, rows, false).markdown(),
+        front_bytes = front_of_bytes(rows, similar).markdown(),
+        front_all = front_of_bytes(rows, all).markdown(),
+        front_time = front_of_time(rows).markdown(),
         abilities = abilities().markdown(),
     )
 }
@@ -147,81 +195,193 @@ fn marked(column: &[Option<RootMeanSquare>]) -> Vec<Cell> {
     let cell = |error: &Option<RootMeanSquare>| match error {
         None => "–".to_owned(),
         Some(error) => {
-            let apart = 2.0 * error.standard_error.hypot(least.standard_error);
             let text = format!("{:.4}", error.value);
-            if error.value - least.value <= apart { format!("**{text}**") } else { text }
+            if is_apart(*error, least) { text } else { format!("**{text}**") }
         }
     };
     column.iter().map(|error| cell(error).into()).collect()
 }
 
-fn error_table(names: &[String], rows: &[Row<'_>], of: fn(&Measured) -> RootMeanSquare) -> Table {
+fn error_table(names: &[KindName], rows: &[Row<'_>], of: fn(&Measured) -> RootMeanSquare) -> Table {
     let heads: Vec<String> =
         std::iter::once("sketch".to_owned()).chain(SIZES.map(|size| format!("{size} bytes"))).collect();
     let columns: Vec<Vec<Cell>> = SIZES
         .iter()
         .map(|&size| {
-            let at = |name: &String| rows.iter().find(|row| row.contender == name && row.size == size);
+            let at = |name: &KindName| rows.iter().find(|row| row.kind.name == name.name && row.size == size);
             marked(&names.iter().map(|name| at(name).map(|row| row.error(of))).collect::<Vec<_>>())
         })
         .collect();
-    table_of(&heads, names, &columns)
+    table_of(&heads, &names.iter().collect::<Vec<_>>(), &columns)
 }
 
-fn time_table(names: &[String], rows: &[Row<'_>]) -> Table {
+/// Errors by corpus and over all, and mean ranks, the best first.
+fn overview(corpora: &[RealCorpus], names: &[KindName], rows: &[Row<'_>]) -> Table {
+    let mut heads = vec!["sketch"];
+    heads.extend(corpora.iter().map(|corpus| corpus.name));
+    heads.extend(["all three", "rank", "rank, all sizes", "rank, all sizes and pairs"]);
+    let mut table = Table::new("overview", "", &heads);
+    let [here, similar_ranks, all_ranks] = [
+        mean_ranks(corpora.len(), names, rows, &[OVERVIEW], similar),
+        mean_ranks(corpora.len(), names, rows, &SIZES, similar),
+        mean_ranks(corpora.len(), names, rows, &SIZES, all),
+    ];
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by(|&a, &b| similar_ranks[a].total_cmp(&similar_ranks[b]));
+    let errors: Vec<Vec<Option<RootMeanSquare>>> = order
+        .iter()
+        .map(|&at| {
+            let row = row_of(names, rows, at, OVERVIEW);
+            let by_corpus = (0..corpora.len()).map(|corpus| row.and_then(|row| row.on(corpus, similar)));
+            by_corpus.chain([row.map(|row| row.error(similar))]).collect()
+        })
+        .collect();
+    let columns: Vec<Vec<Cell>> = (0..=corpora.len())
+        .map(|column| marked(&errors.iter().map(|errors| errors[column]).collect::<Vec<_>>()))
+        .collect();
+    for (place, &at) in order.iter().enumerate() {
+        let cells = columns.iter().map(|column| column[place].clone());
+        let ranks = [&here, &similar_ranks, &all_ranks].map(|ranks| Cell::from(format!("{:.1}", ranks[at])));
+        table.push(std::iter::once(names[at].cell()).chain(cells).chain(ranks).collect());
+    }
+    table
+}
+
+fn row_of<'a, 'b>(names: &[KindName], rows: &'a [Row<'b>], at: usize, size: usize) -> Option<&'a Row<'b>> {
+    rows.iter().find(|row| row.kind.name == names[at].name && row.size == size)
+}
+
+/// For each sketch, the mean of its ranks by error over corpora and sizes. A sketch that is not there has the last rank.
+fn mean_ranks(
+    corpora: usize,
+    names: &[KindName],
+    rows: &[Row<'_>],
+    sizes: &[usize],
+    of: fn(&Measured) -> RootMeanSquare,
+) -> Vec<f64> {
+    let mut sums = vec![0.0; names.len()];
+    for &size in sizes {
+        for corpus in 0..corpora {
+            let error = |at: usize| {
+                row_of(names, rows, at, size)
+                    .and_then(|row| row.on(corpus, of))
+                    .map_or(f64::INFINITY, |error| error.value)
+            };
+            let errors: Vec<f64> = (0..names.len()).map(error).collect();
+            for (sum, own) in sums.iter_mut().zip(&errors) {
+                // Equal errors have equal ranks; without a sketch, all others come before.
+                let before = if own.is_finite() {
+                    errors.iter().filter(|error| *error < own).count()
+                } else {
+                    names.len() - 1
+                };
+                *sum += before as f64 + 1.0;
+            }
+        }
+    }
+    sums.iter().map(|sum| sum / (sizes.len() * corpora) as f64).collect()
+}
+
+/// Of the library's sketches, or of the lab's.
+fn time_table(names: &[KindName], rows: &[Row<'_>], of_library: bool) -> Table {
+    let names: Vec<&KindName> = names.iter().filter(|kind| kind.is_of_library == of_library).collect();
     let heads: Vec<String> =
         std::iter::once("sketch".to_owned()).chain(BUDGETS.map(|budget| format!("{budget} ns"))).collect();
     let columns: Vec<Vec<Cell>> = BUDGETS
         .iter()
         .map(|&budget| {
-            let best = |name: &String| {
-                let fast = rows.iter().filter(|row| row.contender == name && row.nanoseconds() <= budget);
+            let best = |kind: &&KindName| {
+                let fast =
+                    rows.iter().filter(|row| row.kind.name == kind.name && row.nanoseconds() <= budget);
                 fast.map(|row| row.error(similar)).min_by(|a, b| a.value.total_cmp(&b.value))
             };
             marked(&names.iter().map(best).collect::<Vec<_>>())
         })
         .collect();
-    table_of(&heads, names, &columns)
+    table_of(&heads, &names, &columns)
 }
 
-fn table_of(heads: &[String], names: &[String], columns: &[Vec<Cell>]) -> Table {
+fn table_of(heads: &[String], names: &[&KindName], columns: &[Vec<Cell>]) -> Table {
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     let mut table = Table::new("errors", "", &heads);
     for (at, name) in names.iter().enumerate() {
         let cells = columns.iter().map(|column| column[at].clone());
-        table.push(std::iter::once(Cell::from(format!("`{name}`"))).chain(cells).collect());
+        table.push(std::iter::once(name.cell()).chain(cells).collect());
     }
     table
 }
 
 /// Rows that no other row beats in error and cost, the cheapest first.
-fn front(rows: &[Row<'_>], head: &str, cost: fn(&Row<'_>) -> f64) -> Table {
-    let mut table = Table::new("front", "", &[head, "sketch", "size", "error", "standard error"]);
-    let mut sorted: Vec<(&Row<'_>, RootMeanSquare)> =
-        rows.iter().map(|row| (row, row.error(similar))).collect();
+fn front<'a, 'b>(
+    rows: impl Iterator<Item = &'a Row<'b>>,
+    of: fn(&Measured) -> RootMeanSquare,
+    cost: fn(&Row<'_>) -> f64,
+) -> Vec<(&'a Row<'b>, RootMeanSquare)>
+where
+    'b: 'a,
+{
+    let mut sorted: Vec<(&Row<'_>, RootMeanSquare)> = rows.map(|row| (row, row.error(of))).collect();
     sorted.sort_by(|a, b| cost(a.0).total_cmp(&cost(b.0)).then(a.1.value.total_cmp(&b.1.value)));
     let mut least = f64::INFINITY;
-    for (row, error) in sorted {
-        if error.value < least {
-            least = error.value;
-            table.push(vec![
-                ((cost(row) * 10.0).round() / 10.0).to_string().into(),
-                format!("`{}`", row.of.first().map_or("", |measured| measured.form.as_str())).into(),
-                format!("{} bytes", row.of.first().map_or(0, |measured| measured.bytes)).into(),
-                format!("{:.4}", error.value).into(),
-                format!("{:.4}", error.standard_error).into(),
-            ]);
-        }
+    sorted.retain(|(_, error)| {
+        let is_less = error.value < least;
+        least = least.min(error.value);
+        is_less
+    });
+    sorted
+}
+
+/// With the other kinds of the same size whose error is not clearly greater.
+fn front_of_bytes(rows: &[Row<'_>], of: fn(&Measured) -> RootMeanSquare) -> Table {
+    let heads = ["bytes", "sketch", "error", "standard error", "within two standard errors of it"];
+    let mut table = Table::new("front", "", &heads);
+    for (row, error) in front(rows.iter(), of, |row| row.size as f64) {
+        let is_near = |other: &&Row<'_>| {
+            other.size == row.size && other.kind.name != row.kind.name && !is_apart(other.error(of), error)
+        };
+        let near: Vec<String> =
+            rows.iter().filter(is_near).map(|other| other.kind.written(&other.kind.name)).collect();
+        table.push(vec![
+            row.size.into(),
+            row.form().into(),
+            format!("{:.4}", error.value).into(),
+            format!("{:.4}", error.standard_error).into(),
+            if near.is_empty() { "–".into() } else { near.join(", ").into() },
+        ]);
     }
     table
 }
 
+/// Of the library's sketches.
+fn front_of_time(rows: &[Row<'_>]) -> Table {
+    let mut table = Table::new("front", "", &["ns per shingle", "sketch", "size", "error", "standard error"]);
+    let of_library = rows.iter().filter(|row| row.kind.is_of_library);
+    for (row, error) in front(of_library, similar, nanoseconds) {
+        table.push(vec![
+            format!("{:.1}", row.nanoseconds()).into(),
+            row.form().into(),
+            format!("{} bytes", row.of.first().map_or(0, |measured| measured.bytes)).into(),
+            format!("{:.4}", error.value).into(),
+            format!("{:.4}", error.standard_error).into(),
+        ]);
+    }
+    table
+}
+
+/// Whether an error is greater than another one by more than two standard errors.
+fn is_apart(error: RootMeanSquare, least: RootMeanSquare) -> bool {
+    error.value - least.value > 2.0 * error.standard_error.hypot(least.standard_error)
+}
+
 fn abilities() -> Table {
-    let mut table =
-        Table::new("abilities", "", &["sketch", "bands", "hash values per shingle, at 256 bytes"]);
+    let mut table = Table::new(
+        "abilities",
+        "",
+        &["sketch", "bands", "hash values per shingle of a long document, at 256 bytes"],
+    );
     for contender in contenders(256) {
         table.push(vec![
-            format!("`{}`", contender.name).into(),
+            KindName { name: contender.name, is_of_library: contender.is_of_library }.cell(),
             if contender.bands { "yes" } else { "no" }.into(),
             contender.hashes.into(),
         ]);
@@ -270,7 +430,7 @@ fn pictures(rows: &[Row<'_>], options: ComparisonOptions) -> [Chart; 2] {
             .map(|name| {
                 let mut points: Vec<Point> = rows
                     .iter()
-                    .filter(|row| row.contender == *name)
+                    .filter(|row| row.kind.name == *name)
                     .map(|row| {
                         let error = row.error(similar);
                         let reach = 2.0 * error.standard_error;
@@ -307,4 +467,67 @@ fn pictures(rows: &[Row<'_>], options: ComparisonOptions) -> [Chart; 2] {
         chart("Error against bytes", Axis::log("bytes"), series(|row| row.size as f64)),
         chart("Error against time", Axis::log("nanoseconds per shingle"), series(nanoseconds)),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(corpus: usize, contender: &str, size: usize, error: f64) -> Measured {
+        let error = RootMeanSquare { value: error, standard_error: 0.0 };
+        Measured {
+            corpus,
+            contender: contender.to_owned(),
+            form: contender.to_owned(),
+            size,
+            bytes: size,
+            similar: error,
+            all: error,
+            nanoseconds: 1.0,
+        }
+    }
+
+    /// Ranks are of each corpus and size by itself; equal errors share a rank, and what is missing is last.
+    #[test]
+    fn ranks_are_means_over_corpora_and_sizes() {
+        let names = ["a", "b", "c"].map(|name| KindName { name: name.to_owned(), is_of_library: true });
+        let all = [
+            measured(0, "a", 16, 0.1),
+            measured(1, "a", 16, 0.3),
+            measured(0, "b", 16, 0.2),
+            measured(1, "b", 16, 0.1),
+            measured(0, "a", 32, 0.1),
+            measured(1, "a", 32, 0.1),
+            measured(0, "b", 32, 0.1),
+            measured(1, "b", 32, 0.2),
+            measured(0, "c", 32, 0.3),
+            measured(1, "c", 32, 0.05),
+        ];
+        let row = |at: usize, size: usize| Row {
+            kind: &names[at],
+            size,
+            of: all.iter().filter(|one| one.contender == names[at].name && one.size == size).collect(),
+        };
+        let rows = [row(0, 16), row(1, 16), row(0, 32), row(1, 32), row(2, 32)];
+        assert_eq!(mean_ranks(2, &names, &rows, &[16], similar), [1.5, 1.5, 3.0]);
+        assert_eq!(mean_ranks(2, &names, &rows, &[32], similar), [1.5, 2.0, 2.0]);
+        assert_eq!(mean_ranks(2, &names, &rows, &[16, 32], similar), [1.5, 1.75, 2.5]);
+    }
+    /// What is more expensive and no better is not on the front, and equal costs leave the better one.
+    #[test]
+    fn a_front_has_what_nothing_else_beats() {
+        let names =
+            ["a", "b", "c"].map(|name| KindName { name: name.to_owned(), is_of_library: name != "c" });
+        let all = [measured(0, "a", 16, 0.2), measured(0, "b", 16, 0.1), measured(0, "c", 32, 0.1)];
+        let more = measured(0, "a", 64, 0.05);
+        let row = |at: usize, of| Row { kind: &names[at], size: 0, of: vec![of] };
+        let mut rows = [row(0, &all[0]), row(1, &all[1]), row(2, &all[2]), row(0, &more)];
+        for row in &mut rows {
+            row.size = row.of[0].size;
+        }
+        let found = front(rows.iter(), similar, |row| row.size as f64);
+        let shown: Vec<(usize, f64)> = found.iter().map(|(row, error)| (row.size, error.value)).collect();
+        assert_eq!(shown, [(16, 0.1), (64, 0.05)]);
+        assert_eq!(names.each_ref().map(|kind| kind.written("x")), ["`x`", "`x`", "x"]);
+    }
 }

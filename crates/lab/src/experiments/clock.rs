@@ -1,27 +1,39 @@
 //! Times of several ways to do something, taken in turns, and their ratios.
 //!
-//! A machine that does other work slows all ways of a round alike, so a ratio within a round says more than two times do. The
-//! median of many rounds does not move if some of them are disturbed.
+//! Times are those that the thread spends on the processor. The wall clock also counts while other programs have the processor: on a
+//! loaded machine, it gave intervals of ratios that ended at twenty times the median.
+//!
+//! Other programs share caches and the clock frequency, and slow all ways of a round alike, so a ratio within a round says more than
+//! two times do. The median of many rounds does not move if some of them are disturbed.
 
 use std::fmt;
 use std::hint::black_box;
-use std::time::Instant;
+
+use cpu_time::ThreadTime;
 
 use crate::plot::Point;
+
+/// Seconds that a way takes in a round, at least: shorter ones are repeated, or the clock's own cost would be part of their time.
+const LEAST: f64 = 0.005;
 
 /// Seconds of each way in each round.
 pub(super) struct Rounds(Vec<Vec<f64>>);
 
 impl Rounds {
-    /// Does each of the ways once per round. One round goes before and is not counted, because it finds cold caches.
+    /// Does each of the ways once per round, or as often as makes 5 ms. One round goes before and is not counted, because it finds
+    /// cold caches; it says how often short ways are repeated.
     pub fn take<T>(rounds: u32, ways: &[&dyn Fn() -> T]) -> Self {
-        let seconds = |way: &&dyn Fn() -> T| {
-            let begin = Instant::now();
-            black_box(way());
-            begin.elapsed().as_secs_f64()
+        let seconds = |way: &dyn Fn() -> T, times: u32| {
+            let begin = ThreadTime::now();
+            for _ in 0..times {
+                black_box(way());
+            }
+            begin.elapsed().as_secs_f64() / f64::from(times)
         };
-        let round = |_| ways.iter().map(seconds).collect();
-        Self((0..=rounds).map(round).skip(1).collect())
+        let times: Vec<u32> =
+            ways.iter().map(|way| (LEAST / seconds(way, 1).max(1e-7)).ceil().max(1.0) as u32).collect();
+        let round = |_| ways.iter().zip(&times).map(|(way, &times)| seconds(way, times)).collect();
+        Self((0..rounds).map(round).collect())
     }
 
     /// The time of one way over that of another.
@@ -50,14 +62,14 @@ impl Median {
         Self { value, low: at((middle - reach).floor()), high: at((middle + reach).ceil()) }
     }
 
+    /// Whether the whole interval is within a range.
+    pub fn is_within(self, low: f64, high: f64) -> bool {
+        low <= self.low && self.high <= high
+    }
+
     /// A point of a chart, with the interval as its bar.
     pub fn point(self, x: f64) -> Point {
         Point { x, y: self.value, error: Some((self.low, self.high)) }
-    }
-
-    /// Whether the interval has something in common with a range.
-    pub fn meets(self, low: f64, high: f64) -> bool {
-        self.low <= high && low <= self.high
     }
 }
 
@@ -82,7 +94,18 @@ mod tests {
         assert_eq!((median.value, median.low, median.high), (50.5, 40.0, 61.0));
         let one = Median::of(vec![3.0]);
         assert_eq!((one.value, one.low, one.high), (3.0, 3.0, 3.0));
-        assert!(median.meets(61.0, 70.0) && !median.meets(61.5, 70.0) && !median.meets(0.0, 39.0));
+        assert!(median.is_within(40.0, 61.0) && !median.is_within(41.0, 70.0));
+    }
+
+    /// Work that waits takes no time of the processor, and work that computes does.
+    #[test]
+    fn waiting_is_not_counted() {
+        let wait = || std::thread::sleep(std::time::Duration::from_millis(20));
+        let compute = || {
+            black_box((0..2_000_000_u64).map(black_box).fold(0, u64::wrapping_add));
+        };
+        let rounds = Rounds::take(3, &[&wait, &compute]);
+        assert!(rounds.0.iter().all(|round| round[0] < 0.01 && round[1] > 0.0), "{:?}", rounds.0);
     }
 
     #[test]
@@ -92,12 +115,22 @@ mod tests {
         assert_eq!(Rounds(rounds).ratio(1, 0).value, 2.0);
     }
 
+    /// A way that takes longer than 5 ms is done once per round; a shorter one is repeated, and its time is that of one of them.
     #[test]
     fn every_way_is_timed_in_every_round() {
-        let count = std::cell::Cell::new(0);
-        let (short, long) = (|| count.set(count.get() + 1), || count.set(count.get() + 100));
-        let rounds = Rounds::take::<()>(5, &[&short, &long]);
-        assert_eq!((rounds.0.len(), count.get()), (5, 6 * 101));
-        assert!(rounds.ratio(1, 0).value >= 0.0);
+        let [short, long] = [std::cell::Cell::new(0), std::cell::Cell::new(0)];
+        let work = |steps: u64| black_box((0..steps).map(black_box).fold(0, u64::wrapping_add));
+        let shorter = || {
+            short.set(short.get() + 1);
+            work(10_000);
+        };
+        let longer = || {
+            long.set(long.get() + 1);
+            work(20_000_000);
+        };
+        let rounds = Rounds::take::<()>(5, &[&shorter, &longer]);
+        assert_eq!((rounds.0.len(), long.get()), (5, 6));
+        assert!(short.get() > 20, "{}", short.get());
+        assert!(rounds.ratio(1, 0).low > 100.0, "{}", rounds.ratio(1, 0));
     }
 }

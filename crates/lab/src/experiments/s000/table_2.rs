@@ -78,7 +78,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     for (&threshold, recall) in published.thresholds.iter().zip(&published.recall) {
         let found = share(&similarities, threshold);
         shares.push(vec![threshold.into(), (recall.value / 100.0).into(), found.into()]);
-        checks.push(Check::law(
+        checks.push(Check::stand_in(
             &format!("share of the stand-in's pairs at {threshold} or above"),
             significant(found),
             format!("{} ± {FIT}", significant(recall.value / 100.0)),

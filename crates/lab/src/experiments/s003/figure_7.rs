@@ -91,19 +91,19 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         .chart("similarities", noted(picture, TWO_ERRORS))
         .checks([
             deviations.check("drawn similarities have the law that is stated"),
-            Check::shape(
+            Check::stand_in(
                 "the stand-in for FUNDS is rejected at T = 0.8, k = 100",
                 significant(high),
                 "more than 0.9",
                 high > 0.9,
             ),
-            Check::shape(
+            Check::stand_in(
                 "the stand-in for FUNDS is rejected at T = 0.3, k = 100",
                 significant(low),
                 "about 0.5, from 0.45 to 0.55",
                 (0.45..=0.55).contains(&low),
             ),
-            Check::shape(
+            Check::stand_in(
                 "pairs of the stand-in for FUNDS below 0.3",
                 significant(below),
                 "most of them",

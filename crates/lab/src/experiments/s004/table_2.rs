@@ -226,16 +226,17 @@ impl Timed {
     fn checks(&self, settings: &Settings) -> Vec<Check> {
         let last = self.sizes - 1;
         let times = settings.registers[last] as f64 / settings.registers[0] as f64;
-        // In line with the registers, and neither the same time nor one that grows with their square.
-        let is_linear = |ratio: Median| (ratio.value.ln() / times.ln()).round() == 1.0;
+        // In line with the registers, and neither the same time nor one that grows with their square: nearer to it by the logarithm.
+        let is_linear = |ratio: Median| ratio.is_within(times.sqrt(), times.powf(1.5));
         let growth = |what: &str, ways: [usize; 2]| {
             let ratio = self.rounds.ratio(ways[1], ways[0]);
             Check::clock(
                 &format!("with {times} times the registers, {what} takes so many times as long"),
                 ratio.to_string(),
-                format!("nearer to {times} than to 1 or {}", times * times),
+                format!("nearer to {times} than to 1 or {}, the whole interval", times * times),
                 is_linear(ratio),
             )
+            .because("the interval of this run is not on one side")
         };
         let few = self.rounds.ratio(estimated(0), EXACT);
         let many = self.rounds.ratio(estimated(last), EXACT);

@@ -216,6 +216,7 @@ const CLI: &[&str] = &[
 
 const PYTHON: &[&str] = &[
     "error",
+    "figure",
     // Data of Python.
     "column",
     "arrow",

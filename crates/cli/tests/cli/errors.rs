@@ -30,7 +30,7 @@ fn the_example_runs_as_the_readme_says() {
     spec        nfkc+casefold / words:5 / minhash:128 / seed:1
     settings    keep first, cluster star
     candidates  16 bands of 6 rows
-    sketches    99.1 % of the registers of candidate pairs were compared
+    sketches    the filter compared 99.1 % of the registers of the candidate pairs
     stages      [time]
     ");
     let lines = |name: &str| desk.text(name).lines().count();

@@ -34,7 +34,7 @@ fn pairs_come_in_input_order_with_exact_similarities() {
     Details
     spec        nfkc+casefold / words:5 / minhash:128 / seed:1
     candidates  16 bands of 6 rows
-    sketches    100 % of the registers of candidate pairs were compared
+    sketches    the filter compared 100 % of the registers of the candidate pairs
     stages      [time]
     ");
 }

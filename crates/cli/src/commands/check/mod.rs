@@ -140,7 +140,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     printer.note(&lines.to_string());
     printer.skipped(corpus.skipped());
     let are_permitted =
-        rejects.finish(list, permitted, printer, ["it was not checked", "they were not checked"])?;
+        rejects.finish((&corpus, checked), list, permitted, printer, ["it was not checked", "they were not checked"])?;
     Ok(match (are_permitted, found) {
         (false, _) => Exit::Error,
         (true, 1..) => Exit::Finding,

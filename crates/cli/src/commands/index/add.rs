@@ -131,7 +131,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
         unnamed(&index, &sheet, printer)?;
     }
     let hints = ["it is not in the archive; all others are", "they are not in the archive; all others are"];
-    let are_permitted = rejects.finish(list, permitted, printer, hints)?;
+    let are_permitted = rejects.finish((&corpus, read), list, permitted, printer, hints)?;
     Ok(if are_permitted { Exit::Done } else { Exit::Error })
 }
 

@@ -19,6 +19,7 @@ mod doors;
 mod errors;
 mod formats;
 mod full_disk;
+mod guides;
 mod help;
 mod help_archive;
 mod inputs;

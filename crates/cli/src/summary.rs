@@ -190,7 +190,10 @@ pub fn total_error(error: f64) -> String {
 /// The share of the registers of candidate pairs that the filter compared.
 pub fn filter_share(compared: u64, registers: u64) -> Option<String> {
     (registers > 0).then(|| {
-        format!("the filter compared {} of the registers of the candidate pairs", percent(compared, registers))
+        format!(
+            "the filter compared {} of the registers of the candidate pairs",
+            percent(compared, registers)
+        )
     })
 }
 
@@ -256,14 +259,20 @@ mod tests {
         let said = |counts, shares| measured(&audited(counts, shares));
         let by = "with 95 % confidence): none of a sample of 9 of 1,200 kept documents repeats another one";
         let more = " (`--audit N` compares more)";
-        assert_eq!(said([1200, 9, 2, 0], [1.0, 0.34, 1.0]), format!("100 % measured (at least 34.00 % {by}{more}"));
+        assert_eq!(
+            said([1200, 9, 2, 0], [1.0, 0.34, 1.0]),
+            format!("100 % measured (at least 34.00 % {by}{more}")
+        );
         assert_eq!(said([1200, 9, 2, 0], [1.0, 0.91, 1.0]), format!("100 % measured (at least 91.00 % {by}"));
         assert_eq!(
             said([1200, 1200, 98, 2], [0.98, 0.97, 0.981]),
             "98.00 % measured (97.00 % to 98.10 % with 95 % confidence): 2 of the 1,200 kept documents repeat another one"
         );
         // An interval that is the value itself is not printed.
-        assert_eq!(said([1200, 900, 98, 0], [1.0; 3]), "100 % measured: none of a sample of 900 of 1,200 kept documents repeats another one");
+        assert_eq!(
+            said([1200, 900, 98, 0], [1.0; 3]),
+            "100 % measured: none of a sample of 900 of 1,200 kept documents repeats another one"
+        );
         let too_long = said([1200, 0, 5, 0], [1.0, 0.0, 1.0]);
         assert!(too_long.starts_with("not measured, because it would take more than 5 %"), "{too_long}");
         let unlike = "none was removed and none of a sample of 9 of 12 kept documents repeats another one";
@@ -291,7 +300,10 @@ mod tests {
     fn a_recall_that_is_not_known_is_not_stated() {
         assert_eq!(recall(Some(0.9999), Some(0.98), None, None), "99.99 % expected, at least 98.00 %");
         assert_eq!(recall(Some(1.0), Some(1.0), None, None), "100 % expected");
-        assert_eq!(recall(Some(0.999_999), Some(0.999_96), None, None), "above 99.99 % expected, at least 99.99 %");
+        assert_eq!(
+            recall(Some(0.999_999), Some(0.999_96), None, None),
+            "above 99.99 % expected, at least 99.99 %"
+        );
         let at = Some((0.8, 0.9923));
         let unknown = "unknown, because no pair was found; a pair of similarity 0.8 is found with a probability of 99.23 %";
         assert_eq!(recall(None, None, at, None), unknown);

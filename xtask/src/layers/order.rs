@@ -200,6 +200,7 @@ const LAB: &[&str] = &[
 
 const CLI: &[&str] = &[
     "exit",
+    "allocator",
     "args",
     "guess",
     "color",

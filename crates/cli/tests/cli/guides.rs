@@ -30,7 +30,8 @@ fn shell_lines(page: &str) -> Vec<String> {
 /// Types every command of a page that is not a build or a server, and returns how many there were.
 fn follow(name: &str, desk: &Desk) -> usize {
     let lines = shell_lines(&page(name));
-    let commands = lines.iter().filter(|line| line.starts_with("minwise ") && !line.starts_with("minwise serve "));
+    let commands =
+        lines.iter().filter(|line| line.starts_with("minwise ") && !line.starts_with("minwise serve "));
     let commands: Vec<&String> = commands.collect();
     for command in &commands {
         let run = typed(desk, command);
@@ -85,7 +86,8 @@ fn commands_of_the_guide_to_web_archives_run() {
         )
     };
     let text = prose(10, 80);
-    let (old, new) = (record("old", "2024-01-01T00:00:00Z", &text), record("new", "2024-02-01T00:00:00Z", &text));
+    let (old, new) =
+        (record("old", "2024-01-01T00:00:00Z", &text), record("new", "2024-02-01T00:00:00Z", &text));
     let desk = Desk::with("crawl/one.warc.wet", format!("{old}{new}"));
     assert_eq!(follow("docs/guides/web-archives.md", &desk), 1);
     assert_eq!((desk.text("clean/one.warc.wet"), desk.text("gone/one.warc.wet")), (new, old));

@@ -8,6 +8,7 @@
 mod accuracy;
 mod against;
 mod archive;
+mod archive_inputs;
 mod codes;
 mod compare;
 mod concepts;

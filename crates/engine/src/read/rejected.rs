@@ -62,8 +62,9 @@ impl RejectedRecords {
             )
         } else if reasons.iter().all(wrong_encoding) {
             Some(
-                "records are read as UTF-8: `iconv -f latin1 -t utf-8 FILE > NEW` converts a file, or `-f utf-16` if it is UTF-16"
-                    .into(),
+                Sentence::from("records are always read as UTF-8, and ")
+                    .setting("encoding")
+                    .text(" is for files of text: `iconv -f latin1 -t utf-8 FILE > NEW` converts a file, or `-f utf-16` if it is UTF-16"),
             )
         } else {
             None

@@ -167,8 +167,12 @@ fn what_the_caller_knows_is_shown_too() {
         assert!(with.contains(part), "{part} is not in {with}");
     }
     // The interval of a complete audit is one value, and is not printed.
-    let exact = page(&documents, &settings, &Extras::default().measured_recall(MeasuredRecall::new(1.0, 1.0, 1.0)));
-    assert!(exact.contains("The point is the measured recall, 100 %.") && !exact.contains("95 % confidence"), "{exact}");
+    let exact =
+        page(&documents, &settings, &Extras::default().measured_recall(MeasuredRecall::new(1.0, 1.0, 1.0)));
+    assert!(
+        exact.contains("The point is the measured recall, 100 %.") && !exact.contains("95 % confidence"),
+        "{exact}"
+    );
     let (before, rest) = with.split_once(THIS_RUN[0]).unwrap();
     let (this_run, after) = rest.split_once(THIS_RUN[1]).unwrap();
     assert!(this_run.contains("1.50") && !before.contains("1.50") && !after.contains("1.50"));

@@ -13,7 +13,9 @@
 use std::time::Duration;
 
 use super::charts::{SimilarityCounts, histogram, s_curve};
-use super::html::{self, TableColumn, bytes, counted, escape, grouped, lower_bound, probability, subject, table};
+use super::html::{
+    self, TableColumn, bytes, counted, escape, grouped, lower_bound, probability, subject, table,
+};
 use super::sources::{Fate, SourceCounts};
 use super::strange::Strange;
 use super::{ByKeeper, Extras, Report, Summary, ThisRun, clusters, pairs};
@@ -250,9 +252,9 @@ fn charts(run: &Findings<'_>, extras: &Extras) -> String {
             format!("Candidates were found by {}, which misses no pair by chance", escape(&summary.search))
         }
     };
-    let measured = extras.measured_recall.map_or(String::new(), |measured| {
-        format!(" The point is the measured recall, {measured}.")
-    });
+    let measured = extras
+        .measured_recall
+        .map_or(String::new(), |measured| format!(" The point is the measured recall, {measured}."));
     let expected = summary.expected_recall.map_or(String::new(), |recall| {
         format!(" The dotted line is the expected recall of this run, {}.", probability(recall))
     });

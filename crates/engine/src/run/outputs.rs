@@ -535,7 +535,7 @@ pub(super) struct NewFolder(Vec<PathBuf>);
 
 impl NewFolder {
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
-        refuse_file(path)?;
+        minwise_corpus::refuse_file(path)?;
         let missing =
             path.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
         let missing = missing.map(Path::to_owned).collect();

@@ -176,6 +176,7 @@ fn options_that_exclude_one_another() {
 
     Usage: minwise dedup --output <OUT> <INPUT>...
 
+    hint: `--output FILE` names the file to write, `--output -` is standard output, and `--dry-run` writes nothing
     hint: `--help` lists all options
     ");
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o a.jsonl --removed b.jsonl --annotate"), @"

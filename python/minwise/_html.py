@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ._minwise import probability
+
 if TYPE_CHECKING:
     from ._minwise import Comparison
     from ._results import Dedup, Plan
@@ -19,7 +21,7 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def _number(value: int) -> str:
-    return f"{value:,}".replace(",", "\u2009")
+    return f"{value:,}"
 
 
 def dedup(result: Dedup[Any]) -> str:
@@ -33,7 +35,7 @@ def dedup(result: Dedup[Any]) -> str:
         '<rect width="240" height="12" fill="currentColor" opacity="0.2"/>'
         f'<rect width="{240 * share:.1f}" height="12" fill="currentColor" opacity="0.6"/></svg>'
     )
-    recall = "unknown" if summary.expected_recall is None else f"{summary.expected_recall:.4f}"
+    recall = "unknown" if summary.expected_recall is None else probability(summary.expected_recall)
     head = (
         f"<p><b>{_number(len(result))} document{'' if len(result) == 1 else 's'}</b>: {_number(kept)} kept, {_number(removed)} removed, "
         f"{_number(len(result) - kept - removed)} rejected; threshold {summary.threshold}, "
@@ -95,6 +97,6 @@ def plan(chosen: Plan) -> str:
     )
     head = _table(
         ["bands", "rows", "registers", "recall at the threshold", "half point"],
-        [[str(chosen.bands), str(chosen.rows), str(chosen.registers), f"{chosen.recall:.4f}", f"{chosen.half_point:.4f}"]],
+        [[str(chosen.bands), str(chosen.rows), str(chosen.registers), probability(chosen.recall), f"{chosen.half_point:.4f}"]],
     )
     return head + curve

@@ -132,6 +132,7 @@ class Summary:
     :ivar kept: documents that stay.
     :ivar removed: documents that were removed.
     :ivar removed_equal: removed documents whose shingles equal those of the kept document.
+    :ivar annotated: whether all documents were written, with marks on those that count as removed.
     :ivar rejected: records that could not become documents.
     :ivar nulls: documents whose text is null; they stay, and are compared with nothing.
     :ivar without_shingles: documents without shingles, such as empty texts.
@@ -209,6 +210,7 @@ class Summary:
     kept: int
     removed: int
     removed_equal: int
+    annotated: bool
     rejected: int
     skipped_files: int
     skipped_records: int

@@ -366,6 +366,8 @@ def test_results_show_themselves(texts: list[str]) -> None:
     html = result._repr_html_()
     assert "<script" not in html
     first = minwise.dedup(["one two three", "one two three"], id=["<b>", "<i>"])._repr_html_()
+    assert "kept, 1 removed, 0 rejected; threshold 0.8, expected recall 100 %<br>" in first
+    assert "<td>99." in minwise.plan(0.8)._repr_html_() and "recall at the threshold" in minwise.plan(0.8)._repr_html_()
     assert "&lt;b&gt;" in first and "&lt;i&gt;" in first and "<i>" not in first
     assert repr(result).startswith("Dedup(122 documents: ")
     assert repr(result.summary).startswith("Summary(read=122")

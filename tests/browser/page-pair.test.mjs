@@ -185,7 +185,7 @@ test('n and p walk through the passages, j and k as well', async () => {
       assert.equal(await page.locator('.pane.left mark.current').first().getAttribute('data-passage'), String(at));
     }
     for (let more = 0; more < passages.length; more++) await page.keyboard.press('n');
-    assert.equal(await page.textContent('#status'), 'That was the last passage');
+    assert.equal(await page.textContent('#status'), 'There is no later passage');
     // Keys of one letter can be switched off, and stay off after a reload.
     await page.uncheck('#keys');
     await page.keyboard.press('p');

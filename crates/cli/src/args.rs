@@ -240,8 +240,8 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub sketch: SketchArgs,
 
-    /// Measure the recall: compare N of the kept documents with all others, and count those that repeat another one. `auto` looks
-    /// at as many as 5 % of the run time or 0.2 s allow, usually all, by bands of its own. `off` or 0 measures nothing.
+    /// Measure the recall: compare N of the kept documents with all others, and count those that repeat another one. `auto`
+    /// compares as many as take 5 % of the run time or 0.2 s, which is usually all of them. `off` or 0 measures nothing.
     #[arg(
         long,
         value_name = "N",
@@ -508,8 +508,8 @@ pub struct EstimateArgs {
     )]
     pub filter_error: String,
 
-    /// Let the filter look at a pair after it has compared these numbers of registers, in ascending order, such as 16,32,64,128.
-    /// Without the option, the first looks are 16 registers apart, and later ones further.
+    /// Let the filter look at a pair, and perhaps rule it out, each time it has compared K registers in all. The numbers ascend:
+    /// with 16,32,64,128 it looks four times. Without the option, it looks every 16 registers at first, and later less often.
     #[arg(long, value_name = "K,K…", help_heading = "Filter", allow_hyphen_values = true)]
     pub looks: Option<String>,
 
@@ -808,8 +808,8 @@ pub struct SketchArgs {
     )]
     pub filter_error: String,
 
-    /// Let the filter look at a pair after it has compared these numbers of registers, in ascending order, such as 16,32,64,128.
-    /// Without the option, the first looks are 16 registers apart (64 with `--bits`), and later ones further.
+    /// Let the filter look at a pair, and perhaps rule it out, each time it has compared K registers in all. The numbers ascend:
+    /// with 16,32,64,128 it looks four times. Without the option, it looks every 16 registers (64 with `--bits`) at first, and later less often.
     #[arg(long, value_name = "K,K…", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub looks: Option<String>,
 

@@ -3,14 +3,15 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::error::{ContextKind, ContextValue};
-use clap::{Command, CommandFactory};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory, ValueEnum};
+use clap_complete::Shell;
 use minwise_corpus::visible;
 
 use crate::args::Args;
 
 /// Options of other programs, and the option that does the same here.
-const OPTIONS: [(&[&str], &str); 12] = [
+const OPTIONS: [(&[&str], &str); 13] = [
     (&["column", "columns", "field", "text", "text-column", "text-key", "content-field"], "text-field"),
     (&["id", "id-column", "key", "id-key"], "id-field"),
     (&["similarity", "min-similarity", "min-score", "cutoff", "jaccard-threshold"], "threshold"),
@@ -23,6 +24,7 @@ const OPTIONS: [(&[&str], &str); 12] = [
     (&["tmp", "tmpdir", "tmp-dir", "temp"], "temp-dir"),
     (&["to", "to-format", "format"], "output-format"),
     (&["archive", "database", "db"], "index"),
+    (&["port", "host", "bind", "address", "addr"], "listen"),
 ];
 
 /// Commands of other programs, and what to type here.
@@ -37,12 +39,42 @@ const COMMANDS: [(&[&str], &str); 8] = [
     (&["tune", "params", "parameters"], "plan"),
 ];
 
+/// Commands of other archives, and what to type here behind `minwise`.
+const INDEX_COMMANDS: [(&[&str], &str); 4] = [
+    (&["search", "find", "ls"], "index list DIR --search TEXT"),
+    (&["query", "lookup", "match"], "check FILE --index DIR"),
+    (&["delete", "rm", "drop"], "index remove DIR ID"),
+    (&["info", "status", "size"], "index stats DIR"),
+];
+
 /// A hint about an error of the parser, if somebody probably means something that exists.
 pub fn hint(error: &clap::Error, typed: &[OsString]) -> Option<String> {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
     };
+    let first = typed.first().and_then(|first| first.to_str()).unwrap_or_default();
+    match (error.get(ContextKind::InvalidArg), error.kind()) {
+        (Some(ContextValue::Strings(missing)), ErrorKind::MissingRequiredArgument) => {
+            let is_alone = |wanted: &str| matches!(missing.as_slice(), [one] if one == wanted);
+            return match first {
+                "dedup" if is_alone("--output <OUT>") => Some(
+                    "`--output FILE` names the file to write, `--output -` is standard output, and `--dry-run` writes nothing"
+                        .to_owned(),
+                ),
+                "check" if is_alone("--index <DIR>") => {
+                    Some("`--index DIR` names the folder of the archive".to_owned())
+                }
+                _ => None,
+            };
+        }
+        (Some(ContextValue::String(folder)), ErrorKind::UnknownArgument)
+            if first == "serve" && !folder.starts_with('-') =>
+        {
+            return Some(format!("`minwise serve --index {}` serves this archive", visible(folder)));
+        }
+        _ => {}
+    }
     if let Some(option) = text(ContextKind::InvalidArg).and_then(|word| word.strip_prefix("--")) {
         let known = named(&OPTIONS, option)?;
         let has_it =
@@ -50,8 +82,14 @@ pub fn hint(error: &clap::Error, typed: &[OsString]) -> Option<String> {
         return has_it.then(|| format!("`--{option}` is called `--{known}` here"));
     }
     let word = text(ContextKind::InvalidSubcommand)?;
-    // The words of `index` and `generate` are not looked up.
-    if typed.first().is_none_or(|first| first != word) {
+    if first == "generate" && Shell::from_str(word, true).is_ok() {
+        return Some(format!("`minwise generate completions {word}` prints the completions of this shell"));
+    }
+    if first == "index" && first != word {
+        return named(&INDEX_COMMANDS, word).map(|known| format!("`minwise {known}` does this"));
+    }
+    // Other words of `generate` are not looked up.
+    if first != word {
         return None;
     }
     if word.contains(['.', '/']) || Path::new(word).exists() {
@@ -93,6 +131,15 @@ mod tests {
         assert_eq!(hint("uniq a.jsonl"), "`minwise uniq` is called `minwise dedup` here");
         assert_eq!(hint("version"), "`minwise version` is called `minwise --version` here");
         assert!(hint("a.jsonl").starts_with("`minwise dedup a.jsonl --output OUT` writes"));
+        assert_eq!(hint("serve --port 80"), "`--port` is called `--listen` here");
+        assert_eq!(hint("serve archive"), "`minwise serve --index archive` serves this archive");
+        assert_eq!(
+            hint("generate zsh"),
+            "`minwise generate completions zsh` prints the completions of this shell"
+        );
+        assert_eq!(hint("index search a"), "`minwise index list DIR --search TEXT` does this");
+        assert!(hint("dedup a.jsonl").contains("`--output -` is standard output"));
+        assert!(hint("check a.txt archive").starts_with("`--index DIR` names"));
         // An option that the command does not have, a word of a subcommand, and words of nobody.
         for line in ["plan --column body", "index a.jsonl", "dedup a.jsonl --nonsense", "nonsense"] {
             assert_eq!(hint_for(line), None, "{line}");

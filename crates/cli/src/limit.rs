@@ -1,7 +1,7 @@
 //! Limits that the system sets to the memory of this process.
 //!
-//! Rust ends a process whose memory is refused, without a word of ours. So a limit that is too low for any work is refused
-//! at the start, where there is still memory for a message.
+//! A limit that is too low for any work is refused at the start, where the message can name the limit. Memory that is refused
+//! later is the business of the allocator.
 
 use crate::printer::{CommandError, Failure};
 

@@ -1,5 +1,6 @@
 //! The `minwise` command: it parses, calls the engine and prints.
 
+mod allocator;
 mod args;
 mod color;
 mod commands;
@@ -24,10 +25,8 @@ use crate::color::Label;
 use crate::exit::Exit;
 use crate::printer::{Failure, Printer};
 
-/// The system allocator keeps memory that was freed by another thread for long; this one gives it back, which the
-/// bounds on memory rely on, and is faster where many small sets come and go.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
 fn main() -> ExitCode {
     if std::env::args_os().len() == 1 {
@@ -47,6 +46,7 @@ fn main() -> ExitCode {
         }
     };
     let printer = Printer::new(args.command.output_options(), args.color);
+    allocator::print_as_json(printer.is_json());
     let (after, hint) = commands::after_interruption(&args.command);
     interrupt::listen(move || printer.interrupted(after, hint));
     let result = limit::check().and_then(|()| run(&args.command, &printer));

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use minwise::candidate::Curve;
-use minwise::figure::{counted, grouped, percent, probability};
+use minwise::figure::{counted, grouped, interval, lower_bound, percent, probability};
 use minwise_engine::audit::Audit;
 
 /// Columns of the names of lines.
@@ -116,7 +116,7 @@ pub fn recall(
 ) -> String {
     let expected = match (expected, low, at_threshold) {
         (Some(recall), Some(low), _) if low < recall => {
-            format!("{} expected, at least {}", probability(recall), probability(low))
+            format!("{} expected, at least {}", probability(recall), lower_bound(low))
         }
         (Some(recall), ..) => format!("{} expected", probability(recall)),
         (None, _, Some((threshold, found))) => match audit {
@@ -178,11 +178,8 @@ fn measured(audit: &Audit) -> String {
         return format!("not measured, because none was removed and {repeat}{more}");
     }
     let share = probability(recall);
-    if audit.is_complete() {
-        return format!("{share} measured: {repeat}");
-    }
-    let interval = format!("{} to {}", probability(low), probability(high));
-    format!("{share} measured ({interval} with 95 % confidence): {repeat}{more}")
+    let ends = interval(low, high).map_or(String::new(), |ends| format!(" ({ends})"));
+    format!("{share} measured{ends}: {repeat}{more}")
 }
 
 /// Documents that are kept, removed or marked, with their share of all that were read.
@@ -193,13 +190,16 @@ pub fn documents_of(documents: u64, read: u64) -> String {
 
 /// The bound on the error of the filter, where the error was given for one look.
 pub fn total_error(error: f64) -> String {
-    format!("at most {error:e} of the pairs at the threshold are lost, over all looks together")
+    format!("all looks of the filter together lose at most {error:e} of the pairs at the threshold")
 }
 
 /// The share of the registers of candidate pairs that the filter compared.
 pub fn filter_share(compared: u64, registers: u64) -> Option<String> {
     (registers > 0).then(|| {
-        format!("{} of the registers of candidate pairs were compared", percent(compared, registers))
+        format!(
+            "the filter compared {} of the registers of the candidate pairs",
+            percent(compared, registers)
+        )
     })
 }
 
@@ -263,13 +263,21 @@ mod tests {
     #[test]
     fn an_audit_that_says_little_says_how_it_says_more() {
         let said = |counts, shares| measured(&audited(counts, shares));
-        let by = "to 100 % with 95 % confidence): none of a sample of 9 of 1,200 kept documents was found to repeat another one";
+        let by = "with 95 % confidence): none of a sample of 9 of 1,200 kept documents was found to repeat another one";
         let more = " (`--audit N` compares more)";
-        assert_eq!(said([1200, 9, 2, 0], [1.0, 0.34, 1.0]), format!("100 % measured (34.00 % {by}{more}"));
-        assert_eq!(said([1200, 9, 2, 0], [1.0, 0.91, 1.0]), format!("100 % measured (91.00 % {by}"));
+        assert_eq!(
+            said([1200, 9, 2, 0], [1.0, 0.34, 1.0]),
+            format!("100 % measured (at least 34.00 % {by}{more}")
+        );
+        assert_eq!(said([1200, 9, 2, 0], [1.0, 0.91, 1.0]), format!("100 % measured (at least 91.00 % {by}"));
         assert_eq!(
             said([1200, 1200, 98, 2], [0.98, 0.97, 0.981]),
             "98.00 % measured (97.00 % to 98.10 % with 95 % confidence): 2 of the 1,200 kept documents were found to repeat another one"
+        );
+        // An interval that is the value itself is not printed.
+        assert_eq!(
+            said([1200, 900, 98, 0], [1.0; 3]),
+            "100 % measured: none of a sample of 900 of 1,200 kept documents was found to repeat another one"
         );
         let too_long = said([1200, 0, 5, 0], [1.0, 0.0, 1.0]);
         assert!(too_long.starts_with("not measured, because it would take more than 5 %"), "{too_long}");
@@ -298,6 +306,10 @@ mod tests {
     fn a_recall_that_is_not_known_is_not_stated() {
         assert_eq!(recall(Some(0.9999), Some(0.98), None, None), "99.99 % expected, at least 98.00 %");
         assert_eq!(recall(Some(1.0), Some(1.0), None, None), "100 % expected");
+        assert_eq!(
+            recall(Some(0.999_999), Some(0.999_96), None, None),
+            "above 99.99 % expected, at least 99.99 %"
+        );
         let at = Some((0.8, 0.9923));
         let unknown = "unknown, because no pair was found; a pair of similarity 0.8 is found with a probability of 99.23 %";
         assert_eq!(recall(None, None, at, None), unknown);

@@ -160,7 +160,18 @@ pub fn escape_html(text: &str, quotes: Quotes) -> String {
 }
 
 fn needs_escape(character: char) -> bool {
-    character == '\\' || is_unsafe_to_show(character)
+    character == '\\' || is_unsafe_to_show(character) || is_invisible(character)
+}
+
+/// Characters that fonts draw as nothing, with which two ids look the same. In texts they are common, so only ids are escaped.
+/// Joiners and variation selectors are left out, because names in Persian, Hindi and Japanese need them.
+fn is_invisible(character: char) -> bool {
+    matches!(
+        character,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{3164}'
+            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{e0000}'..='\u{e00ff}'
+    )
 }
 
 /// Control characters, and those that end a line or turn the reading direction round.
@@ -188,6 +199,18 @@ mod tests {
         let shown = visible_json(&text);
         assert!(!shown.contains(is_unsafe_to_show), "{shown}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
+    }
+
+    #[test]
+    fn ids_that_look_the_same_are_told_apart() {
+        for mark in "\u{ad}\u{61c}\u{180e}\u{200b}\u{200e}\u{200f}\u{2060}\u{3164}\u{feff}\u{e0041}".chars() {
+            let expected = format!("a\\u{{{:x}}}b", u32::from(mark));
+            assert_eq!(escape_field(&format!("a{mark}b")), expected);
+            assert_eq!(visible(&format!("a{mark}b")), format!("a{mark}b"), "texts keep it");
+        }
+        // Joiners, and the variation of a character in a Japanese name.
+        let name = "می\u{200c}خواهم क\u{94d}\u{200d}ष 葛\u{e0101}";
+        assert_eq!(escape_field(name), name);
     }
 
     #[test]

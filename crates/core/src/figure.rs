@@ -101,6 +101,52 @@ pub fn probability(share: f64) -> String {
     }
 }
 
+/// The lower bound of a probability in percent, rounded down to two decimals, because the bound stays true that way.
+///
+/// ```
+/// use minwise::figure::lower_bound;
+/// assert_eq!([0.98, 0.999_97, 1.0].map(lower_bound), ["98.00 %", "99.99 %", "100 %"]);
+/// ```
+#[must_use]
+pub fn lower_bound(share: f64) -> String {
+    hundredths_of_percent(hundredths(share).floor())
+}
+
+/// A 95 % confidence interval in percent, rounded outwards to two decimals. An end at 0 % or 100 % is left out, because it
+/// bounds nothing. `None` if both ends are one value, which is then exact.
+///
+/// ```
+/// use minwise::figure::interval;
+/// assert_eq!(interval(0.966, 0.98123).unwrap(), "96.60 % to 98.13 % with 95 % confidence");
+/// assert_eq!(interval(0.99741, 1.0).unwrap(), "at least 99.74 % with 95 % confidence");
+/// assert_eq!(interval(1.0, 1.0), None);
+/// ```
+#[must_use]
+pub fn interval(low: f64, high: f64) -> Option<String> {
+    let (low, high) = (hundredths(low).floor(), hundredths(high).ceil());
+    let [from, to] = [low, high].map(hundredths_of_percent);
+    let ends = match (low <= 0.0, high >= 1e4) {
+        _ if low >= high => return None,
+        (false, true) => format!("at least {from}"),
+        (true, false) => format!("at most {to}"),
+        _ => format!("{from} to {to}"),
+    };
+    Some(format!("{ends} with 95 % confidence"))
+}
+
+/// A share in hundredths of a percent. Shares such as 0.57 come out whole, so that rounding down does not make 56.99 % of them.
+fn hundredths(share: f64) -> f64 {
+    let all = (1e4 * share).clamp(0.0, 1e4);
+    if (all - all.round()).abs() < 1e-7 { all.round() } else { all }
+}
+
+fn hundredths_of_percent(hundredths: f64) -> String {
+    if hundredths == 0.0 || hundredths == 1e4 {
+        return format!("{} %", hundredths / 100.0);
+    }
+    format!("{:.2} %", hundredths / 100.0)
+}
+
 /// A share in percent, with one decimal. Only 1 itself is 100 %, and only 0 itself is 0 %.
 ///
 /// ```
@@ -176,6 +222,28 @@ mod tests {
     #[test]
     fn sizes_have_units() {
         assert_eq!([999, 1_500, 149_365_360, 999_960].map(size), ["999 B", "1.5 kB", "149.4 MB", "1.0 MB"]);
+    }
+
+    #[test]
+    fn intervals_are_rounded_outwards_and_are_never_empty() {
+        for (low, high, shown) in [
+            (0.0, 1.0, Some("0 % to 100 %")),
+            (0.0, 0.25, Some("at most 25.00 %")),
+            (0.25, 1.0, Some("at least 25.00 %")),
+            (0.57, 0.58, Some("57.00 % to 58.00 %")),
+            (0.980_01, 0.980_02, Some("98.00 % to 98.01 %")),
+            (0.999_951, 0.999_99, Some("at least 99.99 %")),
+            (0.999_96, 1.0, Some("at least 99.99 %")),
+            (1e-9, 2e-6, Some("at most 0.01 %")),
+            (0.98, 0.98, None),
+            (1.0, 1.0, None),
+            (1.0 - 1e-15, 1.0, None),
+            (0.0, 0.0, None),
+        ] {
+            let shown = shown.map(|ends| format!("{ends} with 95 % confidence"));
+            assert_eq!(interval(low, high), shown, "{low} {high}");
+        }
+        assert_eq!([0.57, 0.999_999, 0.0].map(lower_bound), ["57.00 %", "99.99 %", "0 %"]);
     }
 
     #[test]

@@ -403,6 +403,9 @@ impl Error {
             ErrorKind::WrongOutputKind { found, .. } if found.starts_with("a link") => {
                 "remove the link, or name another folder".into()
             }
+            ErrorKind::WrongOutputKind { found: "a file", .. } => {
+                "name a folder that does not exist yet, or an empty one".into()
+            }
             ErrorKind::BadRecord { .. }
             | ErrorKind::WrongOutputKind { .. }
             | ErrorKind::NoSuchPlace { .. }

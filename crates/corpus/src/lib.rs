@@ -128,7 +128,7 @@ pub use minwise::{
 pub use options::{Delimiter, Encoding, Nulls, ReadOptions};
 pub use output::{
     CompleteOutput, Output, OutputFolder, OutputVerdict, Overwrite, RunTag, TEMPORARY_PREFIX,
-    TableCompression, foreign_file,
+    TableCompression, foreign_file, refuse_file,
 };
 pub use positional::read_at;
 pub use problem::FileProblem;

@@ -18,6 +18,7 @@
 
 // Each module uses only modules above it. `cargo x lint` checks this order.
 mod error;
+mod figure;
 mod column;
 mod arrow;
 mod texts;
@@ -48,6 +49,8 @@ mod _minwise {
     use crate::dedup::{
         PyDeduplicated, PyFoundPairs, decision_stream, keep_fields, plan, run_dedup, run_pairs,
     };
+    #[pymodule_export]
+    use crate::figure::{interval, percent, probability};
     #[pymodule_export]
     use crate::index::PyArchive;
     #[pymodule_export]

@@ -111,7 +111,7 @@ export class Passages extends EventTarget {
   step(step) {
     const next = this.current + step;
     if (next >= 0 && next < this.count) this.go(next);
-    else announce(step > 0 ? 'That was the last passage' : 'That was the first passage');
+    else announce(step > 0 ? 'There is no later passage' : 'There is no earlier passage');
   }
 
   /** @param {number} passage */

@@ -36,7 +36,7 @@ export function problemNotice(problem) {
  */
 export function problemView(error) {
   const problem = problemOf(error);
-  const heading = problem.status === 404 ? 'Not found' : 'That did not work';
+  const heading = problem.status === 404 ? 'Not found' : 'This page cannot be shown';
   return {
     title: heading,
     body: [

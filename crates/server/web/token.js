@@ -46,7 +46,7 @@ function ask(wasRefused, problem) {
     });
     const note = wasRefused
       ? 'The server does not know this token. Check that it is complete.'
-      : 'Whoever runs the server can give you one. It is kept until this tab is closed, and is sent to this server only.';
+      : 'Ask the person who runs the server for a token. The page keeps the token until this tab is closed, and sends it to this server only.';
     const dialog = h(
       'dialog',
       { class: 'token', 'aria-labelledby': 'token-title' },

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._minwise import interval, percent, probability
+
 #: Columns of the names of lines, as in the command.
 NAMES = 12
 #: An interval that is wider than this says little about the recall, as in the command.
@@ -15,26 +17,6 @@ MORE = " (`--audit N` compares more)"
 def counted(number: int, noun: str) -> str:
     """A number and a noun, in the plural unless the number is 1."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def percent(part: int, whole: int) -> str:
-    """A part of a whole. Only nothing is 0 %, and only all of it is 100 %."""
-    if part in (0, whole):
-        return "0 %" if part == 0 else "100 %"
-    share = 100 * part / whole
-    if share < 0.1 or share > 99.9:
-        return "below 0.1 %" if share < 0.1 else "above 99.9 %"
-    return f"{share:.1f} %"
-
-
-def probability(share: float) -> str:
-    """A recall in percent, with two decimals. Only 1 itself is 100 %."""
-    value = 100 * share
-    if value >= 100 or value <= 0:
-        return "100 %" if value >= 100 else "0 %"
-    if value >= 99.995 or value < 0.005:
-        return "above 99.99 %" if value >= 99.995 else "below 0.01 %"
-    return f"{value:.2f} %"
 
 
 def documents_of(documents: int, read: int) -> str:
@@ -71,11 +53,9 @@ def measured(audit: dict[str, Any] | None) -> str:
         repeat = f"the kept document repeats {'another' if missed else 'no other'} one"
     if audit["recall"] is None:
         return f"not measured, because none was removed and {repeat}{'' if documents == kept else MORE}"
-    share, low, high = (probability(audit[name]) for name in ("recall", "low", "high"))
-    if audit["low"] >= audit["high"]:
-        return f"{share} measured: {repeat}"
+    ends = interval(audit["low"], audit["high"])
     more = MORE if audit["high"] - audit["low"] > WIDE else ""
-    return f"{share} measured ({low} to {high} with 95 % confidence): {repeat}{more}"
+    return f"{probability(audit['recall'])} measured{f' ({ends})' if ends else ''}: {repeat}{more}"
 
 
 def recall(counts: dict[str, Any]) -> str:
@@ -87,13 +67,18 @@ def recall(counts: dict[str, Any]) -> str:
     return f"{measured(audit)}; a pair of similarity {counts['threshold']:g} is found with a probability of {found}"
 
 
+def unit(spec: str) -> str:
+    """The noun for what shingles are made of."""
+    return {"chars": "character", "terms": "term"}.get(spec.split(" / ")[1].split(":")[0], "word") if " / " in spec else "word"
+
+
 def show(counts: dict[str, Any], seconds: float, outputs: dict[str, str], is_annotated: bool = False) -> str:
     """The lines. `outputs` are the paths that the job wrote, by name."""
     read = counted(counts["read"], "record" if counts["rejected"] else "document")
     if counts["nulls"]:
         read += f"; {counts['nulls']:,} with a null text"
     if counts["without_shingles"]:
-        read += f"; {counts['without_shingles']:,} without shingles"
+        read += f"; {counts['without_shingles']:,} without {unit(counts['spec'])}s"
     lines = [("read", read)]
     if counts["references"]:
         lines.append(("reference", counted(counts["references"], "document")))

@@ -96,7 +96,8 @@ def test_the_report_of_a_sample(sail: Any, tmp_path: Path, rows: Any) -> None:
 
 def test_the_summary_in_words() -> None:
     """Counts that are 0 or 1, an audit that measured little, marks, and clusters that were spared."""
-    from minwise.spark._summary import compared, measured, percent, probability, show
+    from minwise._minwise import percent, probability
+    from minwise.spark._summary import compared, measured, show, unit
 
     assert [percent(part, 1000) for part in (0, 1, 375, 999, 1000)] == ["0 %", "0.1 %", "37.5 %", "99.9 %", "100 %"]
     assert [percent(1, 10_000), percent(9_999, 10_000)] == ["below 0.1 %", "above 99.9 %"]
@@ -109,19 +110,22 @@ def test_the_summary_in_words() -> None:
     assert measured(None) == "not measured (`--audit N` measures it)"
     audit = {"kept": 1200, "documents": 9, "removed": 2, "missed": 0, "recall": 1.0, "low": 0.34, "high": 1.0}
     on, more = "none of a sample of 9 of 1,200 kept documents was found to repeat another one", " (`--audit N` compares more)"
-    assert measured(audit) == f"100 % measured (34.00 % to 100 % with 95 % confidence): {on}{more}"
-    assert measured({**audit, "low": 0.91}) == f"100 % measured (91.00 % to 100 % with 95 % confidence): {on}"
+    assert measured(audit) == f"100 % measured (at least 34.00 % with 95 % confidence): {on}{more}"
+    assert measured({**audit, "low": 0.91}) == f"100 % measured (at least 91.00 % with 95 % confidence): {on}"
     assert measured({**audit, "recall": None}) == f"not measured, because none was removed and {on}{more}"
+    assert measured({**audit, "low": 1.0}) == f"100 % measured: {on}"
     whole = {**audit, "documents": 1200, "missed": 1, "recall": 0.5, "low": 0.5, "high": 0.5}
     assert measured({**whole, "kept": 1, "documents": 1}) == "50.00 % measured: the kept document repeats another one"
     assert measured(whole) == "50.00 % measured: 1 of the 1,200 kept documents repeats another one"
+    specs = ["nfkc / words:5 / minhash:128", "nfkc / chars:9 / minhash:128", "nfkc / terms / minhash:128"]
+    assert [unit(spec) for spec in specs] == ["word", "character", "term"]
     counts = {
         "read": 8, "references": 1, "nulls": 1, "without_shingles": 2, "kept": 6, "removed": 1, "clusters": 1, "equal": 1, "rejected": 1,
-        "spared": 2, "large_clusters": 1, "max_cluster": 2, **few, "rounds": 1, "largest": 3, "spec": "minwise:1", "keep": "first",
+        "spared": 2, "large_clusters": 1, "max_cluster": 2, **few, "rounds": 1, "largest": 3, "spec": "minwise:1 / nfkc / chars:5", "keep": "first",
         "cluster": "star", "bands": 16, "rows": 6, "found_at_threshold": 0.99,
     }  # fmt: skip
     assert show(counts, 2.0, {"output": "out", "clusters": "c"}, is_annotated=True).splitlines() == [
-        "read        8 records; 1 with a null text; 2 without shingles",
+        "read        8 records; 1 with a null text; 2 without characters",
         "reference   1 document",
         "marked      1 document (12.5 %) in 1 cluster; 1 of them equal after normalisation",
         "unmarked    6 documents (75.0 %)",
@@ -134,7 +138,7 @@ def test_the_summary_in_words() -> None:
         "time        2.00 s (4 documents/s)",
         "",
         "Details",
-        "spec        minwise:1",
+        "spec        minwise:1 / nfkc / chars:5",
         "settings    keep first, cluster star",
         "candidates  16 bands of 6 rows",
         "rounds      1; the largest shelf has 3 documents",

@@ -200,6 +200,7 @@ const LAB: &[&str] = &[
 
 const CLI: &[&str] = &[
     "exit",
+    "allocator",
     "args",
     "guess",
     "color",
@@ -216,6 +217,7 @@ const CLI: &[&str] = &[
 
 const PYTHON: &[&str] = &[
     "error",
+    "figure",
     // Data of Python.
     "column",
     "arrow",

@@ -47,8 +47,8 @@ pub enum IndexCommand {
         after_help = "Examples:\n  minwise index check archive\n  minwise index check archive --repair"
     )]
     Check(IndexCheckArgs),
-    /// Make an archive smaller and faster after many changes. Removed documents are deleted from disk. In an archive over 64 MB,
-    /// the newest 64 MB of changes stay as they are.
+    /// Make an archive smaller and faster after many changes, and delete removed documents from disk. In an archive over 64 MB,
+    /// removed documents among the newest 64 MB of changes stay on disk until it is compacted again after further changes.
     #[command(after_help = "Examples:\n  minwise index compact archive")]
     Compact(IndexFolderArgs),
     /// Merge archives with the same settings into a new archive. If several archives have a document with the same id, the new
@@ -398,9 +398,9 @@ pub struct MatchArgs {
     #[arg(long, help_heading = "Text and documents to leave out")]
     pub ignore_references: bool,
 
-    /// Skip documents of the archive that have the same value in this metadata field as the checked document: `--exclude
-    /// author` skips those of the same author. The value of the checked document comes from its file or record, or from
-    /// `--set`. Records on standard input need `--input-format`, too.
+    /// Skip documents of the archive that have the same value of the metadata field FIELD as the checked document: `--exclude
+    /// author` skips documents of the same author. The value of the checked document is in its file or record, or `--set
+    /// author=NAME` gives it. If records come from standard input, `--input-format` is needed, too.
     #[arg(long, value_name = "FIELD", help_heading = "Text and documents to leave out")]
     pub exclude: Vec<String>,
 

@@ -8,11 +8,13 @@ use minwise_corpus::{
     Chunk, Corpus, Document, FieldPath, MarkPlace, Nulls, Output, RecordPlace, Reject, RejectLine,
     RejectReason, Scratch, visible, visible_json,
 };
+use minwise_engine::RejectedRecords;
 use minwise_index::{Index, Mark, MarkedPlace, NewDocument};
 use serde_json::{Map, Value};
 
 use super::{SHOWN_REJECTS, overwrite};
 use crate::printer::{CommandError, Failure, Printer};
+use crate::spell::spelled;
 
 /// Bytes of a corpus that are read together.
 pub const CHUNK_BYTES: u64 = 4 << 20;
@@ -84,9 +86,11 @@ impl RejectList {
     }
 
     /// Prints the first of them, and writes all of them to the file that was opened for them, if there is one. Returns whether
-    /// all are permitted; without a number, none is. The hints are for one reject and for several.
+    /// all are permitted; without a number, none is. The hints are for one reject and for several. `read` is the number of
+    /// documents that were read.
     pub fn finish(
         self,
+        (corpus, read): (&Corpus, u64),
         list: Option<(&str, Output)>,
         permitted: Option<u64>,
         printer: &Printer,
@@ -106,6 +110,10 @@ impl RejectList {
             hint.push_str("; `--rejects FILE` lists all of them");
         }
         let first = &self.lines[..self.shown.len()];
+        let reasons: Vec<&str> = first.iter().map(|reject| &*reject.reason).collect();
+        if let Some(remedy) = RejectedRecords::hint_for(corpus.layout(), &reasons, read == 0) {
+            hint = format!("{hint}; {}", spelled(&remedy));
+        }
         let count = self.lines.len() as u64;
         let are_permitted = count <= permitted.unwrap_or(0);
         printer.rejects(count, &self.shown, first, are_permitted, &hint);

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use minwise::figure::{counted, size};
+use minwise::figure::{counted, size, subject};
 use minwise_corpus::visible;
 use minwise_engine::{CandidatesOutcome, Destination, PairsOptions, PairsOutcome, PairsRun};
 use serde_json::json;
@@ -155,7 +155,16 @@ fn summary(
         measure: &measure,
         order: plan.order(),
     };
-    lines.line("compared", compared.to_string());
+    // Documents with equal shingles are compared once, and each of them has the pairs that are found.
+    let more = outcome.written().saturating_sub(verification.verified);
+    let equal = match more {
+        1.. if args.of.is_none() && plan.order().is_none() && !lists_any => {
+            let come = subject(more, "further pair", ["comes", "come"]);
+            format!("; {come} from documents that are equal after normalisation")
+        }
+        _ => String::new(),
+    };
+    lines.line("compared", format!("{compared}{equal}"));
     if !lists_any {
         let at_threshold = summary::at_threshold(outcome.read(), plan.threshold(), &plan.curve());
         lines.line("recall", summary::recall(expected, low, at_threshold, None));

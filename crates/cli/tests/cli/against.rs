@@ -44,7 +44,7 @@ fn what_repeats_a_reference_or_an_earlier_input_goes() {
     spec        nfkc+casefold / words:5 / minhash:128 / seed:1
     settings    keep longest, cluster star
     candidates  16 bands of 6 rows
-    sketches    100 % of the registers of candidate pairs were compared
+    sketches    the filter compared 100 % of the registers of the candidate pairs
     stages      [time]
     ");
     assert_eq!(desk.ids("out.jsonl"), ["new", "alone"]);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::support::{Desk, MINWISE, Run, prose, record, with_word};
 
 /// An archive of five applications, two of them alike.
-fn archive() -> Desk {
+pub fn archive() -> Desk {
     let desk = Desk::new();
     for (name, text) in [
         ("2019-01", prose(1, 120)),

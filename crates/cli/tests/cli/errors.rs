@@ -30,7 +30,7 @@ fn the_example_runs_as_the_readme_says() {
     spec        nfkc+casefold / words:5 / minhash:128 / seed:1
     settings    keep first, cluster star
     candidates  16 bands of 6 rows
-    sketches    99.1 % of the registers of candidate pairs were compared
+    sketches    the filter compared 99.1 % of the registers of the candidate pairs
     stages      [time]
     ");
     let lines = |name: &str| desk.text(name).lines().count();
@@ -176,6 +176,7 @@ fn options_that_exclude_one_another() {
 
     Usage: minwise dedup --output <OUT> <INPUT>...
 
+    hint: `--output FILE` names the file to write, `--output -` is standard output, and `--dry-run` writes nothing
     hint: `--help` lists all options
     ");
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o a.jsonl --removed b.jsonl --annotate"), @"

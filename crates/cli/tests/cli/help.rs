@@ -247,9 +247,9 @@ fn dedup() {
               [default: 1e-6]
 
           --looks <K,K…>
-              Let the filter look at a pair after it has compared these numbers of registers, in
-              ascending order, such as 16,32,64,128. Without the option, the first looks are 16
-              registers apart (64 with `--bits`), and later ones further
+              Let the filter look at a pair, and perhaps rule it out, each time it has compared K
+              registers in all. The numbers ascend: with 16,32,64,128 it looks four times. Without the
+              option, it looks every 16 registers (64 with `--bits`) at first, and later less often
 
           --error-per-look <E>
               Let each look of the filter (`--looks`) lose at most the share E of the pairs at the
@@ -258,8 +258,8 @@ fn dedup() {
 
           --audit <N>
               Measure the recall: compare N of the kept documents with all others, and count those that
-              repeat another one. `auto` looks at as many as 5 % of the run time or 0.2 s allow, usually
-              all, by bands of its own. `off` or 0 measures nothing
+              repeat another one. `auto` compares as many as take 5 % of the run time or 0.2 s, which is
+              usually all of them. `off` or 0 measures nothing
 
               [default: auto]
 
@@ -540,9 +540,9 @@ fn pairs() {
               [default: 1e-6]
 
           --looks <K,K…>
-              Let the filter look at a pair after it has compared these numbers of registers, in
-              ascending order, such as 16,32,64,128. Without the option, the first looks are 16
-              registers apart (64 with `--bits`), and later ones further
+              Let the filter look at a pair, and perhaps rule it out, each time it has compared K
+              registers in all. The numbers ascend: with 16,32,64,128 it looks four times. Without the
+              option, it looks every 16 registers (64 with `--bits`) at first, and later less often
 
           --error-per-look <E>
               Let each look of the filter (`--looks`) lose at most the share E of the pairs at the
@@ -1422,9 +1422,9 @@ fn estimate() {
               [default: 1e-6]
 
           --looks <K,K…>
-              Let the filter look at a pair after it has compared these numbers of registers, in
-              ascending order, such as 16,32,64,128. Without the option, the first looks are 16
-              registers apart, and later ones further
+              Let the filter look at a pair, and perhaps rule it out, each time it has compared K
+              registers in all. The numbers ascend: with 16,32,64,128 it looks four times. Without the
+              option, it looks every 16 registers at first, and later less often
 
           --error-per-look <E>
               Let each look of the filter (`--looks`) lose at most the share E of the pairs at the

@@ -23,8 +23,9 @@ fn index() {
       stats    Show the size and the settings of an archive
       check    Read everything in an archive and list the damage. The exit code is 1 if something is
                damaged
-      compact  Make an archive smaller and faster after many changes. Removed documents are deleted from
-               disk. In an archive over 64 MB, the newest 64 MB of changes stay as they are
+      compact  Make an archive smaller and faster after many changes, and delete removed documents from
+               disk. In an archive over 64 MB, removed documents among the newest 64 MB of changes stay
+               on disk until it is compacted again after further changes
       merge    Merge archives with the same settings into a new archive. If several archives have a
                document with the same id, the new archive gets the document of the archive that is named
                last
@@ -589,8 +590,9 @@ fn index_compact() {
     insta::assert_snapshot!(Desk::new().run("index compact --help"), @"
     exit 0
     --- stdout
-    Make an archive smaller and faster after many changes. Removed documents are deleted from disk. In
-    an archive over 64 MB, the newest 64 MB of changes stay as they are
+    Make an archive smaller and faster after many changes, and delete removed documents from disk. In an
+    archive over 64 MB, removed documents among the newest 64 MB of changes stay on disk until it is
+    compacted again after further changes
 
     Usage: minwise index compact [OPTIONS] <DIR>
 
@@ -878,10 +880,10 @@ fn check() {
               Leave out lists of references at the end of documents
 
           --exclude <FIELD>
-              Skip documents of the archive that have the same value in this metadata field as the
-              checked document: `--exclude author` skips those of the same author. The value of the
-              checked document comes from its file or record, or from `--set`. Records on standard input
-              need `--input-format`, too
+              Skip documents of the archive that have the same value of the metadata field FIELD as the
+              checked document: `--exclude author` skips documents of the same author. The value of the
+              checked document is in its file or record, or `--set author=NAME` gives it. If records
+              come from standard input, `--input-format` is needed, too
 
           --set <FIELD=VALUE>
               Set a metadata field of the checked documents

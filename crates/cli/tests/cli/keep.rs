@@ -75,7 +75,7 @@ fn what_cannot_be_ranked_is_told_and_counted() {
     spec        nfkc+casefold / words:5 / minhash:128 / seed:1
     settings    keep newest:date;max:score, cluster star
     candidates  16 bands of 6 rows
-    sketches    100 % of the registers of candidate pairs were compared
+    sketches    the filter compared 100 % of the registers of the candidate pairs
     stages      [time]
     ");
     let summary = desk.json("report/summary.json");

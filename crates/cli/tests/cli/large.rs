@@ -45,7 +45,7 @@ fn nothing_of_them_is_removed_and_they_are_listed() {
     spec        nfkc+casefold / words:5 / minhash:128 / seed:1
     settings    keep first, cluster star
     candidates  16 bands of 6 rows
-    sketches    100 % of the registers of candidate pairs were compared
+    sketches    the filter compared 100 % of the registers of the candidate pairs
     stages      [time]
     ");
     assert_eq!(desk.ids("out.jsonl"), ["a", "b", "x", "c", "d", "e", "alone"]);

@@ -8,6 +8,7 @@
 mod accuracy;
 mod against;
 mod archive;
+mod archive_inputs;
 mod codes;
 mod compare;
 mod concepts;
@@ -19,6 +20,7 @@ mod doors;
 mod errors;
 mod formats;
 mod full_disk;
+mod guides;
 mod help;
 mod help_archive;
 mod inputs;

@@ -304,3 +304,41 @@ fn a_limit_of_the_system_is_an_error() {
     let status = Command::new("sh").args(["-c", &shell]).current_dir(desk.root()).status().unwrap();
     assert_eq!(status.code(), Some(0));
 }
+
+/// Limits that let a command begin and end it in the middle: memory that is refused is an error of the command, never an abort.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_that_the_system_refuses_is_an_error() {
+    let text = |seed: u64| prose(seed, 2000);
+    let desk =
+        Desk::with("in.jsonl", (0..1500).map(|i| record(&format!("d{i}"), &text(i))).collect::<String>());
+    desk.write("long.jsonl", record("a", &text(7).repeat(1200)));
+    desk.run("index create archive -q").exit(0);
+    let mut refused = 0;
+    for (limit, command) in [
+        (530_000, "index add archive in.jsonl"),
+        (600_000, "index add archive in.jsonl"),
+        (700_000, "index add archive in.jsonl --log json"),
+        (1_000_000, "index add archive in.jsonl"),
+        (530_000, "weights in.jsonl -o weights --force"),
+        (530_000, "compare long.jsonl#a long.jsonl#a"),
+        (530_000, "dedup long.jsonl --dry-run --weight count"),
+        (600_000, "dedup long.jsonl --dry-run --weight count"),
+    ] {
+        let shell = format!("ulimit -v {limit}; exec {MINWISE} {command} -q");
+        let output = Command::new("sh").args(["-c", &shell]).current_dir(desk.root()).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        match output.status.code() {
+            Some(0) => continue,
+            code => assert_eq!(code, Some(2), "{limit} {command}: {message}"),
+        }
+        refused += 1;
+        let is_json = command.ends_with("json");
+        let event =
+            message.lines().last().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        assert_eq!(event.map(|event| event["event"] == "error"), is_json.then_some(true), "{message}");
+        assert!(is_json || message.contains("error: "), "{limit} {command}: {message}");
+    }
+    assert!(refused > 0, "no limit was low enough");
+    desk.run("index check archive -q").exit(0);
+}

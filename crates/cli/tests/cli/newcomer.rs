@@ -127,7 +127,7 @@ fn desk() -> Desk {
 }
 
 /// A command, typed into a shell.
-fn typed(desk: &Desk, command: &str) -> Run {
+pub fn typed(desk: &Desk, command: &str) -> Run {
     let programs = Path::new(MINWISE).parent().unwrap().to_owned();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&path))).unwrap();

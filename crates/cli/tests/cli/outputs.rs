@@ -290,3 +290,25 @@ fn folders_made_for_a_report_go_when_the_run_fails() {
     desk.run("dedup in.jsonl -o new.jsonl --report nx/ny --text-field missing --max-rejects 0").exit(2);
     assert_eq!(desk.names(), ["in.jsonl", "out.jsonl"]);
 }
+
+/// A night's work would be lost if the kind of an output were known at the end only.
+#[test]
+fn a_file_in_the_place_of_a_folder_is_refused_before_the_work() {
+    let desk = Desk::with("letters/a.txt", prose(1, 60));
+    desk.write("in.jsonl", record("a", "one two three"));
+    desk.write("file", "precious");
+    for command in [
+        "dedup letters -o file/",
+        "dedup letters -o file/ --force",
+        "dedup in.jsonl -o out.jsonl --report file",
+        "dedup in.jsonl -o out.jsonl --work file",
+    ] {
+        let run = desk.run(command).exit(2);
+        assert!(
+            run.err.contains("it is a file\n\nhint: name a folder that does not exist yet"),
+            "{command}: {run}"
+        );
+        assert_eq!(desk.text("file"), "precious");
+        assert!(!desk.names().contains(&"out.jsonl".to_owned()), "{command}");
+    }
+}

@@ -112,6 +112,9 @@ fn the_page_of_an_annotated_run_says_marked() {
         assert!(page.contains(part), "{part} is not in {page}");
     }
     assert!(!page.contains("removed"), "{page}");
+    assert_eq!(desk.json("report/summary.json")["annotated"], true);
+    desk.run("dedup in.jsonl -o plain.jsonl --report plain").exit(2);
+    assert_eq!(desk.json("plain/summary.json")["annotated"], false);
 }
 
 /// References are compared with and not counted, neither their documents nor what was rejected of them.

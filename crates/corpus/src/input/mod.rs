@@ -329,12 +329,22 @@ impl Resolver<'_> {
     ) -> Result<()> {
         let (all, skips) = (files.len(), self.beside.skips);
         self.beside.first_of_input = None;
+        let archives = skip::archives(folder, files.iter().map(|file| &*file.relative));
         for file in files {
             if self.observer.cancelled() {
                 return Err(Error::new(ErrorKind::Cancelled));
             }
             let name = format!("{prefix}{}", file.name);
             let path = folder.join(file.relative);
+            if let Some(archive) = archives.iter().find(|archive| path.starts_with(folder.join(archive))) {
+                let name = format!("{prefix}{}", slashed(&archive.to_string_lossy()));
+                self.beside.skip(
+                    name.trim_end_matches('/').to_owned(),
+                    &folder.join(archive),
+                    SkipReason::Archive,
+                );
+                continue;
+            }
             if let Some(reason) = skip::by_name(&file.name, beside_records) {
                 self.beside.skip(name, &path, reason);
                 continue;

@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::extract::{Recognised, recognise};
@@ -38,6 +39,8 @@ pub enum SkipReason {
     Empty,
     /// The file is of no known format, and holds more NUL bytes than a text does.
     Binary,
+    /// It is an archive of Minwise, a folder that people often make beside their documents.
+    Archive,
 }
 
 impl SkipReason {
@@ -49,6 +52,7 @@ impl SkipReason {
             Self::LeftBeside => "left_beside",
             Self::Empty => "empty",
             Self::Binary => "binary",
+            Self::Archive => "archive",
         }
     }
 }
@@ -61,6 +65,7 @@ impl fmt::Display for SkipReason {
             Self::LeftBeside => "it is a marker or checksum file of the program that wrote the records",
             Self::Empty => "it is empty",
             Self::Binary => "it is binary, and of no known format",
+            Self::Archive => "it is an archive of Minwise",
         })
     }
 }
@@ -114,6 +119,20 @@ pub(super) fn by_name(name: &str, beside_records: bool) -> Option<SkipReason> {
     } else {
         None
     }
+}
+
+/// The first line of the file `header` of every archive. The format of archives belongs to a crate that uses this one.
+const ARCHIVE: &[u8] = b"minwise index\n";
+
+/// The folders that are archives, of the folders with these files.
+pub(super) fn archives<'a>(folder: &Path, files: impl Iterator<Item = &'a Path>) -> Vec<PathBuf> {
+    let is_header = |path: &&Path| {
+        let mut begin = [0; ARCHIVE.len()];
+        path.file_name().is_some_and(|name| name == "header")
+            && fs_err::File::open(folder.join(path)).is_ok_and(|mut file| file.read_exact(&mut begin).is_ok())
+            && begin == ARCHIVE
+    };
+    files.filter(is_header).filter_map(|path| Some(path.parent()?.to_owned())).collect()
 }
 
 /// Whether a file may be a text, by its first bytes and its name. Other kinds of documents may hold NUL bytes.

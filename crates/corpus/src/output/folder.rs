@@ -6,7 +6,8 @@ use std::path::{Component, Path, PathBuf};
 use tempfile::TempDir;
 
 use super::{
-    OLD, Output, Overwrite, RunTag, existing_parent, exists, parent_of, prefix_of, sync_folder, temporary,
+    OLD, Output, Overwrite, RunTag, existing_parent, exists, parent_of, prefix_of, refuse_file, sync_folder,
+    temporary,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::os_error;
@@ -47,11 +48,8 @@ impl OutputFolder {
     /// # Errors
     /// Fails as [`create`](Self::create) does.
     pub fn create_for(path: &Path, overwrite: Overwrite, tag: Option<RunTag>) -> Result<Self> {
+        refuse_file(path)?;
         match fs_err::metadata(path) {
-            Ok(there) if !there.is_dir() => {
-                let path = path.to_string_lossy().into_owned();
-                return Err(Error::new(ErrorKind::WrongOutputKind { path, found: "a file" }));
-            }
             Ok(_) if overwrite == Overwrite::Refuse && !is_empty(path)? => return Err(exists(path)),
             // A folder cannot take the place of a link. A slash at the end of the path would follow the link.
             Err(_) if path.components().as_path().is_symlink() => {

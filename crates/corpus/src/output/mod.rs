@@ -123,6 +123,19 @@ fn existing_parent(path: &Path) -> Result<PathBuf> {
     Err(Error::new(ErrorKind::NoParent { path, parent }))
 }
 
+/// Refuses a path at which a folder is to be made or filled, if a file is there.
+///
+/// # Errors
+/// Fails with [`ErrorKind::WrongOutputKind`] if the path is that of a file.
+pub fn refuse_file(path: &Path) -> Result<()> {
+    // Of a file, the system finds nothing at a path that ends in a slash.
+    if !fs_err::metadata(path.components().as_path()).is_ok_and(|there| !there.is_dir()) {
+        return Ok(());
+    }
+    let path = path.to_string_lossy().into_owned();
+    Err(Error::new(ErrorKind::WrongOutputKind { path, found: "a file" }))
+}
+
 fn exists(path: &Path) -> Error {
     Error::new(ErrorKind::OutputExists { path: path.to_string_lossy().into_owned() })
 }

@@ -58,6 +58,8 @@ pub struct Summary {
     pub removed: u64,
     /// Those of them whose shingles equal the kept one's.
     pub removed_equal: u64,
+    /// Whether every document was written, with a mark on those that count as removed.
+    pub annotated: bool,
     /// Records of the inputs that were not taken in.
     pub rejected: u64,
     /// Files of inputs and references that were skipped because they are no documents. Nothing of them is written.
@@ -143,6 +145,7 @@ impl Summary {
             kept: documents - removed,
             removed,
             removed_equal: decisions.equal,
+            annotated: false,
             rejected,
             skipped_files: corpus.skipped().len() as u64,
             skipped_records,

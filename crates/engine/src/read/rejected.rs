@@ -34,14 +34,25 @@ impl RejectedRecords {
 
     pub(crate) fn new(documents: &Documents, rejected: &Rejects, corpus: &Corpus) -> Self {
         let all = rejected.first();
-        let wrong_encoding = |rejected: &Rejected| rejected.reason == "invalid_utf8";
-        let not_a_line = |rejected: &Rejected| matches!(&*rejected.reason, "invalid_json" | "not_an_object");
-        let hint = if documents.is_empty() && !all.is_empty() && all.iter().all(not_a_line) {
+        let reasons: Vec<&str> = all.iter().map(|rejected| &*rejected.reason).collect();
+        let hint = Self::hint_for(corpus.layout(), &reasons, documents.is_empty());
+        Self::listed(rejected.len(), all, hint, corpus)
+    }
+
+    /// A hint for the [codes](minwise_corpus::RejectReason::code) of the first rejected records, if they suggest one. `is_all` says
+    /// that no record of the run was read.
+    #[must_use]
+    pub fn hint_for(layout: Layout, reasons: &[&str], is_all: bool) -> Option<Sentence> {
+        let wrong_encoding = |reason: &&str| *reason == "invalid_utf8";
+        let not_a_line = |reason: &&str| matches!(*reason, "invalid_json" | "not_an_object");
+        if reasons.is_empty() {
+            None
+        } else if is_all && reasons.iter().all(not_a_line) {
             Some(
                 "JSONL has one object per line: `jq -c '.[]' FILE` makes it of a list, and `jq -c . FILE` of objects that take several lines"
                     .into(),
             )
-        } else if corpus.layout() == Layout::Texts && all.iter().any(wrong_encoding) {
+        } else if layout == Layout::Texts && reasons.iter().any(wrong_encoding) {
             Some(
                 Sentence::new()
                     .setting_to("encoding", "auto")
@@ -49,15 +60,15 @@ impl RejectedRecords {
                     .setting_to("encoding", "latin-1")
                     .text(" reads texts that are not UTF-8"),
             )
-        } else if !all.is_empty() && all.iter().all(wrong_encoding) {
+        } else if reasons.iter().all(wrong_encoding) {
             Some(
-                "records are read as UTF-8: `iconv -f latin1 -t utf-8 FILE > NEW` converts a file, or `-f utf-16` if it is UTF-16"
-                    .into(),
+                Sentence::from("records are always read as UTF-8, and ")
+                    .setting("encoding")
+                    .text(" is for files of text: `iconv -f latin1 -t utf-8 FILE > NEW` converts a file, or `-f utf-16` if it is UTF-16"),
             )
         } else {
             None
-        };
-        Self::listed(rejected.len(), all, hint, corpus)
+        }
     }
 
     fn listed(count: u64, all: &[Rejected], hint: Option<Sentence>, corpus: &Corpus) -> Self {

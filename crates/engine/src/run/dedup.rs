@@ -184,7 +184,8 @@ impl DedupRun {
         let compression = targets.compression();
         let decisions = decide(&corpus, &reading, &plan, &stopwatch, targets.written_early(), compression)?;
         stopwatch.turn_to(Stage::Write);
-        let summary = Summary::new(&corpus, &reading, &decisions, &plan);
+        let mut summary = Summary::new(&corpus, &reading, &decisions, &plan);
+        summary.annotated = outputs.annotate;
         let findings = Findings {
             corpus: &corpus,
             reading: &reading,

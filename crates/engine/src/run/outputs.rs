@@ -547,6 +547,7 @@ pub(super) struct NewFolder(Vec<PathBuf>);
 
 impl NewFolder {
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
+        minwise_corpus::refuse_file(path)?;
         let missing =
             path.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
         let missing = missing.map(Path::to_owned).collect();

@@ -137,7 +137,7 @@ fn samples_of_everything_are_shown() {
         .into();
     assert!(order.is_sorted());
     for part in [
-        "<bdi>d63</bdi></th><td data-name=\"why\">no words to compare</td>",
+        "<bdi>d63</bdi></th><td data-name=\"why\">has no words</td>",
         "<bdi>d64</bdi></th><td data-name=\"why\">among the shortest</td>",
         "<bdi>d65</bdi></th><td data-name=\"why\">97.91 % of its 48 shingles are repeats</td>",
         "nfkc+casefold / words:3 / minhash:96 / seed:1",
@@ -158,7 +158,7 @@ fn what_the_caller_knows_is_shown_too() {
     let with = page(&documents, &settings, &extras);
     for part in [
         "<dt>measured recall</dt><dd>98.76 %</dd>",
-        "its 95 % confidence interval from 95.00 % to 99.90 %",
+        "The point is the measured recall, 98.76 % (95.00 % to 99.90 % with 95 % confidence).",
         "<circle class=\"measured\"",
         "minwise dedup &#39;&lt;in&gt;.jsonl&#39;",
         "<th scope=\"row\">read</th><td class=\"number\" data-name=\"seconds\">1.50</td>",
@@ -166,6 +166,13 @@ fn what_the_caller_knows_is_shown_too() {
     ] {
         assert!(with.contains(part), "{part} is not in {with}");
     }
+    // The interval of a complete audit is one value, and is not printed.
+    let exact =
+        page(&documents, &settings, &Extras::default().measured_recall(MeasuredRecall::new(1.0, 1.0, 1.0)));
+    assert!(
+        exact.contains("The point is the measured recall, 100 %.") && !exact.contains("95 % confidence"),
+        "{exact}"
+    );
     let (before, rest) = with.split_once(THIS_RUN[0]).unwrap();
     let (this_run, after) = rest.split_once(THIS_RUN[1]).unwrap();
     assert!(this_run.contains("1.50") && !before.contains("1.50") && !after.contains("1.50"));

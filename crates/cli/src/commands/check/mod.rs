@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use minwise::figure::{counted, grouped, probability, subject};
+use minwise::figure::{counted, grouped, probability, read_share, subject};
 use minwise::weight::{MostDocuments, Weighting};
 use minwise_corpus::{
     Corpus, FieldPath, Format, Input, InputFormat, Layout, Nulls, Output, ReadOptions, Scratch, visible,
@@ -132,15 +132,21 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     lines.line("checked", format!("{}: {} with matches", counted(checked, "document"), grouped(found)));
     lines.line("rejected", counted(rejects.count(), "record"));
     lines.optional("skipped", summary::skipped(skipped_files, skipped, args.messages.verbose));
-    lines.line("guarantee", guarantee(&options, index.settings(), recall));
+    // A guarantee about no document would be read as one about the documents that were rejected.
+    lines.optional("guarantee", (checked > 0).then(|| guarantee(&options, index.settings(), recall)));
     if let Some(path) = &args.report {
         lines.line("wrote", format!("the report to `{}`", visible(path)));
     }
     lines.line("time", summary::time(started.elapsed(), checked, 0));
     printer.note(&lines.to_string());
     printer.skipped(corpus.skipped());
-    let are_permitted =
-        rejects.finish(list, permitted, printer, ["it was not checked", "they were not checked"])?;
+    let are_permitted = rejects.finish(
+        (&corpus, checked),
+        list,
+        permitted,
+        printer,
+        ["it was not checked", "they were not checked"],
+    )?;
     Ok(match (are_permitted, found) {
         (false, _) => Exit::Error,
         (true, 1..) => Exit::Finding,
@@ -244,7 +250,11 @@ fn match_options(args: &MatchArgs, problems: &mut FlagProblems) -> CheckOptions 
     options.date_field.clone_from(&args.date_field);
     for problem in options.problems() {
         let option = problem.option.replace('_', "-");
-        problems.add(format!("`--{option}`: `{}` is not {}", problem.given, problem.expected), None);
+        // People who type 50 mean a percentage.
+        let share = read_share(&format!("{}%", problem.given)).filter(|share| (0.1..=1.0).contains(share));
+        let share = share.filter(|_| ["threshold", "containment"].contains(&&*option));
+        let hint = share.map(|share| format!("`--{option} {share}` is {} %", problem.given));
+        problems.add(format!("`--{option}`: `{}` is not {}", problem.given, problem.expected), hint);
     }
     options
 }

@@ -12,7 +12,7 @@ const HEAD: &str = "\
 This page lists every command of Minwise with its arguments, options, defaults and examples. `minwise COMMAND --help` prints the
 same text. `cargo x docs` generates the page from the definition of the command (`minwise generate reference`).
 
-The exit code is 0 if all went well, 1 for a finding (`check` found something, `compare` found less similarity than the
+The exit code is 0 if all went well, 1 for a finding (`check` found something, `compare` found a similarity below the
 threshold, `index check` found damage), 2 after an error or if records were rejected, and 130 after Ctrl-C.
 [Codes](codes.md) lists the errors.
 

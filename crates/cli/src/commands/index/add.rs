@@ -130,8 +130,11 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     if !sheet.is_empty() && named.into_inner() < sheet.len() as u64 {
         unnamed(&index, &sheet, printer)?;
     }
-    let hints = ["it is not in the archive; all others are", "they are not in the archive; all others are"];
-    let are_permitted = rejects.finish(list, permitted, printer, hints)?;
+    let hints = match read {
+        0 => ["it is not in the archive", "they are not in the archive"],
+        _ => ["it is not in the archive; all others are", "they are not in the archive; all others are"],
+    };
+    let are_permitted = rejects.finish((&corpus, read), list, permitted, printer, hints)?;
     Ok(if are_permitted { Exit::Done } else { Exit::Error })
 }
 

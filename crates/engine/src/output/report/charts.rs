@@ -177,9 +177,8 @@ pub(super) fn s_curve(
     if let Some(expected) = expected {
         about += &format!(" Expected recall {}.", probability(expected));
     }
-    if let Some(MeasuredRecall { value, low, high }) = measured {
-        let [value, low, high] = [*value, *low, *high].map(probability);
-        about += &format!(" Measured recall {value}, between {low} and {high}.");
+    if let Some(measured) = measured {
+        about += &format!(" Measured recall {measured}.");
     }
     let mut out = frame.open("The S-curve of the bands", &about, "probability", 0.2, threshold);
     let mut path = String::new();
@@ -263,12 +262,21 @@ mod tests {
         assert!(!without.contains("measured") && !without.contains("xpected"), "{without}");
         let measured = MeasuredRecall { value: 0.5, low: 0.25, high: 0.75 };
         let with = s_curve(&curve, 0.8, Some(0.999), Some(&measured));
-        assert!(with.contains("Measured recall 50.00 %, between 25.00 % and 75.00 %."), "{with}");
+        assert!(
+            with.contains("Measured recall 50.00 % (25.00 % to 75.00 % with 95 % confidence)."),
+            "{with}"
+        );
         // 0.9 of 372 pixels, half of 200.
         assert!(with.contains("cx=\"388.8\" cy=\"124.0\""), "{with}");
         let near = MeasuredRecall { value: 0.999_97, low: 0.999_96, high: 1.0 };
         let with = s_curve(&curve, 0.8, Some(0.999_97), Some(&near));
-        assert!(with.contains("Expected recall above 99.99 %. Measured recall above 99.99 %"), "{with}");
+        assert!(
+            with.contains("Measured recall above 99.99 % (at least 99.99 % with 95 % confidence)."),
+            "{with}"
+        );
+        let exact = MeasuredRecall { value: 1.0, low: 1.0, high: 1.0 };
+        let with = s_curve(&curve, 0.8, Some(0.999_97), Some(&exact));
+        assert!(with.contains("Expected recall above 99.99 %. Measured recall 100 %."), "{with}");
         assert!(s_curve(&Curve::CERTAIN, 0.8, Some(1.0), None).contains("it is 100 % at the threshold 0.8"));
     }
 }

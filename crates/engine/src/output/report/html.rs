@@ -4,7 +4,9 @@
 //! characters are shown as escapes: HTML has no way to write most of them, and those that turn the reading direction
 //! round could make a text look like another one.
 
-pub(super) use minwise::figure::{counted, grouped, probability, similarity, size as bytes, subject};
+pub(super) use minwise::figure::{
+    counted, grouped, lower_bound, probability, similarity, size as bytes, subject,
+};
 use minwise_corpus::{Quotes, escape_html, visible};
 
 /// Characters of an id that are shown.

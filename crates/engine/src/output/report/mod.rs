@@ -23,9 +23,11 @@ mod pairs;
 mod sources;
 mod strange;
 
+use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
+use minwise::figure::{interval, probability};
 use minwise::{Observer, escape_field};
 use minwise_corpus::{CompleteOutput, Corpus, Output, Overwrite, RunTag};
 use serde::Serialize;
@@ -84,7 +86,7 @@ impl Extras {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct MeasuredRecall {
-    /// The share of near-duplicate pairs of a sample that became candidates.
+    /// Of the documents that repeat a kept one, the share that was removed.
     pub value: f64,
     /// The low end of its interval.
     pub low: f64,
@@ -97,6 +99,14 @@ impl MeasuredRecall {
     #[must_use]
     pub fn new(value: f64, low: f64, high: f64) -> Self {
         Self { value, low, high }
+    }
+}
+
+/// The recall in percent, with its interval unless it is exact.
+impl fmt::Display for MeasuredRecall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&probability(self.value))?;
+        interval(self.low, self.high).map_or(Ok(()), |interval| write!(f, " ({interval})"))
     }
 }
 

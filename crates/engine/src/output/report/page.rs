@@ -13,7 +13,9 @@
 use std::time::Duration;
 
 use super::charts::{SimilarityCounts, histogram, s_curve};
-use super::html::{self, TableColumn, bytes, counted, escape, grouped, probability, subject, table};
+use super::html::{
+    self, TableColumn, bytes, counted, escape, grouped, lower_bound, probability, subject, table,
+};
 use super::sources::{Fate, SourceCounts};
 use super::strange::Strange;
 use super::{ByKeeper, Extras, Report, Summary, ThisRun, clusters, pairs};
@@ -121,11 +123,11 @@ fn recalls(summary: &Summary, extras: &Extras) -> impl Iterator<Item = (&'static
     let expected = summary.expected_recall;
     let low = summary.expected_recall_low.filter(|&low| expected.is_some_and(|expected| low < expected));
     let all = [
-        ("expected recall", expected),
-        ("recall is at least", low),
-        ("measured recall", extras.measured_recall.map(|measured| measured.value)),
+        ("expected recall", expected.map(probability)),
+        ("recall is at least", low.map(lower_bound)),
+        ("measured recall", extras.measured_recall.map(|measured| probability(measured.value))),
     ];
-    all.into_iter().filter_map(|(name, recall)| Some((name, probability(recall?))))
+    all.into_iter().filter_map(|(name, recall)| Some((name, recall?)))
 }
 
 /// What is to be known about an audit besides the recall that it measured.
@@ -207,8 +209,8 @@ fn counts(run: &Findings<'_>, extras: &Extras) -> String {
     for (number, one, several) in [
         (
             summary.without_shingles,
-            "has no words to compare, and is a duplicate only of the same text",
-            "have no words to compare, and are duplicates only of the same text",
+            "has no words, so only a document with the same text is its duplicate",
+            "have no words, so only documents with the same text are their duplicates",
         ),
         (
             summary.repaired,
@@ -250,14 +252,9 @@ fn charts(run: &Findings<'_>, extras: &Extras) -> String {
             format!("Candidates were found by {}, which misses no pair by chance", escape(&summary.search))
         }
     };
-    let measured = extras.measured_recall.map_or(String::new(), |measured| {
-        format!(
-            " The point is the measured recall, {}, with its 95 % confidence interval from {} to {}.",
-            probability(measured.value),
-            probability(measured.low),
-            probability(measured.high),
-        )
-    });
+    let measured = extras
+        .measured_recall
+        .map_or(String::new(), |measured| format!(" The point is the measured recall, {measured}."));
     let expected = summary.expected_recall.map_or(String::new(), |recall| {
         format!(" The dotted line is the expected recall of this run, {}.", probability(recall))
     });

@@ -49,7 +49,7 @@ impl Strange {
             rows.push(row(run, document, "among the shortest".to_owned())?);
         }
         for document in self.without_shingles {
-            rows.push(row(run, document, "no words to compare".to_owned())?);
+            rows.push(row(run, document, "has no words".to_owned())?);
         }
         for (_, document) in self.longest.into_items() {
             rows.push(row(run, document, "among the longest".to_owned())?);
@@ -73,8 +73,8 @@ impl Strange {
         ];
         let looked_at = sample(run.reading.references.into(), run.reading.documents.len() as u64).count();
         Ok(format!(
-            "<p>The table has the shortest documents, documents without words to compare, the longest documents, and the \
-             documents that repeat themselves most, in a sample of {}.</p>\n{}",
+            "<p>The table has the shortest documents, documents without words, the longest documents, and the documents that repeat \
+             themselves most. The last are of a sample of {}.</p>\n{}",
             counted(looked_at as u64, "document"),
             table("Documents that are unlike the others", &columns, &rows)
         ))

@@ -252,6 +252,7 @@ pub fn refuse(folder: &Path, resume: bool) -> Result<(), Error> {
     if !folder.exists() {
         return Ok(());
     }
+    minwise_corpus::refuse_file(folder)?;
     let strange = others(folder)?;
     let begun = is_begun(folder);
     if (begun || !strange.is_empty()) && !resume {

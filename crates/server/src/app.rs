@@ -1,4 +1,4 @@
-//! The router: all routes, the layers that every request passes, and the OpenAPI description of the routes.
+//! The router: all routes, the layers that every request passes, and the `OpenAPI` description of the routes.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;

@@ -81,14 +81,14 @@ pub(crate) struct Overview {
 
 #[derive(Debug, Default)]
 struct Surveys {
-    last: Option<Survey>,
+    last: Option<FinishedSurvey>,
     /// The survey that runs. Its value changes when the survey ends.
     running: Option<watch::Receiver<()>>,
 }
 
 /// A survey that has ended.
 #[derive(Debug)]
-struct Survey {
+struct FinishedSurvey {
     /// Number of changes of the archive before the survey.
     changes: u64,
     ended: Instant,
@@ -136,7 +136,8 @@ impl Overview {
             // The log has an error already. The next request begins another survey.
             if let Ok(data) = data {
                 let data = Arc::new(data);
-                surveys.last = Some(Survey { changes, ended: Instant::now(), time: begun.elapsed(), data });
+                surveys.last =
+                    Some(FinishedSurvey { changes, ended: Instant::now(), time: begun.elapsed(), data });
             }
             drop(surveys);
             ended.send_replace(());

@@ -42,12 +42,13 @@ pub(crate) struct ClusterAnswer {
     /// Id of the keeper, the document that was added first.
     keeper: String,
     /// The keeper, then the others, most similar first, up to 1000.
-    members: Vec<ClusterMember>,
+    members: Vec<MemberAnswer>,
 }
 
 /// A document of a cluster.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ClusterMember {
+#[schema(as = ClusterMember)]
+pub(crate) struct MemberAnswer {
     /// Id of the document.
     id: String,
     /// Title of the document, or null.
@@ -62,8 +63,8 @@ impl From<Cluster> for ClusterAnswer {
     fn from(cluster: Cluster) -> Self {
         let size = cluster.members.len() + 1;
         let keeper = cluster.keeper.id.clone();
-        let first = ClusterMember { id: cluster.keeper.id, title: cluster.keeper.title, similarity: 1.0 };
-        let others = cluster.members.into_iter().map(|member| ClusterMember {
+        let first = MemberAnswer { id: cluster.keeper.id, title: cluster.keeper.title, similarity: 1.0 };
+        let others = cluster.members.into_iter().map(|member| MemberAnswer {
             id: member.entry.id,
             title: member.entry.title,
             similarity: member.similarity,

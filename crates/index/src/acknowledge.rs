@@ -1,26 +1,26 @@
-//! How a change becomes one that was acknowledged: in one place, because the order is what a crash leaves behind.
+//! Acknowledgement of a change. All changes come here, because the order of the steps decides what a crash leaves.
 //!
-//! 1. The change and the counters go to disk together. If that fails, nothing has happened.
-//! 2. Whoever writes next goes on from there. It has to, even if the next step fails: the change is in the store.
-//! 3. The number of the change is noted outside of the store. A note is never ahead of the store, because an index with one
-//!    that is has lost what it acknowledged.
+//! 1. The change and the counters are synced to disk together. If that fails, the index is unchanged.
+//! 2. The counters in memory become those of the change, even if the next step fails, because the change is in the store.
+//! 3. The number of the change is written outside of the store. This number is never ahead of the store, because an index that finds it
+//!    ahead reports that acknowledged changes are lost.
 
 use crate::error::Result;
 use crate::index::{Index, WriteState};
 use crate::store::{Change, IndexCounts};
 
-/// What becomes of the shingles that are not in the frequencies yet.
+/// The effect of a change on the shingles that are not in the table of frequencies yet.
 pub(crate) enum PendingCounts {
-    /// They stay.
+    /// The shingles stay.
     Same,
-    /// These join them.
+    /// These shingles are appended.
     More(Vec<u64>),
-    /// They are not held any more: those of documents that are not counted are read when they are needed.
+    /// The shingles are dropped from memory. Those of documents that are not counted are read again when they are needed.
     Dropped,
 }
 
 impl Index {
-    /// Makes a change, and returns when it is on disk and acknowledged.
+    /// Commits a change. When this returns, the change is on disk and acknowledged.
     pub(crate) fn acknowledge(
         &self,
         writer: &mut WriteState,

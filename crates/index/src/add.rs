@@ -23,23 +23,23 @@ use crate::settings::Texts;
 use crate::store::{Change, KeyspaceName, View};
 use crate::text::TextCompressor;
 
-/// Bytes that a text may have.
-const MOST_BYTES: usize = 1 << 30;
+/// Maximum number of bytes of a text.
+const MAX_TEXT_BYTES: usize = 1 << 30;
 
-/// Documents of a large batch.
+/// Number of documents of a full batch.
 pub(crate) const FULL: usize = 1 << 14;
-/// Bytes of text of a large batch.
+/// Bytes of text of a full batch.
 pub(crate) const FULL_BYTES: u64 = 64 << 20;
 
-/// What became of documents that were added.
+/// Numbers of documents that were added.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Added {
-    /// Documents with ids that the index did not have.
+    /// Number of documents whose ids were new.
     pub new: u64,
-    /// Documents that took the place of others with the same id.
+    /// Number of documents that replaced one with the same id.
     pub replaced: u64,
-    /// Documents that the index has as they are, so that nothing was written of them.
+    /// Number of documents that the index already had with the same text, title and metadata. They are not written again.
     pub unchanged: u64,
 }
 
@@ -51,29 +51,30 @@ impl AddAssign for Added {
     }
 }
 
-/// Documents with everything that is to be written of them.
+/// Prepared documents, ready to be written.
 #[derive(Debug, Default)]
 pub struct DocumentBatch(pub(crate) Vec<DocumentWrite>);
 
 impl DocumentBatch {
-    /// How many there are.
+    /// Returns the number of documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no documents.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Puts the documents of another batch behind these, so that they are added together.
+    /// Appends the documents of another batch.
     pub fn append(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 
-    /// Whether it is large enough to be added. A change of many documents takes less time and less room than many of few.
+    /// Whether the batch is large enough to be committed. One change of many documents takes less time and disk space than many small
+    /// changes.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.len() >= FULL || self.0.iter().map(|document| document.record.bytes).sum::<u64>() >= FULL_BYTES
@@ -82,7 +83,7 @@ impl DocumentBatch {
     /// Gives a document the id, title and metadata of another one.
     ///
     /// # Panics
-    /// If there is no such document.
+    /// Panics if `at` is not below the number of documents.
     pub fn describe(&mut self, at: usize, as_is: &NewDocument) {
         let record = &mut self.0[at].record;
         record.id.clone_from(&as_is.id);
@@ -91,7 +92,7 @@ impl DocumentBatch {
     }
 }
 
-/// A document with everything that is written of it.
+/// A prepared document.
 #[derive(Debug)]
 pub(crate) struct DocumentWrite {
     pub(crate) record: DocumentRow,
@@ -103,21 +104,21 @@ pub(crate) struct DocumentWrite {
     pub(crate) shingles: Vec<u64>,
 }
 
-/// Which documents are written.
+/// The documents of a batch that are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WriteChoice {
-    /// Those that are new or differ from what is there; others keep the time at which they were added.
+    /// Documents that are new or have changed. Unchanged ones keep their time of addition.
     Changed,
-    /// All of them, with the times that they have.
+    /// All documents, with the times of addition in the batch.
     All,
 }
 
 impl Index {
-    /// Adds documents, all of them or none; it returns when they are on disk. Of several with one id the last is added. One that
-    /// is there already, with the same text and all else that is known of it, stays as it is.
+    /// Adds documents, all of them or none. When this returns, they are on disk. If several documents have one id, the last is added. A
+    /// document that the index already has, with the same text, title, metadata and marks, is not written again.
     ///
-    /// The time of addition is now, and all cores prepare the documents. [`add`](Self::add) is told the time and the number of
-    /// threads.
+    /// The time of addition is now, and all cores prepare the documents. [`add`](Self::add) takes the time and the number of threads as
+    /// arguments.
     ///
     /// ```
     /// use minwise_index::{Index, IndexSettings, NewDocument};
@@ -128,7 +129,7 @@ impl Index {
     /// let documents = [NewDocument::new("a", "a rose"), NewDocument::new("b", "a lily")];
     /// assert_eq!(index.add_now(&documents)?.new, 2);
     ///
-    /// // One document has another text than before, the other one is as it was.
+    /// // The text of one document has changed.
     /// let documents = [NewDocument::new("a", "a rose is a rose"), NewDocument::new("b", "a lily")];
     /// let added = index.add_now(&documents)?;
     /// assert_eq!((added.new, added.replaced, added.unchanged), (0, 1, 1));
@@ -170,18 +171,18 @@ impl Index {
         self.put(batch, WriteChoice::Changed, observer)
     }
 
-    /// The error with which every index refuses this document, because of its id or the length of its text; `None` if it can be
-    /// added.
+    /// Returns the error with which every index refuses this document because of its id or the length of its text, or `None` if it can
+    /// be added.
     #[must_use]
     pub fn refuses(document: &NewDocument) -> Option<Error> {
         let (id, bytes) = (&document.id, document.text.len());
         let too_long =
-            || (bytes > MOST_BYTES).then(|| ErrorKind::TextTooLong { id: id.clone(), bytes }.into());
+            || (bytes > MAX_TEXT_BYTES).then(|| ErrorKind::TextTooLong { id: id.clone(), bytes }.into());
         Self::check_id(id).err().or_else(too_long)
     }
 
-    /// Prepares documents to be added: makes their shingles, sketches and fingerprints, and compresses their texts. It changes
-    /// nothing, so that some threads can prepare documents while another one [commits](Self::commit) those before. `added` is the
+    /// Prepares documents: computes shingles, sketches and fingerprints, and compresses texts. The index is unchanged, so some threads
+    /// can prepare documents while another one [commits](Self::commit) earlier ones. `added` is the
     /// time of addition, in seconds of the epoch.
     ///
     /// # Errors
@@ -197,9 +198,9 @@ impl Index {
         threads: usize,
         observer: &dyn Observer,
     ) -> Result<DocumentBatch> {
-        /// Documents that a thread takes at a time.
-        const SOME: usize = 16;
-        if let Some(long) = documents.iter().find(|document| document.text.len() > MOST_BYTES) {
+        /// Number of documents that a thread takes at a time.
+        const PORTION: usize = 16;
+        if let Some(long) = documents.iter().find(|document| document.text.len() > MAX_TEXT_BYTES) {
             let (id, bytes) = (long.id.clone(), long.text.len());
             return Err(ErrorKind::TextTooLong { id, bytes }.into());
         }
@@ -209,8 +210,8 @@ impl Index {
             let mut done = vec![];
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(some) = documents.chunks(SOME).nth(number) else { return done };
-                for (at, document) in (SOME * number..).zip(some) {
+                let Some(some) = documents.chunks(PORTION).nth(number) else { return done };
+                for (at, document) in (PORTION * number..).zip(some) {
                     if observer.cancelled() {
                         return done;
                     }
@@ -218,7 +219,7 @@ impl Index {
                 }
             }
         };
-        let threads = threads.clamp(1, documents.len().div_ceil(SOME).max(1));
+        let threads = threads.clamp(1, documents.len().div_ceil(PORTION).max(1));
         let mut done = if threads == 1 {
             work()
         } else {
@@ -275,7 +276,7 @@ impl Index {
         }
     }
 
-    /// Adds documents that were prepared, as [`Index::add`] does.
+    /// Adds prepared documents, as [`Index::add`] does.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::BadId`] if an id is empty, has more than 1024 bytes or a control character, with
@@ -316,7 +317,7 @@ impl Index {
             go_on(observer)?;
             let old = self.number(&view, &document.record.id)?;
             if let (Some(old), WriteChoice::Changed) = (old, which)
-                && self.has_as_it_is(&view, old, &document)?
+                && self.is_unchanged(&view, old, &document)?
             {
                 added.unchanged += 1;
                 continue;
@@ -357,13 +358,13 @@ impl Index {
         put_postings(&mut change, KeyspaceName::Fingerprints, state.sequence, fingerprints);
         go_on(observer)?;
         self.acknowledge(&mut writer, change, state, PendingCounts::More(pending))?;
-        // The documents are there, whatever becomes of their counts: those are tried again with the next ones.
+        // The documents are acknowledged. If counting them fails, the next change counts them.
         let _ = self.count_pending(&mut writer);
         Ok(added)
     }
 
-    /// Whether the document of a number is this one in everything but when it was added.
-    fn has_as_it_is(&self, view: &View<'_>, number: u32, document: &DocumentWrite) -> Result<bool> {
+    /// Whether the document with a number is equal to this one, except for the time of addition.
+    fn is_unchanged(&self, view: &View<'_>, number: u32, document: &DocumentWrite) -> Result<bool> {
         let Some(there) = self.record(view, number)? else { return Ok(false) };
         let (said, new) = (&there, &document.record);
         if (said.content, said.bytes, &said.title, &said.metadata, &said.marks)
@@ -371,7 +372,7 @@ impl Index {
         {
             return Ok(false);
         }
-        // A hash says that texts differ, and not that they are the same.
+        // Equal hashes do not prove that texts are equal, so the texts are compared.
         let (space, stored) = match self.settings.texts {
             Texts::Kept => (KeyspaceName::Texts, &document.text),
             Texts::LeftOut => (KeyspaceName::Sets, &document.set),
@@ -379,7 +380,7 @@ impl Index {
         Ok(view.get(space, &number.to_be_bytes())?.as_ref() == Some(stored))
     }
 
-    /// Puts the documents that are not in the frequencies yet there, once they are enough for a window.
+    /// Adds the pending documents to the table of frequencies, if they fill a window.
     fn count_pending(&self, writer: &mut WriteState) -> Result<()> {
         if writer.pending.1.len() < WINDOW {
             return Ok(());
@@ -388,7 +389,7 @@ impl Index {
         let mut table = self.stored_frequencies(&view)?;
         let mut state = writer.state;
         let first = writer.pending.0;
-        // Those from before the index was opened.
+        // Documents from before the index was opened are not in memory.
         let (before, mut shingles) = self.shingles_from(&view, state.counted, first)?;
         shingles.extend_from_slice(&writer.pending.1);
         table.count_window(before + u64::from(state.next - first), shingles);
@@ -399,7 +400,7 @@ impl Index {
         self.acknowledge(writer, change, state, PendingCounts::Dropped)
     }
 
-    /// Writes a table of frequencies in place of the one that is there.
+    /// Replaces the table of frequencies.
     pub(crate) fn put_frequencies(&self, change: &mut Change<'_>, table: &CommonFrequencies) -> Result<()> {
         let parts = table.to_parts();
         let end = parts.len() as u32;
@@ -415,7 +416,7 @@ impl Index {
     }
 }
 
-/// Notes the postings of a document, and returns the sums of their digests.
+/// Appends the postings of a document, and returns the sums of their digests.
 pub(crate) fn post(
     document: u32,
     bands: &[u64],

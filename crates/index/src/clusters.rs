@@ -1,7 +1,7 @@
-//! Documents of an index that resemble each other.
+//! Clusters of near-duplicates in an index.
 //!
-//! Documents that agree in a band are candidates, as in a query; whether they are alike is decided exactly. Every member of a
-//! cluster is similar to its keeper, the one that was added first.
+//! Documents that agree in a band are candidates, as in a check, and are compared exactly. Every member of a cluster is similar to its
+//! keeper, the document that was added first.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::record::{DocumentRow, Entry};
 use crate::sets::SetReader;
 use crate::store::{KeyspaceName, View};
 
-/// Kept documents of one band key that a document is compared with.
+/// Maximum number of kept documents per shelf with which a document is compared.
 const FULL: usize = 256;
 /// Memory for shingle sets of one neighbourhood.
 const CACHE_BYTES: usize = 64 << 20;
@@ -27,32 +27,31 @@ const CACHE_BYTES: usize = 64 << 20;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Clusters {
-    /// From this similarity on documents are alike.
+    /// Minimum Jaccard similarity of a document to the keeper of its cluster.
     pub threshold: f64,
     /// The clusters, largest first.
     pub clusters: Vec<Cluster>,
-    /// Clusters beyond those.
+    /// Number of clusters that are not in the list.
     pub further: usize,
-    /// Documents of all clusters.
+    /// Number of documents in all clusters.
     pub documents: u64,
-    /// The probability with which a document of exactly this similarity to a keeper is found, if no band of theirs is crowded.
+    /// The probability with which a document exactly at the threshold is found, unless its shelves are crowded.
     pub recall_at_threshold: f64,
-    /// Documents that stand apart and have a band in common with more such documents than others are compared with: by that
-    /// band those added later were not compared with them.
+    /// Number of documents that share a band with so many others that later documents were not compared with them by this band.
     pub left_out: u64,
 }
 
-/// Documents that are similar to one of them.
+/// A keeper and the documents that are similar to it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Cluster {
-    /// The one that was added first.
+    /// The keeper: the document that was added first.
     pub keeper: Entry,
-    /// The others, most similar first.
+    /// The other documents, most similar first.
     pub members: Vec<ClusterMember>,
 }
 
-/// A document that is similar to a keeper.
+/// A document of a cluster.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ClusterMember {
@@ -62,17 +61,17 @@ pub struct ClusterMember {
     pub similarity: f64,
 }
 
-/// A keeper and the others with their similarities to it, by number.
+/// The number of a keeper, and the numbers of the other documents with their similarities to it.
 type Star = (u32, Vec<(u32, f64)>);
 
-/// What became of one neighbourhood.
+/// The clusters of one neighbourhood.
 struct Stars {
     stars: Vec<Star>,
-    /// Documents that a crowded band left out.
+    /// Number of kept documents on crowded shelves with which later documents were not compared.
     left_out: u64,
 }
 
-/// Documents that agree in some band, by number, one group behind the other.
+/// Groups of documents that share a band key: the numbers of their documents, one group after the other.
 #[derive(Debug, Default)]
 struct BandGroups {
     members: Vec<u32>,
@@ -87,7 +86,7 @@ impl BandGroups {
 }
 
 impl Index {
-    /// The clusters of documents with at least this similarity, the `top` largest.
+    /// Finds the clusters of documents with at least this similarity, and returns the `top` largest.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Setting`](crate::ErrorKind::Setting) unless `threshold` is above 0 and at most 1, with
@@ -109,7 +108,7 @@ impl Index {
                 forest.join(place(pair[0]), place(pair[1]));
             }
         }
-        // The groups of each neighbourhood, by its first document.
+        // The groups of each neighbourhood, by the number of its first document.
         let mut hoods: HashMap<u32, Vec<&[u32]>> = HashMap::new();
         for group in groups.iter() {
             hoods.entry(forest.first(place(group[0]))).or_default().push(group);
@@ -161,7 +160,7 @@ impl Index {
         self.record(view, number)?.ok_or_else(missing)
     }
 
-    /// Documents that have the key of a band in common.
+    /// Returns the groups of documents that share a band key.
     fn groups(&self, view: &View<'_>, observer: &dyn Observer) -> Result<BandGroups> {
         let live = self.live()?;
         let mut groups = BandGroups::default();
@@ -188,7 +187,7 @@ impl Index {
         Ok(groups)
     }
 
-    /// The clusters of one neighbourhood: keepers with their members.
+    /// Finds the clusters of one neighbourhood.
     fn stars(
         &self,
         view: &View<'_>,
@@ -232,7 +231,7 @@ impl Index {
     }
 }
 
-/// How many documents that were kept stand on some shelf behind those that others were compared with.
+/// Counts the kept documents that stand on a shelf after the first `FULL` kept ones.
 fn left_out(shelves: &[Vec<u32>], verdicts: &[Verdict]) -> u64 {
     let mut left_out = vec![false; verdicts.len()];
     for shelf in shelves.iter().filter(|shelf| shelf.len() > FULL) {
@@ -244,25 +243,25 @@ fn left_out(shelves: &[Vec<u32>], verdicts: &[Verdict]) -> u64 {
     left_out.into_iter().filter(|&left_out| left_out).count() as u64
 }
 
-/// How many documents have been looked at.
+/// Progress in documents over all neighbourhoods.
 struct ClusterProgress<'a> {
     progress: Reached<'a>,
-    /// Documents of the neighbourhoods before this one.
+    /// Number of documents of earlier neighbourhoods.
     before: u64,
 }
 
 impl ClusterProgress<'_> {
-    /// A document of this neighbourhood is looked at; an error if the observer asks to stop.
+    /// Reports that a document of this neighbourhood is reached. Fails if the observer cancels.
     fn at(&self, document: u32) -> Result<()> {
         self.progress.reach(self.before + u64::from(document));
         self.progress.go_on()
     }
 }
 
-/// A set of shingles, and for a document without any the key of its text.
+/// A shingle set and, for a document without shingles, the key of its text.
 type Comparable = (ShingleSet, Option<u128>);
 
-/// Compares documents exactly.
+/// The judge, which compares documents exactly.
 struct Exact<'a> {
     index: &'a Index,
     view: &'a View<'a>,

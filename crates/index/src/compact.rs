@@ -1,4 +1,4 @@
-//! Compaction: the postings of many changes become one row each, and what was removed leaves the files.
+//! Compaction: merges the rows of postings of many changes, and removes the data of removed documents from the files.
 
 use minwise::{Observer, Stage};
 
@@ -11,18 +11,18 @@ use crate::progress::{Reached, go_on};
 use crate::sets::SetReader;
 use crate::store::{Change, IndexCounts, KeyspaceName};
 
-/// First bits of hashes that are merged at a time; others may write in between.
-const AT_A_TIME: u32 = 1 << 10;
+/// Number of prefixes of postings that are merged per change. Other threads may write between two changes.
+const PREFIXES_PER_CHANGE: u32 = 1 << 10;
 
-/// Which documents are there.
+/// The set of existing documents.
 pub(crate) struct Live {
     bits: Vec<u64>,
-    /// Documents from this number on came later.
+    /// Documents from this number on were added later. They count as existing.
     end: u32,
 }
 
 impl Live {
-    /// None of those below `end`.
+    /// Returns a set without any document below `end`.
     pub(crate) fn none(end: u32) -> Self {
         Self { bits: vec![0; end.div_ceil(64) as usize], end }
     }
@@ -67,9 +67,9 @@ impl Index {
         Ok(frees_room(journal, rest))
     }
 
-    /// Merges what many changes have written, drops what was removed, and counts frequencies anew if any was.
+    /// Merges the rows of many changes and drops those of removed documents. If documents were removed, counts the frequencies again.
     ///
-    /// Checks go on meanwhile, and changes in between.
+    /// Checks go on meanwhile. Changes wait only while one part is merged.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, after which the index is
@@ -79,11 +79,11 @@ impl Index {
     pub fn compact(&self, observer: &dyn Observer) -> Result<()> {
         let removed = self.store.view().state()?.removed;
         let live = self.live()?;
-        let steps = u64::from(2 * PREFIXES / AT_A_TIME) + 2;
+        let steps = u64::from(2 * PREFIXES / PREFIXES_PER_CHANGE) + 2;
         let progress = Reached::begin(observer, Stage::Compact, steps);
         let mut done = 0;
         for space in [KeyspaceName::Bands, KeyspaceName::Fingerprints] {
-            for first in (0..PREFIXES).step_by(AT_A_TIME as usize) {
+            for first in (0..PREFIXES).step_by(PREFIXES_PER_CHANGE as usize) {
                 go_on(observer)?;
                 self.merge_rows(space, first, &live)?;
                 done += 1;
@@ -99,12 +99,12 @@ impl Index {
         Ok(())
     }
 
-    /// Makes the rows of each of some first bits one row without documents that are gone.
+    /// Merges the rows of each prefix from `first` on into one row, without documents that were removed.
     fn merge_rows(&self, space: KeyspaceName, first: u32, live: &Live) -> Result<()> {
         let mut writer = self.write();
         let view = self.store.view();
         let mut change = self.store.change();
-        for prefix in first..first + AT_A_TIME {
+        for prefix in first..first + PREFIXES_PER_CHANGE {
             let prefix = (prefix as u16).to_be_bytes();
             let (mut keys, mut merged, mut gone) = (vec![], vec![], false);
             view.each(space, &prefix, |key, payload| {
@@ -123,14 +123,14 @@ impl Index {
         if change.len() > 0 {
             let mut state = writer.state;
             state.sequence += 1;
-            // Nobody waits for it: a crash leaves the rows as they were or as they are now.
+            // The change need not be on disk yet, because a crash leaves either the old rows or the new one, and both are right.
             change.commit_lazily(&state)?;
             writer.state = state;
         }
         Ok(())
     }
 
-    /// Counts the frequencies of the documents that are there.
+    /// Counts the frequencies of all existing documents again.
     pub(crate) fn count_again(&self, removed: u64, observer: &dyn Observer) -> Result<()> {
         let view = self.store.view();
         let end = view.state()?.next;
@@ -158,10 +158,10 @@ impl Index {
     }
 }
 
-/// Bytes from which on the storage engine replaces a journal when rows go to files.
+/// Size of a journal from which on the storage engine begins a new one when it writes rows to files.
 const JOURNAL_BYTES: u64 = 64_000_000;
 
-/// Whether compaction frees room, if the journal has so many bytes and all other files so many.
+/// Whether compaction frees disk space, given the bytes of the journal and of all other files.
 fn frees_room(journal: u64, rest: u64) -> bool {
     journal > JOURNAL_BYTES || rest > journal
 }

@@ -1,7 +1,7 @@
-//! In how many documents of an index each shingle occurs.
+//! Document frequencies of shingles.
 //!
-//! The table on disk counts the documents up to some number; those after it are counted when somebody asks, and the sum is
-//! kept until the next change.
+//! The table on disk counts the documents up to some number. Later documents are counted on demand, and the sum is cached until the
+//! next change.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -13,7 +13,7 @@ use crate::sets::SetReader;
 use crate::store::{KeyspaceName, View};
 
 impl Index {
-    /// The number of documents that have each common shingle. Rare shingles are not counted.
+    /// Returns the document frequencies of common shingles. Rare shingles are not counted.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system refuses something, and with
@@ -44,7 +44,7 @@ impl Index {
             .ok_or_else(|| self.damaged("the table of frequencies cannot be read"))
     }
 
-    /// The distinct shingles of the documents from number `first` up to `end`, and how many documents there are.
+    /// Returns the number of documents from number `first` to `end`, exclusive, and the distinct shingles of each.
     pub(crate) fn shingles_from(&self, view: &View<'_>, first: u32, end: u32) -> Result<(u64, Vec<u64>)> {
         let (mut documents, mut all) = (0, vec![]);
         let mut reader = SetReader::new(self, view);

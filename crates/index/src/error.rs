@@ -1,4 +1,4 @@
-//! The one error of this crate. `Display` is a sentence for a person, and [`Error::hint`] says what to try.
+//! The error type of this crate. `Display` is a sentence for people, and [`Error::hint`] is advice.
 
 use std::fmt;
 use std::io;
@@ -7,25 +7,25 @@ use std::path::{Path, PathBuf};
 use minwise::Sentence;
 use minwise::figure::grouped;
 
-/// Why an index could not be used as asked.
+/// An error of an index.
 #[derive(Debug)]
 pub struct Error {
     kind: Box<ErrorKind>,
     cause: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-/// What went wrong, with the facts a program may want.
+/// The kind of an error, with its facts for programs.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The operating system refused something.
+    /// The operating system refused an operation.
     Io {
-        /// What was being done, as a verb.
+        /// The operation, as a verb.
         action: &'static str,
-        /// To which file or folder.
+        /// The file or folder.
         path: PathBuf,
     },
-    /// There is no room left where the index lies.
+    /// The disk of the index is full.
     DiskFull {
         /// The index.
         path: PathBuf,
@@ -35,7 +35,7 @@ pub enum ErrorKind {
         /// The folder.
         path: PathBuf,
     },
-    /// An index was to be made where something is already.
+    /// The folder for a new index is not empty.
     Exists {
         /// The folder.
         path: PathBuf,
@@ -44,82 +44,82 @@ pub enum ErrorKind {
     Locked {
         /// The index.
         path: PathBuf,
-        /// Who has it, in its own words.
+        /// The process, as it describes itself in the lock.
         holder: String,
     },
     /// The index was written by another version of the format.
     Version {
         /// The index.
         path: PathBuf,
-        /// What it has.
+        /// The version of the index.
         found: u32,
-        /// What this program reads.
+        /// The version that this program reads.
         expected: u32,
     },
-    /// The index was made with other Unicode data, by which the same text has other shingles.
+    /// The index was made with other Unicode data, which give the same text other shingles.
     Unicode {
-        /// What it was made with.
+        /// The Unicode version of the index.
         found: String,
-        /// What this program has.
+        /// The Unicode version of this program.
         expected: String,
     },
-    /// What is stored is not what was written.
+    /// Stored data differ from what was written.
     Damaged {
         /// The index, or a file of it.
         path: PathBuf,
-        /// What is wrong.
+        /// The damage, in words.
         what: String,
     },
-    /// Two indexes, or an index and a file, that were made with different settings.
+    /// Two indexes, or an index and a file, have different settings.
     Mismatch {
         /// The setting.
         field: &'static str,
-        /// Its value here.
+        /// The value of the first.
         left: String,
-        /// Its value there.
+        /// The value of the second.
         right: String,
     },
-    /// A setting that cannot be.
+    /// A setting has a value that it cannot have.
     Setting(minwise::Error),
-    /// Options of a check with values that they cannot have.
+    /// Options of a check have values that they cannot have.
     Options(Vec<OptionProblem>),
     /// No document has this id.
     NoSuchDocument {
         /// The id.
         id: String,
     },
-    /// An id that no document can have.
+    /// No document can have this id.
     BadId {
-        /// Its beginning.
+        /// The id, or its beginning.
         id: String,
-        /// What is wrong with it.
+        /// The reason.
         why: &'static str,
     },
-    /// A text longer than an index takes.
+    /// The text is too long for an index.
     TextTooLong {
-        /// The document.
+        /// The id of the document.
         id: String,
-        /// Bytes of its text.
+        /// Size of the text in bytes.
         bytes: usize,
     },
-    /// A text is needed, and the index was made without texts.
+    /// The call needs texts, and the index keeps none.
     NoTexts {
-        /// What it is needed for.
+        /// The call, as a noun.
         wanted: &'static str,
     },
-    /// An earlier write failed, so that no more are taken until the index is opened again.
+    /// An earlier write failed. The index accepts no more changes until it is opened again.
     Stopped {
         /// The index.
         path: PathBuf,
     },
-    /// A line of an exported index that cannot be read.
+    /// A line of an export cannot be read.
     Import {
-        /// Its number, from 1.
+        /// The number of the line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// It was asked to stop.
+    /// The observer cancelled the work.
     Interrupted,
 }
 
@@ -127,16 +127,16 @@ pub enum ErrorKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OptionProblem {
-    /// The option, as a field of [`CheckOptions`](crate::CheckOptions) is called.
+    /// The name of the option, which is a field of [`CheckOptions`](crate::CheckOptions).
     pub option: &'static str,
-    /// Its value.
+    /// The value of the option.
     pub given: String,
     /// The values that it can have, as the end of a sentence.
     pub expected: &'static str,
 }
 
 impl OptionProblem {
-    /// A value that an option cannot have.
+    /// Describes a value that an option cannot have.
     pub fn new(option: &'static str, given: impl fmt::Display, expected: &'static str) -> Self {
         Self { option, given: given.to_string(), expected }
     }
@@ -148,7 +148,7 @@ impl fmt::Display for OptionProblem {
     }
 }
 
-/// The result of asking an index for something.
+/// The result of a call of an index.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
@@ -167,7 +167,7 @@ impl Error {
         ErrorKind::Damaged { path: path.to_owned(), what: what.into() }.into()
     }
 
-    /// What the storage engine said, for the index at `path`.
+    /// Converts an error of the storage engine of the index at `path`.
     pub(crate) fn store(path: &Path, error: fjall::Error) -> Self {
         match error {
             fjall::Error::Io(error) | fjall::Error::Storage(fjall::LsmError::Io(error)) => {
@@ -187,13 +187,13 @@ impl Error {
         }
     }
 
-    /// What went wrong.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 
-    /// What went wrong, without saying again where: for a list of what is wrong with one index.
+    /// Returns the message without the path, for lists of findings in one index.
     pub(crate) fn what(&self) -> String {
         match (self.kind(), &self.cause) {
             (ErrorKind::Damaged { what, .. }, None) => what.clone(),
@@ -202,25 +202,25 @@ impl Error {
         }
     }
 
-    /// Whether whoever read what is written has stopped reading.
+    /// Whether the reader of the output has closed it.
     #[must_use]
     pub fn is_broken_pipe(&self) -> bool {
         self.io_error().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// The error of the operating system behind this one, if there is one.
+    /// Returns the error of the operating system that caused this one, if there is one.
     #[must_use]
     pub fn io_error(&self) -> Option<&io::Error> {
         self.cause.as_ref().and_then(|cause| cause.downcast_ref::<io::Error>())
     }
 
-    /// A stable name of what went wrong, for programs and logs.
+    /// Returns a stable name of the error, for programs and logs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         self.kind.code()
     }
 
-    /// What to try.
+    /// Returns advice for this error.
     #[must_use]
     pub fn hint(&self) -> Option<Sentence> {
         Some(match self.kind() {
@@ -270,14 +270,15 @@ impl Error {
     }
 }
 
-/// The operating system's error inside one of `fs_err`, whose text has the path and not the reason.
+/// Returns the error of the operating system inside an error of `fs_err`.
+// The messages of this crate name the path already, and that of `fs_err` would repeat it.
 fn os_error(error: io::Error) -> io::Error {
     let inside = error.get_ref().and_then(|wrapped| wrapped.source());
     let number = inside.and_then(|inside| inside.downcast_ref::<io::Error>()?.raw_os_error());
     number.or(error.raw_os_error()).map_or(error, io::Error::from_raw_os_error)
 }
 
-/// Whether this is a folder with nothing in it.
+/// Whether this is an empty folder.
 fn is_empty(path: &Path) -> bool {
     fs_err::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }

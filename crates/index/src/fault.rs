@@ -1,29 +1,29 @@
-//! What an error is to someone who asked over a wire: a stable name, and who can do something about it.
+//! Codes and faults of errors, for interfaces such as the server.
 //!
-//! Both are here, beside the kinds, so that a new kind cannot be forgotten.
+//! Both are methods of `ErrorKind` that match every kind, so that a new kind does not compile without them.
 
 use crate::error::ErrorKind;
 
-/// Who can do something about an error.
+/// The person or program that can repair an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// Whoever asked: it cannot be done as it was asked for.
+    /// The caller: the request cannot be done in this form.
     Request,
-    /// Whoever asked: there is no such document.
+    /// The caller: no document has the id.
     Missing,
-    /// Whoever asked: it is too large.
+    /// The caller: the text is too large.
     TooLarge,
-    /// Nobody has to: it may be asked again later.
+    /// Nobody: the caller can repeat the request later.
     Busy,
-    /// Whoever runs the index, by making room on the disk.
+    /// The operator, by freeing disk space.
     Room,
-    /// Whoever runs the index: it cannot be used as it is.
+    /// The operator: the index cannot be used in this state.
     Index,
 }
 
 impl ErrorKind {
-    /// A stable name for programs.
+    /// Returns a stable name of the kind, for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl ErrorKind {
         }
     }
 
-    /// Who can do something about it.
+    /// Returns who can repair an error of this kind.
     #[must_use]
     pub fn fault(&self) -> Fault {
         match self {

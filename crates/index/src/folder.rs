@@ -1,17 +1,17 @@
-//! The folder of an index: a header that says what it is, a lock, a note of what was acknowledged, and the store.
+//! The folder of an index: a header, a lock, the number of the last acknowledged change, and the store.
 //!
 //! | file | holds | changes |
 //! |---|---|---|
 //! | `header` | format version, settings, checksum; lines of text | never |
-//! | `lock` | who has the index open; empty after it was closed | when it is opened and closed |
+//! | `lock` | the process that has the index open; empty after it was closed | when it is opened and closed |
 //! | `acknowledged` | the number of the last change that was acknowledged | with every change |
-//! | `store/` | everything else, in the files of the storage engine | |
-//! | `repair/`, `store-before-repair/` | what a repair makes anew, and what that takes the place of | while it runs |
+//! | `store/` | all other data, in the files of the storage engine | with every change |
+//! | `repair/`, `store-before-repair/` | the new index of a repair, and the store that it replaces | while a repair runs |
 //!
-//! The header is written last when an index is made, behind what it is made with, so a folder with a header is a whole index.
-//! Until then nothing is acknowledged, so that what an attempt leaves that was cut short can be cleared away. The note of what was
-//! acknowledged is not what makes a change durable; it tells a store that lost its newest changes (a flipped bit in
-//! a journal ends it there) from one that never had them.
+//! When an index is created, the header is written last, so a folder with a header is a complete index. Before that, nothing is
+//! acknowledged, so the next attempt may remove the files of one that was interrupted. The store makes changes durable. The file
+//! `acknowledged` only serves to notice that a store has lost its newest changes: a flipped bit in a journal ends the journal there, and
+//! the store alone looks as if these changes had never been made.
 
 use std::ffi::OsString;
 use std::fs::TryLockError;
@@ -29,36 +29,37 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::error::{Error, ErrorKind, Result};
 use crate::settings::IndexSettings;
 
-/// The version of everything that is written here.
+/// The version of the format of an index.
 pub const FORMAT: u32 = 1;
 
 const MAGIC: &str = "minwise index";
-/// How a lock begins to say who has it.
+/// Beginning of the content of a lock.
 const HOLDER: &str = "process ";
-/// How the name of a header begins before it is whole.
-const HEADER_TO_BE: &str = ".header-";
+/// Prefix of the name of a header that is being written.
+const UNFINISHED_HEADER: &str = ".header-";
 
-/// An index's folder, held by this process.
+/// The folder of an index, locked by this process.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
-    // Held as long as the folder is; the operating system lets go of it when the process ends, however it ends.
+    // The operating system releases the lock when the process ends, even if it crashes.
     lock: fs::File,
     acknowledged: fs::File,
-    /// Whether it has a header: before that, nothing is acknowledged.
+    /// Whether the folder has a header. Before that, no change is acknowledged.
     is_index: AtomicBool,
-    /// The content that the lock had before, until the index is open: if opening fails, it says again who did not close it.
+    /// The former content of the lock, until the index is open. If opening fails, it is written back, so that the lock still names the
+    /// process that did not close the index.
     before: Mutex<Option<Vec<u8>>>,
-    /// Whether the folder itself was made for the index.
+    /// Whether the folder did not exist before.
     is_new: bool,
 }
 
 impl Folder {
-    /// Makes the folder and takes its lock. There is no header yet: [`Folder::seal`] writes it.
+    /// Creates the folder and takes its lock. [`Folder::seal`] writes the header later.
     pub(crate) fn create(path: &Path) -> Result<Self> {
         let is_new = !path.exists();
         if !is_new {
-            // Before anything is written where it may not belong.
+            // A first look, before anything is written to a folder that may hold other files.
             remains(path)?;
         }
         fs::create_dir_all(path).map_err(|error| Error::io("make", path, error))?;
@@ -72,10 +73,10 @@ impl Folder {
         folder.claim()
     }
 
-    /// Makes a folder that is held one in which nothing was acknowledged.
+    /// Removes the files of an interrupted attempt from a locked folder, and sets the acknowledged change to 0.
     fn claim(self) -> Result<Self> {
-        // Until the lock was taken, another process may have made an index here.
-        let remains = remains(&self.path).inspect_err(|_| self.put_back())?;
+        // Another process may have created an index here before this one had the lock.
+        let remains = remains(&self.path).inspect_err(|_| self.restore_lock())?;
         match self.clear(&remains) {
             Ok(()) => Ok(self),
             Err(error) => {
@@ -85,7 +86,7 @@ impl Folder {
         }
     }
 
-    /// Removes what a failed attempt left, and notes that nothing was acknowledged.
+    /// Removes the files of an interrupted attempt, and sets the acknowledged change to 0.
     fn clear(&self, remains: &[OsString]) -> Result<()> {
         for name in remains {
             let path = self.path.join(name);
@@ -99,10 +100,9 @@ impl Folder {
         self.note(0)
     }
 
-    /// Takes away what was made of an index that will not be one. What cannot be removed does not stand in the way of another
-    /// attempt.
+    /// Removes the files of an index that could not be completed. Errors are ignored, because the next attempt removes the rest.
     pub(crate) fn give_up(self) {
-        // The header first, if it is there: without it the rest is no index.
+        // The header goes first, because a folder without one is no index even if the rest cannot be removed.
         let _ = fs::remove_file(self.path.join("header"));
         let _ = fs::remove_dir_all(self.store());
         for name in ["acknowledged", "lock"] {
@@ -113,7 +113,7 @@ impl Folder {
         }
     }
 
-    /// Opens a folder that is an index.
+    /// Opens the folder of an index and takes its lock.
     pub(crate) fn open(path: &Path) -> Result<(Self, IndexSettings)> {
         let settings = read_header(path)?;
         let folder = Self::hold(path)?;
@@ -138,32 +138,32 @@ impl Folder {
         let opened = opened.map_err(|error| Error::io("write", &lock_path, error));
         let opened = opened.and_then(|()| open_file(&path.join("acknowledged")));
         let acknowledged = opened.inspect_err(|_| {
-            // There is nothing to be done about what cannot be undone.
+            // An error here must not hide the one that is returned.
             let _ = if is_new { fs::remove_file(&lock_path) } else { replace(lock.file(), &before) };
         })?;
         let (path, is_index) = (path.to_owned(), AtomicBool::new(false));
         Ok(Self { path, lock, acknowledged, is_index, before: Mutex::new(Some(before)), is_new: false })
     }
 
-    /// Makes the lock say what it said before, or nothing if the index was open.
-    fn put_back(&self) {
+    /// Writes the former content of the lock back, or empties it if the index was open.
+    fn restore_lock(&self) {
         let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // A lock that still names its holder does no harm.
+        // If this fails, the lock names a process that has ended, and `unclosed` only reports an index as unclosed.
         let _ = replace(self.lock.file(), &before.unwrap_or_default());
     }
 
-    /// Notes that the index is open, so that the lock is emptied when it is closed.
+    /// Forgets the former content of the lock, because the index is open. The lock is emptied when the index is closed.
     pub(crate) fn note_open(&self) {
         self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// Writes the header, after which the folder is an index in which changes up to `sequence` were acknowledged.
+    /// Writes the header. From then on, the folder is an index in which changes up to `sequence` are acknowledged.
     pub(crate) fn seal(&self, settings: &IndexSettings, sequence: u64) -> Result<()> {
         let path = self.path.join("header");
         let written = (|| {
-            // An index without its note would be one that lost what it acknowledged.
+            // If the header were on disk without the file `acknowledged`, the index would count as damaged.
             self.acknowledged.file().sync_all()?;
-            let mut file = tempfile::Builder::new().prefix(HEADER_TO_BE).tempfile_in(&self.path)?;
+            let mut file = tempfile::Builder::new().prefix(UNFINISHED_HEADER).tempfile_in(&self.path)?;
             file.write_all(header(settings).as_bytes())?;
             file.as_file().sync_all()?;
             file.persist(&path).map(drop).map_err(|error| error.error)
@@ -171,36 +171,36 @@ impl Folder {
         written.map_err(|error| Error::io("write", &path, error))?;
         sync_folder(&self.path)?;
         self.is_index.store(true, Ordering::Relaxed);
-        // Only now: a note without a header is what an index leaves that has lost it.
+        // The number is written after the header, because a number without a header means that an index has lost its header.
         self.acknowledge(sequence)
     }
 
-    /// The folder.
+    /// Returns the path of the folder.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where the storage engine has its files.
+    /// Returns the folder of the storage engine.
     pub(crate) fn store(&self) -> PathBuf {
         Self::store_of(&self.path)
     }
 
-    /// Where the storage engine of the index in a folder has its files.
+    /// Returns the folder of the storage engine of the index at `path`.
     pub(crate) fn store_of(path: &Path) -> PathBuf {
         path.join("store")
     }
 
-    /// Where a store is while another one takes its place.
+    /// Returns the folder to which a repair moves the old store.
     fn replaced(&self) -> PathBuf {
         self.path.join("store-before-repair")
     }
 
-    /// Where a repair makes an index anew.
+    /// Returns the folder in which a repair creates the new index.
     pub(crate) fn room_for_repair(&self) -> PathBuf {
         self.path.join("repair")
     }
 
-    /// Puts the store of the index in the room for a repair in the place of this one. Nobody has either of them open.
+    /// Replaces the store of this index by that of the new index of a repair. Both have to be closed.
     pub(crate) fn replace_store(&self) -> Result<()> {
         let (store, replaced, room) = (self.store(), self.replaced(), self.room_for_repair());
         fs::rename(&store, &replaced).map_err(|error| Error::io("move", &store, error))?;
@@ -209,8 +209,8 @@ impl Folder {
         self.end_repair()
     }
 
-    /// Clears up behind a repair, wherever it was interrupted: what was not put in its place is given up, and so is what was
-    /// replaced.
+    /// Removes the files of a repair, which may have been interrupted anywhere. If the new store is not in its place, the old store is
+    /// moved back.
     fn end_repair(&self) -> Result<()> {
         let (store, replaced) = (self.store(), self.replaced());
         if replaced.exists() && !store.exists() {
@@ -225,7 +225,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Notes that a change was acknowledged, once this is an index.
+    /// Writes the number of an acknowledged change, if the folder has a header.
     pub(crate) fn acknowledge(&self, sequence: u64) -> Result<()> {
         if self.is_index.load(Ordering::Relaxed) { self.note(sequence) } else { Ok(()) }
     }
@@ -233,7 +233,7 @@ impl Folder {
     fn note(&self, sequence: u64) -> Result<()> {
         let bytes = note(sequence);
         let mut file = self.acknowledged.file();
-        // A damaged note may have been longer.
+        // The old content may be longer if it is damaged.
         let written = file
             .seek(SeekFrom::Start(0))
             .and_then(|_| file.write_all(&bytes))
@@ -241,7 +241,7 @@ impl Folder {
         written.map_err(|error| Error::io("write", self.acknowledged.path(), error))
     }
 
-    /// The last change that was acknowledged.
+    /// Returns the number of the last acknowledged change.
     pub(crate) fn acknowledged(&self) -> Result<u64> {
         let path = self.acknowledged.path();
         let mut bytes = vec![];
@@ -258,21 +258,21 @@ impl Folder {
 }
 
 impl Drop for Folder {
-    /// Empties the lock, so that [`unclosed`] knows that the index was closed, or puts back what it said if the index could not be
-    /// opened. Before the header is there, [`remains`] needs it.
+    /// Empties the lock, so that [`unclosed`] knows that the index was closed. If the index could not be opened, restores the former
+    /// content. A folder without a header keeps its lock, because [`remains`] reads it.
     fn drop(&mut self) {
         if self.is_index.load(Ordering::Relaxed) {
-            self.put_back();
+            self.restore_lock();
         }
     }
 }
 
-/// The last holder of an index that nobody has open, if it ended without closing the index.
+/// Returns the last process that had the index open, if it ended without closing the index and no other process has it open.
 pub(crate) fn unclosed(path: &Path) -> Result<Option<String>> {
     read_header(path)?;
     let holder = || {
         let mut lock = fs::File::open(path.join("lock")).ok()?;
-        // Nobody needs the lock of an index that was closed.
+        // An index that was closed has an empty lock.
         if lock.file().metadata().ok()?.len() == 0 {
             return None;
         }
@@ -284,15 +284,16 @@ pub(crate) fn unclosed(path: &Path) -> Result<Option<String>> {
     Ok(holder())
 }
 
-/// Times that a lock is tried, and the time between two of them.
-const TRIES: (u32, Duration) = (50, Duration::from_millis(5));
+/// Number of attempts to take a lock.
+const LOCK_ATTEMPTS: u32 = 50;
+/// Pause between two attempts.
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
-/// Takes a lock. [`unclosed`] of another process has it for a moment, which is no reason to refuse the index.
+/// Takes a lock, in several attempts, because [`unclosed`] of another process may hold it for a moment.
 fn try_lock(file: &std::fs::File) -> std::result::Result<(), TryLockError> {
-    let (tries, pause) = TRIES;
-    for _ in 1..tries {
+    for _ in 1..LOCK_ATTEMPTS {
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) => std::thread::sleep(pause),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
             locked => return locked,
         }
     }
@@ -317,7 +318,7 @@ fn locked(path: &Path, lock_path: &Path) -> Result<fs::File> {
     }
 }
 
-/// Whether an open file is the one that has this path.
+/// Whether an open file is the file at this path.
 #[cfg(unix)]
 fn is_at(file: &std::fs::File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -325,13 +326,13 @@ fn is_at(file: &std::fs::File, path: &Path) -> bool {
     file.metadata().map(id).is_ok_and(|open| fs::metadata(path).map(id).is_ok_and(|there| there == open))
 }
 
-/// Whether an open file is the one that has this path. Other systems do not remove the name of a file that is open.
+/// Whether an open file is the file at this path. On these systems, an open file keeps its name.
 #[cfg(not(unix))]
 fn is_at(_file: &std::fs::File, path: &Path) -> bool {
     path.exists()
 }
 
-/// Makes these bytes the content of a file.
+/// Replaces the content of a file.
 fn replace(mut file: &std::fs::File, content: &[u8]) -> std::io::Result<()> {
     file.set_len(0)?;
     file.seek(SeekFrom::Start(0))?;
@@ -340,14 +341,14 @@ fn replace(mut file: &std::fs::File, content: &[u8]) -> std::io::Result<()> {
 
 #[cfg(test)]
 impl Folder {
-    /// From now on, notes cannot be written.
+    /// Makes every later write of the acknowledged change fail.
     pub(crate) fn refuse_notes(&mut self) {
         self.acknowledged = fs::File::open(self.acknowledged.path()).unwrap();
     }
 }
 
-/// What is left in a folder of an attempt to make an index there that failed. Anything else is not to be overwritten: other
-/// files, an index, nor one that has lost its header, which has acknowledged something.
+/// Returns the names of the files that an interrupted attempt to create an index has left in a folder. Fails if the folder has other
+/// content, which must not be overwritten: other files, an index, or an index that has lost its header, which has an acknowledged change.
 fn remains(path: &Path) -> Result<Vec<OsString>> {
     let read = |error| Error::io("read", path, error);
     let names = fs::read_dir(path).map_err(read)?.map(|entry| Ok(entry?.file_name()));
@@ -358,7 +359,7 @@ fn remains(path: &Path) -> Result<Vec<OsString>> {
     };
     let is_of_one = |name: &OsString| {
         name.to_str().is_some_and(|name| {
-            ["lock", "acknowledged", "store"].contains(&name) || name.starts_with(HEADER_TO_BE)
+            ["lock", "acknowledged", "store"].contains(&name) || name.starts_with(UNFINISHED_HEADER)
         })
     };
     let noted = content("acknowledged")?;
@@ -368,13 +369,13 @@ fn remains(path: &Path) -> Result<Vec<OsString>> {
     if is_ours { Ok(names) } else { Err(ErrorKind::Exists { path: path.to_owned() }.into()) }
 }
 
-/// The note that a change was acknowledged.
+/// Returns the content of the file `acknowledged`.
 fn note(sequence: u64) -> Vec<u8> {
     let sequence = sequence.to_le_bytes();
     [sequence, xxh3_64(&sequence).to_le_bytes()].concat()
 }
 
-/// Makes it last which files a folder has.
+/// Syncs the names of the files in a folder to disk.
 fn sync_folder(path: &Path) -> Result<()> {
     fs::File::open(path).and_then(|folder| folder.sync_all()).map_err(|error| Error::io("write", path, error))
 }

@@ -1,31 +1,31 @@
-//! In how many documents shingles stand, as far as that is often.
+//! Document frequencies of common shingles, by lossy counting.
 //!
 //! - **Paper.** Manku and Motwani, *Approximate frequency counts over data streams*, VLDB 2002: lossy counting.
-//! - **Idea.** Documents are counted window by window. Behind each window, what was counted so rarely that it could be forgotten
-//!   without much harm is forgotten, so that the table holds what is common and not all there ever was.
+//! - **Idea.** Documents are counted window by window. After each window, shingles are dropped whose count and Δ together are at most
+//!   the number of windows so far, so that the table holds common shingles and not all of them.
 //! - **Symbols.** b → `windows`, Δ → `missed`.
-//! - **Cost.** one sort of a window's shingles and one pass over the table a window.
-//! - **Error.** a count is short by at most the number of windows, and never too high. Below one window nothing is forgotten,
-//!   and counts are exact. Documents that were removed or replaced are counted until the index is compacted.
+//! - **Cost.** Per window, one sort of its shingles and one pass over the table.
+//! - **Error.** A count is too low by at most the number of windows, and never too high. Within the first window, counts are exact.
+//!   Documents that were removed or replaced count until the index is compacted.
 
 use minwise::sort::sort_mixed;
 use minwise::weight::FrequencyLookup as Look;
 
-/// Shingles after which a window ends.
+/// Number of shingles per window.
 pub(crate) const WINDOW: usize = 4 << 20;
-/// Entries of a part of the stored table.
+/// Number of entries per part of the stored table.
 const PART: usize = 1 << 16;
 
-/// A shingle and what is known of it.
+/// A shingle with its count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ShingleCount {
     shingle: u64,
     count: u32,
-    /// How many documents may have had it before it was last forgotten.
+    /// Maximum number of documents that are missing in the count, because they came before the shingle was last dropped.
     missed: u32,
 }
 
-/// Counts of common shingles.
+/// Document frequencies of common shingles.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommonFrequencies {
     documents: u64,
@@ -34,31 +34,31 @@ pub struct CommonFrequencies {
 }
 
 impl CommonFrequencies {
-    /// Documents that were counted.
+    /// Returns the number of documents that were counted.
     #[must_use]
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// By how many documents a count may be short.
+    /// Returns the maximum number of documents by which a count may be too low.
     #[must_use]
     pub fn short_by(&self) -> u64 {
         u64::from(self.windows)
     }
 
-    /// Shingles that have a count.
+    /// Returns the number of shingles that have a count.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether none has.
+    /// Whether no shingle has a count.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// In how many of the documents a shingle stands, at least.
+    /// Returns the minimum number of documents that have a shingle.
     #[must_use]
     pub fn of(&self, shingle: u64) -> u64 {
         self.entries
@@ -66,7 +66,7 @@ impl CommonFrequencies {
             .map_or(0, |at| u64::from(self.entries[at].count))
     }
 
-    /// Counts a whole window: the distinct shingles of each of `documents` documents, one after the other.
+    /// Counts a full window. `shingles` are the distinct shingles of each of `documents` documents, one document after the other.
     pub(crate) fn count_window(&mut self, documents: u64, shingles: Vec<u64>) {
         self.add(documents, shingles);
         self.windows += 1;
@@ -74,7 +74,7 @@ impl CommonFrequencies {
         self.entries.retain(|entry| entry.count + entry.missed > windows);
     }
 
-    /// The table with the documents of a window that is not whole yet.
+    /// Returns the table with the documents of a window that is not full yet.
     pub(crate) fn with(&self, documents: u64, shingles: Vec<u64>) -> Self {
         let mut table = self.clone();
         table.add(documents, shingles);
@@ -98,7 +98,7 @@ impl CommonFrequencies {
         self.entries.extend(before);
     }
 
-    /// The table in parts, to be stored.
+    /// Encodes the table in parts.
     pub(crate) fn to_parts(&self) -> Vec<Vec<u8>> {
         let mut about = self.documents.to_le_bytes().to_vec();
         about.extend(self.windows.to_le_bytes());
@@ -116,7 +116,7 @@ impl CommonFrequencies {
         parts
     }
 
-    /// The table that has these parts; nothing, if they are none.
+    /// Decodes a table from its parts. Returns `None` if they are damaged.
     pub(crate) fn from_parts<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> Option<Self> {
         let mut parts = parts.into_iter();
         let Some(about) = parts.next() else { return Some(Self::default()) };

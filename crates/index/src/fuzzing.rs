@@ -1,5 +1,5 @@
-//! Doors for the fuzz targets: every decoder of rows, with bytes that they take. Rows come from a disk, so no bytes may make
-//! them panic.
+//! Entry points for the fuzz targets: every decoder of rows. Rows come from a disk, which may be damaged, so no bytes may make a decoder
+//! panic.
 
 use minwise::candidate::Fingerprint;
 
@@ -9,7 +9,7 @@ use crate::postings::{self, Posting, PostingRow};
 use crate::record::{DocumentRow, Mark, MarkedPlace};
 use crate::text::{TextCompressor, unpack};
 
-/// Reads bytes as every kind of row.
+/// Decodes bytes as every kind of row.
 pub fn decode(bytes: &[u8]) {
     if let Some(row) = PostingRow::decode(bytes) {
         assert!(row.find(u64::MAX).count() <= row.iter().count());
@@ -25,7 +25,7 @@ pub fn decode(bytes: &[u8]) {
     drop(unpack(bytes, 3 * bytes.len() as u64));
 }
 
-/// Rows of every kind.
+/// Returns valid rows of every kind.
 #[must_use]
 pub fn seeds() -> Vec<Vec<u8>> {
     let posting = |document: u32| (document * 7, Posting { document, at: document * 300 });

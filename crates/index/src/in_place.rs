@@ -1,4 +1,4 @@
-//! What an index without texts stores of a document.
+//! The data of a document that an index stores if it keeps no texts.
 
 use minwise::candidate::Fingerprint;
 use minwise::verify::ShingleSet;

@@ -1,4 +1,4 @@
-//! An open index: what it is, what it has, and reading it.
+//! An open index: creating, opening and reading it.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use crate::settings::{IndexSettings, Texts};
 use crate::store::{IndexCounts, KeyspaceName, Store, View};
 use crate::text;
 
-/// An index that is open. Any number of threads may read it while one writes.
+/// An open index. Any number of threads may read it while one writes.
 ///
 /// ```
 /// use minwise_index::{CheckOptions, Index, IndexSettings, NewDocument, Query, Unobserved};
@@ -33,7 +33,7 @@ use crate::text;
 /// let answer = index.check(&query, &CheckOptions::default())?;
 /// assert_eq!(answer.matches[0].id, "note");
 ///
-/// // All that was written can be read, and is as it was written.
+/// // The stored data are intact.
 /// assert_eq!(index.check_integrity(&Unobserved)?.found(), 0);
 /// index.remove(&["note"])?;
 /// assert_eq!(index.statistics()?.documents, 0);
@@ -41,25 +41,25 @@ use crate::text;
 /// ```
 #[derive(Debug)]
 pub struct Index {
-    // Closed before the folder is let go of.
+    // Fields drop in this order, and the store has to be closed before the lock of the folder is released.
     pub(crate) store: Store,
     pub(crate) folder: Folder,
     pub(crate) settings: IndexSettings,
     pub(crate) preparation: EntryPreparation,
     pub(crate) writer: Mutex<WriteState>,
-    /// The frequencies as they were after some change.
+    /// The cached frequencies, with the number of the change after which they were counted.
     pub(crate) counted: Mutex<Option<(u64, Arc<CommonFrequencies>)>>,
 }
 
-/// State that changes share.
+/// The state that writers share.
 #[derive(Debug)]
 pub(crate) struct WriteState {
     pub(crate) state: IndexCounts,
-    /// Shingles of the documents from this number on, which are not in the frequencies yet.
+    /// The number of the first document that is not in the table of frequencies yet, and the shingles of all documents from it on.
     pub(crate) pending: (u32, Vec<u64>),
 }
 
-/// An index that the last process to have it open did not close: it crashed, or was killed.
+/// An index that was not closed, because the last process that had it open crashed or was killed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unclosed {
@@ -96,17 +96,17 @@ pub struct StoredDocument {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Listing<'l> {
-    /// Only documents with this text in their id, their title or a value of their metadata. The case of letters does not
-    /// matter. Default: all documents.
+    /// Text that listed documents have in their id, their title or a value of their metadata. The case of letters does not matter.
+    /// Default: all documents are listed.
     pub search: &'l str,
-    /// Where the page before ended: its [`DocumentPage::next`]. Default: the first page is listed.
+    /// [`DocumentPage::next`] of the page before. Default: the first page is listed.
     pub after: Option<u32>,
     /// Maximum number of documents. Default: 100.
     pub limit: usize,
     /// Whether the newest document comes first, instead of the oldest. Default: false.
     pub newest_first: bool,
-    /// Maximum number of documents that are searched. Default: no limit. A page may then have fewer documents than match,
-    /// and [`DocumentPage::next`] says where to go on.
+    /// Maximum number of documents that are read for one page. With a limit, a page may end before it is full, and
+    /// [`DocumentPage::next`] continues the search. Default: no limit.
     pub looks: Option<usize>,
 }
 
@@ -117,7 +117,7 @@ impl Default for Listing<'_> {
 }
 
 impl<'l> Listing<'l> {
-    /// The first 100 documents, the oldest first.
+    /// Lists the first 100 documents, the oldest first.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -130,7 +130,7 @@ impl<'l> Listing<'l> {
         Self { search, ..self }
     }
 
-    /// Sets where the page before ended: [`DocumentPage::next`] of that page. Default: the first page is listed.
+    /// Sets [`DocumentPage::next`] of the page before. Default: the first page is listed.
     #[must_use]
     pub fn after(self, after: Option<u32>) -> Self {
         Self { after, ..self }
@@ -148,20 +148,20 @@ impl<'l> Listing<'l> {
         Self { newest_first, ..self }
     }
 
-    /// Sets the maximum number of documents that are searched. Default: no limit.
+    /// Sets the maximum number of documents that are read for one page. Default: no limit.
     #[must_use]
     pub fn looks(self, looks: Option<usize>) -> Self {
         Self { looks, ..self }
     }
 }
 
-/// Some documents of an index.
+/// A page of the list of documents.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DocumentPage {
-    /// The documents.
+    /// The documents of the page.
     pub entries: Vec<Entry>,
-    /// Where to go on, if there may be more.
+    /// [`Listing::after`] of the next page, if there may be one.
     pub next: Option<u32>,
 }
 
@@ -186,7 +186,7 @@ pub struct Statistics {
 }
 
 impl Index {
-    /// Makes an index in a folder that is not there or empty.
+    /// Creates an index in a folder that does not exist or is empty.
     ///
     /// ```
     /// use minwise_index::{Index, IndexSettings};
@@ -204,15 +204,15 @@ impl Index {
     /// ```
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Setting`] or [`ErrorKind::Mismatch`] if the settings are none of an index
+    /// Fails with [`ErrorKind::Setting`] or [`ErrorKind::Mismatch`] if no index can have these settings
     /// ([`IndexSettings::check`]), with [`ErrorKind::Exists`] if the folder is not empty, with [`ErrorKind::Locked`] if another
-    /// process makes an index there, and with [`ErrorKind::DiskFull`] or [`ErrorKind::Io`] if something cannot be written.
+    /// process creates an index there, and with [`ErrorKind::DiskFull`] or [`ErrorKind::Io`] if something cannot be written.
     pub fn create(path: impl AsRef<Path>, settings: &IndexSettings) -> Result<Self> {
         Ok(Self::create_with(path, settings, |_| Ok(()))?.0)
     }
 
-    /// Makes an index, and puts into it what `fill` does. The folder is an index only once all of that is there; if it fails,
-    /// nothing is left.
+    /// Creates an index and calls `fill` to add documents. The folder becomes an index only after `fill` has returned. If that fails,
+    /// the files are removed.
     ///
     /// # Errors
     /// Fails where [`create`](Self::create) does, and returns the error of `fill`.
@@ -245,7 +245,7 @@ impl Index {
             Ok(filled) => Ok((index, filled)),
             Err(error) => {
                 let Self { store, folder, .. } = index;
-                // Its files are closed before they are removed.
+                // The store has to be closed before its files are removed.
                 drop(store);
                 folder.give_up();
                 Err(error)
@@ -253,10 +253,10 @@ impl Index {
         }
     }
 
-    /// Opens an index. A folder is held by one process at a time: another one gets an error until the index is dropped.
+    /// Opens an index. One process at a time can open a folder; another one gets an error until the index is dropped.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NotAnIndex`] if the folder is none, with [`ErrorKind::Locked`] if another process has it open,
+    /// Fails with [`ErrorKind::NotAnIndex`] if the folder is not an index, with [`ErrorKind::Locked`] if another process has it open,
     /// with [`ErrorKind::Version`] or [`ErrorKind::Unicode`] if another version of this program made it, with
     /// [`ErrorKind::Damaged`] if stored data are not what was written, and with [`ErrorKind::Io`] if the operating system
     /// refuses something.
@@ -277,8 +277,8 @@ impl Index {
         Ok(Self::over(folder, settings, preparation, store, state))
     }
 
-    /// The process that ended without closing an index, and what [`open`](Self::open) has to read again because of that.
-    /// `None` if the index was closed, or is open elsewhere.
+    /// Returns the process that ended without closing an index, and the number of bytes that [`open`](Self::open) reads again because of
+    /// that. Returns `None` if the index was closed or another process has it open.
     ///
     /// ```
     /// use minwise_index::{Index, IndexSettings};
@@ -291,7 +291,7 @@ impl Index {
     /// ```
     ///
     /// # Errors
-    /// Fails if the folder is not an index, or not one of this version.
+    /// Fails if the folder is not an index, or has another version.
     pub fn unclosed(path: impl AsRef<Path>) -> Result<Option<Unclosed>> {
         let path = path.as_ref();
         let holder = folder::unclosed(path)?;
@@ -311,21 +311,21 @@ impl Index {
         Self { store, folder, settings, preparation, writer, counted: Mutex::default() }
     }
 
-    /// The settings that the index was made with.
+    /// Returns the settings of the index.
     #[must_use]
     pub fn settings(&self) -> &IndexSettings {
         &self.settings
     }
 
-    /// The folder of the index.
+    /// Returns the folder of the index.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Waits until nobody else writes.
+    /// Waits until no other thread writes.
     pub(crate) fn write(&self) -> MutexGuard<'_, WriteState> {
-        // Whoever panicked while it held the lock has not changed the state: that is done behind the commit.
+        // A thread that panicked with the lock has left the state intact, because the state only changes after a commit.
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -333,7 +333,7 @@ impl Index {
         Error::damaged(self.path(), what)
     }
 
-    /// The number of documents, shingles and changes, and the bytes of texts and of the index on disk.
+    /// Returns the number of documents, shingles and changes, and the bytes of texts and of the index on disk.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if the operating system refuses something, and with [`ErrorKind::Damaged`] if stored data
@@ -352,7 +352,7 @@ impl Index {
         })
     }
 
-    /// Whether there is a document with this id.
+    /// Whether a document has this id.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if the operating system refuses something, and with [`ErrorKind::Damaged`] if stored data
@@ -361,7 +361,7 @@ impl Index {
         Ok(self.number(&self.store.view(), id)?.is_some())
     }
 
-    /// The document with this id.
+    /// Returns the document with this id.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if the operating system refuses something, and with [`ErrorKind::Damaged`] if stored data
@@ -376,7 +376,7 @@ impl Index {
         Ok(Some(StoredDocument { entry: self.entry(&record)?, text, marks: record.marks }))
     }
 
-    /// Lists documents in the order in which they were added, or the other way round, page by page.
+    /// Lists documents page by page, in the order in which they were added or in the reverse order.
     ///
     /// ```
     /// use minwise_index::{Index, IndexSettings, Listing, NewDocument};
@@ -410,7 +410,7 @@ impl Index {
             search.is_empty()
                 || has(&entry.id)
                 || entry.title.as_deref().is_some_and(has)
-                || entry.metadata.values().any(|value| says(value, &has))
+                || entry.metadata.values().any(|value| any_text(value, &has))
         };
         let mut page = DocumentPage { entries: vec![], next: None };
         let (mut last, mut looks) = (None, listing.looks.unwrap_or(usize::MAX));
@@ -442,7 +442,7 @@ impl Index {
         Ok(page)
     }
 
-    /// The ids of all documents, in the order in which they were added.
+    /// Returns the ids of all documents, in the order in which they were added.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if the operating system refuses something, and with [`ErrorKind::Damaged`] if stored data
@@ -481,7 +481,7 @@ impl Index {
         record.entry().ok_or_else(|| self.damaged(format!("the metadata of `{}` cannot be read", record.id)))
     }
 
-    /// The text of a document, if texts are kept.
+    /// Returns the text of a document, if the index keeps texts.
     pub(crate) fn text(&self, view: &View<'_>, number: u32, record: &DocumentRow) -> Result<Option<String>> {
         if self.settings.texts == Texts::LeftOut {
             return Ok(None);
@@ -493,7 +493,7 @@ impl Index {
             .ok_or_else(|| self.damaged(format!("the text of `{}` cannot be read", record.id)))
     }
 
-    /// What is stored of a document in place of its text.
+    /// Returns the data that are stored in place of the text of a document.
     pub(crate) fn in_place_of_text(
         &self,
         view: &View<'_>,
@@ -524,14 +524,14 @@ impl Index {
     }
 }
 
-/// Whether a value of metadata says something: a text, a number as it is written, or one of a list or of an object.
-fn says(value: &Value, has: &dyn Fn(&str) -> bool) -> bool {
+/// Whether `has` accepts a value of metadata, or a value inside a list or an object. Numbers are passed in their text form.
+fn any_text(value: &Value, has: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Value::Null => false,
         Value::String(text) => has(text),
         Value::Bool(_) | Value::Number(_) => has(&value.to_string()),
-        Value::Array(values) => values.iter().any(|value| says(value, has)),
-        Value::Object(fields) => fields.values().any(|value| says(value, has)),
+        Value::Array(values) => values.iter().any(|value| any_text(value, has)),
+        Value::Object(fields) => fields.values().any(|value| any_text(value, has)),
     }
 }
 

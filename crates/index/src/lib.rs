@@ -1,4 +1,4 @@
-//! The archive: an index that keeps the documents it acknowledged, and finds what a new one repeats of them.
+//! The archive: an index that keeps documents and finds the text that a new document shares with them.
 //!
 //! ```
 //! use minwise_index::{CheckOptions, Index, IndexSettings, NewDocument, Query};
@@ -21,17 +21,17 @@
 //! |---|---|
 //! | create or open an archive | [`Index::create`], [`Index::open`] |
 //! | add, replace or remove documents | [`Index::add_now`], [`Index::remove`] |
-//! | many documents, prepared on other threads than they are written | [`Index::prepare`], [`Index::commit`] |
-//! | what a text repeats, with the passages (`minwise check`) | [`Index::check`] |
-//! | what a document of the archive resembles | [`Index::resembling`] |
-//! | two documents side by side | [`Index::pair`] |
-//! | one document, or page after page of them | [`Index::get`], [`Index::list`] |
-//! | clusters of near-duplicates in it | [`Index::clusters`] |
+//! | add many documents, prepared on several threads | [`Index::prepare`], [`Index::commit`] |
+//! | find the documents that share text with a text, and the passages (`minwise check`) | [`Index::check`] |
+//! | find the documents that are similar to a document of the archive | [`Index::resembling`] |
+//! | compare two documents | [`Index::pair`] |
+//! | read one document, or list all page by page | [`Index::get`], [`Index::list`] |
+//! | find clusters of near-duplicates | [`Index::clusters`] |
 //! | verify the stored data, and repair it | [`Index::check_integrity`], [`Index::examine`], [`Index::repair`] |
-//! | a copy as lines of JSON, and back | [`Index::export`], [`Index::import`] |
+//! | write all documents as lines of JSON, and read them again | [`Index::export`], [`Index::import`] |
 //!
-//! A change is acknowledged when it is on disk, and is made whole or not at all; readers see the index as it was when they
-//! began. One process at a time can open a folder; its threads share the [`Index`].
+//! A change is acknowledged when it is on disk. After a crash, either the whole change is there or nothing of it. A reader sees the
+//! index as it was when the reader began. One process at a time can open a folder; its threads share the [`Index`].
 
 mod acknowledge;
 mod add;
@@ -81,7 +81,7 @@ pub use settings::{IndexSettings, PASSAGE, Texts};
 pub use survey::Survey;
 pub use transfer::{Imported, Merged};
 
-/// The example of this crate's README.
+/// Tests the example of this crate's README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

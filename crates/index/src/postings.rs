@@ -1,12 +1,12 @@
-//! Postings: which documents have a hash, and where.
+//! Postings: the documents that have a hash, with positions of fingerprints.
 //!
-//! - **Idea.** A change writes, for each value of the first 14 bits that its hashes have, one row of all postings with those
-//!   bits: the next 32 bits of the hash, the document, and for fingerprints the position, each in a column
-//!   of the fewest bytes that hold it, sorted by hash. To look a hash up is a search in every row with
-//!   its first bits. A large change has few bytes a posting, a small one few rows.
-//! - **Cost.** 7 to 9 bytes a posting in large changes. A look-up reads one row a change, until they are merged.
-//! - **Error.** 46 bits of a hash: of 10⁸ postings, one in 7·10⁵ look-ups of an absent hash has a false one. What is found is
-//!   compared exactly.
+//! - **Idea.** A change groups its postings by the first 14 bits of the hash and writes one row per group. A row is sorted by hash and
+//!   has three columns: the next 32 bits of the hash, the document, and, for fingerprints, the position. Each column uses the fewest
+//!   bytes that hold its values. A look-up searches every row with the first bits of the hash. Large changes write few bytes per posting,
+//!   and small changes write few rows.
+//! - **Cost.** 7 to 9 bytes per posting in large changes. A look-up reads one row per change, until changes are merged.
+//! - **Error.** Rows have 46 bits of a hash. Among 10⁸ postings, one of 7·10⁵ look-ups of an absent hash finds a false posting, which
+//!   does no harm, because candidates are compared exactly.
 
 use minwise::hash::fmix64;
 use minwise::sort::sort_mixed;
@@ -14,28 +14,28 @@ use minwise::sort::sort_mixed;
 /// A document that has a hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Posting {
-    /// The document's number.
+    /// The number of the document.
     pub(crate) document: u32,
-    /// The position of a fingerprint, 0 for a band.
+    /// The position of a fingerprint; 0 for a band key.
     pub(crate) at: u32,
 }
 
-/// Bytes in front of the columns: the least document, and the widths of the two columns that vary.
+/// Bytes in front of the columns: the lowest document number, and the widths of the columns of documents and positions.
 const HEADER: usize = 6;
-/// Bytes of a hash that a row has.
+/// Bytes of a hash in a row.
 const REST: usize = 4;
 
-/// First bits of a hash, by which rows are found. Fewer make rows long to read, more make them many to write.
+/// Number of first bits of a hash that select a row. With fewer bits, look-ups read longer rows; with more, changes write more rows.
 const PREFIX_BITS: u32 = 14;
-/// How many values they have.
+/// Number of values of these bits.
 pub(crate) const PREFIXES: u32 = 1 << PREFIX_BITS;
 
-/// The first bits of a hash, by which rows are found.
+/// Returns the first bits of a hash, which select a row.
 pub(crate) fn prefix(hash: u64) -> [u8; 2] {
     ((hash >> (64 - PREFIX_BITS)) as u16).to_be_bytes()
 }
 
-/// The bits behind them.
+/// Returns the next 32 bits of a hash.
 fn rest(hash: u64) -> u32 {
     (hash >> (32 - PREFIX_BITS)) as u32
 }
@@ -43,7 +43,7 @@ fn rest(hash: u64) -> u32 {
 /// Bytes of the key of a row.
 pub(crate) const KEY_BYTES: usize = 10;
 
-/// The key of the row that change `sequence` writes for `prefix`.
+/// Returns the key of the row that change `sequence` writes for `prefix`.
 pub(crate) fn key(prefix: [u8; 2], sequence: u64) -> [u8; KEY_BYTES] {
     let mut key = [0; KEY_BYTES];
     key[..2].copy_from_slice(&prefix);
@@ -52,7 +52,7 @@ pub(crate) fn key(prefix: [u8; 2], sequence: u64) -> [u8; KEY_BYTES] {
 }
 
 impl Posting {
-    /// The posting as a number whose order is that of documents and positions.
+    /// Returns the posting as a number. Numbers sort by document, then by position.
     pub(crate) fn packed(self) -> u64 {
         u64::from(self.document) << 32 | u64::from(self.at)
     }
@@ -62,7 +62,7 @@ impl Posting {
     }
 }
 
-/// Sorts the postings of a change, hashes and packed postings, and calls `write` with the payload of each of its rows.
+/// Sorts the postings of a change, which are hashes with packed postings, and calls `write` with the prefix and the payload of each row.
 pub(crate) fn write_rows(mut postings: Vec<(u64, u64)>, mut write: impl FnMut([u8; 2], Vec<u8>)) {
     sort_mixed(&mut postings, &mut vec![]);
     let mut row = vec![];
@@ -73,7 +73,7 @@ pub(crate) fn write_rows(mut postings: Vec<(u64, u64)>, mut write: impl FnMut([u
     }
 }
 
-/// The payload of a row of postings that are sorted by hash.
+/// Encodes a row of postings that are sorted by hash.
 pub(crate) fn encode(postings: &[(u32, Posting)]) -> Vec<u8> {
     let least = postings.iter().map(|(_, posting)| posting.document).min().unwrap_or(0);
     let most = postings.iter().map(|(_, posting)| posting.document - least).max().unwrap_or(0);
@@ -96,7 +96,7 @@ fn width(most: u32) -> usize {
     4 - most.leading_zeros() as usize / 8
 }
 
-/// A row that was read.
+/// A decoded row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PostingRow<'p> {
     least: u32,
@@ -107,7 +107,7 @@ pub(crate) struct PostingRow<'p> {
 }
 
 impl<'p> PostingRow<'p> {
-    /// Nothing, if the bytes are not a row.
+    /// Decodes a row. Returns `None` if the bytes are not a row.
     pub(crate) fn decode(payload: &'p [u8]) -> Option<Self> {
         let (header, columns) = payload.split_first_chunk::<HEADER>()?;
         let least = u32::from_le_bytes(*header.first_chunk()?);
@@ -122,7 +122,7 @@ impl<'p> PostingRow<'p> {
         Some(Self { least, rests: rests.as_chunks().0, documents, ats, widths })
     }
 
-    /// How many postings there are.
+    /// Returns the number of postings.
     pub(crate) fn len(&self) -> usize {
         self.rests.len()
     }
@@ -143,12 +143,12 @@ impl<'p> PostingRow<'p> {
         }
     }
 
-    /// All postings with what the row has of their hashes.
+    /// Returns all postings with the bits of their hashes in this row.
     pub(crate) fn iter(self) -> impl Iterator<Item = (u32, Posting)> + 'p {
         (0..self.len()).map(move |at| (self.rest(at), self.posting(at)))
     }
 
-    /// The postings of a hash whose first bits are those of the row.
+    /// Returns the postings of a hash whose first bits are those of the row.
     pub(crate) fn find(self, hash: u64) -> impl Iterator<Item = Posting> + 'p {
         let rest = rest(hash);
         let first = self.rests.partition_point(|found| u32::from_le_bytes(*found) < rest);
@@ -156,13 +156,14 @@ impl<'p> PostingRow<'p> {
     }
 }
 
-/// A number that stands for a posting, so that sums of them tell whether two sets of postings are the same.
+/// Returns the digest of a posting. The integrity check compares sums of digests, because two different sets of postings have the same
+/// sum only by a rare chance.
 pub(crate) fn digest(prefix: [u8; 2], rest: u32, posting: Posting) -> u64 {
     let hash = u64::from(u16::from_be_bytes(prefix)) << 32 | u64::from(rest);
     fmix64(fmix64(posting.packed()).wrapping_add(hash))
 }
 
-/// The same for a posting with its whole hash.
+/// Returns the digest of a posting, given the whole hash.
 pub(crate) fn digest_of(hash: u64, posting: Posting) -> u64 {
     digest(prefix(hash), rest(hash), posting)
 }

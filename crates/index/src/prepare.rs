@@ -1,4 +1,4 @@
-//! From a text to everything that is stored of it or asked about it.
+//! Preparation: from a text to the shingles, sketch, band keys and fingerprints that are stored or looked up.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use minwise::verify::ShingleSet;
 use crate::error::Result;
 use crate::settings::IndexSettings;
 
-/// The functions that the settings of an index describe.
+/// The functions that follow from the settings of an index.
 #[derive(Debug, Clone)]
 pub(crate) struct EntryPreparation {
     shingler: Shingler,
@@ -21,15 +21,15 @@ pub(crate) struct EntryPreparation {
     bits: Option<BitRows>,
 }
 
-/// A document as an index sees it. What it holds is used again for the next one.
+/// A prepared document. Its buffers are used again for the next document.
 #[derive(Debug, Default)]
 pub(crate) struct PreparedEntry {
     pub(crate) shingles: Shingles,
     pub(crate) set: ShingleSet,
     pub(crate) fingerprints: Vec<Fingerprint>,
-    /// The keys of its bands; for a document without shingles, one that those with equal normalised text have.
+    /// The band keys. A document without shingles has one key, which documents with equal normalised text share.
     pub(crate) bands: Vec<u64>,
-    /// That key, whole.
+    /// For a document without shingles, the 128-bit key of its normalised text.
     pub(crate) wordless: Option<u128>,
     registers: Vec<u32>,
     work: (Vec<u64>, Vec<u64>),
@@ -48,25 +48,25 @@ impl EntryPreparation {
         })
     }
 
-    /// Fills `out` with all that follows from a text.
+    /// Prepares a text in `out`.
     pub(crate) fn prepare(&self, text: &str, out: &mut PreparedEntry) {
         self.shingler.shingle_into(text, &mut out.shingles);
         self.finish(out);
     }
 
-    /// The same, and says where units stand in the text.
+    /// Prepares a text in `out`, and returns the byte ranges of its units.
     pub(crate) fn prepare_with_places(&self, text: &str, out: &mut PreparedEntry) -> UnitRanges {
         let places = self.shingler.shingle_with_places_into(text, &mut out.shingles);
         self.finish(out);
         places
     }
 
-    /// The shingles of a text in order, and where its units stand.
+    /// Fills `out` with the shingles of a text in order, and returns the byte ranges of its units.
     pub(crate) fn shingles_with_places(&self, text: &str, out: &mut Shingles) -> UnitRanges {
         self.shingler.shingle_with_places_into(text, out)
     }
 
-    /// The shingles of a text in order.
+    /// Fills `out` with the shingles of a text in order.
     pub(crate) fn shingles(&self, text: &str, out: &mut Shingles) {
         self.shingler.shingle_into(text, out);
     }
@@ -79,8 +79,8 @@ impl EntryPreparation {
         self.sketch(out);
     }
 
-    /// Fills `out` with what follows from the distinct shingles of a document, where its text is not kept. Fingerprints follow
-    /// from their order, which is not known.
+    /// Prepares a document in `out` from its distinct shingles, for an index without texts. It has no fingerprints, because these depend
+    /// on the order of shingles, which is not known.
     pub(crate) fn prepare_set(&self, set: ShingleSet, wordless: Option<u128>, out: &mut PreparedEntry) {
         out.fingerprints.clear();
         (out.set, out.wordless) = (set, wordless);
@@ -93,14 +93,14 @@ impl EntryPreparation {
             out.bands.push(fmix64(key as u64));
         } else {
             out.registers.resize(self.sketcher.words(), 0);
-            // Neither the order of shingles nor how often they come matters to a sketch.
+            // A sketch does not depend on the order of shingles or on their number of occurrences, so the set is enough.
             self.sketcher.sketch_into(out.set.as_slice(), &mut out.registers);
             let key = |band| self.banding.key(band, &out.registers);
             out.bands.extend((0..self.banding.bands()).map(key));
         }
     }
 
-    /// The row that is kept of the sketch; empty for a document without shingles.
+    /// Returns the stored row of the sketch; empty for a document without shingles.
     pub(crate) fn row(&self, prepared: &PreparedEntry) -> Vec<u32> {
         match &self.bits {
             _ if prepared.wordless.is_some() => vec![],
@@ -114,8 +114,8 @@ impl EntryPreparation {
     }
 }
 
-/// The hash by which a fingerprint is posted. Fingerprints are the least of their windows, so most of them have the
-/// same first bits; these have not.
+/// Returns the hash under which a fingerprint is posted.
+// Fingerprints are the minima of windows, so most of them begin with zero bits. Mixing spreads them over all rows.
 pub(crate) fn posted(fingerprint: &Fingerprint) -> u64 {
     fmix64(fingerprint.shingle)
 }

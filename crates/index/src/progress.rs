@@ -30,7 +30,7 @@ impl Progress {
     }
 }
 
-/// Reports to an observer how far a stage has come. Callers know how much is done in all; observers hear of amounts.
+/// Reports progress to an observer. Callers give totals so far, and the observer gets the differences.
 pub(crate) struct Reached<'a> {
     observer: &'a dyn Observer,
     done: Cell<u64>,
@@ -43,7 +43,7 @@ impl<'a> Reached<'a> {
         Self { observer, done: Cell::new(0) }
     }
 
-    /// So much is done in all.
+    /// Reports the amount that is done so far.
     pub(crate) fn reach(&self, done: u64) {
         let before = self.done.get();
         if done > before {

@@ -1,4 +1,4 @@
-//! What an index knows of a document beside its text.
+//! The record of a document: all that an index stores beside its text.
 
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -16,21 +16,21 @@ pub struct Mark {
     pub place: MarkedPlace,
 }
 
-/// Pages of a text, at most: more form feeds than that are no ends of pages.
-const MOST_PAGES: usize = 20_000;
+/// Maximum number of pages of a text. A text with more form feeds uses them for something else.
+const MAX_PAGES: usize = 20_000;
 
 impl Mark {
-    /// A mark at a byte of a text.
+    /// Makes a mark at a byte of a text.
     #[must_use]
     pub fn new(offset: usize, place: MarkedPlace) -> Self {
         Self { offset, place }
     }
 
-    /// The pages of a text that says nothing else about them: they end with form feeds.
+    /// Returns a mark per page of a text whose pages end with form feeds.
     #[must_use]
     pub fn pages(text: &str) -> Vec<Self> {
         let ends = || text.match_indices('\x0c').map(|(at, _)| at + 1);
-        if !(1..=MOST_PAGES).contains(&ends().take(MOST_PAGES + 1).count()) {
+        if !(1..=MAX_PAGES).contains(&ends().take(MAX_PAGES + 1).count()) {
             return vec![];
         }
         let begins = std::iter::once(0).chain(ends()).filter(|&offset| offset < text.len());
@@ -87,7 +87,7 @@ setters!(NewDocument {
 });
 
 impl NewDocument {
-    /// A document of which nothing but the id and the text is known.
+    /// Makes a document with an id and a text.
     ///
     /// ```
     /// use minwise_index::NewDocument;
@@ -130,7 +130,7 @@ pub struct Entry {
     pub shingles: u32,
 }
 
-/// Writes seconds since 1970 as a time that people read.
+/// Serialises seconds since 1970 in the form of RFC 3339.
 fn rfc3339<S: Serializer>(seconds: &u64, to: S) -> Result<S::Ok, S::Error> {
     minwise::calendar::rfc3339(*seconds).serialize(to)
 }
@@ -140,7 +140,7 @@ fn rfc3339<S: Serializer>(seconds: &u64, to: S) -> Result<S::Ok, S::Error> {
 pub(crate) struct DocumentRow {
     pub(crate) id: String,
     pub(crate) title: Option<String>,
-    /// An object of JSON, or nothing for an empty one.
+    /// A JSON object; empty for an object without fields.
     pub(crate) metadata: String,
     pub(crate) added: u64,
     pub(crate) bytes: u64,
@@ -149,16 +149,16 @@ pub(crate) struct DocumentRow {
     pub(crate) shingles: u32,
     /// A hash of the text.
     pub(crate) content: [u8; 8],
-    /// For a document without shingles, the key that those with equal normalised text have.
+    /// For a document without shingles, the key that documents with equal normalised text share.
     pub(crate) wordless: Option<u128>,
-    /// The sums of the digests of its postings, in `bands` and in `fingerprints`.
+    /// The sums of the digests of the postings in `bands` and in `fingerprints`.
     pub(crate) postings: [[u8; 8]; 2],
     pub(crate) marks: Vec<Mark>,
 }
 
 impl DocumentRow {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        // Numbers, strings and sequences of known length: there is nothing that could fail.
+        // Numbers, strings and sequences of known length always encode.
         postcard::to_stdvec(self).unwrap_or_default()
     }
 
@@ -170,7 +170,7 @@ impl DocumentRow {
         if self.metadata.is_empty() { Some(Map::new()) } else { serde_json::from_str(&self.metadata).ok() }
     }
 
-    /// What is said of the document; nothing, if its metadata cannot be read.
+    /// Returns the document without its text, or `None` if its metadata are damaged.
     pub(crate) fn entry(&self) -> Option<Entry> {
         Some(Entry {
             id: self.id.clone(),
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(numbered("a\x0cb\x0c"), [0, 2]);
         assert_eq!(numbered("中\x0c\x0cb"), [0, 4, 5]);
         assert_eq!(numbered("\x0c"), [0]);
-        assert_eq!(numbered(&"\x0c".repeat(MOST_PAGES)).len(), MOST_PAGES);
-        assert_eq!(numbered(&"\x0c".repeat(MOST_PAGES + 1)), [0; 0]);
+        assert_eq!(numbered(&"\x0c".repeat(MAX_PAGES)).len(), MAX_PAGES);
+        assert_eq!(numbered(&"\x0c".repeat(MAX_PAGES + 1)), [0; 0]);
     }
 }

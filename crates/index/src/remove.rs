@@ -6,10 +6,10 @@ use crate::index::Index;
 use crate::store::{Change, IndexCounts, KeyspaceName, View};
 
 impl Index {
-    /// Removes the documents with these ids, all of them or none; it returns when that is on disk.
+    /// Removes the documents with these ids, all of them or none. When this returns, the change is on disk.
     ///
-    /// What was stored of a document is gone from the files once the index is [rewritten](Index::rewrite) or
-    /// [compacted](Index::compact). Compaction keeps the journal of the storage engine, which begins anew after 64 MB.
+    /// The data of a removed document leave the files when the index is [rewritten](Index::rewrite) or [compacted](Index::compact).
+    /// Compaction keeps the journal of the storage engine, which begins anew after 64 MB.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::NoSuchDocument`] if no document has one of the ids, with [`ErrorKind::DiskFull`] or
@@ -37,8 +37,7 @@ impl Index {
         Ok(ids.len() as u64)
     }
 
-    /// Takes the rows of a document out, but for its id and its postings: a posting of a number without a record is
-    /// passed over.
+    /// Removes the rows of a document except its id and its postings. Look-ups ignore postings whose number has no record.
     pub(crate) fn drop_rows(
         &self,
         view: &View<'_>,

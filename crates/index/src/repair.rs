@@ -1,9 +1,9 @@
-//! Repair: what can be read goes into a new store, which takes the place of the old one. A small index is compacted in the same way.
+//! Repair: documents that can be read are added to a new store, which replaces the old one. A small index is compacted in the same way.
 //!
-//! Nothing is changed in a store of which parts cannot be read, or may be wrong. Documents whose texts, or what is kept in
-//! their place, are those that were added are added to a new store next to it, batch by batch, and all that follows from
-//! them is made anew on the way. The last step puts it in the place of the old one ([`Folder::replace_store`]); until then a
-//! repair that is interrupted has done nothing. It takes as much room on the disk as the index has.
+//! The old store is not changed, because parts of it may be wrong. Documents whose stored data match their checksums are added to a new
+//! store beside it, batch by batch, and their sketches, postings and frequencies are computed again. The last step replaces the old store
+//! ([`Folder::replace_store`]), so a repair that is interrupted before has no effect. A repair needs as much free disk space as the index
+//! has.
 //!
 //! [`Folder::replace_store`]: crate::folder::Folder::replace_store
 
@@ -25,10 +25,10 @@ use crate::store::View;
 use crate::text::TextCompressor;
 
 impl Index {
-    /// Makes the index in a folder whole: documents that cannot be read as they were added are taken out, and everything that
-    /// follows from the others is made anew. What was found beforehand is returned.
+    /// Repairs the index in a folder: leaves out documents that cannot be read whole, and computes all that follows from the others again.
+    /// Returns the findings from before the repair.
     ///
-    /// It can do so where the storage engine opens its files, even if it cannot read all of them.
+    /// The storage engine has to open its files, but need not be able to read all of them.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::NotAnIndex`](crate::ErrorKind::NotAnIndex), [`ErrorKind::Locked`](crate::ErrorKind::Locked),
@@ -43,7 +43,7 @@ impl Index {
         if checked.counts.keys().any(|kind| *kind != FindingKind::Acknowledged) {
             checked.taken_out = index.make_again(|old, new| {
                 let there = old.salvage(new, Stage::Repair, |_| Ok(()), observer)?;
-                // Of two with one id, which there should not have been, the later one is left.
+                // If two documents have one id, which only damage can cause, the later one stays.
                 Ok(there - new.write().state.documents)
             })?;
         } else if checked.found() > 0 {
@@ -53,11 +53,9 @@ impl Index {
         Ok(checked)
     }
 
-    /// Writes all documents to a new store, which takes the place of the old one. Nothing of a removed document is on the disk
-    /// then.
+    /// Writes all documents to a new store, which replaces the old one. No data of a removed document stay on disk.
     ///
-    /// Every text is sketched again, so that a large index is better [compacted](Self::compact). If this fails, the index is as it
-    /// was before.
+    /// Every text is sketched again, so [`compact`](Self::compact) is faster for a large index. If this fails, the index is unchanged.
     ///
     /// ```
     /// use minwise_index::{Index, IndexSettings, NewDocument, Unobserved};
@@ -84,11 +82,11 @@ impl Index {
         })
     }
 
-    /// Makes the index anew: `fill` gets this index and an empty one, whose store takes the place of this one's.
+    /// Replaces the store of this index by a new one. `fill` gets this index and a new empty one.
     fn make_again<T>(self, fill: impl FnOnce(&Self, &Self) -> Result<T>) -> Result<T> {
         let room = self.folder.room_for_repair();
         let new = Self::create(&room, &self.settings)?;
-        // The note of a change that was lost is no note of one of these.
+        // A new change must have a higher number than all acknowledged ones, even if some of these are lost.
         let noted = self.folder.acknowledged().unwrap_or(0);
         let mut writer = new.write();
         let mut state = writer.state;
@@ -97,7 +95,7 @@ impl Index {
         drop(writer);
         let filled = fill(&self, &new)?;
         let sequence = new.write().state.sequence;
-        // Both are closed before their files are moved.
+        // Both stores have to be closed before their files are moved.
         drop(new);
         let Self { store, folder, .. } = self;
         drop(store);
@@ -106,8 +104,8 @@ impl Index {
         Ok(filled)
     }
 
-    /// Adds every document that can be read as it was added to another index, in the same order, and calls `lost` with the number
-    /// of every other one. Returns how many there are.
+    /// Adds every document that can be read whole to another index, in the same order. Calls `lost` with the number of every other
+    /// document. Returns the number of documents that were added.
     fn salvage(
         &self,
         new: &Self,
@@ -145,7 +143,7 @@ impl Index {
         Ok(there)
     }
 
-    /// A document with everything that follows from it, if its text, or what is kept in its place, is what was added.
+    /// Returns a document, prepared again, if its stored data are as they were added.
     fn remade(
         &self,
         view: &View<'_>,

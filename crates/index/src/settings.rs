@@ -1,4 +1,4 @@
-//! What an index was made with. It is decided once, when the index is made, and read from it ever after.
+//! The settings of an index. They are chosen when the index is created and never change.
 
 use minwise::candidate::{Banding, Curve, Winnow};
 use minwise::shingle::Repeats;
@@ -8,18 +8,18 @@ use minwise::{ErrorKind as CoreErrorKind, Spec};
 use crate::error::{Error, ErrorKind, Result};
 use crate::setters::setters;
 
-/// Whether texts are kept.
+/// Whether an index keeps texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Texts {
-    /// They are, compressed: passages can be shown, and shingle sets are made of them when they are needed.
+    /// The index keeps texts, compressed. Passages can be shown, and shingle sets are computed when they are needed.
     #[default]
     Kept,
-    /// They are not; the shingle set and the fingerprints of each document are, in their place.
+    /// The index keeps the shingle set and the fingerprints of each document instead of its text.
     LeftOut,
 }
 
-/// How an index sees documents.
+/// The settings of an index.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct IndexSettings {
@@ -55,12 +55,12 @@ setters!(IndexSettings {
     bits: Option<Bits>,
 });
 
-/// Units of a passage that is certain to be found, if nothing else is asked for.
+/// Default of [`IndexSettings::passage`].
 pub const PASSAGE: usize = 25;
 
 impl Default for IndexSettings {
-    /// Bands that find a pair at similarity 0.5 with probability 0.996, and a byte of each register: bands have their keys, and
-    /// for comparing registers a byte does nearly as well as four.
+    /// Bands that find a pair of similarity 0.5 with probability 0.996, and one byte per register. Bands have keys of their own, so the
+    /// registers only serve to compare sketches, and one byte compares nearly as well as four.
     fn default() -> Self {
         let bits = Bits::whole(8);
         Self { spec: Spec::default(), bands: 42, rows: 3, passage: PASSAGE, bits, texts: Texts::Kept }
@@ -68,7 +68,7 @@ impl Default for IndexSettings {
 }
 
 impl IndexSettings {
-    /// Refuses what cannot be.
+    /// Refuses settings that no index can have.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Setting`] if the sketch cannot be banded, if bands and rows need more registers than it has, if
@@ -81,20 +81,20 @@ impl IndexSettings {
             bits.rows(self.spec.method.registers())?;
         }
         if self.spec.shingling.repeats() == Repeats::Bag {
-            // The second occurrence of a shingle is another one, so that a passage looks different from document to document.
+            // In a bag, the second occurrence of a shingle has another hash, so one passage would have different shingles in two documents.
             let (setting, expected) = ("the shingling of an index", "one without `,bag`".to_owned());
             let given = self.spec.shingling.to_string();
             return Err(minwise::Error::from(CoreErrorKind::OutOfRange { setting, given, expected }).into());
         }
         if self.spec.weights != minwise::WeightSpec::default() {
-            // Weights follow from the documents there are, which an index cannot know beforehand.
+            // Weights depend on all documents of the archive, and the archive changes after a document is sketched.
             return Err(mismatch("weights", "", &self.spec.weights.to_string()));
         }
         Ok(())
     }
 
-    /// The probability with which bands find a document of exactly this similarity. One that shares a passage is found in
-    /// any case, so that this is the least.
+    /// Returns the probability with which bands find a document of exactly this similarity. A check finds a document with at least this
+    /// probability, because fingerprints also find documents that share a passage.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Setting`] if the sketch cannot be banded, or if bands and rows need more registers than it has.
@@ -116,7 +116,7 @@ impl IndexSettings {
         Ok(Winnow::new(self.spec.shingling, self.passage)?)
     }
 
-    /// Says whether what was made with the two settings goes together; if not, names the first that differs.
+    /// Checks that indexes with these two settings can be merged or compared.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Mismatch`], which has the first setting that differs and both values.
@@ -130,7 +130,7 @@ impl IndexSettings {
         Ok(())
     }
 
-    /// The settings with their names and text forms, as the header of an index has them.
+    /// Returns the settings with their names and text forms, as the header of an index has them.
     #[must_use]
     pub fn fields(&self) -> [(&'static str, String); 6] {
         [
@@ -149,7 +149,7 @@ impl IndexSettings {
         ]
     }
 
-    /// The settings of which these are the fields. What is missing or cannot be read is named.
+    /// Parses settings from their fields. An error names the field that is missing or cannot be parsed.
     pub(crate) fn from_fields<'a>(
         field: impl Fn(&str) -> Option<&'a str>,
     ) -> std::result::Result<Self, String> {

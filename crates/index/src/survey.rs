@@ -1,4 +1,4 @@
-//! A look at all documents of an index: when they were added, and some of them drawn by lot.
+//! Survey: a pass over all documents of an index that counts them by day and draws a sample.
 
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -11,35 +11,35 @@ use crate::index::Index;
 use crate::progress::go_on;
 use crate::store::KeyspaceName;
 
-/// Documents between two looks at whether to go on.
-const OFTEN: u64 = 1 << 12;
+/// Number of documents after which the observer is asked whether to go on.
+const OBSERVED_EVERY: u64 = 1 << 12;
 
-/// What a look at all documents found.
+/// The result of a survey.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Survey {
-    /// Ids of documents that were drawn, in the order in which they were added.
+    /// The ids of the drawn documents, in the order in which they were added.
     pub drawn: Vec<String>,
-    /// How many documents were added on which day since 1970-01-01.
+    /// The number of documents per day on which they were added. Days count from 1970-01-01.
     pub added: BTreeMap<u64, u64>,
 }
 
 impl Index {
-    /// Counts documents by the day they were added on, and draws `draws` of them, each with the same chance. The same seed
-    /// draws the same documents.
+    /// Counts documents by the day on which they were added, and draws `draws` of them with equal probability. Two surveys of the same
+    /// documents with the same seed draw the same documents.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, with
     /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system refuses something, and with
     /// [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if stored data are not what was written.
     pub fn survey(&self, draws: usize, seed: u64, observer: &dyn Observer) -> Result<Survey> {
-        // Those with the least hash values of their numbers, the greatest on top.
+        // The sample are the documents whose numbers have the least hash values. The greatest of these is on top of the heap.
         let mut drawn: BinaryHeap<(u64, u32, String)> = BinaryHeap::new();
         let mut added = BTreeMap::new();
         let view = self.store.view();
         let mut seen = 0;
         view.each_after(KeyspaceName::Records, None, |key, payload| {
-            if seen % OFTEN == 0 {
+            if seen % OBSERVED_EVERY == 0 {
                 go_on(observer)?;
             }
             seen += 1;

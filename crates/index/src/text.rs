@@ -1,8 +1,9 @@
-//! Texts, compressed one by one, so that one can be read and removed without others.
+//! Compression of texts. Each text is compressed by itself, so that it can be read and removed without others.
 
 use zstd::bulk::{Compressor, Decompressor};
 
-/// How hard to try. The third level makes 1 % less of a text of 2 kB, and adding takes some 5 % longer (`benches/archive.rs`).
+/// Level of Zstandard.
+// Level 3 makes texts of 2 kB 1 % smaller, and adding takes some 5 % longer (`benches/archive.rs`).
 const LEVEL: i32 = 1;
 
 /// Compresses texts.
@@ -10,11 +11,11 @@ pub(crate) struct TextCompressor(Option<Compressor<'static>>);
 
 impl TextCompressor {
     pub(crate) fn new() -> Self {
-        // Without memory for a context, every text is stored as it is.
+        // If there is no memory for a context, texts are stored uncompressed.
         Self(Compressor::new(LEVEL).ok())
     }
 
-    /// The text with a byte in front that says whether it was compressed.
+    /// Compresses a text. The first byte of the result is 1 if the rest is compressed, and 0 if it is the text itself.
     pub(crate) fn pack(&mut self, text: &str) -> Vec<u8> {
         let packed = self.0.as_mut().and_then(|packer| packer.compress(text.as_bytes()).ok());
         let (kind, bytes) = match &packed {
@@ -28,7 +29,7 @@ impl TextCompressor {
     }
 }
 
-/// The text of `bytes` bytes that was packed; nothing, if it is damaged.
+/// Returns the text of `bytes` bytes that was packed, or `None` if it is damaged.
 pub(crate) fn unpack(packed: &[u8], bytes: u64) -> Option<String> {
     let (kind, packed) = packed.split_first()?;
     let text = match kind {

@@ -1,7 +1,7 @@
-//! Indexes as lines of JSON, and indexes made of others.
+//! Export and import of indexes as lines of JSON, and merging of indexes.
 //!
-//! The first line has the settings, every other one a document: its text, or what is kept in its place. They are
-//! text that people and programs can read, so they outlive the format of the store.
+//! The first line has the settings. Every other line has a document: its text, or the data that are stored in place of the text. People
+//! and programs can read these lines, so they outlive the format of the store.
 
 use std::io::{BufRead, Write};
 
@@ -22,20 +22,20 @@ use crate::record::{DocumentRow, Mark, NewDocument, metadata_text};
 use crate::settings::{IndexSettings, Texts};
 use crate::store::KeyspaceName;
 
-/// The version of the lines, which is not that of the store: exports are read by whatever comes after what wrote them, so lines
-/// of every version up to this one are read.
+/// The version of exported lines. It differs from the version of the store, because a program has to read exports of all earlier
+/// versions.
 const EXPORT: u32 = 1;
 
-/// Bytes of text that are added together.
+/// Bytes of text per change.
 const BATCH_BYTES: usize = 16 << 20;
-/// Documents that are added together.
+/// Number of documents per change.
 const BATCH_DOCUMENTS: usize = 1 << 13;
 
-/// What was imported.
+/// The counts of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Imported {
-    /// Lines with documents.
+    /// Number of imported documents.
     pub documents: u64,
 }
 
@@ -43,9 +43,9 @@ pub struct Imported {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Merged {
-    /// Documents of the new index: those of all indexes that were merged, without the replaced ones.
+    /// Number of documents in the new index: those of all merged indexes, without the replaced ones.
     pub documents: u64,
-    /// Documents that took the place of one with the same id from an index before.
+    /// Number of documents that replaced one with the same id from an earlier index.
     pub replaced: u64,
 }
 
@@ -66,7 +66,7 @@ struct ExportLine {
     in_place_of_text: Option<StoredSketch>,
 }
 
-/// What an index without texts knows of a document.
+/// The data of a document in an export of an index that keeps no texts.
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredSketch {
     bytes: u64,
@@ -149,7 +149,7 @@ impl Index {
         })
     }
 
-    /// The settings of an exported index, given its first line.
+    /// Parses the settings of an exported index from its first line.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Import`] if the line is not the first one of an export, or of a later version.
@@ -169,7 +169,7 @@ impl Index {
         IndexSettings::from_fields(|name| about.get(name).and_then(Value::as_str)).map_err(wrong)
     }
 
-    /// Adds the documents of an exported index. Where it keeps texts, this index may have other settings.
+    /// Adds the documents of an exported index. If the export has texts, this index may have other settings.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Import`], which has the line and the reason, if a line is no document; with
@@ -219,7 +219,8 @@ impl Index {
         Ok(Imported { documents: number - 1 })
     }
 
-    /// Adds the documents of other indexes with the same settings; of those with one id, that of the last index stays.
+    /// Adds the documents of other indexes with the same settings. If several indexes have a document with one id, that of the last
+    /// index stays.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Mismatch`] if the settings differ, with [`ErrorKind::Interrupted`] if the observer cancels, with
@@ -234,7 +235,8 @@ impl Index {
             other.each_line(Stage::Merge, observer, &mut |line| {
                 batch.push(self.item(line).map_err(|what| other.damaged(what))?)
             })?;
-            // Those that take the place of others are counted by change.
+            // A change counts the documents that it replaces in the index, but not those within the change, so no change has documents of
+            // two indexes.
             batch.flush()?;
         }
         let added = batch.finish()?;
@@ -242,20 +244,20 @@ impl Index {
     }
 }
 
-/// A document that was read, with when it was added first.
+/// A document that was read, with its first time of addition.
 enum Item {
-    /// Everything else follows from its text.
+    /// A document with a text.
     Text(NewDocument, u64),
-    /// What is kept in place of its text.
+    /// A document with the data that are stored in place of its text.
     Kept(Box<DocumentWrite>),
 }
 
-/// Documents that are added together, whenever each of them was added first: they make one change, and keep their times.
+/// Collects documents that become one change and keep their first times of addition.
 struct ImportIntake<'i> {
     index: &'i Index,
     threads: usize,
     documents: Vec<NewDocument>,
-    /// When each of them was added.
+    /// The time of addition of each document.
     times: Vec<u64>,
     kept: Vec<DocumentWrite>,
     bytes: usize,
@@ -274,7 +276,7 @@ impl<'i> ImportIntake<'i> {
             Item::Kept(_) => !self.documents.is_empty(),
         };
         let full = self.bytes >= BATCH_BYTES || self.documents.len() + self.kept.len() >= BATCH_DOCUMENTS;
-        // Documents of both kinds are added one kind after the other, so that they stay in their order.
+        // A batch has documents of one kind, so a document of the other kind ends it. Otherwise, their order would change.
         if full || is_other {
             self.flush()?;
         }
@@ -311,7 +313,7 @@ impl<'i> ImportIntake<'i> {
 }
 
 impl Index {
-    /// The document of a line, or why it is none that this index can take.
+    /// Returns the document of a line, or the reason why this index cannot add it.
     fn item(&self, line: ExportLine) -> std::result::Result<Item, String> {
         match (line.text, line.in_place_of_text) {
             (Some(text), _) => {
@@ -335,7 +337,7 @@ impl Index {
         }
     }
 
-    /// Why what is kept in place of a text is not what this index would have kept, if so.
+    /// Checks that data in place of a text are those that this index would store. Returns the reason if not.
     fn check_kept(&self, written: &DocumentWrite) -> std::result::Result<(), String> {
         let mut prepared = PreparedEntry::default();
         let set = written.shingles.iter().copied().collect();

@@ -1,4 +1,4 @@
-//! The calls put together, and what every one of them passes on its way in and out.
+//! The router: all routes, the layers that every request passes, and the `OpenAPI` description of the routes.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -28,13 +28,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::auth::Right;
-use crate::outgoing::Keeping;
+use crate::outgoing::HoldingBody;
 use crate::problem::{Problem, ProblemKind};
 use crate::routes::{check, clusters, document, documents, health, jobs, metrics, page, pair, stats};
 use crate::state::SharedState;
-use crate::upkeep::Upkeep;
 
-/// Where the API is.
+/// The path of the API.
 const API: &str = "/api/v1";
 
 /// The groups of calls, in the order in which a reader needs them.
@@ -46,20 +45,20 @@ const TAGS: [(&str, &str); 5] = [
     ("archive", "State and numbers of the archive."),
 ];
 
-/// What tokens are called in the description.
+/// The name of tokens in the description.
 const TOKEN: &str = "token";
 
-/// Calls that are made by POST because of what they send, and change nothing.
-const LOOKING: [&str; 3] = ["/api/v1/check", "/api/v1/pair", "/api/v1/clusters"];
+/// Routes that take POST because they need a body, and change nothing.
+const READ_ONLY_POSTS: [&str; 3] = ["/api/v1/check", "/api/v1/pair", "/api/v1/clusters"];
 
-/// What the page may do: load what is here, and make nothing of strings.
+/// The content security policy of the page: it loads only files of this server, and turns no string into a script or into HTML.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
      trusted-types 'none'",
 );
 
-fn calls() -> OpenApiRouter<SharedState> {
+fn api_routes() -> OpenApiRouter<SharedState> {
     OpenApiRouter::new()
         .routes(routes!(health::health))
         .routes(routes!(stats::stats))
@@ -74,10 +73,11 @@ fn calls() -> OpenApiRouter<SharedState> {
 
 /// The description of the API.
 pub(crate) fn description() -> OpenApi {
-    about(calls().split_for_parts().1)
+    with_facts(api_routes().split_for_parts().1)
 }
 
-fn about(mut api: OpenApi) -> OpenApi {
+/// Adds what the routes do not say of themselves: the introduction, tokens, problems, tags and the path.
+fn with_facts(mut api: OpenApi) -> OpenApi {
     let mut info = Info::new("Minwise", env!("CARGO_PKG_VERSION"));
     let about = "An archive of documents, against which new documents are checked for shared text. Offsets are bytes of the \
                  UTF-8 text. Counts for Prometheus are at `/metrics` of the server, outside of this API.\n\n\
@@ -88,7 +88,7 @@ fn about(mut api: OpenApi) -> OpenApi {
                  both share. Text that options of a check ignore is no evidence: its shingles do not count.";
     info.description = Some(about.to_owned());
     api.info = info;
-    // Without `--tokens` none is needed, so that it is one of two ways.
+    // A server without `--tokens` needs no token, so the security of the API has two alternatives.
     let mut token = Http::new(HttpAuthScheme::Bearer);
     token.description = Some("Access token, if the server was started with `--tokens`".to_owned());
     api.components.get_or_insert_default().add_security_scheme(TOKEN, SecurityScheme::Http(token));
@@ -107,8 +107,8 @@ fn about(mut api: OpenApi) -> OpenApi {
         let operations = [&mut path.get, &mut path.put, &mut path.post, &mut path.delete];
         for operation in operations.into_iter().flatten() {
             operation.responses.responses.insert("default".to_owned(), failed.clone().into());
-            // The server refuses a call without its body. `openapi-python-client` 0.28 and later forget an import where a body of
-            // several types is said to be required (its issue 1451), so that the client could not be loaded.
+            // The server refuses a call without its body, but if a body of several types is required, `openapi-python-client` 0.28
+            // and later leave out an import (its issue 1451), and their client does not load.
             if let Some(RefOr::T(body)) = &mut operation.request_body
                 && body.content.len() > 1
             {
@@ -126,8 +126,8 @@ fn about(mut api: OpenApi) -> OpenApi {
     OpenApiBuilder::from(api).servers(Some([Server::new(API)])).security(Some(security)).build()
 }
 
-/// Puts the default of a field into its description, unless it is there. `openapi-typescript` makes every field with a `default` a required one, so
-/// that a caller would have to send all options.
+/// Moves the default of a field to its description.
+// `openapi-typescript` makes every field with a `default` a required one, and its callers would have to send all options.
 fn describe_default(field: &mut RefOr<Schema>) {
     let (default, description) = match field {
         RefOr::T(Schema::Object(object)) => (&mut object.default, &mut object.description),
@@ -150,47 +150,48 @@ fn describe_default(field: &mut RefOr<Schema>) {
     }
 }
 
-/// All that the server answers.
+/// The router of a server.
 pub(crate) fn router(state: SharedState) -> Router {
-    let (calls, api) = calls().split_for_parts();
-    // It is made of names and schemas: there is nothing in it that could not be written.
-    let api = axum::body::Bytes::from(about(api).to_json().unwrap_or_default());
-    let calls = calls.route("/openapi.json", get(move || std::future::ready(described(&api))));
+    let (routes, api) = api_routes().split_for_parts();
+    // The description has only strings, numbers and lists, so encoding it cannot fail.
+    let api = axum::body::Bytes::from(with_facts(api).to_json().unwrap_or_default());
+    let routes = routes.route("/openapi.json", get(move || std::future::ready(description_answer(&api))));
     let mut app = Router::new()
-        .nest(API, calls)
+        .nest(API, routes)
         .route("/metrics", get(metrics::metrics))
         .route("/assets/{*path}", get(page::asset));
     for address in page::PAGES {
         app = app.route(address, get(page::page));
     }
-    guarded(app, state)
+    with_layers(app, state)
 }
 
-/// Puts before an app what every request passes on its way in and out.
-fn guarded(app: Router<SharedState>, state: SharedState) -> Router {
+/// Adds the layers that every request passes.
+fn with_layers(app: Router<SharedState>, state: SharedState) -> Router {
     app.fallback(|| std::future::ready(Problem::from(ProblemKind::NoSuchAddress)))
         .method_not_allowed_fallback(|| std::future::ready(Problem::from(ProblemKind::MethodNotAllowed)))
-        .layer(DefaultBodyLimit::max(state.limits.body_bytes))
+        .layer(DefaultBodyLimit::max(state.archive.limits.body_bytes))
         .layer(CatchPanicLayer::custom(|_| Problem::from(ProblemKind::Internal).into_response()))
         .layer(from_fn_with_state(state.clone(), admit))
-        .layer(from_fn(show_browsers))
-        // Outside of `admit`: an answer holds its memory until the last of it is compressed and written.
+        .layer(from_fn(show_problems_as_html))
+        // Compression is outside of `admit`, so that an answer holds its memory until its last byte is compressed and written.
         .layer(compression())
         .layer(from_fn_with_state(state.clone(), observe))
         .with_state(state)
 }
 
-/// Answers that are smaller are sent as they are: they fit one packet.
+/// Minimum size of an answer that is compressed. Smaller ones fit one packet anyway.
 const LEAST_COMPRESSED: u64 = 1024;
 
-/// Compresses answers for clients that accept it. The fastest level, because a long pair of 1.7 MB must not keep a thread that
-/// answers others.
+/// Compresses answers for clients that accept it.
+// The level is the fastest one, because a pair of 1.7 MB must not block a thread that serves other connections.
 fn compression() -> CompressionLayer<impl Predicate> {
     let large = DefaultPredicate::new().and(SizeAbove::new(LEAST_COMPRESSED));
     CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(large)
 }
 
-/// Answers while the archive is being opened: the files of the page, and for everything else that it is being opened.
+/// The router while the archive is being opened: it serves the files of the page, and answers all other requests with the problem
+/// `opening`.
 pub(crate) fn while_opening(detail: &str) -> Router {
     let problem = Problem::new(ProblemKind::Opening, detail).retry_after(2);
     let headers = |mut response: Response| async {
@@ -200,26 +201,26 @@ pub(crate) fn while_opening(detail: &str) -> Router {
     Router::new()
         .route("/assets/{*path}", get(page::asset))
         .fallback(move || std::future::ready(problem.clone()))
-        .layer(from_fn(show_browsers))
+        .layer(from_fn(show_problems_as_html))
         .layer(axum::middleware::map_response(headers))
 }
 
-/// Whether an address is that of an interface for programs, whose problems are JSON for everybody.
+/// Whether programs use this address. Its problems are JSON even for browsers.
 fn is_for_programs(path: &str) -> bool {
     path.starts_with("/api/") || path == "/metrics"
 }
 
-/// Whether the client shows pages: browsers name this type when a person opens an address.
-fn takes_pages(headers: &HeaderMap) -> bool {
+/// Whether the client accepts HTML, which browsers ask for when a person opens an address.
+fn accepts_html(headers: &HeaderMap) -> bool {
     let named = |accept: &HeaderValue| accept.to_str().is_ok_and(|accept| accept.contains("text/html"));
     headers.get_all(ACCEPT).iter().any(named)
 }
 
-/// Gives a browser a page in place of a problem, at addresses that people open.
-async fn show_browsers(request: Request, next: Next) -> Response {
+/// Shows a problem as HTML if a person opens the address in a browser.
+async fn show_problems_as_html(request: Request, next: Next) -> Response {
     let is_browser = request.method().is_safe()
         && !is_for_programs(request.uri().path())
-        && takes_pages(request.headers());
+        && accepts_html(request.headers());
     let mut response = next.run(request).await;
     match response.extensions_mut().remove::<Problem>() {
         Some(problem) if is_browser => page::problem(&problem),
@@ -227,17 +228,17 @@ async fn show_browsers(request: Request, next: Next) -> Response {
     }
 }
 
-fn described(api: &axum::body::Bytes) -> Response {
+fn description_answer(api: &axum::body::Bytes) -> Response {
     let json = HeaderValue::from_static("application/json");
     ([(axum::http::header::CONTENT_TYPE, json)], api.clone()).into_response()
 }
 
-/// What a call takes. One that is not known to change nothing is taken to change something.
-fn needed(method: &Method, path: &str) -> Right {
-    if method.is_safe() || LOOKING.contains(&path) { Right::Read } else { Right::Write }
+/// The right that a request needs. Routes need the right to write unless they are known to change nothing.
+fn needed_right(method: &Method, path: &str) -> Right {
+    if method.is_safe() || READ_ONLY_POSTS.contains(&path) { Right::Read } else { Right::Write }
 }
 
-/// Lets a request in, or says why not.
+/// Passes a request on if its host, origin, token and rate allow it and a place is free; otherwise returns the problem.
 async fn admit(
     At(state): At<SharedState>,
     Extension(peer): Extension<SocketAddr>,
@@ -247,14 +248,14 @@ async fn admit(
     state.access.check_host(request.headers())?;
     let path = request.uri().path();
     if !is_for_programs(path) {
-        // The page is no secret: what it shows is asked for by calls.
+        // The files of the page are public. Everything confidential comes from the API.
         return Ok(next.run(request).await);
     }
-    // What another site makes a browser ask is not counted as if its owner had asked.
+    // The site is checked before the request is counted, so that another site cannot use up the rate of the person at the browser.
     state.access.check_site(request.headers())?;
-    let right = needed(request.method(), path);
+    let right = needed_right(request.method(), path);
     let (client, allowed) = state.access.judge(request.headers(), right, peer.ip());
-    // Who guesses tokens is counted too.
+    // Refused tokens count, too, so that the rate limits guessing.
     state.gate.count(client)?;
     allowed?;
     let place = state.gate.enter()?;
@@ -263,13 +264,13 @@ async fn admit(
         let bytes = answer.body().size_hint().exact().unwrap_or_default();
         let mut held = state.gate.hold();
         held.grow(usize::try_from(bytes).unwrap_or(usize::MAX)).await?;
-        Ok(answer.map(|body| Keeping::body(body, (place, held))))
+        Ok(answer.map(|body| HoldingBody::body(body, (place, held))))
     };
-    let answer = tokio::time::timeout(state.limits.time, answer).await;
+    let answer = tokio::time::timeout(state.archive.limits.time, answer).await;
     answer.unwrap_or_else(|_| Err(Problem::from(ProblemKind::TooSlow).retry_after(5)))
 }
 
-/// A request that is being answered. It is counted until its answer is there or nobody waits for it any more.
+/// Counts a request as long as this value lives: until its answer is there or its client goes away.
 struct InFlight<'s>(&'s Gauge);
 
 impl<'s> InFlight<'s> {
@@ -285,7 +286,7 @@ impl Drop for InFlight<'_> {
     }
 }
 
-/// Counts and logs an answer, and gives it the headers that all have.
+/// Counts and logs a request, and sets the headers that all answers have.
 async fn observe(
     At(state): At<SharedState>,
     Extension(peer): Extension<SocketAddr>,
@@ -295,17 +296,18 @@ async fn observe(
     let begun = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
-    let in_flight = InFlight::new(&state.metrics.in_flight);
+    let metrics = &state.archive.metrics;
+    let in_flight = InFlight::new(&metrics.in_flight);
     let mut response = next.run(request).await;
     drop(in_flight);
     if !method.is_safe() {
-        Upkeep::look_after(&state);
+        state.upkeep.merge_if_due();
     }
     let (status, time) = (response.status().as_u16(), begun.elapsed());
-    // Methods are free text to whoever invents some; counts by them must not be.
+    // A client may invent methods, and each label would take memory, so unknown methods share one label.
     let known = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::DELETE].contains(&method);
-    state.metrics.answered(&route, if known { method.as_str() } else { "other" }, status, time);
-    state.log(&json!({
+    metrics.answered(&route, if known { method.as_str() } else { "other" }, status, time);
+    state.archive.log(&json!({
         "event": "request", "method": method.as_str(), "path": path, "status": status,
         "elapsed_ms": time.as_secs_f64() * 1e3, "peer": peer.ip().to_string(),
     }));
@@ -323,7 +325,7 @@ fn secure(headers: &mut HeaderMap) {
     ] {
         headers.insert(name, value);
     }
-    // Documents are confidential: no cache between is to keep them.
+    // Documents are confidential, so no cache may keep them.
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }
 
@@ -337,6 +339,7 @@ mod tests {
 
     use super::*;
     use crate::auth::Access;
+    use crate::lanes::Lane;
     use crate::limits::ServerLimits;
     use crate::state::ServerState;
 
@@ -346,7 +349,7 @@ mod tests {
             panic!("on purpose")
         }
         async fn broken_behind(At(state): At<SharedState>) -> Result<Response, Problem> {
-            state.run(|_| panic!("on purpose, where nobody looks")).await
+            state.run(Lane::Read, |_, _| panic!("on purpose, on another thread")).await
         }
         let folder = tempfile::tempdir().unwrap();
         let index = Index::create(folder.path().join("archive"), &IndexSettings::default()).unwrap();
@@ -355,7 +358,7 @@ mod tests {
         let log = Box::new(move |event: &Value| log.lock().unwrap().push(event["event"].to_string()));
         let state = ServerState::new(index, Access::Local, ServerLimits::default(), log);
         let app = Router::new().route("/broken", get(broken)).route("/behind", get(broken_behind));
-        let app = guarded(app.route("/whole", get(|| async { "whole" })), state);
+        let app = with_layers(app.route("/whole", get(|| async { "whole" })), state);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         for (path, status) in [("/broken", 500), ("/behind", 500), ("/whole", 200)] {
             let request = Request::get(path).header("host", "localhost");

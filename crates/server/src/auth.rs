@@ -1,8 +1,9 @@
-//! Who may do what.
+//! Access: which client may do what.
 //!
-//! With tokens, whoever has one. Without, everybody on this machine; then a browser is what others could reach us through, so a
-//! request must name this machine as its host (or a page elsewhere could point its own name at us), and must not come from a
-//! page of another site: it would learn nothing, and could keep us busy all the same.
+//! A server with tokens lets in clients that send one. A server without tokens lets in every process of this machine, and so every
+//! web page that a browser on it shows. Such a server therefore checks two headers. `Host` has to name this machine, because a page of
+//! another site could resolve its own name to our address (DNS rebinding). `Origin` and `Sec-Fetch-Site` must not name another site:
+//! the browser would hide our answers from its page, but the page could keep the server busy.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::path::Path;
@@ -14,39 +15,39 @@ use subtle::ConstantTimeEq;
 use crate::error::{Error, Result};
 use crate::problem::{Problem, ProblemKind};
 
-/// From where a browser asks.
+/// The header by which a browser says whether the page that sends a request is of the same site.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Characters that a token has at least. With fewer it could be guessed.
-const FEWEST: usize = 16;
+/// Minimum number of characters of a token. Shorter tokens could be guessed.
+const TOKEN_CHARACTERS: usize = 16;
 
-/// What a token allows.
+/// The right that a token gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Right {
-    /// To look, and to check documents.
+    /// Read documents, check texts and find clusters.
     Read,
-    /// To change the archive as well.
+    /// All of [`Read`](Self::Read), and change the archive.
     Write,
 }
 
-/// The tokens that a server knows.
+/// The tokens of a server.
 #[derive(Clone)]
 pub struct Tokens(Vec<(Right, String)>);
 
 impl std::fmt::Debug for Tokens {
-    /// Without the tokens: what is printed may be kept.
+    /// Prints only the number of tokens, because logs keep what is printed.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Tokens({})", self.0.len())
     }
 }
 
 impl Tokens {
-    /// Reads tokens from a file that nobody else may read: lines of `read TOKEN` or `write TOKEN`; those that begin with `#` are
-    /// comments.
+    /// Reads tokens from a file that only its owner may read. Each line is `read TOKEN` or `write TOKEN`; lines that begin with `#`
+    /// are comments.
     ///
     /// # Errors
-    /// Fails with [`Error::Io`] if the file cannot be read, with [`Error::OpenTokens`] if others than its owner may read it,
+    /// Fails with [`Error::Io`] if the file cannot be read, with [`Error::OpenTokens`] if other users than its owner may read it,
     /// and with [`Error::Tokens`] if a line is not of this form, a token has fewer than 16 characters, or there is none.
     pub fn read(path: &Path) -> Result<Self> {
         let wrong = |error| Error::Io { action: "read", path: path.to_owned(), error };
@@ -57,7 +58,7 @@ impl Tokens {
         Self::parse(&text).map_err(|(line, why)| Error::Tokens { path: path.to_owned(), line, why })
     }
 
-    /// The tokens of a text; otherwise the line that is wrong, and why. It does not say the line, which may be a token.
+    /// Parses the tokens of a text. An error is the number of the wrong line and the reason, without the line, which may hold a token.
     fn parse(text: &str) -> std::result::Result<Self, (usize, &'static str)> {
         let mut tokens = vec![];
         for (line, text) in (1..).zip(text.lines()) {
@@ -74,7 +75,7 @@ impl Tokens {
                 "write" => Right::Write,
                 _ => return Err((line, "it begins neither with `read` nor with `write`")),
             };
-            if token.len() < FEWEST {
+            if token.len() < TOKEN_CHARACTERS {
                 return Err((line, "its token has fewer than 16 characters"));
             }
             if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -85,7 +86,8 @@ impl Tokens {
         if tokens.is_empty() { Err((1, "there is no token in it")) } else { Ok(Self(tokens)) }
     }
 
-    /// The number of a token, and what it allows. It takes the same time for every token of the same length.
+    /// Returns the number of a token and its right. All tokens of one length take the same time, so that time does not help to guess
+    /// them.
     fn find(&self, given: &str) -> Option<(usize, Right)> {
         let mut found = None;
         for (number, (right, token)) in self.0.iter().enumerate() {
@@ -108,17 +110,17 @@ fn is_open_to_others(_file: &std::fs::Metadata) -> bool {
     false
 }
 
-/// Whom requests are counted for.
+/// A client, for which requests and connections are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Client {
-    /// Whoever has this token.
+    /// The client that sends the token with this number.
     Token(usize),
-    /// Whoever is at this address.
+    /// The client at this address.
     Address(IpAddr),
 }
 
 impl Client {
-    /// Whoever is at an address; of IPv6, where one line has many addresses, at one with the same first half.
+    /// Returns the client at an address. IPv6 addresses with the same first half are one client, because one subscriber has all of them.
     pub(crate) fn at(address: IpAddr) -> Self {
         Self::Address(match address.to_canonical() {
             IpAddr::V6(address) => {
@@ -131,17 +133,17 @@ impl Client {
     }
 }
 
-/// Who may do what.
+/// The clients that a server lets in.
 #[derive(Debug)]
 pub(crate) enum Access {
-    /// Everybody on this machine.
+    /// All clients on this machine.
     Local,
-    /// Whoever has a token.
+    /// Clients with a token.
     Tokens(Tokens),
 }
 
 impl Access {
-    /// Whose request this is, and whether they may do what takes this right.
+    /// Returns the client of a request, and whether it has the right that the request needs.
     pub(crate) fn judge(
         &self,
         headers: &HeaderMap,
@@ -166,7 +168,7 @@ impl Access {
         }
     }
 
-    /// Whether the host is known: behind tokens any is.
+    /// Refuses a request whose `Host` is not this machine. With tokens, every host is accepted.
     pub(crate) fn check_host(&self, headers: &HeaderMap) -> Result<(), Problem> {
         match self {
             Self::Local if !host(headers).is_some_and(|host| is_loopback(name_of(host))) => {
@@ -176,14 +178,15 @@ impl Access {
         }
     }
 
-    /// Whether it is not a page of another site that asks: behind tokens, which a browser does not send by itself, any may.
+    /// Refuses a request of a page of another site. With tokens, every site is accepted, because browsers do not add tokens by
+    /// themselves.
     pub(crate) fn check_site(&self, headers: &HeaderMap) -> Result<(), Problem> {
         if matches!(self, Self::Tokens(_)) {
             return Ok(());
         }
         let is_host =
             |origin: &str| origin.strip_prefix("http://").is_some_and(|it| Some(it) == host(headers));
-        // Browsers name the origin of what changes something, and of everything say from where it is asked for.
+        // Browsers send `Origin` with requests that may change something, and `Sec-Fetch-Site` with all requests.
         let origin = headers.get(ORIGIN).is_none_or(|origin| origin.to_str().is_ok_and(is_host));
         let site = headers.get(FETCH_SITE).is_none_or(|site| site == "same-origin" || site == "none");
         if origin && site { Ok(()) } else { Err(ProblemKind::ForeignOrigin.into()) }
@@ -199,7 +202,7 @@ fn host(headers: &HeaderMap) -> Option<&str> {
     headers.get(HOST)?.to_str().ok()
 }
 
-/// A host without its port.
+/// Returns a host without its port.
 fn name_of(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -218,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_are_read_and_what_is_wrong_is_told_by_its_line() {
+    fn tokens_are_read_and_errors_name_the_line() {
         let tokens = Tokens::parse("# ours\n\nread  0123456789abcdef\n write fedcba9876543210\n").unwrap();
         assert_eq!(tokens.find("0123456789abcdef"), Some((0, Right::Read)));
         assert_eq!(tokens.find("fedcba9876543210"), Some((1, Right::Write)));
@@ -239,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_of_this_machine_are_its_own() {
+    fn only_names_of_this_machine_are_loopback() {
         for host in ["localhost", "LOCALHOST:8080", "127.0.0.1", "127.9.9.9:1", "[::1]", "[::1]:8080"] {
             assert!(is_loopback(name_of(host)), "{host}");
         }
@@ -256,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_of_one_line_are_one_client() {
+    fn addresses_of_one_subscriber_are_one_client() {
         let at = |address: &str| Client::at(address.parse().unwrap());
         assert_eq!(at("2001:db8::1"), at("2001:db8::ffff"));
         assert_ne!(at("2001:db8::1"), at("2001:db8:0:1::1"));

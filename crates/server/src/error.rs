@@ -1,4 +1,4 @@
-//! Why a server could not be started. `Display` is a sentence for a person, and [`Error::hint`] says what to try.
+//! Errors of starting a server. `Display` is a sentence for people, and [`Error::hint`] is advice.
 
 use std::fmt;
 use std::io;
@@ -11,39 +11,39 @@ use minwise::Sentence;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused something.
+    /// The operating system refused an operation on a file.
     Io {
-        /// What was being done, as a verb.
+        /// The operation, as a verb.
         action: &'static str,
-        /// To which file.
+        /// The file.
         path: PathBuf,
-        /// What it said.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// It cannot listen there.
+    /// The server cannot listen on the address.
     Listen {
-        /// Where.
+        /// The address.
         address: SocketAddr,
-        /// What the operating system said.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// Others could reach it, and it would let them do everything.
+    /// Other machines can reach the address, and there are no tokens.
     Unprotected {
-        /// Where it was to listen.
+        /// The address.
         address: SocketAddr,
     },
-    /// Others may read the tokens.
+    /// Other users may read the file of the tokens.
     OpenTokens {
-        /// Their file.
+        /// The file of the tokens.
         path: PathBuf,
     },
-    /// A line of the tokens that cannot be read.
+    /// A line in the file of the tokens is wrong.
     Tokens {
-        /// Their file.
+        /// The file of the tokens.
         path: PathBuf,
-        /// The line, from 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The reason.
         why: &'static str,
     },
     /// The threads of the server could not be started.
@@ -54,7 +54,7 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// A stable name, for programs and logs.
+    /// Returns a stable name of the error, for programs and logs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -67,7 +67,7 @@ impl Error {
         }
     }
 
-    /// The error of the operating system behind this one, if there is one.
+    /// Returns the error of the operating system that caused this one, if there is one.
     #[must_use]
     pub fn io_error(&self) -> Option<&io::Error> {
         match self {
@@ -76,7 +76,7 @@ impl Error {
         }
     }
 
-    /// What to try.
+    /// Returns advice for this error.
     #[must_use]
     pub fn hint(&self) -> Option<Sentence> {
         match self {

@@ -20,18 +20,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! By default the server is protected: without tokens it listens on the loopback address only, every request has limits
+//! By default the server is protected: without tokens it listens on loopback addresses only, every request has limits
 //! ([`ServerLimits`]), uploaded files are parsed on threads of their own within limits, and no input of a client is used as a path.
 
-mod adding;
 mod app;
+mod archive;
 mod auth;
-mod date;
 mod error;
+mod files;
 mod jobs;
+mod lanes;
 mod limits;
 mod listen;
 mod metrics;
+mod month;
 mod outgoing;
 mod overview;
 mod problem;
@@ -56,17 +58,18 @@ use tokio::sync::{oneshot, watch};
 
 /// The router that [`app`] returns is one of this crate.
 pub use axum;
-/// Events, which [`LogSink`] takes, are JSON values of this crate.
+/// [`LogSink`] takes events as JSON values of this crate.
 pub use serde_json;
 
+pub use archive::LogSink;
 pub use auth::{Right, Tokens};
 pub use error::{Error, Result};
 pub use limits::ServerLimits;
-pub use state::LogSink;
 
 use auth::Access;
+use limits::cores;
 use setters::setters;
-use state::{ServerState, SharedState, cores};
+use state::{ServerState, SharedState};
 
 /// How to serve an archive.
 #[non_exhaustive]
@@ -79,7 +82,7 @@ pub struct ServerOptions {
     pub log: LogSink,
 }
 
-/// A server that listens, and does not answer yet.
+/// A server that listens. [`run`](Self::run) answers requests.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -87,36 +90,37 @@ pub struct Server {
     stop: watch::Sender<bool>,
 }
 
-/// How a server ended.
+/// The outcome of a server that has stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerOutcome {
-    /// Documents that it had accepted for a job, and had no time to add.
+    /// The number of documents that jobs had accepted and had no time to add.
     pub not_added: u64,
 }
 
-/// Connections that may wait to be taken, as far as the operating system allows it. When more come, Linux goes by SYN cookies and
-/// may lose up to three bytes at the beginning of a request: what comes behind them passes for the beginning too.
-const WAITING: i32 = 4096;
-/// Time for what nobody waits for to come to an end.
+/// Length of the queue of connections that are not accepted yet, unless the operating system sets a lower limit.
+// If the queue is full, Linux uses SYN cookies and may lose up to three bytes at the beginning of a request; the server then reads
+// a request from the bytes behind them.
+const BACKLOG: i32 = 4096;
+/// Minimum time for threads to end after the last answer.
 const LEAST_GRACE: Duration = Duration::from_secs(5);
 
-/// Stops a server, from wherever it is called.
+/// Stops a server from any thread.
 #[derive(Debug, Clone)]
 pub struct Stopper(watch::Sender<bool>);
 
 impl Stopper {
-    /// Asks the server to take on nothing new, to finish what was begun, and to end.
+    /// Asks the server to accept no new connections, to finish requests and jobs, and to stop.
     pub fn stop(&self) {
         self.0.send_replace(true);
     }
 }
 
 impl Server {
-    /// Listens at an address. Others can reach it only if there are tokens.
+    /// Listens on an address. An address that other machines can reach needs tokens.
     ///
     /// # Errors
-    /// Fails with [`Error::Unprotected`] if there are no tokens and others could reach the address, and with [`Error::Listen`]
+    /// Fails with [`Error::Unprotected`] if there are no tokens and other machines can reach the address, and with [`Error::Listen`]
     /// if the operating system refuses the address.
     pub fn listen(address: SocketAddr, options: ServerOptions) -> Result<Self> {
         if options.tokens.is_none() && !address.ip().to_canonical().is_loopback() {
@@ -124,27 +128,27 @@ impl Server {
         }
         let wrong = |error| Error::Listen { address, error };
         let listener = TcpListener::bind(address).map_err(wrong)?;
-        // The standard library lets 128 wait.
-        SockRef::from(&listener).listen(WAITING).map_err(wrong)?;
+        // The standard library sets a queue of 128.
+        SockRef::from(&listener).listen(BACKLOG).map_err(wrong)?;
         listener.set_nonblocking(true).map_err(wrong)?;
         let address = listener.local_addr().map_err(wrong)?;
         Ok(Self { listener, address, options, stop: watch::Sender::new(false) })
     }
 
-    /// Where it listens, with the port that a 0 became.
+    /// Returns the address on which the server listens. If port 0 was asked for, it has the port that the system chose.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What stops it.
+    /// Returns a handle that stops the server.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         Stopper(self.stop.clone())
     }
 
-    /// Does `open`, which takes a while, and returns what it does. Meanwhile, every request is answered with the problem `opening`,
-    /// which has the words of `detail`; a browser shows them as a page, and asks again until the archive is open.
+    /// Calls `open`, which may take a while, and returns its value. Meanwhile, the server answers every request with the problem
+    /// `opening` and `detail`. A browser shows them as a page, and asks again until the archive is open.
     ///
     /// # Errors
     /// Fails with [`Error::Threads`] if no runtime can be started, and with [`Error::Listen`] if the address cannot be listened on.
@@ -171,14 +175,14 @@ impl Server {
             let (sender, opened) = oneshot::channel();
             let opening = scope.spawn(move || {
                 let opened = open();
-                // Nobody listens if the connections could not be taken.
+                // Sending fails if the runtime could not listen and dropped the receiver. `answered` has that error.
                 let _ = sender.send(());
                 opened
             });
             let answered = runtime.block_on(async {
                 let listener = tokio::net::TcpListener::from_std(listener).map_err(wrong)?;
-                // It fails if `open` panics, which is seen below.
-                let _ = listen::meanwhile(&listener, app, opened).await;
+                // The receiver returns an error if `open` panics. `join` below resumes the panic.
+                let _ = listen::answer_until(&listener, app, opened).await;
                 Ok(())
             });
             let opened = opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -186,7 +190,8 @@ impl Server {
         })
     }
 
-    /// Answers until it is stopped, then finishes what was begun, as far as there is time, and closes the index.
+    /// Answers requests until the server is stopped. Then finishes requests and jobs, within [`ServerLimits::grace`], and closes
+    /// the index.
     ///
     /// # Errors
     /// Fails with [`Error::Threads`] if threads cannot be started, and with [`Error::Listen`] if the socket cannot be used.
@@ -195,7 +200,7 @@ impl Server {
         let state = self.options.state(index);
         let runtime = Builder::new_multi_thread()
             .worker_threads(cores())
-            // Work on the archive, files, the jobs and the overview, each of them bounded by itself.
+            // More than all lanes, jobs, the overview and merges can use together, each of which has a bound of its own.
             .max_blocking_threads(8 * cores() + 16)
             .thread_name("minwise-server")
             .enable_all()
@@ -208,22 +213,23 @@ impl Server {
                 .map_err(|error| Error::Listen { address, error })?;
             let mut stop = self.stop.subscribe();
             let stop = async move {
-                // It fails if nobody can stop it any more, which we can ourselves.
+                // Waiting fails only if all senders are dropped, and `self.stop` is one of them.
                 let _ = stop.wait_for(|stop| *stop).await;
             };
             listen::answer(listener, app::router(state.clone()), Arc::clone(&state), stop).await;
-            Ok(ServerOutcome { not_added: state.undone.load(Ordering::Relaxed) })
+            Ok(ServerOutcome { not_added: state.archive.not_added.load(Ordering::Relaxed) })
         });
-        // What nobody waits for is given up at last: a crash leaves the index as it was before, or after.
+        // Threads that still run are left behind. A change that they had begun is in the index as a whole or not at all, as after a
+        // crash.
         runtime.shutdown_timeout(grace.max(LEAST_GRACE));
         ended
     }
 }
 
-/// The routes of a server, for programs that accept connections themselves. Every request needs the address of the client, as an
-/// extension of the type [`SocketAddr`].
+/// Returns the routes of a server, for programs that accept connections themselves. Every request needs the address of the client, as
+/// an extension of the type [`SocketAddr`].
 ///
-/// The router is meant to be one of [`axum`], which this crate re-exports: a new major version of axum is one of this crate, too.
+/// The router is a type of [`axum`], which this crate re-exports. A new major version of axum is a new major version of this crate, too.
 pub fn app(index: Index, options: ServerOptions) -> axum::Router {
     app::router(options.state(index))
 }
@@ -252,13 +258,13 @@ impl ServerOptions {
     }
 }
 
-/// The description of the API, as `GET /api/v1/openapi.json` gives it.
+/// Returns the description of the API, which is also at `GET /api/v1/openapi.json`.
 #[must_use]
 pub fn openapi() -> String {
     app::description().to_pretty_json().unwrap_or_default() + "\n"
 }
 
-/// The example of this crate's README.
+/// Tests the example of this crate's README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,19 +1,20 @@
-//! What requests may take: bytes, time, places, and how many a second.
+//! Limits of requests: bytes, time, places, and requests per second.
 //!
 //! | limit | answer |
 //! |---|---|
 //! | bytes of a body | 413 |
-//! | requests of one client a second | 429, and when to come again |
-//! | requests at once | 503, and when to come again |
-//! | time of a request | 503 |
+//! | requests of one client per second | 429, with `Retry-After` |
+//! | requests at once | 503, with `Retry-After` |
+//! | time of a request | 503, with `Retry-After` |
 //! | bytes of a text that is checked | 413 |
-//! | connections at once | further ones wait |
-//! | bytes of all bodies that are held at once | further ones wait a while, then 503 |
-//! | bytes of all jobs that run or wait | 503, and when to come again |
+//! | connections at once | further connections wait |
+//! | bytes of all bodies that are held at once | further bodies wait up to 10 seconds, then 503 with `Retry-After` |
+//! | bytes of all jobs that run or wait | 503, with `Retry-After` |
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use governor::clock::{Clock, DefaultClock};
@@ -24,7 +25,12 @@ use crate::auth::Client;
 use crate::problem::{Problem, ProblemKind};
 use crate::setters::setters;
 
-/// What requests may take.
+/// Returns the number of threads that a server may keep busy.
+pub(crate) fn cores() -> usize {
+    available_parallelism().map_or(1, usize::from)
+}
+
+/// The limits of requests, jobs and connections.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ServerLimits {
@@ -98,23 +104,24 @@ impl Default for ServerLimits {
     }
 }
 
-/// Bytes that bodies are counted in.
+/// Unit in which the bytes of bodies are counted, because semaphores count in 32 bits.
 const UNIT: usize = 1 << 10;
-/// Bytes of a body that are not counted: there are only so many requests. Small ones never wait for large ones.
-const FREE: usize = 64 << 10;
-/// How long a body or an answer waits for memory. Those that hold some while they wait for more may all wait for each other.
+/// Bytes per body that are not counted, so that small bodies never wait for large ones. The limit of requests bounds their sum.
+const UNCOUNTED: usize = 64 << 10;
+/// Maximum time for which a body or an answer waits for memory. Without it, bodies that hold some memory could wait for each other
+/// for ever.
 const WAIT: Duration = Duration::from_secs(10);
-/// Requests between two looks for clients that were not seen for long.
+/// Number of requests after which clients that have been idle are forgotten.
 const SWEEP: u32 = 1 << 10;
 
-/// Keeps count of what requests take.
+/// Counts the requests and the memory that are in use, and refuses or delays those beyond the limits.
 #[derive(Debug)]
 pub(crate) struct Gate {
-    /// Memory for requests and answers,
+    /// Memory for requests and answers, in units.
     held: Arc<Semaphore>,
-    /// for jobs,
+    /// Memory for jobs, in units.
     queued: Arc<Semaphore>,
-    /// and units of each.
+    /// Number of units of `held`, and of `queued`.
     units: u32,
     requests: Arc<Semaphore>,
     rate: Option<DefaultKeyedRateLimiter<Client>>,
@@ -125,7 +132,7 @@ impl Gate {
     pub(crate) fn new(limits: &ServerLimits) -> Self {
         let most = Semaphore::MAX_PERMITS.min(u32::MAX as usize);
         let units = (limits.held_bytes / 2).max(limits.body_bytes).div_ceil(UNIT).clamp(1, most);
-        let quota = |rate: NonZeroU32| Quota::per_second(rate).allow_burst(rate.saturating_mul(TWICE));
+        let quota = |rate: NonZeroU32| Quota::per_second(rate).allow_burst(rate.saturating_mul(BURST));
         Self {
             held: Arc::new(Semaphore::new(units)),
             queued: Arc::new(Semaphore::new(units)),
@@ -136,7 +143,7 @@ impl Gate {
         }
     }
 
-    /// Counts a request of a client.
+    /// Counts a request of a client, and refuses it beyond the rate.
     pub(crate) fn count(&self, client: Client) -> Result<(), Problem> {
         let Some(rate) = &self.rate else { return Ok(()) };
         if self.counted.fetch_add(1, Ordering::Relaxed) % SWEEP == SWEEP - 1 {
@@ -149,18 +156,18 @@ impl Gate {
         })
     }
 
-    /// A place among the requests that are answered.
+    /// Returns a place among the requests that are answered at once.
     pub(crate) fn enter(&self) -> Result<OwnedSemaphorePermit, Problem> {
         let place = Arc::clone(&self.requests).try_acquire_owned();
         place.map_err(|_| Problem::from(ProblemKind::Busy).retry_after(1))
     }
 
-    /// Memory for a body or an answer, none yet. It is given back with what is returned.
+    /// Returns memory for a body or an answer, which has no bytes yet. Dropping it frees its bytes.
     pub(crate) fn hold(&self) -> HeldMemory {
         HeldMemory { memory: Arc::clone(&self.held), most: self.units, permit: None }
     }
 
-    /// Memory for a job of this many bytes, if there is any now: it may be long until there is more.
+    /// Reserves memory for a job of this many bytes, if there is enough now. Jobs do not wait for memory, because that may take long.
     pub(crate) fn queue(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
         let units = bytes.div_ceil(UNIT).min(self.units as usize) as u32;
         Arc::clone(&self.queued).try_acquire_many_owned(units).map_err(|_| {
@@ -170,7 +177,7 @@ impl Gate {
     }
 }
 
-/// The part of the memory for requests that a body or an answer takes.
+/// Memory of one body or answer, among that of all requests.
 #[derive(Debug)]
 pub(crate) struct HeldMemory {
     memory: Arc<Semaphore>,
@@ -181,7 +188,7 @@ pub(crate) struct HeldMemory {
 impl HeldMemory {
     /// Waits until there is memory for this many bytes in all.
     pub(crate) async fn grow(&mut self, bytes: usize) -> Result<(), Problem> {
-        let units = bytes.saturating_sub(FREE).div_ceil(UNIT).min(self.most as usize);
+        let units = bytes.saturating_sub(UNCOUNTED).div_ceil(UNIT).min(self.most as usize);
         let missing = units.saturating_sub(self.permit.as_ref().map_or(0, OwnedSemaphorePermit::num_permits));
         if missing == 0 {
             return Ok(());
@@ -199,15 +206,15 @@ impl HeldMemory {
     }
 }
 
-/// How many times the rate a client may ask in one go.
-const TWICE: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
+/// Number of seconds whose requests a client may send at once.
+const BURST: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_client_that_asks_too_often_is_told_when_to_come_again_and_others_are_not_kept() {
+    fn a_client_beyond_its_rate_is_refused_and_others_are_not() {
         let limits = ServerLimits { rate: NonZeroU32::new(2), requests: 1, ..ServerLimits::default() };
         let gate = Gate::new(&limits);
         let [one, other] = [Client::Token(0), Client::Token(1)];
@@ -221,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_that_are_gone_are_forgotten() {
+    fn idle_clients_are_forgotten() {
         let limits = ServerLimits { rate: NonZeroU32::new(1_000_000), ..ServerLimits::default() };
         let gate = Gate::new(&limits);
         for client in 0..100 * SWEEP as usize {
@@ -241,15 +248,15 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
         runtime.unwrap().block_on(async {
             let (mut one, mut small, mut other) = (gate.hold(), gate.hold(), gate.hold());
-            one.grow(FREE + (1 << 20)).await.unwrap();
-            one.grow(FREE + (2 << 20)).await.unwrap();
-            small.grow(FREE).await.expect("a small one does not wait");
-            let waits = tokio::time::timeout(Duration::from_millis(20), other.grow(FREE + 1)).await;
-            assert!(waits.is_err(), "a large one does");
+            one.grow(UNCOUNTED + (1 << 20)).await.unwrap();
+            one.grow(UNCOUNTED + (2 << 20)).await.unwrap();
+            small.grow(UNCOUNTED).await.expect("a small body does not wait");
+            let waits = tokio::time::timeout(Duration::from_millis(20), other.grow(UNCOUNTED + 1)).await;
+            assert!(waits.is_err(), "a large body waits");
             drop(one);
-            other.grow(FREE + 1).await.unwrap();
+            other.grow(UNCOUNTED + 1).await.unwrap();
         });
         drop((first, second));
-        assert!(gate.queue(1 << 30).is_ok(), "what is larger than all memory has all of it");
+        assert!(gate.queue(1 << 30).is_ok(), "a job larger than all memory gets all of it");
     }
 }

@@ -1,4 +1,4 @@
-//! Connections: taken up to a number, given up when they are too slow, and brought to an end in order.
+//! Connections: accepted up to a limit, closed if they are too slow, and ended in order when the server stops.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -19,33 +19,33 @@ use tokio::sync::Semaphore;
 use tower::ServiceExt;
 
 use crate::auth::Client;
-use crate::outgoing::Impatient;
+use crate::outgoing::WriteTimeout;
 use crate::shutdown::Phase;
 use crate::state::SharedState;
 
-/// Time for the headers of a request. A connection on which nothing is asked ends after it.
+/// Maximum time for the headers of a request. It is also the maximum time between two requests of a connection.
 const HEADER_TIME: Duration = Duration::from_secs(30);
-/// Time for a client to take some of its answer.
+/// Maximum time in which a client reads nothing of its answer.
 const WRITE_TIME: Duration = Duration::from_secs(30);
-/// The part of all connections that one client may have.
-const PART: usize = 4;
-/// Time before connections are taken again, after the operating system had none left to give.
+/// A client may have one of this many parts of all connections.
+const PARTS: usize = 4;
+/// Pause after the operating system refused to accept a connection, which it does if there are too many open files.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Answers requests until `stop`, then brings everything that was begun to an end.
+/// Answers requests until `stop`, then ends all connections and jobs.
 pub(crate) async fn answer(
     listener: TcpListener,
     app: Router,
     state: SharedState,
     stop: impl Future<Output = ()>,
 ) {
-    let places = Arc::new(Semaphore::new(state.limits.connections.clamp(1, Semaphore::MAX_PERMITS)));
-    let clients = Clients::new(state.limits.connections);
+    let places = Arc::new(Semaphore::new(state.archive.limits.connections.clamp(1, Semaphore::MAX_PERMITS)));
+    let clients = Clients::new(state.archive.limits.connections);
     let connections = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     loop {
         let taken = async {
-            // There is always a place at last, since nobody closes them.
+            // Acquiring fails only if the semaphore is closed, and no code closes it.
             let place = Arc::clone(&places).acquire_owned().await;
             (listener.accept().await, place)
         };
@@ -57,43 +57,47 @@ pub(crate) async fn answer(
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        // Whoever has too many is cut off, and may come again.
-        let Some(one_of_theirs) = clients.enter(peer.ip()) else { continue };
-        // Answers are written at once, and not held back for more to come.
+        // A client with too many connections loses this one, and may connect again.
+        let Some(client_place) = clients.enter(peer.ip()) else { continue };
+        // Without this, the last part of an answer could wait for an acknowledgement of the part before (Nagle's algorithm).
         let _ = stream.set_nodelay(true);
         let service =
             TowerToHyperService::new(app.clone().map_request(move |request| with_peer(request, peer)));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEADER_TIME)
-            .serve_connection(TokioIo::new(Impatient::new(stream, WRITE_TIME)), service);
+            .serve_connection(TokioIo::new(WriteTimeout::new(stream, WRITE_TIME)), service);
         let connection = connections.watch(connection);
         tokio::spawn(async move {
-            // A client that goes away is nobody's error.
+            // An error here is that of a client that went away, and needs no answer and no log.
             let _ = connection.await;
-            drop((place, one_of_theirs));
+            drop((place, client_place));
         });
     }
     drop(listener);
-    state.end.reach(Phase::Stopping);
+    state.archive.shutdown.reach(Phase::Stopping);
     let ended = async {
         connections.shutdown().await;
         state.jobs.ended().await;
     };
-    if tokio::time::timeout(state.limits.grace, ended).await.is_err() {
-        state.end.reach(Phase::Over);
-        // The batch that is being written is brought to its end, however long the disk takes.
+    if tokio::time::timeout(state.archive.limits.grace, ended).await.is_err() {
+        state.archive.shutdown.reach(Phase::Over);
+        // A batch that is being written has to be complete, however long the disk takes.
         state.jobs.ended().await;
     }
 }
 
-/// Connections that are answered at once while the archive is being opened.
-const MEANWHILE: usize = 64;
+/// Maximum number of connections while the archive is being opened.
+const OPENING_CONNECTIONS: usize = 64;
 
-/// Answers requests by `app` until `opened` is there, and returns that. Every connection ends with its answer, so that the next
-/// request comes to the archive.
-pub(crate) async fn meanwhile<T>(listener: &TcpListener, app: Router, opened: impl Future<Output = T>) -> T {
-    let places = Arc::new(Semaphore::new(MEANWHILE));
+/// Answers requests by `app` until `opened` is ready, and returns its value. Every connection closes after one answer, so that the
+/// next request of the client reaches the archive.
+pub(crate) async fn answer_until<T>(
+    listener: &TcpListener,
+    app: Router,
+    opened: impl Future<Output = T>,
+) -> T {
+    let places = Arc::new(Semaphore::new(OPENING_CONNECTIONS));
     let connections = GracefulShutdown::new();
     let mut opened = std::pin::pin!(opened);
     let opened = loop {
@@ -115,23 +119,23 @@ pub(crate) async fn meanwhile<T>(listener: &TcpListener, app: Router, opened: im
             .timer(TokioTimer::new())
             .header_read_timeout(HEADER_TIME)
             .keep_alive(false)
-            .serve_connection(TokioIo::new(Impatient::new(stream, WRITE_TIME)), service);
+            .serve_connection(TokioIo::new(WriteTimeout::new(stream, WRITE_TIME)), service);
         let connection = connections.watch(connection);
         tokio::spawn(async move {
-            // A client that goes away is nobody's error.
+            // An error here is that of a client that went away, and needs no answer and no log.
             let _ = connection.await;
             drop(place);
         });
     };
-    // Answers that were begun are finished, but nobody waits long for a slow client.
+    // A slow client must not delay the archive for long.
     let _ = tokio::time::timeout(LAST_ANSWERS, connections.shutdown()).await;
     opened
 }
 
-/// Time for the last answers before the archive is open.
+/// Maximum time for the last answers once the archive is open.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
-/// Connections by client.
+/// The number of connections of each client.
 #[derive(Debug, Clone)]
 struct Clients {
     most: usize,
@@ -140,12 +144,12 @@ struct Clients {
 
 impl Clients {
     fn new(connections: usize) -> Self {
-        Self { most: connections.div_ceil(PART).max(1), counts: Arc::default() }
+        Self { most: connections.div_ceil(PARTS).max(1), counts: Arc::default() }
     }
 
-    /// A place for a connection from this address, if it has not too many. Through this machine everybody may come: a proxy
-    /// brings all of its clients from one address.
-    fn enter(&self, address: IpAddr) -> Option<OneOfTheirs> {
+    /// Returns a place for a connection from this address, unless its client has too many. Loopback addresses have no limit, because a
+    /// proxy on this machine connects for all of its clients.
+    fn enter(&self, address: IpAddr) -> Option<ClientPlace> {
         let client = Client::at(address);
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(client).or_default();
@@ -153,17 +157,17 @@ impl Clients {
             return None;
         }
         *count += 1;
-        Some(OneOfTheirs { client, counts: Arc::clone(&self.counts) })
+        Some(ClientPlace { client, counts: Arc::clone(&self.counts) })
     }
 }
 
-/// A connection of a client.
-struct OneOfTheirs {
+/// The place of one connection of a client. It is free again when this value is dropped.
+struct ClientPlace {
     client: Client,
     counts: Arc<Mutex<HashMap<Client, usize>>>,
 }
 
-impl Drop for OneOfTheirs {
+impl Drop for ClientPlace {
     fn drop(&mut self) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Entry::Occupied(mut count) = counts.entry(self.client) {
@@ -196,9 +200,9 @@ mod tests {
         assert!(enter("10.0.0.2").is_some());
         drop(first);
         assert!(enter("10.0.0.1").is_some());
-        let ours: Vec<_> = (0..8).map(|_| enter("127.0.0.1")).collect();
-        assert!(ours.iter().all(Option::is_some), "behind a proxy all are one address");
-        drop((second, ours));
-        assert!(clients.counts.lock().unwrap().is_empty(), "who is gone is forgotten");
+        let local: Vec<_> = (0..8).map(|_| enter("127.0.0.1")).collect();
+        assert!(local.iter().all(Option::is_some), "a proxy has one address for all its clients");
+        drop((second, local));
+        assert!(clients.counts.lock().unwrap().is_empty(), "clients without connections are forgotten");
     }
 }

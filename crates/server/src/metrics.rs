@@ -1,4 +1,4 @@
-//! Counts for Prometheus.
+//! Metrics for Prometheus.
 
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -10,9 +10,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
-use crate::jobs::JobKind;
-
-/// What a request was.
+/// Labels of the number of requests.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
     route: String,
@@ -30,20 +28,21 @@ struct Reason {
     reason: &'static str,
 }
 
+/// Labels of the number of ended jobs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct EndedRequest {
+struct EndedJob {
     kind: &'static str,
     result: &'static str,
 }
 
-/// The counts of a server.
+/// The metrics of a server.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
     seconds: Family<Route, Histogram, fn() -> Histogram>,
     refused: Family<Reason, Counter>,
-    jobs: Family<EndedRequest, Counter>,
+    jobs: Family<EndedJob, Counter>,
     pub(crate) in_flight: Gauge,
     pub(crate) added: Counter,
     pub(crate) failures: Counter,
@@ -53,7 +52,7 @@ pub(crate) struct Metrics {
     under_way: Gauge,
 }
 
-/// Seconds of the bars of a histogram: from half a millisecond to half a minute.
+/// A histogram of seconds, with buckets from half a millisecond to half a minute.
 fn times() -> Histogram {
     Histogram::new(exponential_buckets(0.0005, 2.0, 17))
 }
@@ -107,16 +106,12 @@ impl Metrics {
     }
 
     /// Counts a job that ended.
-    pub(crate) fn job_ended(&self, kind: JobKind, well: bool) {
-        let kind = match kind {
-            JobKind::Add => "add",
-            JobKind::Clusters => "clusters",
-        };
-        let result = if well { "done" } else { "failed" };
-        self.jobs.get_or_create(&EndedRequest { kind, result }).inc();
+    pub(crate) fn job_ended(&self, kind: &'static str, is_done: bool) {
+        let result = if is_done { "done" } else { "failed" };
+        self.jobs.get_or_create(&EndedJob { kind, result }).inc();
     }
 
-    /// All counts, as Prometheus reads them.
+    /// All metrics in the text format of `OpenMetrics`.
     pub(crate) fn text(&self, documents: u64, disk_bytes: u64, jobs: usize) -> String {
         let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         self.documents.set(whole(documents));

@@ -1,4 +1,4 @@
-//! Answers on their way out: each keeps what it took until it is written, and a client that takes nothing of it loses it.
+//! Answers that are being written: a body that holds its memory until then, and a stream that fails if its client reads too slowly.
 
 use std::io;
 use std::pin::Pin;
@@ -10,19 +10,19 @@ use hyper::body::{Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// A body that keeps something until it is written or given up.
-pub(crate) struct Keeping<T> {
+/// A body that holds a value until it is written or its client goes away.
+pub(crate) struct HoldingBody<T> {
     body: Body,
-    _kept: T,
+    _held: T,
 }
 
-impl<T: Send + Unpin + 'static> Keeping<T> {
-    pub(crate) fn body(body: Body, kept: T) -> Body {
-        Body::new(Self { body, _kept: kept })
+impl<T: Send + Unpin + 'static> HoldingBody<T> {
+    pub(crate) fn body(body: Body, held: T) -> Body {
+        Body::new(Self { body, _held: held })
     }
 }
 
-impl<T: Unpin> HttpBody for Keeping<T> {
+impl<T: Unpin> HttpBody for HoldingBody<T> {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -42,34 +42,35 @@ impl<T: Unpin> HttpBody for Keeping<T> {
     }
 }
 
-/// A connection that fails when nothing can be written to it for too long.
-pub(crate) struct Impatient<S> {
+/// A stream that fails if nothing can be written to it for some time.
+pub(crate) struct WriteTimeout<S> {
     stream: S,
     time: Duration,
-    /// Runs while something waits to be written.
-    stuck: Option<Pin<Box<Sleep>>>,
+    /// Runs while bytes wait to be written.
+    timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Impatient<S> {
+impl<S> WriteTimeout<S> {
     pub(crate) fn new(stream: S, time: Duration) -> Self {
-        Self { stream, time, stuck: None }
+        Self { stream, time, timer: None }
     }
 
-    fn judged(
+    /// Starts the timer if nothing was written, and returns an error if it has run out.
+    fn with_timeout(
         &mut self,
         written: Poll<io::Result<usize>>,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<usize>> {
         if written.is_ready() {
-            self.stuck = None;
+            self.timer = None;
             return written;
         }
-        let stuck = self.stuck.get_or_insert_with(|| Box::pin(sleep(self.time)));
-        stuck.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(self.time)));
+        timer.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -79,14 +80,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.judged(written, context)
+        self.with_timeout(written, context)
     }
 
     fn poll_write_vectored(
@@ -95,7 +96,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
-        self.judged(written, context)
+        self.with_timeout(written, context)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -117,7 +118,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes so many bytes, and then no more.
+    /// Accepts this number of bytes, and then no more.
     struct StalledReader(usize);
 
     impl AsyncWrite for StalledReader {
@@ -141,10 +142,10 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_takes_nothing_is_given_up() {
+    fn writing_fails_if_the_client_reads_nothing() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
-            let mut stream = Impatient::new(StalledReader(3), Duration::from_millis(20));
+            let mut stream = WriteTimeout::new(StalledReader(3), Duration::from_millis(20));
             let taken = poll_fn(|context| Pin::new(&mut stream).poll_write(context, b"four")).await;
             assert_eq!(taken.unwrap(), 3);
             let stuck = poll_fn(|context| Pin::new(&mut stream).poll_write(context, b"r")).await;

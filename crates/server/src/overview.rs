@@ -1,7 +1,7 @@
-//! What takes a look at the whole archive to say: how similar documents are to their nearest, and when they were added.
+//! The overview of the archive: a histogram of the similarities of documents to their nearest ones, and the documents per month.
 //!
-//! It is looked for when somebody asks, away from them, and kept until the archive has changed. Whoever asks waits a moment
-//! for it; in a large archive they get what was known before, or nothing, and find it there the next time.
+//! A survey of the archive computes it on a thread of its own when a client asks, and it is cached until the archive changes. A client
+//! waits up to two seconds for the survey; in a larger archive it gets the previous overview or none, and the new one when it asks again.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,23 +13,24 @@ use serde::Serialize;
 use tokio::sync::watch;
 use utoipa::ToSchema;
 
-use crate::date;
+use crate::archive::Archive;
+use crate::month::month;
 use crate::problem::{Problem, ProblemKind};
 use crate::shutdown::{Phase, Until};
-use crate::state::{ServerState, SharedState};
 
-/// Documents whose nearest are looked for.
-const DRAWN: usize = 500;
-/// What they are drawn by, so that an archive that has not changed shows the same.
+/// Maximum number of documents in the sample.
+const SAMPLE: usize = 500;
+/// Seed of the sample. It is constant, so that an archive that has not changed has the same histogram.
 const SEED: u64 = 1;
-/// Bars of the histogram.
+/// Number of buckets of the histogram.
 const BUCKETS: usize = 20;
-/// How long whoever asks waits.
+/// Maximum time for which a client waits.
 const WAIT: Duration = Duration::from_secs(2);
-/// How many times as long as it takes to look it is good for, however often the archive changes.
-const REST: u32 = 20;
-/// A look that takes less than this is taken again after every change: whoever added documents sees them.
-const QUICK: Duration = Duration::from_millis(100);
+/// Pause after a survey, as a multiple of the time that it took. Surveys then run at most one twentieth of the time, even if the
+/// archive changes all the time.
+const PAUSE: u32 = 20;
+/// A survey that took less than this is repeated after every change, so that people who add documents to a small archive see them.
+const SHORT: Duration = Duration::from_millis(100);
 
 /// A bucket of the histogram of similarities.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -65,115 +66,125 @@ pub(crate) struct Month {
     documents: u64,
 }
 
-/// What was seen.
+/// The result of a survey.
 #[derive(Debug, Clone)]
 pub(crate) struct OverviewData {
     pub(crate) similarities: SimilarityHistogram,
     pub(crate) added_by_month: Vec<Month>,
 }
 
-/// What was seen last, and whether somebody looks.
-#[derive(Debug, Default)]
-pub(crate) struct Overview(Mutex<OverviewState>);
+/// The overview of an archive, and the survey that computes it.
+pub(crate) struct Overview {
+    archive: Arc<Archive>,
+    surveys: Mutex<Surveys>,
+}
 
 #[derive(Debug, Default)]
-struct OverviewState {
-    /// What was seen at which change, when, and how long it took.
-    last: Option<(u64, Instant, Duration, Arc<OverviewData>)>,
-    /// Changes when the look that is under way ends.
-    looking: Option<watch::Receiver<()>>,
+struct Surveys {
+    last: Option<FinishedSurvey>,
+    /// The survey that runs. Its value changes when the survey ends.
+    running: Option<watch::Receiver<()>>,
+}
+
+/// A survey that has ended.
+#[derive(Debug)]
+struct FinishedSurvey {
+    /// Number of changes of the archive before the survey.
+    changes: u64,
+    ended: Instant,
+    time: Duration,
+    data: Arc<OverviewData>,
 }
 
 impl Overview {
-    fn looks(&self) -> MutexGuard<'_, OverviewState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn new(archive: Arc<Archive>) -> Self {
+        Self { archive, surveys: Mutex::default() }
     }
 
-    /// What was seen last.
-    fn last(&self) -> Option<Arc<OverviewData>> {
-        self.looks().last.as_ref().map(|(.., seen)| Arc::clone(seen))
+    fn surveys(&self) -> MutexGuard<'_, Surveys> {
+        self.surveys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What there is to be seen of an archive after this many changes, if it can be had soon.
-    pub(crate) async fn at(state: &SharedState, changes: u64) -> Option<Arc<OverviewData>> {
-        let mut looking = {
-            let mut looks = state.overview.looks();
-            if let Some((at, when, took, seen)) = &looks.last
-                && (*at == changes || rests(*took, when.elapsed()))
+    /// Returns the overview of the archive after this many changes if it comes soon; otherwise the previous one, if there is one.
+    pub(crate) async fn after(self: &Arc<Self>, changes: u64) -> Option<Arc<OverviewData>> {
+        let mut running = {
+            let mut surveys = self.surveys();
+            if let Some(last) = &surveys.last
+                && (last.changes == changes || is_too_early(last.time, last.ended.elapsed()))
             {
-                return Some(Arc::clone(seen));
+                return Some(Arc::clone(&last.data));
             }
-            looks.looking.get_or_insert_with(|| begin(Arc::clone(state), changes)).clone()
+            surveys.running.get_or_insert_with(|| self.begin(changes)).clone()
         };
-        // An error is that the look has ended already.
-        let _ = tokio::time::timeout(WAIT, looking.changed()).await;
-        state.overview.last()
+        // If the survey has ended already, `changed` returns an error at once.
+        let _ = tokio::time::timeout(WAIT, running.changed()).await;
+        self.surveys().last.as_ref().map(|last| Arc::clone(&last.data))
+    }
+
+    /// Begins a survey. The value of the receiver changes when it ends.
+    fn begin(self: &Arc<Self>, changes: u64) -> watch::Receiver<()> {
+        let (ended, running) = watch::channel(());
+        let overview = Arc::clone(self);
+        tokio::spawn(async move {
+            let begun = Instant::now();
+            let archive = Arc::clone(&overview.archive);
+            let survey = move || survey(&archive, &archive.shutdown.until(Phase::Stopping));
+            let data = tokio::task::spawn_blocking(survey).await;
+            let data = data.unwrap_or_else(|panic| Err(overview.archive.panicked(&panic)));
+            let mut surveys = overview.surveys();
+            surveys.running = None;
+            // The log has an error already. The next request begins another survey.
+            if let Ok(data) = data {
+                let data = Arc::new(data);
+                surveys.last =
+                    Some(FinishedSurvey { changes, ended: Instant::now(), time: begun.elapsed(), data });
+            }
+            drop(surveys);
+            ended.send_replace(());
+        });
+        running
     }
 }
 
-/// Whether a look that took this long is good for a changed archive, this long after it.
-fn rests(took: Duration, since: Duration) -> bool {
-    took > QUICK && since < took * REST
+/// Whether it is too early for the next survey: the last one took `time` and ended `since` ago.
+fn is_too_early(time: Duration, since: Duration) -> bool {
+    time > SHORT && since < time * PAUSE
 }
 
-/// Begins to look.
-fn begin(state: SharedState, changes: u64) -> watch::Receiver<()> {
-    let (ended, looking) = watch::channel(());
-    tokio::spawn(async move {
-        let begun = Instant::now();
-        let at = Arc::clone(&state);
-        let seen = tokio::task::spawn_blocking(move || look(&at, &at.end.until(Phase::Stopping))).await;
-        let seen = seen.unwrap_or_else(|panic| Err(state.broken(&panic)));
-        let mut looks = state.overview.looks();
-        looks.looking = None;
-        // What failed was told where it did, and is tried again when somebody asks.
-        if let Ok(seen) = seen {
-            looks.last = Some((changes, Instant::now(), begun.elapsed(), Arc::new(seen)));
-        }
-        drop(looks);
-        ended.send_replace(());
-    });
-    looking
-}
-
-fn look(state: &ServerState, until: &Until) -> Result<OverviewData, Problem> {
-    let survey = state.told(state.index.survey(DRAWN, SEED, until))?;
+fn survey(archive: &Archive, until: &Until) -> Result<OverviewData, Problem> {
+    let survey = archive.or_problem(archive.index.survey(SAMPLE, SEED, until))?;
     let mut months: BTreeMap<String, u64> = BTreeMap::new();
     for (day, documents) in survey.added {
-        *months.entry(date::month(day)).or_default() += documents;
+        *months.entry(month(day)).or_default() += documents;
     }
     let added_by_month = months.into_iter().map(|(month, documents)| Month { month, documents }).collect();
-    Ok(OverviewData { similarities: similarities(state, &survey.drawn, until)?, added_by_month })
+    Ok(OverviewData { similarities: similarities(archive, &survey.drawn, until)?, added_by_month })
 }
 
-fn similarities(
-    state: &ServerState,
-    drawn: &[String],
-    until: &Until,
-) -> Result<SimilarityHistogram, Problem> {
+fn similarities(archive: &Archive, sample: &[String], until: &Until) -> Result<SimilarityHistogram, Problem> {
     // Every candidate is a match, and one passage of each is enough.
     let options = CheckOptions::default().threshold(0.0).containment(0.0).top(usize::MAX).passages(1);
     let edge = |at: usize| at as f64 / BUCKETS as f64;
     let mut buckets: Vec<Bucket> =
         (0..BUCKETS).map(|at| Bucket { from: edge(at), to: edge(at + 1), documents: 0 }).collect();
-    for id in drawn {
+    for id in sample {
         if until.cancelled() {
             return Err(ProblemKind::Stopping.into());
         }
-        let answer = match state.index.resembling(id, &options, until) {
-            // It was removed meanwhile.
+        let answer = match archive.index.resembling(id, &options, until) {
+            // Another request removed the document after the survey.
             Err(error) if matches!(error.kind(), ErrorKind::NoSuchDocument { .. }) => continue,
             Err(error) if error.kind().fault() == Fault::Busy => return Err(ProblemKind::Stopping.into()),
-            answer => state.told(answer)?,
+            answer => archive.or_problem(answer)?,
         };
         let nearest = answer.matches.iter().map(|found| found.similarity).max_by(f64::total_cmp);
-        // A document that shares nothing with any other has no nearest one.
+        // A document that shares no shingle with another has no nearest document.
         if let Some(nearest) = nearest.filter(|similarity| *similarity > 0.0) {
             let above = buckets.partition_point(|bucket| bucket.from <= nearest);
             buckets[above - 1].documents += 1;
         }
     }
-    Ok(SimilarityHistogram { buckets, documents_sampled: drawn.len() })
+    Ok(SimilarityHistogram { buckets, documents_sampled: sample.len() })
 }
 
 #[cfg(test)]
@@ -181,10 +192,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_long_looks_rest() {
+    fn long_surveys_pause() {
         let seconds = Duration::from_secs;
-        assert!(!rests(Duration::from_millis(99), Duration::ZERO), "whoever adds to a small archive sees it");
-        assert!(rests(seconds(3), seconds(59)), "a large one is not looked at all the time");
-        assert!(!rests(seconds(3), seconds(60)), "but is again");
+        assert!(
+            !is_too_early(Duration::from_millis(99), Duration::ZERO),
+            "a small archive is surveyed at once"
+        );
+        assert!(is_too_early(seconds(3), seconds(59)), "a large archive is not surveyed all the time");
+        assert!(!is_too_early(seconds(3), seconds(60)), "a large archive is surveyed again");
     }
 }

@@ -1,6 +1,6 @@
-//! What went wrong, as `application/problem+json`: a stable code for programs, words and a hint for people.
+//! Problems: errors as `application/problem+json`, with a stable code for programs and sentences for people.
 //!
-//! Nothing that is said here names a file of the server.
+//! No problem names a file of the server, because clients must not learn its paths.
 
 use std::borrow::Cow;
 
@@ -11,8 +11,7 @@ use minwise_index::Fault;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What a refusal or a failure of the server itself is. Those of the index have their codes from
-/// [`minwise_index::ErrorKind::code`].
+/// A kind of problem of the server itself. Problems of the index have the codes of [`minwise_index::ErrorKind::code`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProblemKind {
     TokenRequired,
@@ -40,7 +39,7 @@ pub(crate) enum ProblemKind {
 }
 
 impl ProblemKind {
-    /// Status, code and title.
+    /// Returns status, code and title.
     fn facts(self) -> (StatusCode, &'static str, &'static str) {
         use StatusCode as S;
         match self {
@@ -83,7 +82,7 @@ impl ProblemKind {
         }
     }
 
-    /// What to try.
+    /// Returns advice for the client.
     fn hint(self) -> &'static str {
         match self {
             Self::TokenRequired => "send it as `Authorization: Bearer TOKEN`",
@@ -168,13 +167,13 @@ impl Problem {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    /// The problem in words for people: its title, its facts and some advice.
-    pub(crate) fn words(&self) -> (&str, Option<&str>, &str) {
+    /// Returns title, detail and hint, for people.
+    pub(crate) fn sentences(&self) -> (&str, Option<&str>, &str) {
         (&self.title, self.detail.as_deref(), &self.hint)
     }
 
-    /// Whether whoever runs the server should know of it.
-    pub(crate) fn is_ours(&self) -> bool {
+    /// Whether the operator of the server has to know of the problem.
+    pub(crate) fn concerns_operator(&self) -> bool {
         self.status == 500 || self.status == 507
     }
 }
@@ -186,7 +185,7 @@ impl From<&minwise_index::Error> for Problem {
         let look = "whoever runs the server finds the reason in its log";
         let other = "change the request, or use an archive that was created with other settings";
         let list = "`GET /api/v1/documents` lists the documents; this one may have been removed";
-        // What others cannot change is told without the places it happened at.
+        // Clients cannot mend faults of the server, and the messages of these name files, so such problems have no message.
         let (status, title, detail, hint) = match error.kind().fault() {
             Fault::Request => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "The archive cannot do this", Some(words), other)
@@ -222,7 +221,7 @@ impl From<&minwise_index::Error> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = self.status();
-        // Strings, a number and nothing that could not be written.
+        // A problem has only strings and a number, so encoding it cannot fail.
         let body = serde_json::to_vec(&self).unwrap_or_default();
         let mut response = (status, body).into_response();
         response.extensions_mut().insert(self.clone());

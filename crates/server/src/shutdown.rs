@@ -1,20 +1,21 @@
-//! The end of a server, in phases, so that what was begun is finished and nothing that was acknowledged is lost.
+//! Shutdown in phases, so that requests and jobs end in order and no acknowledged change is lost.
 
 use minwise::Observer;
 use tokio::sync::watch;
 
-/// How far the end has come.
+/// A phase of the shutdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
-    /// There is none.
+    /// The server has not been asked to stop.
     Running,
-    /// Nothing new is taken on; what was begun goes on, but for what only looks at the archive and can be asked for again.
+    /// The server accepts no new connections. Requests and jobs that add documents go on; work that changes nothing stops, because
+    /// it can be repeated.
     Stopping,
-    /// The time for that is over: what goes on stops at the next point at which it may.
+    /// The grace period is over. Jobs stop after the batch that they are writing.
     Over,
 }
 
-/// Tells everybody how far the end has come.
+/// The current phase of the shutdown.
 #[derive(Debug)]
 pub(crate) struct ShutdownSignal(watch::Sender<Phase>);
 
@@ -23,6 +24,7 @@ impl ShutdownSignal {
         Self(watch::Sender::new(Phase::Running))
     }
 
+    /// Goes on to a phase. An earlier phase than the current one has no effect.
     pub(crate) fn reach(&self, phase: Phase) {
         self.0.send_if_modified(|now| {
             let later = phase > *now;
@@ -31,13 +33,13 @@ impl ShutdownSignal {
         });
     }
 
-    /// Something that ends once a phase is reached.
+    /// Returns an observer that cancels work once a phase is reached.
     pub(crate) fn until(&self, phase: Phase) -> Until {
         Until { phase, now: self.0.subscribe() }
     }
 }
 
-/// Goes on until a phase is reached.
+/// An observer that cancels work once a phase is reached.
 #[derive(Debug)]
 pub(crate) struct Until {
     phase: Phase,

@@ -1,73 +1,71 @@
-//! Many small changes make an archive slower to read: each leaves rows of its own behind. Once there were enough of them they are
-//! merged, while the archive goes on answering.
+//! Upkeep: merges small changes, because each leaves rows of its own and makes the archive slower to read. The archive answers
+//! while it is merged.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde_json::json;
 
+use crate::archive::Archive;
 use crate::limits::ServerLimits;
 use crate::shutdown::Phase;
-use crate::state::{ServerState, SharedState};
 
-/// Merging writes the archive anew. With a change for every so many documents, that is a bounded part of the work of adding them.
+/// Documents per change before a merge. A merge writes the archive anew, so this bounds its work by that of adding 16 documents per
+/// change.
 const DOCUMENTS_PER_CHANGE: u64 = 16;
 
-/// Keeps count of changes.
-#[derive(Debug)]
+/// Merges the changes of an archive when there are enough of them.
 pub(crate) struct Upkeep {
-    changes: AtomicU64,
-    /// With how many changes it is time.
+    archive: Arc<Archive>,
+    /// Number of changes at which they are merged.
     due: AtomicU64,
-    merging: AtomicBool,
+    is_merging: AtomicBool,
 }
 
 impl Upkeep {
-    pub(crate) fn new(limits: &ServerLimits, documents: u64) -> Self {
-        let due = AtomicU64::new(due(limits, documents));
-        Self { changes: AtomicU64::new(0), due, merging: AtomicBool::new(false) }
+    pub(crate) fn new(archive: Arc<Archive>) -> Self {
+        // If the index cannot count its documents now, the first request gets the error.
+        let documents = archive.index.statistics().map_or(0, |numbers| numbers.documents);
+        let due = AtomicU64::new(due(&archive.limits, documents));
+        Self { archive, due, is_merging: AtomicBool::new(false) }
     }
 
-    /// Counts a change.
-    pub(crate) fn changed(&self) {
-        self.changes.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Merges what was changed, away from whoever calls, if it is time to.
-    pub(crate) fn look_after(state: &SharedState) {
-        let upkeep = &state.upkeep;
-        let is_time = upkeep.changes.load(Ordering::Relaxed) >= upkeep.due.load(Ordering::Relaxed);
-        if !is_time || upkeep.merging.swap(true, Ordering::Relaxed) {
+    /// Starts a merge on a thread of its own if there are enough changes and no merge runs.
+    pub(crate) fn merge_if_due(self: &Arc<Self>) {
+        let is_due = self.archive.unmerged.load(Ordering::Relaxed) >= self.due.load(Ordering::Relaxed);
+        if !is_due || self.is_merging.swap(true, Ordering::Relaxed) {
             return;
         }
-        upkeep.changes.store(0, Ordering::Relaxed);
-        let (state, at) = (Arc::clone(state), Arc::clone(state));
+        self.archive.unmerged.store(0, Ordering::Relaxed);
+        let upkeep = Arc::clone(self);
         tokio::spawn(async move {
-            let merged = tokio::task::spawn_blocking(move || merge(&at)).await;
-            // Also after a panic, which must not be the end of upkeep.
-            state.upkeep.merging.store(false, Ordering::Relaxed);
+            let thread = Arc::clone(&upkeep);
+            let merged = tokio::task::spawn_blocking(move || thread.merge()).await;
+            // The flag is cleared here and not in `merge`, because a panic there must not end all upkeep.
+            upkeep.is_merging.store(false, Ordering::Relaxed);
             if let Err(panic) = merged {
-                state.broken(&panic);
+                upkeep.archive.panicked(&panic);
             }
         });
     }
+
+    fn merge(&self) {
+        let archive = &self.archive;
+        let merged = archive.index.compact(&archive.shutdown.until(Phase::Stopping));
+        // `or_problem` logs an error. If the end of the server interrupts a merge, a later server merges.
+        if archive.or_problem(merged).is_ok() {
+            archive.metrics.merged.inc();
+            archive.log(&json!({"event": "merged"}));
+        }
+        if let Ok(numbers) = archive.index.statistics() {
+            self.due.store(due(&archive.limits, numbers.documents), Ordering::Relaxed);
+        }
+    }
 }
 
-/// With how many changes an archive of this many documents is merged.
+/// Number of changes at which an archive with this many documents is merged.
 fn due(limits: &ServerLimits, documents: u64) -> u64 {
     limits.unmerged_changes.max(documents / DOCUMENTS_PER_CHANGE)
-}
-
-fn merge(state: &ServerState) {
-    let merged = state.index.compact(&state.end.until(Phase::Stopping));
-    // What failed was told, and what was interrupted is done by the next server that has to.
-    if state.told(merged).is_ok() {
-        state.metrics.merged.inc();
-        state.log(&json!({"event": "merged"}));
-    }
-    if let Ok(numbers) = state.index.statistics() {
-        state.upkeep.due.store(due(&state.limits, numbers.documents), Ordering::Relaxed);
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What several calls send or take, as `API.md` has it.
+//! Values of requests and answers that several routes use.
 
 use minwise_corpus::MarkPlace;
 use minwise_index::{Mark, MarkedPlace};
@@ -7,41 +7,42 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// Bytes of a text, from the first up to the last, which is not one of them.
-pub(crate) type Bytes = (usize, usize);
+/// A byte range of a text, as start and exclusive end.
+pub(crate) type ByteRange = (usize, usize);
 
-/// Bytes of a title, and of the metadata of a document as JSON.
-pub(crate) const MOST_METADATA: usize = 64 << 10;
+/// Maximum number of bytes of a title, and of the metadata of a document as JSON.
+pub(crate) const METADATA_BYTES: usize = 64 << 10;
 
-/// Metadata that is sent. It is measured before it is read: a list of empty lists takes many times its bytes.
+/// Metadata in a request.
+// Its JSON is measured before it is parsed, because a list of empty lists takes many times its bytes in memory.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Metadata(pub(crate) Map<String, Value>);
 
 impl<'de> Deserialize<'de> for Metadata {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let json = <&RawValue>::deserialize(from)?.get();
-        if json.len() > MOST_METADATA {
-            return Err(D::Error::custom(format!("metadata of more than {MOST_METADATA} bytes")));
+        if json.len() > METADATA_BYTES {
+            return Err(D::Error::custom(format!("metadata of more than {METADATA_BYTES} bytes")));
         }
         serde_json::from_str(json).map(Self).map_err(D::Error::custom)
     }
 }
 
-/// A title that is sent.
+/// A title in a request.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Title(pub(crate) Option<String>);
 
 impl<'de> Deserialize<'de> for Title {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let title = Option::<String>::deserialize(from)?;
-        if title.as_ref().is_some_and(|title| title.len() > MOST_METADATA) {
-            return Err(D::Error::custom(format!("a title of more than {MOST_METADATA} bytes")));
+        if title.as_ref().is_some_and(|title| title.len() > METADATA_BYTES) {
+            return Err(D::Error::custom(format!("a title of more than {METADATA_BYTES} bytes")));
         }
         Ok(Self(title))
     }
 }
 
-/// The marks of a file, as the archive keeps them; one that is not known here is left out.
+/// Converts the marks of a file to those of the archive. Kinds of marks that the archive does not have are left out.
 pub(crate) fn marks_of_file(marks: &[minwise_corpus::ExtractedMark]) -> Vec<Mark> {
     let place = |place| match place {
         MarkPlace::Page(number) => Some(MarkedPlace::Page(number)),

@@ -1,4 +1,4 @@
-// The addresses of the page's own routes.
+// The addresses of the views of the page.
 
 /** @param {string} id */
 export const documentHref = (id) => `/document/${encodeURIComponent(id)}`;
@@ -10,9 +10,9 @@ export const documentHref = (id) => `/document/${encodeURIComponent(id)}`;
 export const pairHref = (left, right) => `/pair?${new URLSearchParams({ left, right })}`;
 
 /**
- * The pair of a text that was checked and a document.
+ * The address of the pair of a checked text and a document.
  *
- * @param {number} checked its number among the texts that were checked
+ * @param {number} checked the number of the text in the last check
  * @param {string} right an id
  */
 export const checkedPairHref = (checked, right) => `/pair?${new URLSearchParams({ checked: String(checked), right })}`;

@@ -1,4 +1,4 @@
-// The calls of the server's API. Each gives the answer or throws a Problem.
+// The calls of the server's API. Each returns the answer or throws a Problem.
 
 import { askForToken, token } from './token.js';
 
@@ -11,7 +11,7 @@ import { askForToken, token } from './token.js';
 /** @typedef {import('./types.js').Stats} Stats */
 /** @typedef {import('./types.js').Whole} Whole */
 
-/** Why a call failed, in words for people. */
+/** The reason why a call failed, in words for people. */
 export class Problem extends Error {
   /** @param {ProblemBody} body */
   constructor(body) {
@@ -62,7 +62,7 @@ function unreachable(error) {
  */
 async function problemBody(response) {
   if (response.headers.get('Content-Type')?.startsWith('application/problem+json')) return response.json();
-  // A proxy in between may answer in a form of its own.
+  // A proxy between page and server may answer in another form.
   return {
     code: 'http',
     title: `The server answered ${response.status} ${response.statusText}`.trim(),
@@ -145,11 +145,11 @@ export function check(submission, options, signal) {
 }
 
 /**
- * Two documents with all passages that they share.
+ * Compares two documents. The answer has all shared passages.
  *
  * @param {{ id: string } | { text: string }} left
  * @param {string} right an id
- * @param {Options} options of the check that the passages are of
+ * @param {Options} options of the check whose match this is
  * @param {AbortSignal} [signal]
  * @returns {Promise<Pair>}
  */
@@ -158,7 +158,7 @@ export function pair(left, right, options, signal) {
 }
 
 /**
- * Starts to look for clusters.
+ * Starts a job that finds clusters.
  *
  * @param {number} threshold
  * @returns {Promise<{ job: string }>}

@@ -1,4 +1,4 @@
-// The page of `minwise serve`: which address shows what.
+// The page of `minwise serve`: the view of each address.
 
 import { start } from './router.js';
 import { archive } from './routes/archive.js';

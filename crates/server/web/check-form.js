@@ -1,5 +1,5 @@
-// The form of a check: a text, files, options. It stays as it is while the page is open, so that one can come back from
-// a result and change something.
+// The form of a check: a text, files and options. It keeps its content while the page is open, so that a person can come back from a
+// result and change something.
 
 import { resultHref } from './addresses.js';
 import { check, Problem } from './api.js';
@@ -29,9 +29,9 @@ export class CheckForm {
   #text = h('textarea', { id: 'text', rows: 13, spellcheck: 'false', dir: 'auto', placeholder: 'Paste a text here' });
   #submit = h('button', { type: 'submit', class: 'primary' }, 'Check');
   #outcome = h('div');
-  /** Ends with the visit. */
+  /** The signal of the current visit, which aborts when the visit ends. */
   #signal = new AbortController().signal;
-  /** Bytes that the server takes at once. */
+  /** Maximum number of bytes of a request. */
   #mostBytes = Infinity;
   element = h(
     'form',
@@ -55,10 +55,10 @@ export class CheckForm {
   }
 
   /**
-   * Makes it work for the length of a visit.
+   * Prepares the form for a visit.
    *
    * @param {AbortSignal} signal
-   * @param {number} mostBytes that the server takes at once
+   * @param {number} mostBytes of a request
    */
   visit(signal, mostBytes) {
     this.#signal = signal;
@@ -105,8 +105,8 @@ export class CheckForm {
 }
 
 /**
- * Checks one submission after the other. What stops one need not stop the next, but without a server or a token there
- * is no next.
+ * Checks one submission after the other. If one fails, the next is checked all the same, unless the server does not answer or
+ * refuses the token.
  *
  * @param {(string | File)[]} submissions
  * @param {Options} options
@@ -119,18 +119,19 @@ async function checkAll(submissions, options, { signal, mostBytes }, progress) {
   /** @type {ProblemBody | null} */
   let stopped = null;
   for (const submission of submissions) {
-    const called = typeof submission === 'string' ? nameOf(submission) : submission.name;
-    announce(`Checking ${called}, ${count(checks.length + 1)} of ${count(submissions.length)}`);
+    const title = typeof submission === 'string' ? nameOf(submission) : submission.name;
+    announce(`Checking ${title}, ${count(checks.length + 1)} of ${count(submissions.length)}`);
     try {
       if (stopped) throw new Problem(stopped);
       if (submission instanceof File && submission.size > mostBytes)
         throw new Problem(tooLarge(submission.size, mostBytes));
-      checks.push({ name: called, answer: await check(submission, options, signal), options });
+      checks.push({ name: title, answer: await check(submission, options, signal), options });
     } catch (error) {
       if (signal.aborted) break;
       const problem = problemOf(error);
-      checks.push({ name: called, problem });
-      // A server that takes no more of a file may hang up, which does not look like an answer.
+      checks.push({ name: title, problem });
+      // A server may close the connection in the middle of a file that it refuses. The browser reports this as no answer, so a file
+      // without an answer does not stop the next one.
       const isGone = problem.status === 0 && typeof submission === 'string';
       if (isGone || [401, 403].includes(problem.status)) stopped = problem;
     }

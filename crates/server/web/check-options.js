@@ -1,10 +1,11 @@
-// The options of a check: what counts as a match, and what is ignored. Shares are typed in percent.
+// The options of a check: the conditions of a match, and the text to ignore. Shares are typed in percent.
 
 import { h } from './dom.js';
 
 /** @typedef {import('./types.js').Options} Options */
 
-let made = 0;
+/** Number of fields so far, for their ids. */
+let fields = 0;
 
 /**
  * A labelled field.
@@ -14,8 +15,8 @@ let made = 0;
  * @param {string} [note]
  */
 function field(label, input, note) {
-  made += 1;
-  input.id = `option-${made}`;
+  fields += 1;
+  input.id = `option-${fields}`;
   if (note) input.setAttribute('aria-describedby', `${input.id}-note`);
   return h(
     'div',
@@ -27,7 +28,7 @@ function field(label, input, note) {
   );
 }
 
-/** The form of the options. `read` gives what it says. */
+/** The form of the options. `read` returns them. */
 export function checkOptions() {
   const share = (/** @type {number} */ value) =>
     h('input', { type: 'number', min: 0, max: 100, step: 'any', value, required: true });
@@ -99,7 +100,7 @@ export function checkOptions() {
     ...(since.value !== '' && { since: since.value }),
     ...(until.value !== '' && { until: until.value }),
   });
-  // A field that is refused must be seen to be corrected.
+  // A person must see an invalid field to correct it, so the options open.
   element.addEventListener('invalid', () => (element.open = true), { capture: true });
   return { element, read };
 }

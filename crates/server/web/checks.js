@@ -1,4 +1,4 @@
-// What was checked last. It is kept in memory only: a submission is confidential, and a reload forgets it.
+// The last check. It is kept in memory only, because a submission is confidential. A reload forgets it.
 
 /** @typedef {import('./types.js').Answer} Answer */
 /** @typedef {import('./types.js').ProblemBody} ProblemBody */
@@ -18,7 +18,7 @@ export function lastChecks() {
 }
 
 /**
- * The title of a text that was checked, or what stands for it.
+ * The title of a checked text, or its name if it has no title.
  *
  * @param {Checked} checked
  */
@@ -26,15 +26,15 @@ export function titleOf(checked) {
   return ('answer' in checked && checked.answer.query.title) || checked.name;
 }
 
-/** The longest first line of a text that passes for its title. */
-const TITLE = 120;
+/** Maximum length of a first line that serves as the name of a text. */
+const LONGEST_NAME = 120;
 
 /**
- * What a pasted text is called: its first line, if that is short.
+ * The name of a pasted text: its first line, if that is short.
  *
  * @param {string} text
  */
 export function nameOf(text) {
   const [line] = text.trim().split('\n', 1);
-  return line.length <= TITLE ? line : 'Pasted text';
+  return line.length <= LONGEST_NAME ? line : 'Pasted text';
 }

@@ -1,4 +1,4 @@
-// Clusters as cards, the first of them and the first members of each; the others on demand.
+// Clusters as cards: at first, some clusters with some members each, and buttons that show more.
 
 import { documentHref, pairHref } from './addresses.js';
 import { h, shortName } from './dom.js';
@@ -7,8 +7,10 @@ import { count, counted, percent } from './format.js';
 /** @typedef {import('./types.js').Cluster} Cluster */
 /** @typedef {import('./types.js').Member} Member */
 
-/** Clusters, and members of one, that are shown before more are asked for. */
-const [CLUSTERS, MEMBERS] = [50, 12];
+/** Number of clusters that are shown at a time. */
+const CLUSTERS = 50;
+/** Number of members per cluster that are shown at a time. */
+const MEMBERS = 12;
 
 /** @param {Cluster[]} clusters */
 export function clusterList(clusters) {
@@ -17,7 +19,7 @@ export function clusterList(clusters) {
 }
 
 /**
- * Puts the first items into a list; the button that is returned puts in the next ones.
+ * Appends the first items to a list, and returns a button that appends the next ones, if there are more.
  *
  * @template Item
  * @param {HTMLElement} list

@@ -1,4 +1,4 @@
-// The two texts of a pair in panes of their own, the map between them, and the walk from passage to passage.
+// The view of a pair: a pane for each text, the map between them, and the toolbar that goes from passage to passage.
 
 import { h } from './dom.js';
 import { count, counted, placeName } from './format.js';
@@ -8,7 +8,7 @@ import { MOVED, passageStyle } from './passages.js';
 /** @typedef {import('./passages.js').Passages} Passages */
 /** @typedef {import('./passages.js').SideName} SideName */
 
-/** Where it is kept that the keys are off. */
+/** The key in local storage for whether the keys n and p are off. */
 const KEYS = 'minwise-keys';
 
 /**
@@ -35,7 +35,7 @@ export function compareView(passages, signal) {
     passages.count > 0 && toolbar(passages, signal),
     h('div', { class: 'panes' }, left.node, map.element, right.node),
   );
-  /** Draws both texts once the panes are in the page. */
+  /** Draws both texts. The panes have to be in the page, because the width of a line is measured. */
   const drawn = async () => {
     const { views } = passages;
     const both = [views.left.draw(signal), views.right.draw(signal)];
@@ -61,7 +61,7 @@ function toolbar(passages, signal) {
   const keys = h('input', { type: 'checkbox', id: 'keys' });
   keys.checked = localStorage.getItem(KEYS) !== 'off';
   keys.addEventListener('change', () => localStorage.setItem(KEYS, keys.checked ? 'on' : 'off'));
-  document.addEventListener('keydown', (event) => keys.checked && walk(event, passages), { signal });
+  document.addEventListener('keydown', (event) => keys.checked && goByKey(event, passages), { signal });
   return h(
     'div',
     { class: 'toolbar', role: 'group', 'aria-label': 'Passages' },
@@ -94,12 +94,12 @@ function description(passages) {
 }
 
 /**
- * The keys of the walk, unless something is typed into.
+ * Goes to the next or previous passage by key, unless a person types into a field.
  *
  * @param {KeyboardEvent} event
  * @param {Passages} passages
  */
-function walk(event, passages) {
+function goByKey(event, passages) {
   const isTyping =
     event.target instanceof Element && event.target.closest('textarea, select, dialog, input:not([type=checkbox])');
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -1,15 +1,15 @@
-// Nodes are built, never parsed: what documents hold can only become text.
+// Functions that build nodes. No string is parsed as HTML, so the content of a document can only become text.
 
 /** @typedef {Node | string | number | null | undefined | false | Child[]} Child */
 /** @typedef {Record<string, string | number | boolean | null | undefined | ((event: any) => void)>} Attributes */
 
-// Control characters, and those that end a line or turn the reading direction round: these could make a text look like
-// another one. The same set as in the command's output.
+// Control characters, line separators and characters that change the reading direction. With them, a text could look like another
+// one. The command escapes the same set.
 const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Text from a document with everything in it to be seen. Tabs and line ends stay; the end of a page is no more to be
- * seen than that of a line.
+ * Text of a document with unsafe characters escaped. Tabs and line ends stay. Form feeds are removed, because the end of a
+ * page is drawn as the end of a line.
  *
  * @param {string} text
  */
@@ -35,7 +35,7 @@ function fill(node, attributes, children) {
 }
 
 /**
- * Appends children to a node; null, undefined and false stand for none.
+ * Appends children to a node. null, undefined and false are ignored.
  *
  * @param {Element} node
  * @param {Child[]} children
@@ -79,7 +79,17 @@ export function svg(tag, attributes = {}, ...children) {
 }
 
 /**
- * A name that comes from outside, in a direction of its own.
+ * A term of a description list with its value.
+ *
+ * @param {Child} term
+ * @param {Child} value
+ */
+export function description(term, value) {
+  return h('div', {}, h('dt', {}, term), h('dd', {}, value));
+}
+
+/**
+ * A name from a document, in its own reading direction, because it must not change the order of the words around it.
  *
  * @param {string} text
  */
@@ -87,12 +97,14 @@ export function name(text) {
   return h('bdi', {}, text);
 }
 
-/** Characters of a title or an id in a list or a head, and how many of them are its end. */
-const [SHORT, END] = [120, 30];
+/** Maximum number of characters of a title or an id in a list or a heading. */
+const SHORT = 120;
+/** Number of characters that are kept at the end of a shortened title. */
+const END = 30;
 
 /**
- * A title or an id that is shortened in the middle, because the names of files often differ in their ends only. The whole of it is
- * its tooltip.
+ * A title or an id, shortened in the middle, because names of files often differ only at their ends. The tooltip has the whole
+ * name.
  *
  * @param {string} text
  */
@@ -104,7 +116,7 @@ export function shortName(text) {
 }
 
 /**
- * An element of the shell that index.html has.
+ * An element of index.html.
  *
  * @param {string} id
  * @returns {HTMLElement}
@@ -116,7 +128,7 @@ export function shell(id) {
 }
 
 /**
- * Says something to those who do not see the page change.
+ * Announces a change of the page to screen readers.
  *
  * @param {string} message
  */

@@ -1,9 +1,9 @@
-// Files that were chosen or dropped, with a way to take them back.
+// The files to check: chosen in a dialog or dropped on the page, with buttons that remove them.
 
 import { announce, h, name } from './dom.js';
 import { bytes, counted } from './format.js';
 
-/** What the file dialog offers first. The server tells formats by content, so that others may be chosen as well. */
+/** The endings that the file dialog offers first. Other files may be chosen, too, because the server recognises formats by content. */
 const ENDINGS = '.docx,.odt,.pdf,.html,.htm,.md,.txt,.pptx,.epub';
 
 export class FileChoice {
@@ -41,7 +41,7 @@ export class FileChoice {
   }
 
   /**
-   * Takes files that are dropped on a node.
+   * Accepts files that are dropped on the document.
    *
    * @param {Document} target
    * @param {AbortSignal} signal
@@ -85,7 +85,7 @@ export class FileChoice {
   }
 
   #draw() {
-    const take = (/** @type {File} */ file) => {
+    const remove = (/** @type {File} */ file) => {
       this.list = this.list.filter((other) => other !== file);
       this.#draw();
       this.#button.focus();
@@ -99,7 +99,7 @@ export class FileChoice {
           h('span', { class: 'soft' }, bytes(file.size)),
           h(
             'button',
-            { type: 'button', class: 'quiet', 'aria-label': `Remove ${file.name}`, click: () => take(file) },
+            { type: 'button', class: 'quiet', 'aria-label': `Remove ${file.name}`, click: () => remove(file) },
             '×',
           ),
         ),

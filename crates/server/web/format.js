@@ -1,9 +1,9 @@
-// How numbers, times and places are written: as the command writes them.
+// Numbers, times and places in the form in which the command prints them.
 
 /** @typedef {import('./types.js').Place} Place */
 
 /**
- * A count, in groups of three digits that no line end parts.
+ * A count in groups of three digits, with spaces at which no line breaks.
  *
  * @param {number} number
  */
@@ -12,7 +12,7 @@ export function count(number) {
 }
 
 /**
- * A count with its noun. Nouns that take more than an s are given with their plural.
+ * A count with its noun. `plural` is for nouns whose plural has more than an s.
  *
  * @param {number} number
  * @param {string} noun
@@ -23,13 +23,13 @@ export function counted(number, noun, plural = `${noun}s`) {
 }
 
 /**
- * A similarity, a share or a probability. It is cut, not rounded: only what is equal reads 100 %, and no value below a
- * threshold reads as if it reached it.
+ * A similarity, a share or a probability in percent. It is cut and not rounded, so that only 1 is shown as 100 %, and no value below
+ * a threshold is shown as the threshold.
  *
  * @param {number} value from 0 to 1
  */
 export function percent(value) {
-  // 0.29 * 1000 is 289.99999999999994: the product is rounded far behind the digits that are shown.
+  // 0.29 * 1000 is 289.99999999999994, so the product is rounded to six digits before it is cut.
   return `${Math.floor(Number((value * 1000).toFixed(6))) / 10}\u00a0%`;
 }
 
@@ -41,11 +41,11 @@ export function bytes(number) {
   return `${digits}\u00a0${units[power]}`;
 }
 
-/** The end of a word that goes on behind it. Scripts that are written without spaces have no such end. */
+/** The part of a word before a cut. Scripts without spaces may be cut anywhere. */
 const BROKEN_WORD = /[^\s\u2e80-\uffff]{1,40}$/u;
 
 /**
- * The beginning of a text in one line. It ends at the end of a word.
+ * The beginning of a text in one line. It ends with a whole word.
  *
  * @param {string} text
  * @param {number} most characters
@@ -56,7 +56,7 @@ export function excerpt(text, most) {
   const cut = line.slice(0, most);
   const isWhole = /[\s\u2e80-\uffff]/u.test(line[most]);
   const words = (isWhole ? cut : cut.replace(BROKEN_WORD, '')).replace(/[\s,;:–—-]+$/u, '');
-  // A single word may be longer than all that is shown. A cut may lie within a character of two units.
+  // A single word may be longer than `most`, and a cut may split a character of two code units.
   return `${(words || cut).replace(/[\ud800-\udbff]$/u, '')}…`;
 }
 
@@ -72,7 +72,7 @@ export function placeName(place) {
 }
 
 /**
- * A place in the margin of its text.
+ * The label of a place in the margin of its text.
  *
  * @param {Place} place
  */

@@ -1,4 +1,4 @@
-// A histogram of similarities with a threshold: the slider below the bars says how many reach it.
+// A histogram of similarities with a slider for a threshold, which shows how many values reach it.
 
 import { h, svg } from './dom.js';
 import { count, percent } from './format.js';
@@ -7,23 +7,24 @@ import { count, percent } from './format.js';
 /**
  * @typedef {object} Threshold
  * @property {string} label of the slider
- * @property {number} value at first
- * @property {boolean} [logarithmic] whether bars grow with the logarithm of what they count
+ * @property {number} value the first value of the slider
+ * @property {boolean} [logarithmic] whether the height of a bar is the logarithm of its count
  * @property {number} step
- * @property {number} [most] the highest threshold, if that is not the end of the bars
- * @property {(threshold: number) => { reach: number, noun: string }} counts how many reach a threshold
+ * @property {number} [most] the highest threshold; without it, the end of the bars
+ * @property {(threshold: number) => { reach: number, noun: string }} counts the number of values that reach a threshold
  * @property {(threshold: number) => void} [changed]
  */
 
-/** The height of the drawing, in its own units. */
+/** Height of the drawing, in its own units. */
 const HEIGHT = 100;
-/** The least height of a bar that stands for something. */
+/** Minimum height of a bar whose count is not 0. */
 const LEAST = 1.5;
 
-let made = 0;
+/** Number of histograms so far, for the ids of sliders. */
+let histograms = 0;
 
 /**
- * Bars for values themselves.
+ * Bars that count values.
  *
  * @param {number[]} values from 0 to 1
  * @param {number} bars
@@ -41,14 +42,14 @@ export function barsOf(values, bars = 20) {
  * @param {Threshold} threshold
  */
 export function histogram(bars, caption, { label, value, logarithmic = false, step, most, counts, changed }) {
-  made += 1;
-  const id = `threshold-${made}`;
+  histograms += 1;
+  const id = `threshold-${histograms}`;
   const [least, end] = [bars[0].from, bars[bars.length - 1].to];
   const drawing = draw(bars, caption, logarithmic);
   const input = h('input', { type: 'range', id, min: least, max: most ?? end, step, value });
-  // As long as the bars that it can reach, so that the thumb is below the line.
+  // The slider is as long as the bars that it can reach, so that its thumb is below the line of the threshold.
   input.style.setProperty('--reach', String(((most ?? end) - least) / (end - least)));
-  // The slider itself says what it means; two voices would say it twice.
+  // The slider has the same words as its value text, and a screen reader must not read them twice.
   const reading = h('output', { for: id, 'aria-live': 'off' });
   const follow = () => {
     const at = Number(input.value);

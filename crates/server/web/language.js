@@ -1,10 +1,11 @@
-// The language of a text as far as its script tells it: line breaks, glyphs and voices depend on it.
+// The language of a text by its script. Line breaks, glyphs and voices of the browser depend on it.
 
-/** How much of a text is looked at. */
+/** Number of characters of a text that are looked at. */
 const SAMPLE = 2000;
 
 /**
- * A language tag, or the empty one, which stands for "not known": without it a text would pass for the page's English.
+ * The language tag of a text. It is empty if the language is not known, because without a tag the browser would take the text for
+ * English, the language of the page.
  *
  * @param {string} text
  */
@@ -16,14 +17,14 @@ export function language(text) {
   return '';
 }
 
-/** Characters of scripts that are written without spaces: each is a token. */
-const ALONE =
+/** Characters of scripts without spaces. Each is a token. */
+const SINGLE_TOKENS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu;
 const RUNS = /[\p{Alphabetic}\p{M}\p{N}_]+/gu;
 
 /**
- * The unit in which the length of a text and of its passages is counted, as `ShingleUnit::noun_in` of `minwise` has it: words of a
- * text that has more characters of scripts without spaces than words are called characters.
+ * The noun for the tokens of a text, by the rule of `ShingleUnit::noun_in` of `minwise`: if a text has more characters of scripts
+ * without spaces than words, its tokens are called characters.
  *
  * @param {string} spec of the archive
  * @param {string | null} text
@@ -33,7 +34,7 @@ export function unitOf(spec, text) {
   if (spec.includes('chars:')) return 'character';
   if (spec.includes('terms')) return 'term';
   const sample = (text ?? '').slice(0, SAMPLE);
-  const alone = sample.match(ALONE)?.length ?? 0;
-  const runs = sample.replaceAll(ALONE, ' ').match(RUNS)?.length ?? 0;
+  const alone = sample.match(SINGLE_TOKENS)?.length ?? 0;
+  const runs = sample.replaceAll(SINGLE_TOKENS, ' ').match(RUNS)?.length ?? 0;
   return alone > runs ? 'character' : 'word';
 }

@@ -1,7 +1,7 @@
-// What shares text with a document: a slider for how much they share, and the matches that reach it.
+// The matches of a document: a table, and a slider that hides the matches below a value.
 
 import { documentHref } from './addresses.js';
-import { announce, h, shortName } from './dom.js';
+import { announce, description, h, shortName } from './dom.js';
 import { count, counted, percent } from './format.js';
 import { barsOf, histogram } from './histogram.js';
 import { unitOf } from './language.js';
@@ -10,14 +10,14 @@ import { barCell, cell, table } from './table.js';
 
 /** @typedef {import('./types.js').Answer} Answer */
 /** @typedef {import('./types.js').Match} Match */
-/** @typedef {{ threshold: number, containment: number }} Thresholds those by which the matches were found */
+/** @typedef {{ threshold: number, containment: number }} Thresholds of the check that found the matches */
 /** @typedef {{ title: string, isNumber: true, isLeading?: boolean, threshold: number, of: (match: Match) => number }} Measure a column by which matches are sorted */
 
 const LONGEST = { title: 'Longest passage', isNumber: true };
 
 /**
  * @param {Answer} answer
- * @param {{ self: string, other: string }} called what the document and one of the others are called
+ * @param {{ self: string, other: string }} names of the document and of a match, in sentences
  * @param {Thresholds} thresholds
  * @param {(match: Match) => string} pairHref
  */
@@ -53,7 +53,7 @@ export function matchesView(answer, { self, other }, thresholds, pairHref) {
  * @param {string} self
  * @param {string} other
  * @param {Thresholds} thresholds
- * @returns {Measure[]} the first one leads
+ * @returns {Measure[]} the first one is the most prominent
  */
 function measuresOf(matches, self, other, { threshold, containment }) {
   /** @type {Measure[]} */
@@ -98,11 +98,11 @@ function thresholdPanel(matches, measures, rows, changed) {
   const chartOf = (/** @type {Measure} */ { title, threshold, of }) => {
     const values = matches.map(of);
     const order = rows.map((_, at) => at).sort((a, b) => values[b] - values[a] || a - b);
-    // Rows are put into the table after this, at first.
+    // On the first call, the rows are not in the table yet, so they are sorted after it is built.
     queueMicrotask(() => rows[0].parentElement?.append(...order.map((at) => rows[at])));
     return histogram(barsOf(values), `Matches by ${title.toLowerCase()}`, {
       label: `Minimum: ${title.toLowerCase()}`,
-      // The slider has steps of one percent. It must not begin above the threshold.
+      // The slider has steps of one percent. The value is cut, because a slider above the threshold would hide matches.
       value: Math.floor(Number((threshold * 100).toFixed(6))) / 100,
       step: 0.01,
       counts: (minimum) => ({ reach: values.filter((value) => value >= minimum).length, noun: `of ${all}` }),
@@ -163,10 +163,8 @@ function row(match, measures, unit, href) {
   );
 }
 
-/** How the answer was found. @param {Answer} answer */
+/** Details of how the answer was found. @param {Answer} answer */
 function details({ query, compared, not_compared, passed_over, recall_at_threshold, elapsed_ms, spec }) {
-  const fact = (/** @type {string} */ term, /** @type {string} */ value) =>
-    h('div', {}, h('dt', {}, term), h('dd', {}, value));
   return h(
     'div',
     { class: 'facts' },
@@ -183,12 +181,12 @@ function details({ query, compared, not_compared, passed_over, recall_at_thresho
       h(
         'dl',
         { class: 'terms' },
-        fact('Documents compared', count(compared)),
-        fact('Time', `${count(Math.round(elapsed_ms))}\u00a0ms`),
-        fact('Probability of finding a document that has just the minimum similarity', `${percent(recall_at_threshold)} or more`),
-        passed_over > 0 && fact('Pieces of text not looked up, because very many documents contain them', count(passed_over)),
-        fact('Shingles of the text', count(query.shingles)),
-        fact('Settings of the archive', spec),
+        description('Documents compared', count(compared)),
+        description('Time', `${count(Math.round(elapsed_ms))}\u00a0ms`),
+        description('Probability of finding a document that has just the minimum similarity', `${percent(recall_at_threshold)} or more`),
+        passed_over > 0 && description('Pieces of text not looked up, because very many documents contain them', count(passed_over)),
+        description('Shingles of the text', count(query.shingles)),
+        description('Settings of the archive', spec),
       ),
       h(
         'p',

@@ -1,11 +1,11 @@
-// The metadata of a document: any JSON, shown as lines that can be read.
+// The metadata of a document, which may be any JSON, in lines for people.
 
-import { h, name } from './dom.js';
+import { description, h, name } from './dom.js';
 
 /** @typedef {import('./types.js').Metadata} Metadata */
 
-/** Fields that are shown in a list; a document's own page has all. */
-const FEW = 4;
+/** Maximum number of fields in a list. The page of a document shows all. */
+const LISTED = 4;
 
 /** @param {unknown} value */
 function words(value) {
@@ -25,7 +25,7 @@ function entries(metadata) {
  * @param {Metadata} metadata
  */
 export function metadataLine(metadata) {
-  const few = entries(metadata).slice(0, FEW);
+  const few = entries(metadata).slice(0, LISTED);
   if (few.length === 0) return null;
   return h(
     'ul',
@@ -40,7 +40,5 @@ export function metadataLine(metadata) {
  * @param {Metadata} metadata
  */
 export function metadataTerms(metadata) {
-  return entries(metadata).map(([field, value]) =>
-    h('div', {}, h('dt', {}, name(field)), h('dd', {}, name(words(value)))),
-  );
+  return entries(metadata).map(([field, value]) => description(name(field), name(words(value))));
 }

@@ -1,8 +1,8 @@
-// From byte offsets into UTF-8, as the server has them, to offsets into a string, as the browser has them.
+// Conversion of byte offsets into UTF-8, which the server uses, to offsets into a string.
 
 /**
- * Offsets into a string for byte offsets into its UTF-8, in one pass over the text whatever their number and order.
- * An offset within a character is that of the character, one behind the end is the end.
+ * Offsets into a string for byte offsets into its UTF-8, in one pass over the text. An offset within a character becomes that of the
+ * character, and an offset after the end becomes the end.
  *
  * @param {string} text
  * @param {number[]} byteOffsets in any order

@@ -1,4 +1,4 @@
-// A text cut into what is drawn: paragraphs, and in them pieces that belong to a passage or to none.
+// A text, cut into paragraphs and these into pieces. A piece belongs to one passage or to none.
 
 /** @typedef {import('./types.js').Place} Place */
 /** @typedef {{ at: number, place: Place }} PlaceAt a place with its offset into the string */
@@ -6,9 +6,9 @@
  * @typedef {object} Piece
  * @property {number} start
  * @property {number} end
- * @property {number | null} passage the passage it is drawn as part of
+ * @property {number | null} passage the passage whose colour the piece has
  * @property {number[]} begins the passages that begin with it
- * @property {Place | null} place that begins with it
+ * @property {Place | null} place the place that begins with it
  */
 /**
  * @typedef {object} Paragraph
@@ -18,14 +18,14 @@
  * @property {Piece[]} pieces
  */
 
-/** A line wider than this was not wrapped by hand, so what follows it is another paragraph. Full width counts twice. */
+/** A line wider than this was not wrapped by hand, so the next line is another paragraph. Full-width characters count twice. */
 const HAND_WRAPPED = 120;
-/** Lines longer than this are drawn as several blocks: the browser lays out a block as a whole. */
+/** Lines longer than this are drawn as several blocks, because the browser lays out a block as a whole. */
 const BLOCK = 4000;
 const LINE_END = /[\n\f]/g;
 
 /**
- * The paragraphs of a text with their pieces, one after the other, so that the first can be drawn before the last is cut.
+ * Cuts a text into paragraphs with their pieces. A generator, so that the first paragraph can be drawn before the last is cut.
  *
  * @param {string} text
  * @param {[start: number, end: number][]} ranges of the passages, as offsets into the string; they may overlap
@@ -33,7 +33,7 @@ const LINE_END = /[\n\f]/g;
  * @returns {Generator<Paragraph>}
  */
 export function* paragraphs(text, ranges, places) {
-  const cuts = coloured(ranges);
+  const cuts = withoutOverlaps(ranges);
   let cut = 0;
   let place = 0;
   let isFirst = true;
@@ -45,14 +45,14 @@ export function* paragraphs(text, ranges, places) {
     const isBlank = text.slice(start, end).trim() === '';
     while (at < end && !isBlank) {
       while (cut < cuts.length && cuts[cut].end <= at) {
-        // What begins between blocks begins with the next piece.
+        // A passage that begins between blocks begins with the next piece.
         cuts[cut + 1]?.begins.push(...cuts[cut].begins.splice(0));
         cut += 1;
       }
       const next = cuts[cut];
       const inside = next !== undefined && next.start <= at;
       let stop = Math.min(end, next === undefined ? end : inside ? next.end : next.start);
-      // Several places may begin here, if there is nothing on a page: the last of them has the text.
+      // Several places may begin here if pages are empty. The text belongs to the last of them.
       let begun = null;
       for (; place < places.length && places[place].at <= at; place++) begun = places[place].place;
       if (place < places.length) stop = Math.min(stop, places[place].at);
@@ -74,12 +74,12 @@ export function* paragraphs(text, ranges, places) {
 }
 
 /**
- * The ranges without overlaps: where several meet, the longest is drawn.
+ * The ranges without overlaps. If several ranges overlap, the longest one is drawn.
  *
  * @param {[start: number, end: number][]} ranges
  * @returns {{ start: number, end: number, passage: number, begins: number[] }[]} ascending
  */
-function coloured(ranges) {
+function withoutOverlaps(ranges) {
   const length = (/** @type {number} */ passage) => ranges[passage][1] - ranges[passage][0];
   const order = ranges.map((_, passage) => passage).filter((passage) => length(passage) > 0);
   order.sort((a, b) => ranges[a][0] - ranges[b][0]);
@@ -109,14 +109,14 @@ export function textWidth(text) {
   let width = text.length;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
-    // Han and its punctuation, kana, Hangul, full-width forms; half a surrogate pair has half the width.
+    // Han and its punctuation, kana, Hangul and full-width forms. The two halves of a surrogate pair add up to the full width.
     if (unit >= 0x2e80 && (unit < 0xd800 || unit >= 0xf900)) width += 1;
   }
   return width;
 }
 
 /**
- * The lines of a text without their ends, which the end of a page is too; long ones in several parts.
+ * The lines of a text without their ends; long lines in several parts. A form feed ends a line, too.
  *
  * @param {string} text
  * @returns {Generator<{ start: number, end: number, startsLine: boolean, endsLine: boolean }>}
@@ -136,7 +136,7 @@ function* blocks(text) {
 }
 
 /**
- * Where a block of a long line ends: behind a sentence, else behind a word, else anywhere.
+ * The end of a block of a long line: after a sentence, else after a word, else anywhere.
  *
  * @param {string} text
  * @param {number} start

@@ -1,5 +1,5 @@
-// Where the passages are: the two texts as two bars, and a ribbon from each passage to its partner. Ribbons that cross
-// are passages that moved.
+// The map of the passages: the two texts as bars, with a ribbon from each passage to its partner. Ribbons of moved passages cross
+// others.
 
 import { svg } from './dom.js';
 import { passageStyle } from './passages.js';
@@ -7,22 +7,23 @@ import { passageStyle } from './passages.js';
 /** @typedef {import('./passages.js').Passages} Passages */
 /** @typedef {import('./passages.js').SideName} SideName */
 
-/** Across the map: the width of a bar. The map is 100 wide and 1000 long, whatever its shape on the screen. */
+/** Width of a bar. The map is 100 wide. */
 const BAR = 18;
+/** Length of the map. The browser scales it to its size on the screen. */
 const LENGTH = 1000;
-/** The least length of a passage, so that it can be seen. */
+/** Minimum length of a passage, so that it is visible. */
 const LEAST = 3;
 
 /**
- * A map that follows the walk through the passages; a click on a ribbon goes to its passage. `look` tells it which
- * part of a text is in view, as shares of its length.
+ * The map. It marks the current passage, and a click on a ribbon goes to its passage. `look` sets the part of a text that is in view,
+ * as shares of its length.
  *
  * @param {Passages} passages
  * @param {AbortSignal} signal
  */
 export function passageMap(passages, signal) {
   const moved = Array.from({ length: passages.count }, (_, at) => passages.get(at)).filter((passage) => passage.moved);
-  const lies = matchMedia('(max-width: 52rem)');
+  const isHorizontal = matchMedia('(max-width: 52rem)');
   const map = svg('svg', {
     class: 'map',
     role: 'img',
@@ -33,8 +34,8 @@ export function passageMap(passages, signal) {
   const inView = { left: [0, 0], right: [0, 0] };
   const windows = { left: svg('path', { class: 'window' }), right: svg('path', { class: 'window' }) };
   const draw = () => {
-    map.setAttribute('viewBox', lies.matches ? `0 0 ${LENGTH} 100` : `0 0 100 ${LENGTH}`);
-    map.replaceChildren(...shapes(passages, lies.matches), windows.left, windows.right);
+    map.setAttribute('viewBox', isHorizontal.matches ? `0 0 ${LENGTH} 100` : `0 0 100 ${LENGTH}`);
+    map.replaceChildren(...shapes(passages, isHorizontal.matches), windows.left, windows.right);
     look('left', ...inView.left);
     look('right', ...inView.right);
     show();
@@ -43,32 +44,32 @@ export function passageMap(passages, signal) {
     map.querySelector('.current')?.classList.remove('current');
     const current = map.querySelector(`[data-passage="${passages.current}"]`);
     current?.classList.add('current');
-    // Above the other ribbons, below the windows.
+    // In SVG, later nodes cover earlier ones. The current ribbon covers the others, and the windows cover it.
     if (current) windows.left.before(current);
   };
   const look = (/** @type {SideName} */ side, /** @type {number} */ from, /** @type {number} */ to) => {
     inView[side] = [from, to];
-    windows[side].setAttribute('d', block(from * LENGTH, to * LENGTH, side === 'left' ? 0 : 100 - BAR, lies.matches));
+    windows[side].setAttribute('d', block(from * LENGTH, to * LENGTH, side === 'left' ? 0 : 100 - BAR, isHorizontal.matches));
   };
   map.addEventListener('click', (event) => {
     const shape = event.target instanceof Element ? event.target.closest('[data-passage]') : null;
     if (shape) passages.go(Number(shape.getAttribute('data-passage')));
   });
   passages.addEventListener('change', show, { signal });
-  lies.addEventListener('change', draw, { signal });
+  isHorizontal.addEventListener('change', draw, { signal });
   draw();
   return { element: map, look };
 }
 
 /**
- * A point at a distance along the bars and one across them.
+ * A point of the map, by its distances along and across the bars.
  *
  * @param {number} along
  * @param {number} across
- * @param {boolean} lies whether the bars lie, as where the texts are above each other
+ * @param {boolean} isHorizontal whether the bars are horizontal, as they are if one text is above the other
  */
-function point(along, across, lies) {
-  return lies ? `${along.toFixed(1)} ${across}` : `${across} ${along.toFixed(1)}`;
+function point(along, across, isHorizontal) {
+  return isHorizontal ? `${along.toFixed(1)} ${across}` : `${across} ${along.toFixed(1)}`;
 }
 
 /**
@@ -76,34 +77,34 @@ function point(along, across, lies) {
  *
  * @param {number} from
  * @param {number} to
- * @param {number} at where the bar is, across
- * @param {boolean} lies
+ * @param {number} at the place of the bar across the map
+ * @param {boolean} isHorizontal
  */
-function block(from, to, at, lies) {
-  return `M${point(from, at, lies)}L${point(from, at + BAR, lies)}L${point(to, at + BAR, lies)}L${point(to, at, lies)}Z`;
+function block(from, to, at, isHorizontal) {
+  return `M${point(from, at, isHorizontal)}L${point(from, at + BAR, isHorizontal)}L${point(to, at + BAR, isHorizontal)}L${point(to, at, isHorizontal)}Z`;
 }
 
 /**
  * @param {Passages} passages
- * @param {boolean} lies
+ * @param {boolean} isHorizontal
  */
-function shapes(passages, lies) {
+function shapes(passages, isHorizontal) {
   const { left, right } = passages.views;
   const span = (/** @type {typeof left} */ view, /** @type {number} */ passage) => {
     const [start, end] = view.range(passage).map((at) => (at / Math.max(view.length, 1)) * LENGTH);
     return [Math.min(start, LENGTH - LEAST), Math.max(end, start + LEAST)];
   };
-  const bar = (/** @type {number} */ at) => svg('path', { class: 'bar', d: block(0, LENGTH, at, lies) });
+  const bar = (/** @type {number} */ at) => svg('path', { class: 'bar', d: block(0, LENGTH, at, isHorizontal) });
   const ribbons = Array.from({ length: passages.count }, (_, passage) => {
     const [from, to] = span(left, passage);
     const [partnerFrom, partnerTo] = span(right, passage);
-    const near = `M${point(from, BAR, lies)}L${point(partnerFrom, 100 - BAR, lies)}`;
-    const far = `L${point(partnerTo, 100 - BAR, lies)}L${point(to, BAR, lies)}Z`;
+    const near = `M${point(from, BAR, isHorizontal)}L${point(partnerFrom, 100 - BAR, isHorizontal)}`;
+    const far = `L${point(partnerTo, 100 - BAR, isHorizontal)}L${point(to, BAR, isHorizontal)}Z`;
     return svg(
       'g',
       { class: passageStyle(passages.get(passage), passage), 'data-passage': passage },
       svg('path', { class: 'ribbon', d: near + far }),
-      svg('path', { class: 'block', d: block(from, to, 0, lies) + block(partnerFrom, partnerTo, 100 - BAR, lies) }),
+      svg('path', { class: 'block', d: block(from, to, 0, isHorizontal) + block(partnerFrom, partnerTo, 100 - BAR, isHorizontal) }),
     );
   });
   return [bar(0), bar(100 - BAR), ...ribbons];

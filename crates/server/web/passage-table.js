@@ -1,4 +1,4 @@
-// The passages of a pair as a table: to read through, and to print.
+// The passages of a pair as a table.
 
 import { h, name } from './dom.js';
 import { count, counted, placeName } from './format.js';
@@ -8,9 +8,9 @@ import { cell, table } from './table.js';
 /** @typedef {import('./passages.js').Passages} Passages */
 /** @typedef {import('./passages.js').SideName} SideName */
 
-/** Passages that are listed at first. More would be a third text. */
+/** Maximum number of passages that are listed at first, because a longer table would be a third text. */
 const LISTED = 100;
-/** Characters of a passage that are shown. */
+/** Maximum number of characters of a passage in the table. */
 const EXCERPT = 140;
 
 const NUMBER = { title: 'No.' };

@@ -1,4 +1,4 @@
-// The passages of a pair in both of its texts: coloured, linked, and walked through one by one.
+// The passages of a pair in both texts, with colours and links, and the current passage.
 
 import { announce, h } from './dom.js';
 import { count, counted, placeName } from './format.js';
@@ -9,10 +9,10 @@ import { TextView } from './text-view.js';
 /** @typedef {import('./types.js').Side} Side */
 /** @typedef {'left' | 'right'} SideName */
 
-/** Colours that passages take in turn, so that neighbours differ. The style has as many. */
+/** Number of colours, which passages take in turn, so that neighbours differ. style/text.css has as many. */
 const HUES = 5;
 
-/** The sign of a passage that stands elsewhere in the other text. */
+/** The sign of a moved passage. */
 export const MOVED = '⇅';
 
 /**
@@ -26,7 +26,7 @@ export function passageStyle(passage, index) {
 }
 
 export class Passages extends EventTarget {
-  /** The passage that was gone to last. */
+  /** The index of the current passage. */
   current = 0;
   /** @type {{ left: TextView, right: TextView }} */
   views;
@@ -36,7 +36,7 @@ export class Passages extends EventTarget {
    * @param {Side & { text: string }} left
    * @param {Side & { text: string }} right
    * @param {Passage[]} passages
-   * @param {'word' | 'character' | 'term'} unit in which their length is counted
+   * @param {'word' | 'character' | 'term'} unit of their lengths
    */
   constructor(left, right, passages, unit) {
     super();
@@ -68,7 +68,7 @@ export class Passages extends EventTarget {
   }
 
   /**
-   * What is to be known of a passage, in words.
+   * The number, length and places of a passage in words.
    *
    * @param {number} passage
    */
@@ -98,7 +98,7 @@ export class Passages extends EventTarget {
     announce(this.describe(passage));
   }
 
-  /** Puts the current passage at the same height in both panes, unless somebody has scrolled already. */
+  /** Scrolls the current passage to the same height in both panes, unless a person has scrolled already. */
   align() {
     const panes = Object.values(this.views).map((view) => view.element.closest('.pane'));
     if (this.count === 0 || panes.some((pane) => pane === null || pane.scrollTop > 0)) return;
@@ -119,7 +119,7 @@ export class Passages extends EventTarget {
     for (const { marks, anchors } of Object.values(this.views)) {
       for (const mark of marks.get(this.current) ?? []) mark.classList.remove('current');
       for (const mark of marks.get(passage) ?? []) mark.classList.add('current');
-      // One sign a text is reached by Tab: with all of them the way through a long text would have no end.
+      // Tab reaches one sign per text. If it reached all, the way past a long text would be too long.
       signOf(anchors.get(this.current), this.current)?.setAttribute('tabindex', '-1');
       signOf(anchors.get(passage), passage)?.setAttribute('tabindex', '0');
     }
@@ -128,7 +128,7 @@ export class Passages extends EventTarget {
   }
 
   /**
-   * From a passage to its partner: what was clicked stays where it is, and the partner comes to stand beside it.
+   * Handles a click on a passage: the clicked passage stays where it is, and its partner scrolls beside it.
    *
    * @param {MouseEvent} event
    * @param {SideName} from
@@ -138,7 +138,7 @@ export class Passages extends EventTarget {
     const mark = target?.closest('mark');
     if (!mark || !(mark instanceof HTMLElement)) return;
     const sign = target?.closest('button');
-    // A click that ends a selection is not meant for the passage.
+    // The click at the end of a selection is not a click on the passage.
     if (!sign && !getSelection()?.isCollapsed) return;
     const passage = Number(sign?.dataset.passage ?? mark.dataset.passage);
     const other = from === 'left' ? this.views.right : this.views.left;
@@ -146,7 +146,7 @@ export class Passages extends EventTarget {
     const { top } = mark.getBoundingClientRect();
     scrollTo(other, passage, top);
     announce(this.describe(passage));
-    // By key (a click without a pointer) the focus goes along, so that the next Enter leads back.
+    // A click by key (its detail is 0) moves the focus to the partner, so that the next Enter leads back.
     if (sign && event.detail === 0) signOf(other.anchors.get(passage), passage)?.focus({ preventScroll: true });
   }
 
@@ -157,7 +157,7 @@ export class Passages extends EventTarget {
   #sign(passage, side) {
     const { tokens, moved } = this.#passages[passage];
     const shown = moved ? `${count(passage + 1)} ${MOVED} moved` : count(passage + 1);
-    // What is read out begins with what is seen, so that it can be called by voice.
+    // The label begins with the visible text, because speech control calls a button by its visible text.
     const label = `Passage ${shown}, ${counted(tokens, this.unit)}: go to it on the ${side === 'left' ? 'right' : 'left'}`;
     return h(
       'button',

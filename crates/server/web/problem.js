@@ -1,4 +1,4 @@
-// What went wrong, and what to do about it.
+// Problems as nodes of the page.
 
 import { Problem } from './api.js';
 import { h, name } from './dom.js';
@@ -15,7 +15,7 @@ export function problemOf(error) {
 }
 
 /**
- * A problem beside other things.
+ * A problem as a part of a page.
  *
  * @param {ProblemBody} problem
  */
@@ -30,7 +30,7 @@ export function problemNotice(problem) {
 }
 
 /**
- * A problem in place of a page.
+ * A problem as a page.
  *
  * @param {unknown} error
  */

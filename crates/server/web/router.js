@@ -1,4 +1,4 @@
-// From an address to what is shown. The page before stays until the next is ready, as it does between documents.
+// The router: shows the view of the address. The old view stays until the new one is ready, as when a browser loads a document.
 
 import { Problem } from './api.js';
 import { announce, h, shell } from './dom.js';
@@ -8,14 +8,14 @@ import { problemView } from './problem.js';
 /**
  * @typedef {object} Visit
  * @property {URL} url
- * @property {string[]} parts what the path's groups matched, decoded
- * @property {AbortSignal} signal ends with the visit
+ * @property {string[]} parts the groups that the path matched, decoded
+ * @property {AbortSignal} signal aborts when the visit ends
  */
 /**
  * @typedef {object} View
  * @property {string} title of the tab and of history
  * @property {Child[]} body with one h1
- * @property {boolean} [wide] takes the whole width of the window
+ * @property {boolean} [wide] whether the view takes the whole width of the window
  * @property {() => void} [shown] called once the body is in the page
  */
 /** @typedef {{ path: RegExp, nav?: string, view: (visit: Visit) => View | Promise<View> }} Route */
@@ -23,16 +23,16 @@ import { problemView } from './problem.js';
 /** @type {Route[]} */
 let routes = [];
 let visit = new AbortController();
-/** The address that is shown, without what is behind `#`. */
+/** The address that is shown, without the part from `#` on. */
 let shown = '';
 
 /** @param {Route[]} list */
 export function start(list) {
   routes = list;
-  // Content comes later than the event that restores the position, so that is done here.
+  // The browser would restore the scroll position before the content is there, so `show` does it.
   history.scrollRestoration = 'manual';
   window.addEventListener('popstate', () => {
-    // Within a page, as by the link to its content, there is nothing new to show.
+    // A step within a view, such as the link to its content, changes nothing.
     if (address() !== shown) show('back');
   });
   document.addEventListener('click', follow);
@@ -51,7 +51,7 @@ export function go(href) {
 }
 
 /**
- * Changes the address without a visit, as for a search that was shown already.
+ * Changes the address without a visit, for content that is shown already.
  *
  * @param {string} href
  */
@@ -68,7 +68,7 @@ function rememberScroll() {
   history.replaceState({ scroll: window.scrollY }, '');
 }
 
-/** A click on a link within the page, if nothing else was meant by it. @param {MouseEvent} event */
+/** Goes to the address of a link of this page, unless the click asks for a new tab or a download. @param {MouseEvent} event */
 function follow(event) {
   const link = event.target instanceof Element ? event.target.closest('a') : null;
   const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
@@ -88,7 +88,7 @@ async function show(way) {
   const { signal } = visit;
   const main = shell('main');
   main.setAttribute('aria-busy', 'true');
-  const view = await look(signal);
+  const view = await viewOfAddress(signal);
   if (signal.aborted) return;
   main.removeAttribute('aria-busy');
   main.classList.toggle('wide', view.wide ?? false);
@@ -103,7 +103,7 @@ async function show(way) {
  * @param {AbortSignal} signal
  * @returns {Promise<View>}
  */
-async function look(signal) {
+async function viewOfAddress(signal) {
   const url = new URL(location.href);
   const route = routes.find(({ path }) => path.test(url.pathname));
   for (const link of document.querySelectorAll('nav[aria-label=Main] a')) {
@@ -121,7 +121,7 @@ async function look(signal) {
   }
 }
 
-/** The next thing read is the heading of what is shown, and the next Tab goes on from there. @param {HTMLElement} main */
+/** Focuses the heading, so that screen readers read it next and Tab goes on from it. @param {HTMLElement} main */
 function focusHeading(main) {
   const heading = main.querySelector('h1');
   heading?.setAttribute('tabindex', '-1');

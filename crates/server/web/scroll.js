@@ -1,23 +1,23 @@
-// Scrolling to a passage in a text whose chunks have estimated heights until they come into view.
+// Scrolling to a passage. Chunks of a text have estimated heights until they come into view, so the target moves while this scrolls.
 
 /** @typedef {import('./text-view.js').TextView} TextView */
 
-/** Where a passage comes to stand: this share of the pane above it. */
+/** The share of the pane above the passage. */
 const ABOVE = 0.2;
-/** Frames after which heights have settled: the chunks that came into view, and those next to them. */
+/** Number of frames after which the chunks in view and their neighbours have their real heights. */
 const FRAMES = 4;
-/** Places nearer than this to where they should be are right, in pixels. */
+/** Maximum distance from the target in pixels. */
 const NEAR = 2;
 
-/** The scroll that is under way in each pane: a newer one takes its place. @type {WeakMap<Element, symbol>} */
+/** The current scroll of each pane. A newer one replaces it. @type {WeakMap<Element, symbol>} */
 const underWay = new WeakMap();
 
 /**
- * Scrolls the pane of a text so that the beginning of a passage is seen.
+ * Scrolls the pane of a text to the beginning of a passage.
  *
  * @param {TextView} view
  * @param {number} passage
- * @param {number} [top] where in the window it is to stand, if that is within the pane
+ * @param {number} [top] target height in the window, if it is within the pane
  */
 export function scrollTo(view, passage, top) {
   const pane = view.element.closest('.pane');

@@ -1,5 +1,4 @@
-// Tables of documents, matches and passages. On a narrow screen a row becomes a few lines, for which its cells bear the
-// names of their columns.
+// Tables of documents, matches and passages. On a narrow screen, a row becomes a few lines, so each cell has the name of its column.
 
 import { h } from './dom.js';
 
@@ -7,7 +6,7 @@ import { h } from './dom.js';
 /** @typedef {{ title: string, isNumber?: boolean, isLeading?: boolean }} Column */
 
 /**
- * @param {string} caption for those who do not see what the table is about
+ * @param {string} caption for screen readers
  * @param {Column[]} columns
  * @param {HTMLTableRowElement[]} rows
  */

@@ -1,7 +1,7 @@
-// A text with its passages, drawn in chunks, so that a hundred pages neither take long to come nor to scroll.
+// A text with its passages, drawn in chunks, so that a hundred pages appear and scroll quickly.
 //
-// Chunks are built a few milliseconds at a time and, by `content-visibility`, laid out when they come into view. Until
-// then a chunk has a height that is estimated from its characters.
+// Chunks are built for a few milliseconds at a time. By `content-visibility`, the browser lays out a chunk when it comes into view.
+// Until then, the height of a chunk is estimated from its characters.
 
 import { h, visible } from './dom.js';
 import { excerpt, placeName, placeSign } from './format.js';
@@ -17,22 +17,22 @@ import { stringOffsets } from './offsets.js';
 /**
  * @typedef {object} Drawing How the passages of a text are drawn.
  * @property {(passage: number) => string} style the classes of a passage
- * @property {(passage: number) => Node} sign what stands where a passage begins
+ * @property {(passage: number) => Node} sign the node at the beginning of a passage
  */
 
-/** Characters of a chunk. */
+/** Minimum number of characters per chunk. */
 const CHUNK = 3000;
-/** Characters of which the width is measured. */
+/** Number of characters whose width is measured. */
 const PROBE = 200;
-/** What a sign stays on one line with: a word, or one character of those that are written without spaces. */
+/** The text that stays on one line with a sign: a word, or one character of a script without spaces. */
 const FIRST_WORD = /^(?:[\u2e80-\uffff]|[^\s\u2e80-\uffff]{1,30})/;
-/** Milliseconds that chunks are built without a pause: less than a frame. */
+/** Milliseconds for which chunks are built without a pause. It is less than a frame. */
 const SLICE_MS = 8;
 
 export class TextView {
-  /** Where each passage begins. @type {Map<number, HTMLElement>} */
+  /** The node with the beginning of each passage. @type {Map<number, HTMLElement>} */
   anchors = new Map();
-  /** All that is drawn as part of a passage. @type {Map<number, HTMLElement[]>} */
+  /** The nodes of each passage. @type {Map<number, HTMLElement[]>} */
   marks = new Map();
   #text;
   #places;
@@ -54,13 +54,13 @@ export class TextView {
     this.element = h('div', { class: marks.length > 0 ? 'text placed' : 'text', lang: language(text) });
   }
 
-  /** The length of the text, in the units of `range`. */
+  /** Length of the text, in the units of `range`. */
   get length() {
     return this.#text.length;
   }
 
   /**
-   * Where a passage is in the string.
+   * The range of a passage in the string.
    *
    * @param {number} passage
    */
@@ -79,7 +79,7 @@ export class TextView {
   }
 
   /**
-   * The place that a passage begins in.
+   * The place in which a passage begins.
    *
    * @param {number} passage
    * @returns {Place | null}
@@ -90,10 +90,10 @@ export class TextView {
   }
 
   /**
-   * Draws the text. The first chunks are there at once.
+   * Draws the text. The first chunks are drawn at once.
    *
    * @param {AbortSignal} signal
-   * @returns {Promise<void>} resolves when all of it is drawn
+   * @returns {Promise<void>} resolves when the whole text is drawn
    */
   async draw(signal) {
     const columns = this.#columns();
@@ -108,7 +108,7 @@ export class TextView {
     }
   }
 
-  /** How many characters of half width a line takes, by the width of some text as it is drawn. */
+  /** Number of half-width characters per line, by the measured width of the beginning of the text. */
   #columns() {
     const probe = h('span', { class: 'probe' }, this.#text.slice(0, PROBE).replace(/\s/gu, ' '));
     const chunk = h('div', { class: 'chunk' }, h('p', {}, probe));
@@ -162,7 +162,7 @@ export class TextView {
 }
 
 /**
- * The number of a page or a paragraph, in the margin if it begins with a line.
+ * The label of a page or a paragraph, in the margin if it begins a line.
  *
  * @param {Place} place
  * @param {boolean} inMargin
@@ -172,7 +172,7 @@ function placeLabel(place, inMargin) {
 }
 
 /**
- * Paragraphs that are drawn together.
+ * Groups of paragraphs that are drawn together.
  *
  * @param {Iterable<Paragraph>} list
  * @returns {Generator<Paragraph[]>}

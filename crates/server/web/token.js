@@ -1,21 +1,21 @@
-// The token that a server may ask for: typed into a dialog, kept as long as the tab is open.
+// The access token, if the server needs one. A person types it into a dialog, and the page keeps it while the tab is open.
 
 import { h, shell } from './dom.js';
 
 const KEY = 'minwise-token';
 
-/** The answer that is being waited for, so that calls at the same moment ask once. @type {Promise<void> | null} */
+/** The open dialog, so that several calls at the same moment open only one. @type {Promise<void> | null} */
 let asked = null;
 
-/** The token, if one was given. */
+/** The token, or null if none was typed yet. */
 export function token() {
   return sessionStorage.getItem(KEY);
 }
 
 /**
- * Resolves when there is another token than the one that was refused.
+ * Asks for a token, and resolves when there is another one than the refused one.
  *
- * @param {string | null} refused the token that the server did not take, if there was one
+ * @param {string | null} refused the token that the server refused, or null if none was sent
  * @param {Error} problem thrown if no token is given
  * @returns {Promise<void>}
  */
@@ -38,7 +38,7 @@ function ask(wasRefused, problem) {
       type: 'password',
       id: 'token',
       required: true,
-      // What a header can carry.
+      // These characters are allowed in a header.
       pattern: '[!-~]+',
       autocomplete: 'off',
       spellcheck: 'false',

@@ -1,4 +1,4 @@
-// What the server answers, as types. ../API.md says what they mean.
+// The types of the server's answers. ../API.md describes them.
 
 /** @typedef {{ page: number } | { slide: number } | { chapter: number } | { paragraph: number }} Place */
 /** @typedef {{ offset: number, place: Place }} Mark */
@@ -29,15 +29,15 @@
  * @property {number | null} weighted
  * @property {number} longest_passage
  * @property {number} shared_tokens
- * @property {{ query: Range, document: Range | null, tokens: number, moved: boolean }[]} passages the longest
- * @property {number} further_passages how many there are beyond those
+ * @property {{ query: Range, document: Range | null, tokens: number, moved: boolean }[]} passages the longest passages
+ * @property {number} further_passages number of passages that are not in the list
  */
 /** @typedef {{ id: string | null, title: string | null, characters: number, tokens: number, shingles: number, text: string | null, marks: Mark[] }} Query */
 /**
- * @typedef {object} Answer What a check found.
+ * @typedef {object} Answer The answer of a check.
  * @property {Query} query
- * @property {Match[]} matches the best
- * @property {number} further how many there are beyond those
+ * @property {Match[]} matches the best matches
+ * @property {number} further number of matches that are not in the list
  * @property {number} compared candidates that were compared exactly
  * @property {number} not_compared candidates beyond the limit
  * @property {number} passed_over
@@ -47,7 +47,7 @@
  * @property {string} spec
  */
 /**
- * @typedef {object} Options How a check is to be made.
+ * @typedef {object} Options The options of a check.
  * @property {string} [title]
  * @property {number} [threshold]
  * @property {number} [containment]
@@ -59,7 +59,7 @@
  * @property {boolean} [ignore_quotations]
  * @property {boolean} [ignore_references]
  * @property {string} [since]
- * @property {string} [until] inclusive, as `since` is
+ * @property {string} [until] inclusive, like `since`
  */
 
 /** @typedef {{ id: string | null, title: string | null, text: string | null, marks: Mark[], metadata: Metadata }} Side */
@@ -72,7 +72,7 @@
  * @property {number} containment_of_left
  * @property {number} containment_of_right
  * @property {Passage[]} passages
- * @property {number} [further_passages] how many there are beyond those, if the others could not be loaded
+ * @property {number} [further_passages] number of passages that are not in the list, because they could not be loaded
  * @property {string} spec
  */
 

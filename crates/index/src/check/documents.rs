@@ -1,4 +1,4 @@
-//! Documents, one after the other, each with everything that is kept of it.
+//! The part of an integrity check that reads every document with all of its rows.
 
 use minwise::figure::grouped;
 use minwise::{Observer, Stage};
@@ -14,18 +14,18 @@ use crate::progress::Reached;
 use crate::record::DocumentRow;
 use crate::store::{IndexCounts, KeyspaceName, View};
 
-/// What the documents add up to.
+/// Sums over all documents, with which other rows are compared.
 pub(super) struct Sums {
-    /// Which there are.
+    /// The existing documents.
     pub(super) live: Live,
-    /// The sums of the digests of their postings; nothing, if a record cannot be read.
+    /// The sums of the digests of their postings; `None` if a record cannot be read.
     pub(super) postings: Option<[u64; 2]>,
-    /// How many of them should be in the frequencies.
+    /// Number of documents that the table of frequencies has to count.
     pub(super) counted: u64,
 }
 
 impl Index {
-    /// Reads documents by their numbers, so that one that cannot be read does not hide those behind it.
+    /// Reads documents by their numbers, so that one that cannot be read does not hide later ones.
     pub(super) fn check_documents(
         &self,
         view: &View<'_>,
@@ -77,14 +77,14 @@ impl Index {
                 *sum = sum.wrapping_add(u64::from_le_bytes(own));
             }
         }
-        // Where documents cannot be read, nobody knows what they add up to.
+        // If a document cannot be read, the sums are not known.
         if !checked.counts.contains_key(&FindingKind::Document) {
             compare(state, &counted, checked);
         }
         Ok(sums)
     }
 
-    /// Bytes of its text as it is stored, or what is wrong with a document, in words.
+    /// Checks a document. Returns the stored bytes of its text, or the damage in words.
     fn check_document(
         &self,
         view: &View<'_>,
@@ -127,7 +127,7 @@ impl Index {
     }
 }
 
-/// Finds what was counted and is not there, and the other way round.
+/// Compares the stored counters with the counted ones.
 fn compare(state: &IndexCounts, counted: &IndexCounts, checked: &mut IntegrityReport) {
     for (what, was, is) in [
         ("documents", state.documents, counted.documents),

@@ -1,9 +1,9 @@
-//! Whether everything in an index is as it was written.
+//! Integrity check: whether all stored data are as they were written.
 //!
-//! Every document is read whole, its text hashed and its shingles made again ([`documents`]); then every row is read, its
-//! checksum compared and asked whose it is ([`rows`]). The postings that follow from all documents and those that are
-//! there are compared by the sums of their digests. What cannot be read is a finding like any other, and the look goes on
-//! behind it. A bit for each document is all that is held of those before.
+//! First, every document is read, its text hashed, and its shingles computed again ([`documents`]). Then every row is read, its checksum
+//! compared, and its document looked up ([`rows`]). The stored postings are compared with those that follow from the documents by the
+//! sums of their digests. Data that cannot be read are a finding, and the check continues after them. It keeps one bit per document in
+//! memory.
 
 mod documents;
 mod rows;
@@ -19,67 +19,67 @@ use crate::index::Index;
 use crate::prepare::EntryPreparation;
 use crate::store::{IndexCounts, KeyspaceName, Store, View};
 
-/// What a finding is about.
+/// The kind of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum FindingKind {
-    /// The note of what was acknowledged, or changes that were acknowledged and are not there.
+    /// The number of the last acknowledged change is damaged, or acknowledged changes are missing.
     Acknowledged,
-    /// Rows that the storage engine cannot read.
+    /// The storage engine cannot read some rows.
     Unreadable,
-    /// A row that is not what was written.
+    /// A row differs from what was written.
     Row,
-    /// A document.
+    /// A document is damaged.
     Document,
-    /// A row that belongs to no document.
+    /// A row belongs to no document.
     Orphan,
-    /// Postings that do not follow from the documents.
+    /// Postings do not follow from the documents.
     Postings,
-    /// The table of frequencies.
+    /// The table of frequencies is damaged.
     Frequencies,
-    /// The counters.
+    /// The counters are wrong.
     Counters,
 }
 
-/// Something that is not as it should be.
+/// A finding of an integrity check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What it is about.
+    /// The kind of the finding.
     pub kind: FindingKind,
-    /// The document it concerns, if it is one.
+    /// The id of the document that the finding concerns, if there is one.
     pub id: Option<String>,
-    /// What is wrong.
+    /// The damage, in words.
     pub what: String,
 }
 
-/// What was looked at, and what was found.
+/// The result of an integrity check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IntegrityReport {
-    /// Documents.
+    /// Number of documents that were read.
     pub documents: u64,
-    /// Rows of all keyspaces.
+    /// Number of rows that were read, of all keyspaces.
     pub rows: u64,
-    /// What is wrong: the first hundred findings of each kind.
+    /// The findings, at most 100 of each kind.
     pub findings: Vec<Finding>,
-    /// How many findings there are of each kind, listed or not.
+    /// Number of findings of each kind, listed or not.
     pub counts: BTreeMap<FindingKind, u64>,
-    /// Documents that a repair took out, because they could not be read whole.
+    /// Number of documents that a repair left out, because they could not be read whole.
     pub taken_out: u64,
 }
 
-/// Findings of one kind that are listed one by one.
+/// Maximum number of listed findings per kind.
 const LISTED: u64 = 100;
 
 impl IntegrityReport {
-    /// How many findings there are, listed or not.
+    /// Returns the number of findings, listed or not.
     #[must_use]
     pub fn found(&self) -> u64 {
         self.counts.values().sum()
     }
 
-    /// How many findings of a kind are not listed.
+    /// Returns the number of findings of a kind that are not listed.
     #[must_use]
     pub fn unlisted(&self, kind: FindingKind) -> u64 {
         self.counts.get(&kind).map_or(0, |count| count.saturating_sub(LISTED))
@@ -122,14 +122,14 @@ impl Index {
     }
 
     pub(crate) fn check_into(&self, checked: &mut IntegrityReport, observer: &dyn Observer) -> Result<()> {
-        // No change comes in between.
+        // The lock keeps changes away until the check ends.
         let writer = self.write();
         let view = self.store.view();
         let sums = self.check_documents(&view, &writer.state, checked, observer)?;
         self.check_rows(&view, &writer.state, &sums, checked, observer)
     }
 
-    /// Opens an index whose note or counters are not as they should be, and says so.
+    /// Opens an index even if its acknowledged number or its counters are damaged, and returns these findings.
     pub(crate) fn open_as_it_is(path: &Path) -> Result<(Self, IntegrityReport)> {
         let mut checked = IntegrityReport::default();
         let (folder, settings) = Folder::open(path)?;
@@ -143,12 +143,12 @@ impl Index {
                 None,
                 format!("the counters of the archive cannot be read: {}", error.what()),
             );
-            // Whatever comes next is no change that was acknowledged before.
+            // The next change must have a higher number than all acknowledged ones.
             IndexCounts { sequence: *noted.as_ref().unwrap_or(&0), ..IndexCounts::default() }
         });
         if checked.found() > 0 {
             state.next = end(&view, &state);
-            // Nothing is known of the frequencies either.
+            // The number of counted documents is lost with the counters.
             state.counted = state.next;
         }
         drop(view);
@@ -190,7 +190,7 @@ pub(crate) fn end(view: &View<'_>, state: &IndexCounts) -> u32 {
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 impl Index {
-    /// Makes the text of a document another one, behind the back of everything that would notice.
+    /// Replaces the text of a document and nothing that depends on it.
     pub fn damage_for_tests(&self, id: &str) {
         let view = self.store.view();
         let mut change = self.store.change();

@@ -1,4 +1,4 @@
-//! Rows of all keyspaces: their checksums, and whose they are.
+//! The part of an integrity check that reads the rows of all keyspaces: their checksums, and the documents that they belong to.
 
 use minwise::Observer;
 use minwise::figure::{counted, grouped};
@@ -58,14 +58,14 @@ impl Index {
                 KeyspaceName::Fingerprints => 1,
                 _ => continue,
             };
-            // Where rows or records cannot be read, that is what is wrong.
+            // If rows or records cannot be read, the sums differ for that reason, and there is a finding already.
             if before == checked.found() && sums.postings.is_some_and(|sums| sums[posted] != found[posted]) {
                 let what = format!("the postings of `{}` are not those of the documents", space.name());
                 checked.find(FindingKind::Postings, None, what);
             }
         }
         match self.stored_frequencies(view).map(|table| table.documents()) {
-            // Those that were removed are counted until the index is compacted.
+            // The table also counts removed documents until the index is compacted.
             Ok(documents) if (sums.counted..=u64::from(state.counted)).contains(&documents) => {}
             Ok(documents) => checked.find(
                 FindingKind::Frequencies,
@@ -85,7 +85,7 @@ impl Index {
         Ok(())
     }
 
-    /// Whether a row that is no posting is one of a document that is there, or of the index as a whole.
+    /// Whether a row that is no posting belongs to an existing document or to the index as a whole.
     fn belongs(&self, view: &View<'_>, space: KeyspaceName, key: &[u8], payload: &[u8], sums: &Sums) -> bool {
         let number = || self.number_of(key).ok();
         let is_live = || number().is_some_and(|number| sums.live.has(number));
@@ -94,7 +94,7 @@ impl Index {
             KeyspaceName::Ids => {
                 match self.number_of(payload).map(|number| (number, self.record(view, number))) {
                     Ok((_, Ok(record))) => record.is_some_and(|record| record.id.as_bytes() == key),
-                    // The record is a finding already.
+                    // There is a finding for the record already.
                     Ok((number, Err(_))) => sums.live.has(number),
                     Err(_) => false,
                 }
@@ -108,7 +108,7 @@ impl Index {
     }
 }
 
-/// Adds up the digests of the postings of a row, but for those of documents that were removed.
+/// Adds the digests of the postings of a row, without those of removed documents.
 fn add_postings(
     space: KeyspaceName,
     key: &[u8],
@@ -136,7 +136,7 @@ fn named(space: KeyspaceName, key: &[u8]) -> String {
     format!("the row of `{}` with the key {}", space.name(), shown(space, key))
 }
 
-/// A key for people: an id as it is, a number as one, anything else in hexadecimal digits.
+/// Returns a key in words: an id, a number, or hexadecimal digits.
 fn shown(space: KeyspaceName, key: &[u8]) -> String {
     match (space, key.try_into().map(u32::from_be_bytes), std::str::from_utf8(key)) {
         (KeyspaceName::Ids | KeyspaceName::State, _, Ok(id)) => format!("`{id}`"),

@@ -1,4 +1,4 @@
-//! Which documents of an index are compared with a query.
+//! Candidates: the documents of an index that are compared with a query.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -15,18 +15,18 @@ use crate::prepare::posted;
 use crate::progress::go_on;
 use crate::store::{KeyspaceName, View};
 
-/// A document that agrees with the query in something.
+/// A document that shares a band key or a fingerprint with the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MatchCandidate {
     pub(crate) document: u32,
-    /// Bands in which they agree.
+    /// Number of shared band keys.
     pub(crate) bands: u32,
-    /// Distinct fingerprints that both have.
+    /// Number of shared distinct fingerprints.
     pub(crate) fingerprints: u32,
 }
 
 pub(crate) struct FoundCandidates {
-    /// The best first. Documents that were removed are among them, as long as they have postings.
+    /// The candidates, best first. Removed documents are among them until the index is compacted.
     pub(crate) candidates: Vec<MatchCandidate>,
     pub(crate) passed_over: usize,
 }
@@ -44,7 +44,7 @@ pub(crate) fn find(
     let mut note = |documents: &[Posting], count: fn(&mut MatchCandidate)| {
         let mut last = None;
         for posting in documents {
-            // Postings of one change are in the order of documents, and a document is in one change.
+            // Postings of one change are sorted by document, and a document belongs to one change, so equal documents are neighbours.
             if last != Some(posting.document) && Some(posting.document) != asked.itself {
                 let new = MatchCandidate { document: posting.document, bands: 0, fingerprints: 0 };
                 count(hits.entry(posting.document).or_insert(new));
@@ -62,7 +62,7 @@ pub(crate) fn find(
         .prepared
         .fingerprints
         .iter()
-        // Those of shingles that are no evidence lead nowhere.
+        // Fingerprints of shingles that are no evidence are not looked up.
         .filter(|fingerprint| asked.has(fingerprint))
         .map(posted)
         .collect();
@@ -85,17 +85,17 @@ pub(crate) fn find(
     Ok(FoundCandidates { candidates, passed_over })
 }
 
-/// Counts the documents of postings that are there.
+/// Counts the existing documents of postings.
 struct Common<'v, 'i> {
     view: &'v View<'i>,
     documents: u64,
-    /// Whether documents that were asked about are there.
+    /// Cache: whether a document exists.
     there: HashMap<u32, bool>,
 }
 
 impl Common<'_, '_> {
-    /// Whether postings are those of more documents than is allowed. Documents that were removed or replaced have postings until
-    /// the index is compacted and do not count; they are looked up only where they could matter.
+    /// Whether postings belong to more documents than the limit allows. Removed and replaced documents do not count, although they have
+    /// postings until the index is compacted. Documents are looked up only if removed ones could decide the result.
     fn exceed(&mut self, most: MostDocuments, postings: &[Posting]) -> Result<bool> {
         let distinct = postings.chunk_by(|a, b| a.document == b.document);
         if most.allows(distinct.clone().count() as u64, self.documents) {

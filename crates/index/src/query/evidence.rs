@@ -1,7 +1,8 @@
-//! What is no evidence: shingles that everybody uses, those of a form, quotations, lists of references.
+//! Evidence: the shingles that count in a check. Shingles of too many documents, of templates, of quotations and of lists of references
+//! are no evidence.
 //!
-//! It is taken out of both documents before they are compared, so that a similarity is that of what remains. Shingles that
-//! are taken out keep their places, so that a passage does not run across them.
+//! These are masked in both documents before they are compared, so that the similarity is that of the rest. A masked shingle keeps its
+//! place, so that no passage runs across it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,12 +15,12 @@ use crate::error::Result;
 use crate::frequencies::CommonFrequencies;
 use crate::index::Index;
 
-/// Stands for a shingle of the query that is no evidence. A shingle has one of these values with probability 2⁻⁶³.
-const GONE: u64 = 0;
-/// The same in a document of the index, so that the two are not alike.
-const GONE_THERE: u64 = 1;
+/// Value of a masked shingle of the query. A real shingle has one of the two mask values with probability 2⁻⁶³.
+const MASKED: u64 = 0;
+/// Value of a masked shingle of a document of the index. It differs from [`MASKED`], so that masked shingles never agree.
+const MASKED_THERE: u64 = 1;
 
-/// Words above a list of references, as a line of their own.
+/// Headings of lists of references. A heading is a line of its own.
 const HEADINGS: [&str; 14] = [
     "references",
     "bibliography",
@@ -37,7 +38,7 @@ const HEADINGS: [&str; 14] = [
     "參考文獻",
 ];
 
-/// Quotation marks that open, and what closes them.
+/// Opening quotation marks with their closing ones.
 const QUOTES: [(char, char); 9] = [
     ('"', '"'),
     ('\u{201c}', '\u{201d}'),
@@ -49,18 +50,18 @@ const QUOTES: [(char, char); 9] = [
     ('『', '』'),
     ('《', '》'),
 ];
-/// Bytes of a quotation at most: a mark that is never closed does not make everything behind it one.
+/// Maximum number of bytes of a quotation, so that a mark that is never closed does not mask the rest of the text.
 const LONGEST_QUOTATION: usize = 4000;
 
-/// Takes out what is no evidence.
+/// Masks shingles that are no evidence.
 pub(crate) struct Evidence {
     frequencies: Option<(Arc<CommonFrequencies>, MostDocuments)>,
-    /// Sorted.
+    /// Shingles of templates, sorted.
     ignored: Vec<u64>,
     quotations: bool,
     references: bool,
     weigher: Option<Weigher>,
-    /// Units of a shingle.
+    /// Number of units per shingle.
     size: usize,
 }
 
@@ -97,19 +98,19 @@ impl Evidence {
         self.weigher.as_ref()
     }
 
-    /// Whether nothing is taken out.
+    /// Whether all shingles are evidence.
     pub(crate) fn is_everything(&self) -> bool {
         self.frequencies.is_none() && self.ignored.is_empty() && !self.quotations && !self.references
     }
 
-    /// The shingles of the query in order, without those that are no evidence.
+    /// Returns the shingles of the query in order, masked.
     pub(crate) fn of_query(&self, text: &str, shingles: &[u64], places: Option<&UnitRanges>) -> Vec<u64> {
-        self.mask(text, shingles, places, GONE)
+        self.mask(text, shingles, places, MASKED)
     }
 
-    /// The same of a document of the index.
+    /// Returns the shingles of a document of the index in order, masked.
     pub(crate) fn of_document(&self, text: &str, shingles: &[u64], places: Option<&UnitRanges>) -> Vec<u64> {
-        self.mask(text, shingles, places, GONE_THERE)
+        self.mask(text, shingles, places, MASKED_THERE)
     }
 
     fn mask(&self, text: &str, shingles: &[u64], places: Option<&UnitRanges>, gone: u64) -> Vec<u64> {
@@ -120,7 +121,7 @@ impl Evidence {
                 return false;
             };
             let holds = |span: &Range<usize>| span.start <= place.start && place.end <= span.end;
-            // Quotations lie one behind the other, so only the last that begins before can hold it.
+            // Quotations do not overlap, so only the last one that begins before the shingle can contain it.
             let before = quoted.partition_point(|span| span.start <= place.start);
             quoted[..before].last().is_some_and(holds) || listed.as_ref().is_some_and(holds)
         };
@@ -140,17 +141,17 @@ impl Evidence {
     }
 }
 
-/// The shingles that were not taken out.
+/// Returns the shingles that are not masked.
 pub(crate) fn remaining(shingles: &[u64]) -> impl Iterator<Item = u64> + '_ {
-    shingles.iter().copied().filter(|&shingle| shingle != GONE && shingle != GONE_THERE)
+    shingles.iter().copied().filter(|&shingle| shingle != MASKED && shingle != MASKED_THERE)
 }
 
-/// What stands in quotation marks, in the order of the text.
+/// Returns the quotations of a text, in order.
 fn quotations(text: &str) -> Vec<Range<usize>> {
     let is_mark = |c: char| QUOTES.iter().any(|(open, close)| *open == c || *close == c);
     let marks: Vec<(usize, char)> = text.char_indices().filter(|(_, c)| is_mark(*c)).collect();
-    // For each mark, the next one that would close it. They are found from the end, all in one pass: a text may be nothing but
-    // marks that are never closed.
+    // For each mark, the next one that closes it. One pass from the end finds all of them. A search per mark would take quadratic time
+    // for a text of marks that are never closed.
     let mut closing = vec![None; marks.len()];
     let mut next = [None; QUOTES.len()];
     for (at, (_, mark)) in marks.iter().enumerate().rev() {
@@ -178,7 +179,7 @@ fn quotations(text: &str) -> Vec<Range<usize>> {
     spans
 }
 
-/// The list of references at the end of a text, from the last line that announces one; nothing, if that is in its first half.
+/// Returns the list of references at the end of a text, from its last heading on; `None` if that heading is in the first half.
 fn references(text: &str) -> Option<Range<usize>> {
     let is_heading = |line: &str| {
         let name = line.trim_matches(|c: char| !c.is_alphabetic()).to_lowercase();

@@ -1,4 +1,4 @@
-//! The JSON forms of types that have another form elsewhere.
+//! JSON forms of types that have other text forms elsewhere.
 
 /// A limit on documents as a number: whole for [`MostDocuments::Number`], with a point for [`MostDocuments::Share`].
 ///
@@ -18,12 +18,12 @@ pub(super) mod most_documents {
         }
     }
 
-    /// Takes every number, because `CheckOptions::problems` names a wrong value better than a parser does.
+    // It accepts every number, because `CheckOptions::problems` describes a wrong value better than a parser does.
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<MostDocuments>, D::Error> {
         let number = Option::<Number>::deserialize(from)?;
         Ok(number.map(|number| match (number.as_u64(), number.as_f64()) {
             (Some(number), _) => MostDocuments::Number(number),
-            // JSON Schema counts 2.0 as a whole number. 1.0 is a share, because programs write all documents so.
+            // JSON Schema counts 2.0 as a whole number. 1.0 stays a share, because programs write the share of all documents that way.
             (None, Some(share)) if share > 1.0 && share <= WHOLE && share.fract() == 0.0 => {
                 MostDocuments::Number(share as u64)
             }
@@ -31,11 +31,11 @@ pub(super) mod most_documents {
         }))
     }
 
-    /// Every whole number up to this one is a float.
+    /// Floats represent every whole number up to this one.
     const WHOLE: f64 = 9_007_199_254_740_992.0;
 }
 
-/// The length of a passage with which a passage alone makes no match.
+/// The value of the option `passage` for which a passage alone makes no match.
 pub(super) const NO_PASSAGE: usize = usize::MAX;
 
 /// The length of a passage as a number, or `off` for [`NO_PASSAGE`].

@@ -1,7 +1,7 @@
-//! What a document repeats of an index, with evidence.
+//! Checks: the documents of an index that share text with a query.
 //!
-//! Candidates are the documents that agree with it in a band or have a fingerprint of it. Each is compared exactly on its
-//! shingles; what is no evidence ([`evidence`]) is taken out of both first.
+//! Candidates are documents that share a band key or a fingerprint with the query. Each is compared exactly by its shingles, after those
+//! that are no evidence ([`evidence`]) are masked in both.
 
 mod answer;
 mod candidates;
@@ -35,50 +35,50 @@ pub use passages::SharedPassage;
 use reader::DocumentReader;
 use window::DateWindow;
 
-/// A document to look for.
+/// A text to check against an index.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Query<'q> {
-    /// Its text.
+    /// The text.
     pub text: &'q str,
-    /// What else is known of it, for [`CheckOptions::exclude`].
+    /// Metadata of the text, for [`CheckOptions::exclude`].
     pub metadata: Option<&'q Map<String, Value>>,
-    /// Its id, if it is in the index itself and is not to be found.
+    /// The id of the text if it is a document of the index, which then is no match of itself.
     pub itself: Option<&'q str>,
 }
 
 impl<'q> Query<'q> {
-    /// A text of which nothing else is known.
+    /// Makes a query of a text without metadata.
     #[must_use]
     pub fn new(text: &'q str) -> Self {
         Self { text, metadata: None, itself: None }
     }
 
-    /// Sets the metadata of the document, for [`CheckOptions::exclude`].
+    /// Sets the metadata of the text, for [`CheckOptions::exclude`].
     #[must_use]
     pub fn metadata(self, metadata: &'q Map<String, Value>) -> Self {
         Self { metadata: Some(metadata), ..self }
     }
 
-    /// Sets the id of the document, which is then not found itself.
+    /// Sets the id of the document of the index that the text belongs to, which then is no match of itself.
     #[must_use]
     pub fn itself(self, id: &'q str) -> Self {
         Self { itself: Some(id), ..self }
     }
 }
 
-/// Two documents side by side.
+/// The comparison of two documents.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DocumentPair {
     /// The exact Jaccard similarity.
     pub similarity: f64,
-    /// The exact share of the left one that is in the right one.
+    /// The exact share of the left document's shingles that the right document has.
     pub containment_of_left: f64,
-    /// The exact share of the right one that is in the left one.
+    /// The exact share of the right document's shingles that the left document has.
     pub containment_of_right: f64,
-    /// The passages that both have, in the order of the left one, which is called the query; none, if a side is a document of an
-    /// index that keeps no texts.
+    /// The shared passages in the order of the left document, which stands for the query in [`SharedPassage`]. The list is empty if a side
+    /// is a document of an index that keeps no texts.
     pub passages: Vec<SharedPassage>,
 }
 
@@ -86,20 +86,20 @@ pub struct DocumentPair {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Side<'s> {
-    /// A document of the index.
+    /// The document of the index with this id.
     Id(&'s str),
-    /// Any text.
+    /// A text.
     Text(&'s str),
 }
 
-/// A query that was prepared, with what is evidence of it.
+/// A prepared query.
 struct PreparedQuery {
-    /// The document of the index that it is, if it is one.
+    /// The number of the query, if it is a document of the index.
     itself: Option<u32>,
     prepared: PreparedEntry,
-    /// Where its units stand, if its text is known.
+    /// The byte ranges of its units, if its text is known.
     places: Option<UnitRanges>,
-    /// The shingles, without those that are no evidence: in order, or in ascending order where the text is not known.
+    /// The masked shingles: in the order of the text, or in ascending order if the text is not known.
     shingles: Vec<u64>,
     set: ShingleSet,
 }
@@ -115,7 +115,7 @@ impl PreparedQuery {
         Self { itself, prepared, places, shingles, set }
     }
 
-    /// Whether a fingerprint is one of a shingle that is evidence.
+    /// Whether the shingle of a fingerprint is evidence.
     fn has(&self, fingerprint: &Fingerprint) -> bool {
         match self.places {
             Some(_) => self.shingles.get(fingerprint.at as usize) == Some(&fingerprint.shingle),
@@ -125,7 +125,7 @@ impl PreparedQuery {
 }
 
 impl Index {
-    /// Finds the documents of this index that a text repeats, with the passages that both share.
+    /// Finds the documents of this index that share text with a query, with the shared passages.
     ///
     /// ```
     /// use minwise_index::{CheckOptions, Index, IndexSettings, NewDocument, Query};
@@ -148,7 +148,7 @@ impl Index {
         self.check_observed(query, options, &Unobserved)
     }
 
-    /// As [`check`](Self::check); the observer may cancel between two look-ups or two candidates.
+    /// Checks a text as [`check`](Self::check) does. The observer may cancel between two look-ups or two candidates.
     ///
     /// # Errors
     /// Fails where [`check`](Self::check) does, and with [`ErrorKind::Interrupted`] if the observer cancels.
@@ -170,8 +170,8 @@ impl Index {
         Ok(answer)
     }
 
-    /// What resembles a document of this index. Where it keeps no texts, that is told by the shingles it keeps in their place:
-    /// similarities and shares are the same, and no passage is known.
+    /// Finds the documents that are similar to a document of this index. If the index keeps no texts, its shingle sets are compared:
+    /// similarities and containments are the same, and there are no passages.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::NoSuchDocument`] if no document has this id, and where [`check_observed`](Self::check_observed)
@@ -195,7 +195,7 @@ impl Index {
         Ok(Answer { query, ..answer })
     }
 
-    /// Why passages have no place in the documents of this index; nothing, if they have one.
+    /// Returns why passages have no place in the documents of this index, or `None` if they have one.
     #[must_use]
     pub fn no_passages(&self) -> Option<&'static str> {
         (self.settings.texts == Texts::LeftOut).then_some(
@@ -203,14 +203,14 @@ impl Index {
         )
     }
 
-    /// The number and the record of a document that has to be there.
+    /// Returns the number and the record of a document. Fails if no document has the id.
     fn known(&self, view: &View<'_>, id: &str) -> Result<(u32, DocumentRow)> {
         let no_such = || ErrorKind::NoSuchDocument { id: id.to_owned() };
         let number = self.number(view, id)?.ok_or_else(no_such)?;
         Ok((number, self.record(view, number)?.ok_or_else(no_such)?))
     }
 
-    /// What is evidence, if it can be told by what the index keeps.
+    /// Returns the evidence of these options. Fails if they need texts that the index does not keep.
     fn evidence(&self, options: &CheckOptions) -> Result<Evidence> {
         let problems = options.problems();
         if !problems.is_empty() {
@@ -264,7 +264,7 @@ impl Index {
                 answer.not_compared = found.candidates.len() - at;
                 break;
             }
-            // A document that was removed has postings until the index is compacted.
+            // Removed documents have postings until the index is compacted.
             let Some(record) = self.record(view, candidate.document)? else { continue };
             if self.is_excluded(&record, metadata, options, window.as_ref())? {
                 continue;
@@ -298,7 +298,7 @@ impl Index {
         let entry = self.entry(record)?;
         let same = |field: &String| {
             let ours = metadata.and_then(|metadata| metadata.get(field));
-            // A number that was typed is a text, and the same all the same.
+            // A number of one document may be a text of another, because people type metadata, so both are compared as texts.
             let form = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let theirs = entry.metadata.get(field).map(form);
             ours.is_some_and(|value| !value.is_null() && theirs == Some(form(value)))
@@ -333,7 +333,7 @@ impl Index {
             further_passages: 0,
         };
         if asked.set.is_empty() || other.set.is_empty() {
-            // Without shingles, documents are equal or have nothing in common.
+            // Two documents without shingles have similarity 1 if their normalised texts are equal, and 0 otherwise.
             let equal = asked.prepared.wordless.is_some() && asked.prepared.wordless == record.wordless;
             let share = f64::from(u8::from(equal));
             (found.similarity, found.containment_of_query, found.containment_of_document) =
@@ -365,8 +365,7 @@ impl Index {
         Ok(Some(found))
     }
 
-    /// Two documents side by side: of the index, or any texts. Where the index keeps no texts, the shingles that it keeps in their
-    /// place are compared.
+    /// Compares two documents of the index, or any texts. If the index keeps no texts, its shingle sets are compared.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::NoSuchDocument`] if no document has one of the ids, with
@@ -376,8 +375,8 @@ impl Index {
         self.pair_with(left, right, &CheckOptions::default())
     }
 
-    /// As [`pair`](Self::pair), without the text that is no evidence by `options`. A check of the left text with the same options has
-    /// these numbers and passages for the right document; here, every passage is returned.
+    /// Compares two documents as [`pair`](Self::pair) does, without the text that is no evidence by `options`. A check of the left text
+    /// with the same options gives the right document the same numbers and the longest of these passages.
     ///
     /// ```
     /// use minwise_index::{CheckOptions, Index, IndexSettings, Side};
@@ -403,7 +402,7 @@ impl Index {
             self.side(&view, right, |text, shingles, places| evidence.of_document(text, shingles, places))?;
         let overlap = Overlap::of(&left.set, &right.set);
         let without = left.set.is_empty() || right.set.is_empty();
-        // Without shingles, documents are equal or have nothing in common.
+        // Two documents without shingles have similarity 1 if their normalised texts are equal, and 0 otherwise.
         let equal = f64::from(u8::from(left.wordless.is_some() && left.wordless == right.wordless));
         let units = self.settings.spec.shingling.size();
         let passages = match (&left.places, &right.places) {
@@ -425,7 +424,7 @@ impl Index {
         })
     }
 
-    /// One side of a pair, without the shingles that `mask` takes out.
+    /// Prepares one side of a pair, with masked shingles.
     fn side(
         &self,
         view: &View<'_>,
@@ -455,18 +454,19 @@ impl Index {
     }
 }
 
-/// One side of a pair, looked at.
+/// A prepared side of a pair.
 struct PreparedSide {
-    /// In order, if its text is known, and in ascending order otherwise; without those that are no evidence.
+    /// The masked shingles: in the order of the text, or in ascending order if the text is not known.
     shingles: Vec<u64>,
     places: Option<UnitRanges>,
     /// The distinct shingles that are evidence.
     set: ShingleSet,
-    /// Without shingles, the key that those with equal normalised text have.
+    /// For a document without shingles, the key that documents with equal normalised text share.
     wordless: Option<u128>,
 }
 
-/// Orders matches: the more of one document is in the other, the better; then by the longest passage, then by id.
+/// Sorts matches by the highest of similarity and both containments, then by similarity, then by the longest passage, all descending;
+/// then by id.
 fn rank(matches: &mut [Match]) {
     let share =
         |found: &Match| found.similarity.max(found.containment_of_query).max(found.containment_of_document);

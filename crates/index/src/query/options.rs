@@ -136,20 +136,20 @@ impl Default for CheckOptions {
 }
 
 impl CheckOptions {
-    /// The [`passage`](Self::passage) with which a passage alone makes no match.
+    /// The value of [`passage`](Self::passage) for which a passage alone makes no match.
     pub const NO_PASSAGE: usize = form::NO_PASSAGE;
 
-    /// The weighting, if matches have a weighted similarity.
+    /// Returns the weighting, if matches have a weighted similarity.
     pub(crate) fn weighting(&self) -> Option<Weighting> {
         self.weight.filter(|&weighting| weighting != Weighting::None)
     }
 
-    /// The dates between which documents are compared, if they are given.
+    /// Returns the window of dates in which documents are compared, if there is one.
     pub(crate) fn window(&self) -> Option<DateWindow<'_>> {
         DateWindow::new(self.date_field.as_deref(), self.since.as_deref(), self.until.as_deref())
     }
 
-    /// Every option with a value that it cannot have, in the order of the fields. A query with such options is refused.
+    /// Returns every option with a value that it cannot have, in the order of the fields. A check refuses such options.
     #[must_use]
     pub fn problems(&self) -> Vec<OptionProblem> {
         let mut problems = vec![];
@@ -177,7 +177,7 @@ impl CheckOptions {
                 problems.push(OptionProblem::new(option, date, "a date such as `2026-03-01`"));
             }
         }
-        // If an end is no date, it is named above and makes no window.
+        // An end that is no date has a problem already and makes no window.
         if let (Some(until), true) = (&self.until, self.window().is_some_and(|window| window.is_reversed())) {
             problems.push(OptionProblem::new("until", until, "a date on or after `since`"));
         }

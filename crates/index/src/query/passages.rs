@@ -29,7 +29,7 @@ pub struct SharedPassage {
     pub moved: bool,
 }
 
-/// The passages that both have, in the order of the query, given the units of a shingle.
+/// Returns the shared passages in the order of the query. `size` is the number of units per shingle.
 pub(crate) fn shared(
     query: &[u64],
     places: &UnitRanges,
@@ -51,7 +51,7 @@ pub(crate) fn shared(
         .filter_map(|(passage, moved)| {
             let most = passage.shingles + size - 1;
             let span = |places: &UnitRanges, first: usize| {
-                // A document shorter than a shingle is one shingle of all its units.
+                // A document shorter than a shingle has one shingle of all its units.
                 (1..=most).rev().find_map(|units| Some((units, places.span(first, first + units - 1)?)))
             };
             let (tokens, query) = span(places, passage.left)?;
@@ -61,8 +61,8 @@ pub(crate) fn shared(
         .collect()
 }
 
-/// Stretches of the query all of whose shingles a document has, where only its set is known: each is at least as long as the
-/// passage that both share there.
+/// Returns the stretches of the query whose shingles are all in a document of which only the set is known. Each is at least as long as
+/// the passage that both share there.
 fn runs(query: &[u64], set: &ShingleSet) -> Vec<Passage> {
     let mut runs: Vec<Passage> = vec![];
     for (at, shingle) in query.iter().enumerate() {
@@ -77,7 +77,7 @@ fn runs(query: &[u64], set: &ShingleSet) -> Vec<Passage> {
     runs
 }
 
-/// Units of the query that stand in a shingle that a document has.
+/// Counts the units of the query that stand in a shingle of a document.
 pub(crate) fn covered(query: &[u64], other: &Other<'_>, size: usize) -> usize {
     let (mut units, mut end) = (0, 0);
     for run in runs(query, &other.set) {
@@ -88,7 +88,7 @@ pub(crate) fn covered(query: &[u64], other: &Other<'_>, size: usize) -> usize {
     units
 }
 
-/// Leaves the longest passages, in the order they have.
+/// Keeps the longest passages, in their order.
 pub(crate) fn keep_longest(passages: &mut Vec<SharedPassage>, most: usize) {
     if most == 0 {
         passages.clear();
@@ -96,7 +96,7 @@ pub(crate) fn keep_longest(passages: &mut Vec<SharedPassage>, most: usize) {
         let mut lengths: Vec<usize> = passages.iter().map(|passage| passage.tokens).collect();
         lengths.sort_unstable_by(|a, b| b.cmp(a));
         let least = lengths[most - 1];
-        // Of those as long as the last one that is kept, the first.
+        // Of several passages with the least kept length, the first ones are kept.
         let mut equal = most - lengths.iter().filter(|&&length| length > least).count();
         passages.retain(|passage| {
             let is_last = passage.tokens == least;

@@ -1,4 +1,4 @@
-//! Documents of an index, read to be compared.
+//! Reading documents of an index to compare them with a query.
 
 use minwise::shingle::{Shingles, UnitRanges};
 use minwise::verify::ShingleSet;
@@ -9,7 +9,7 @@ use crate::index::Index;
 use crate::record::DocumentRow;
 use crate::store::View;
 
-/// Reads documents, one after the other, into the same buffers.
+/// Reads documents one after the other into the same buffers.
 pub(crate) struct DocumentReader<'i, 'v> {
     index: &'i Index,
     view: &'v View<'i>,
@@ -19,13 +19,13 @@ pub(crate) struct DocumentReader<'i, 'v> {
     work: (Vec<u64>, Vec<u64>),
 }
 
-/// A document of the index beside the query.
+/// A document of the index that is compared with the query.
 pub(crate) struct Other<'r> {
-    /// Its shingles in order, if its text is kept, and in ascending order otherwise; without those that are no evidence.
+    /// The masked shingles: in the order of the text, or in ascending order if the index keeps no texts.
     pub(crate) shingles: &'r [u64],
-    /// Where its units stand, if its text is kept.
+    /// The byte ranges of its units, if the index keeps texts.
     pub(crate) places: Option<&'r UnitRanges>,
-    /// Its distinct shingles.
+    /// The distinct shingles that are evidence.
     pub(crate) set: ShingleSet,
 }
 
@@ -35,7 +35,7 @@ impl<'i, 'v> DocumentReader<'i, 'v> {
         Self { index, view, shingles: Shingles::new(), masked, places: None, work }
     }
 
-    /// Reads a document and takes out what is no evidence.
+    /// Reads a document and masks shingles that are no evidence.
     pub(crate) fn read(
         &mut self,
         number: u32,

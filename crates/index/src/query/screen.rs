@@ -1,4 +1,4 @@
-//! Candidates that by their sketches cannot reach the threshold are not read.
+//! Screening: candidates whose sketches show that they cannot reach the threshold are not read.
 
 use minwise::filter::{ErrorBudget, Filter, default_looks, shuffle};
 use minwise::sketch::BitRows;
@@ -9,15 +9,16 @@ use crate::index::Index;
 use crate::record::DocumentRow;
 use crate::store::{KeyspaceName, View};
 
-/// The probability with which a document at the threshold is passed over, if it has no fingerprint in common.
+/// The probability with which screening rejects a document at the threshold that shares no fingerprint.
 const ERROR: f64 = 1e-6;
 
 pub(crate) struct QueryScreen {
-    /// One filter for registers, one for each group of bits; none where a sketch has no law: then everything is read.
+    /// One filter for whole registers, or one per group of bits. Without a filter, all candidates are read, because the law of the matches
+    /// of this sketch is not known.
     filters: Vec<Filter>,
-    /// How bits lie, where not all are kept.
+    /// The layout of a row, if registers are stored with fewer bits.
     bits: Option<BitRows>,
-    /// The order in which registers are compared, where they are not exchangeable.
+    /// The order in which registers are compared, if they are not exchangeable.
     order: Option<Vec<usize>>,
 }
 
@@ -28,9 +29,9 @@ impl QueryScreen {
         let order = copies.then(|| shuffle(method.registers()));
         let bits = index.settings.bits.map(|bits| bits.rows(method.registers())).transpose()?;
         let filters = match &bits {
-            // At 0 everything passes, and at 1 there is no error to be had a little of.
+            // At threshold 0 every candidate passes. At 1 a filter with a small error cannot be built.
             _ if !(threshold > 0.0 && threshold < 1.0) => vec![],
-            // Copies within a sketch make bits of it dependent too, in a way that only whole registers have a law for.
+            // Copied registers have copied bits, and the law of dependent matches is known for whole registers only.
             Some(_) if copies => vec![],
             Some(bits) => {
                 let laws: Vec<(usize, f64)> = bits.laws(threshold).collect();
@@ -46,7 +47,7 @@ impl QueryScreen {
         Ok(Self { filters, bits, order })
     }
 
-    /// Whether a candidate that shares bands and no fingerprint can be passed over.
+    /// Whether a candidate that shares bands and no fingerprint can be rejected.
     #[expect(clippy::too_many_arguments, reason = "all of them are what a candidate is compared by")]
     pub(crate) fn rejects(
         &self,
@@ -61,7 +62,7 @@ impl QueryScreen {
         if self.filters.is_empty() {
             return Ok(false);
         }
-        // A small document that is in a large one has a small similarity, and is a match all the same.
+        // A small document inside a large one has a low similarity and is a match by containment.
         let (few, many) = {
             let (a, b) = (asked.set.len() as f64, f64::from(record.shingles));
             (a.min(b), a.max(b))

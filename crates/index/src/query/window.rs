@@ -1,4 +1,4 @@
-//! The dates between which documents are compared.
+//! The window of dates in which documents are compared.
 
 use minwise::calendar::{DAY_SECONDS, Date};
 use minwise::keep::date_word;
@@ -9,9 +9,9 @@ use crate::record::Entry;
 /// A window of time, both ends inclusive.
 #[derive(Debug)]
 pub(crate) struct DateWindow<'o> {
-    /// The metadata field with the date; without it, the date on which a document was added counts.
+    /// The metadata field with the date. Without a field, the date of addition counts.
     field: Option<&'o str>,
-    /// The word of the first moment.
+    /// The first moment, as a date word.
     since: Option<u64>,
     until: Option<WindowEnd>,
 }
@@ -19,21 +19,21 @@ pub(crate) struct DateWindow<'o> {
 /// The end of a window.
 #[derive(Debug, Clone, Copy)]
 enum WindowEnd {
-    /// The word of the first moment behind a year, a month or a day that is in the window as a whole.
+    /// The first moment after the last year, month or day, as a date word. It is exclusive.
     Before(u64),
-    /// The word of the last moment.
+    /// The last moment, as a date word. It is inclusive.
     At(u64),
 }
 
 impl<'o> DateWindow<'o> {
-    /// The window between two dates, if there is one. An end that is no date counts as none, because a query refuses
-    /// such options before.
+    /// Returns the window between two dates, if one of them is given. An end that is no date is ignored, because a check refuses such
+    /// options before.
     pub(crate) fn new(field: Option<&'o str>, since: Option<&str>, until: Option<&str>) -> Option<Self> {
         let (since, until) = (since.and_then(date_word), until.and_then(end_of));
         (since.is_some() || until.is_some()).then_some(Self { field, since, until })
     }
 
-    /// Whether the window ends before it begins, so that no document can be in it.
+    /// Whether the window ends before it begins and so contains no document.
     pub(crate) fn is_reversed(&self) -> bool {
         match (self.since, self.until) {
             (Some(since), Some(WindowEnd::Before(end))) => since >= end,
@@ -67,7 +67,7 @@ impl<'o> DateWindow<'o> {
     }
 }
 
-/// The end of a window whose last date is this one. A year, a month and a day are in the window up to their last moment.
+/// Returns the end of a window with this last date. The window contains a year, a month or a day up to its last moment.
 fn end_of(date: &str) -> Option<WindowEnd> {
     let last = date_word(date)?;
     let parts: Vec<i32> = date.trim().split('-').map_while(|part| part.parse().ok()).collect();
@@ -81,7 +81,7 @@ fn end_of(date: &str) -> Option<WindowEnd> {
         _ => None,
     };
     let Some(next) = next else { return Some(WindowEnd::At(last)) };
-    // Seconds as a decimal, because four digits alone would be a year.
+    // The seconds are written as a decimal, because four digits alone would be a year.
     let seconds = next.days() * DAY_SECONDS.cast_signed();
     date_word(&format!("{seconds}.0")).map(WindowEnd::Before)
 }

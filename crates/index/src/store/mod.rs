@@ -7,12 +7,12 @@
 //! | `records` | number | [`DocumentRow`](crate::record::DocumentRow) |
 //! | `texts` | number | the text, compressed |
 //! | `sketches` | number | the row of its sketch |
-//! | `sets` | number | shingle set and fingerprints, where texts are left out |
+//! | `sets` | number | shingle set, bands and fingerprints, if the index keeps no texts |
 //! | `bands`, `fingerprints` | first bits of a hash, number of the change | [`postings`](crate::postings) |
 //! | `frequencies` | part | [`frequencies`](crate::frequencies) |
 //!
-//! Numbers count up from 0 and are never used again; they and all keys are big-endian, so that rows lie in their order.
-//! A change is one batch of the engine: all of it is there after a crash, or nothing.
+//! Numbers of documents count up from 0 and are never used again. Numbers in keys are big-endian, so that rows are sorted by number. A
+//! change is one batch of the engine, so after a crash either the whole change is there or nothing of it.
 
 mod seal;
 
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 pub(crate) use seal::Damage;
 
-/// A keyspace.
+/// The name of a keyspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyspaceName {
     State,
@@ -79,7 +79,7 @@ impl KeyspaceName {
         };
         let options = KeyspaceCreateOptions::default().max_memtable_size(memory);
         match self {
-            // Hashes and compressed texts do not become smaller, and trying costs time.
+            // Hashes and compressed texts cannot be compressed, and trying takes time.
             Self::Texts
             | Self::Sketches
             | Self::Sets
@@ -88,7 +88,7 @@ impl KeyspaceName {
             | Self::Frequencies => {
                 let options = options.data_block_compression_policy(CompressionPolicy::disabled());
                 match self {
-                    // These are read in ranges only, where a filter says nothing.
+                    // These keyspaces are only read by ranges, for which Bloom filters are of no use.
                     Self::Bands | Self::Fingerprints => options
                         .filter_policy(FilterPolicy::disabled())
                         .data_block_size_policy(BlockSizePolicy::all(16 << 10)),
@@ -102,34 +102,34 @@ impl KeyspaceName {
     }
 }
 
-/// What an index counts.
+/// The counters of an index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IndexCounts {
-    /// Changes so far.
+    /// Number of changes so far.
     pub(crate) sequence: u64,
-    /// The number of the next document.
+    /// Number of the next document.
     pub(crate) next: u32,
-    /// Documents that are there.
+    /// Number of documents.
     pub(crate) documents: u64,
-    /// Documents that were removed or replaced and still have postings.
+    /// Number of documents that were removed or replaced and still have postings.
     pub(crate) removed: u64,
-    /// Bytes of their texts.
+    /// Bytes of all texts.
     pub(crate) text_bytes: u64,
-    /// Bytes of their texts, compressed.
+    /// Bytes of all texts, compressed.
     pub(crate) stored_bytes: u64,
-    /// Distinct shingles, summed over them.
+    /// Distinct shingles, summed over all documents.
     pub(crate) shingles: u64,
-    /// Documents whose shingles are in the frequencies, by number: all below this.
+    /// Documents with lower numbers than this are counted in the table of frequencies.
     pub(crate) counted: u32,
 }
 
-/// Memory for blocks that were read.
+/// Memory for the block cache of the engine.
 const CACHE_BYTES: u64 = 128 << 20;
 
 pub(crate) struct Store {
-    /// The index, for errors.
+    /// The folder of the index, for error messages.
     path: PathBuf,
-    /// Where the engine has its files.
+    /// The folder of the engine.
     folder: PathBuf,
     database: Database,
     spaces: Vec<Keyspace>,
@@ -142,7 +142,7 @@ impl std::fmt::Debug for Store {
 }
 
 impl Store {
-    /// Opens the store in `folder`, or makes one. Errors name `index`, the folder that people know.
+    /// Opens the store in `folder`, or creates it. Errors name `index`, because that is the folder that people know.
     pub(crate) fn open(folder: &Path, index: &Path) -> Result<Self> {
         let wrong = |error| Error::store(index, error);
         let database = Database::builder(folder).cache_size(CACHE_BYTES).open().map_err(wrong)?;
@@ -154,7 +154,7 @@ impl Store {
         Ok(Self { path: index.to_owned(), folder: folder.to_owned(), database, spaces })
     }
 
-    /// Bytes of the journals in the folder of a store. Room that was only reserved does not count.
+    /// Returns the bytes of the journals in the folder of a store, without reserved space.
     pub(crate) fn journal_bytes(folder: &Path) -> u64 {
         let Ok(files) = fs_err::read_dir(folder) else { return 0 };
         let journals = files.flatten().filter(|file| file.path().extension().is_some_and(|end| end == "jnl"));
@@ -165,18 +165,18 @@ impl Store {
         &self.spaces[space as usize]
     }
 
-    /// The store as it is now, whatever is written later.
+    /// Returns a snapshot of the store, which later changes do not affect.
     pub(crate) fn view(&self) -> View<'_> {
         View { store: self, snapshot: self.database.snapshot() }
     }
 
-    /// Changes that are to be made together.
+    /// Begins a change.
     pub(crate) fn change(&self) -> Change<'_> {
         Change { store: self, batch: self.database.batch().durability(Some(PersistMode::SyncAll)) }
     }
 
-    /// Bytes of the journals, in which the newest changes lie, and of all other files. Room that was only reserved does not
-    /// count: the engine makes a new journal 64 MiB long.
+    /// Returns the bytes of the journals, which hold the newest changes, and of all other files. Reserved space does not count, because
+    /// the engine reserves 64 MiB for a new journal.
     pub(crate) fn disk_bytes(&self) -> Result<(u64, u64)> {
         let failed = |error| Error::store(&self.path, error);
         let reserved = self.database.journal_disk_space().map_err(failed)?;
@@ -184,7 +184,7 @@ impl Store {
         Ok((Self::journal_bytes(&self.folder), rest))
     }
 
-    /// Writes what is in memory to files and drops what was overwritten.
+    /// Writes rows in memory to files and drops overwritten rows.
     pub(crate) fn compact(&self) -> Result<()> {
         for space in &self.spaces {
             space
@@ -199,7 +199,7 @@ impl Store {
 #[cfg(unix)]
 fn written_bytes(file: &std::fs::Metadata) -> u64 {
     use std::os::unix::fs::MetadataExt;
-    // A block of this count has 512 bytes, whatever the file system.
+    // `st_blocks` counts units of 512 bytes on every file system.
     file.len().min(file.blocks() * 512)
 }
 
@@ -208,14 +208,14 @@ fn written_bytes(file: &std::fs::Metadata) -> u64 {
     file.len()
 }
 
-/// The store as it was at one moment.
+/// A snapshot of the store.
 pub(crate) struct View<'s> {
     store: &'s Store,
     snapshot: Snapshot,
 }
 
 impl View<'_> {
-    /// The value of a row.
+    /// Returns the value of a row.
     pub(crate) fn get(&self, space: KeyspaceName, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let value = self.snapshot.get(self.store.space(space), key);
         let value = value.map_err(|error| Error::store(&self.store.path, error))?;
@@ -232,7 +232,7 @@ impl View<'_> {
         }
     }
 
-    /// Calls `visit` with the rows whose keys have this prefix, in order, until it says no.
+    /// Calls `visit` with the rows whose keys have this prefix, in ascending order, until it returns false.
     pub(crate) fn each(
         &self,
         space: KeyspaceName,
@@ -242,7 +242,7 @@ impl View<'_> {
         self.rows(space, self.snapshot.prefix(self.store.space(space), prefix), visit)
     }
 
-    /// The same for the rows behind `key`, or all.
+    /// Calls `visit` with the rows after `key`, or with all rows, in ascending order, until it returns false.
     pub(crate) fn each_after(
         &self,
         space: KeyspaceName,
@@ -255,7 +255,7 @@ impl View<'_> {
         self.rows(space, self.snapshot.range(self.store.space(space), range), visit)
     }
 
-    /// The same for the rows before `key`, or all, in the other order.
+    /// Calls `visit` with the rows before `key`, or with all rows, in descending order, until it returns false.
     pub(crate) fn each_before(
         &self,
         space: KeyspaceName,
@@ -286,8 +286,8 @@ impl View<'_> {
         Ok(())
     }
 
-    /// Calls `visit` with every key of a keyspace, and with its value or the damage it has, up to where the storage engine cannot
-    /// read on, if there is such a place.
+    /// Calls `visit` with every key of a keyspace and its value, or the damage of the value. Returns the place at which the storage
+    /// engine cannot read on, if there is one.
     pub(crate) fn inspect(
         &self,
         space: KeyspaceName,
@@ -309,13 +309,13 @@ impl View<'_> {
         Ok(None)
     }
 
-    /// The last key of a keyspace, if there is one and it can be read.
+    /// Returns the last key of a keyspace, if there is one and it can be read.
     pub(crate) fn last_key(&self, space: KeyspaceName) -> Option<Vec<u8>> {
         let row = self.snapshot.iter(self.store.space(space)).next_back()?;
         row.key().ok().map(|key| key.to_vec())
     }
 
-    /// The counters.
+    /// Returns the counters.
     pub(crate) fn state(&self) -> Result<IndexCounts> {
         match self.get(KeyspaceName::State, KeyspaceName::STATE_KEY)? {
             None => Ok(IndexCounts::default()),
@@ -325,16 +325,16 @@ impl View<'_> {
     }
 }
 
-/// Where the storage engine could not read on.
+/// The place at which the storage engine could not read on.
 #[derive(Debug)]
 pub(crate) struct Stopped {
     /// The last key that could be read.
     pub(crate) after: Option<Vec<u8>>,
-    /// Why not further.
+    /// The reason.
     pub(crate) why: String,
 }
 
-/// Changes that are made together or not at all.
+/// Rows that are written together or not at all.
 pub(crate) struct Change<'s> {
     store: &'s Store,
     batch: WriteBatch,
@@ -353,13 +353,13 @@ impl Change<'_> {
         self.batch.len()
     }
 
-    /// Makes the changes whole, but leaves it to a later one to make them durable.
+    /// Writes the change, and leaves it to a later commit to sync it to disk.
     pub(crate) fn commit_lazily(mut self, state: &IndexCounts) -> Result<()> {
         self.batch = self.batch.durability(None);
         self.commit(state)
     }
 
-    /// Makes the changes and the counters durable.
+    /// Writes the change with the counters and syncs them to disk.
     pub(crate) fn commit(mut self, state: &IndexCounts) -> Result<()> {
         let bytes = postcard::to_stdvec(state)
             .map_err(|_| Error::damaged(&self.store.path, "its counters cannot be written"))?;

@@ -1,7 +1,7 @@
 //! Checksums of rows.
 //!
-//! The storage engine checks its blocks when it reads them from disk. This one goes with the value from where it was made to where it is
-//! used, and has the key and the keyspace in it, so that a value that ends up under another key is told too.
+//! The storage engine has checksums of its blocks, which it compares when it reads them from disk. A checksum of a row also covers the
+//! way of the value in memory, and it covers key and keyspace, so that a value under a wrong key is noticed, too.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 

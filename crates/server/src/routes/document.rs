@@ -1,41 +1,28 @@
-//! One document: reading, replacing and removing it, and what resembles it.
+//! `/documents/{id}`: reads, replaces and removes a document, and lists the documents that are similar to it.
 
 use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
-use minwise_index::{CheckOptions, ErrorKind, Mark, NewDocument, StoredDocument};
+use minwise_index::{CheckOptions, Mark, NewDocument, StoredDocument};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use super::check::{Answered, Submission, queried_document};
+use super::check::Submission;
+use super::json_answer;
 use super::parameters::{Id, Parameters};
-use super::sent;
-use crate::adding;
-use crate::problem::{Problem, ProblemKind};
-use crate::state::{ServerState, SharedState};
-use crate::uploads::{self, AboutFile, BodyContent, Received, file_limits, json};
+use crate::archive::{Archive, CheckAnswer, queried_document};
+use crate::files::AboutFile;
+use crate::lanes::{Lane, Turn};
+use crate::problem::Problem;
+use crate::state::SharedState;
+use crate::uploads::{BodyContent, Received, json};
 use crate::wire::{Metadata, Title};
-
-impl ServerState {
-    /// The document with this id.
-    pub(crate) fn document(&self, id: &str) -> Result<StoredDocument, Problem> {
-        let missing = || Problem::from(&ErrorKind::NoSuchDocument { id: id.to_owned() }.into());
-        self.told(self.index.get(id))?.ok_or_else(missing)
-    }
-
-    /// How long the text of a document is: in bytes or, where texts are not kept, in characters. Work on long ones waits for its
-    /// turn, and they are read again when it has come, so that those that wait do not hold them.
-    pub(crate) fn length(&self, id: &str) -> Result<usize, Problem> {
-        let StoredDocument { entry, text, .. } = self.document(id)?;
-        Ok(text.map_or(usize::try_from(entry.characters).unwrap_or(usize::MAX), |text| text.len()))
-    }
-}
 
 /// Read a document.
 #[utoipa::path(get, path = "/documents/{id}", operation_id = "get_document", tag = "documents", params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment")),
     responses((status = 200, description = "The document", body = StoredDocument)))]
 pub(crate) async fn get(At(state): At<SharedState>, Id(id): Id) -> Result<Response, Problem> {
-    state.run(move |state| sent(StatusCode::OK, &state.document(&id)?)).await
+    state.run(Lane::Read, move |archive, _| json_answer(StatusCode::OK, &archive.document(&id)?)).await
 }
 
 /// Text, title and metadata of a document.
@@ -77,9 +64,8 @@ pub(crate) async fn put(
     received: Received,
 ) -> Result<Response, Problem> {
     let Received { content, held } = received;
-    let limits = file_limits(state.limits.body_bytes, state.limits.file_time);
-    let reads_file = matches!(content, BodyContent::Files { .. });
-    let work = move |state: &ServerState| {
+    let lane = if matches!(content, BodyContent::Files { .. }) { Lane::File } else { Lane::Write };
+    let work = move |archive: &Archive, _: Turn| {
         let _held = held;
         let document = match content {
             BodyContent::Json(_) => {
@@ -92,17 +78,14 @@ pub(crate) async fn put(
             }
             BodyContent::Files { files, options } => {
                 let about: AboutFile = options.as_deref().map(json).transpose()?.unwrap_or_default();
-                about.on(state.only(&files, &limits)?.id(&id))
+                about.apply_to(archive.read_only_file(&files)?.id(&id))
             }
         };
-        adding::check_id(&id).map_err(|why| Problem::new(ProblemKind::RejectedDocument, why))?;
-        // Read again before anybody else can remove it.
-        let written = |there: Vec<bool>| Ok((there.contains(&true), state.document(&id)?));
-        let (there, document) = state.write(&[document], 1, written)?;
-        let status = if there { StatusCode::OK } else { StatusCode::CREATED };
-        sent(status, &document)
+        let (document, is_replaced) = archive.put(document)?;
+        let status = if is_replaced { StatusCode::OK } else { StatusCode::CREATED };
+        json_answer(status, &document)
     };
-    if reads_file { state.run_reading(work).await } else { state.run_writing(work).await }
+    state.run(lane, work).await
 }
 
 /// Remove a document.
@@ -111,22 +94,14 @@ pub(crate) async fn put(
 #[utoipa::path(delete, path = "/documents/{id}", operation_id = "remove_document", tag = "documents", params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment")),
     responses((status = 200, description = "The document", body = StoredDocument)))]
 pub(crate) async fn delete(At(state): At<SharedState>, Id(id): Id) -> Result<Response, Problem> {
-    state
-        .run_writing(move |state| {
-            let _changing = state.changing();
-            let document = state.document(&id)?;
-            state.told(state.index.remove(&[&id]))?;
-            state.upkeep.changed();
-            sent(StatusCode::OK, &document)
-        })
-        .await
+    state.run(Lane::Write, move |archive, _| json_answer(StatusCode::OK, &archive.remove(&id)?)).await
 }
 
 /// The conditions of a match.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(default)]
-pub(crate) struct Nearness {
+pub(crate) struct SimilarParameters {
     /// Minimum Jaccard similarity of a match.
     #[param(minimum = 0, maximum = 1, default = 0.5)]
     threshold: f64,
@@ -138,7 +113,7 @@ pub(crate) struct Nearness {
     top: usize,
 }
 
-impl Default for Nearness {
+impl Default for SimilarParameters {
     fn default() -> Self {
         let CheckOptions { threshold, containment, top, .. } = CheckOptions::default();
         Self { threshold, containment, top }
@@ -149,46 +124,26 @@ impl Default for Nearness {
 ///
 /// The answer is that of a check of the document's text. The document itself is no match.
 #[utoipa::path(get, path = "/documents/{id}/similar", operation_id = "similar_documents", tag = "documents",
-    params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment"), Nearness),
-    responses((status = 200, description = "The similar documents", body = Answered)))]
+    params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment"), SimilarParameters),
+    responses((status = 200, description = "The similar documents", body = CheckAnswer)))]
 pub(crate) async fn similar(
     At(state): At<SharedState>,
     Id(id): Id,
-    Parameters(nearness): Parameters<Nearness>,
+    Parameters(parameters): Parameters<SimilarParameters>,
 ) -> Result<Response, Problem> {
-    let Nearness { threshold, containment, top } = nearness;
+    let SimilarParameters { threshold, containment, top } = parameters;
     let options =
         Submission::with(CheckOptions::default().threshold(threshold).containment(containment).top(top));
-    let (id, bytes) = state
-        .run(move |state| {
-            let bytes = state.length(&id)?;
-            Ok((id, bytes))
+    let (id, lane) = state
+        .run(Lane::Read, move |archive, _| {
+            let lane = Lane::for_text(archive.text_size(&id)?);
+            Ok((id, lane))
         })
         .await?;
     state
-        .run_watched(bytes, move |state, asked| {
-            let query = queried_document(state.document(&id)?);
-            sent(StatusCode::OK, &state.check(query, &options, asked)?)
+        .run(lane, move |archive, turn| {
+            let query = queried_document(archive.document(&id)?);
+            json_answer(StatusCode::OK, &options.check(archive, query, &turn)?)
         })
         .await
-}
-
-impl ServerState {
-    /// The document of a form that has to hold one file.
-    pub(crate) fn only(
-        &self,
-        files: &[uploads::UploadedFile],
-        limits: &minwise_corpus::ExtractLimits,
-    ) -> Result<NewDocument, Problem> {
-        let [file] = files else {
-            return Err(Problem::new(ProblemKind::BadBody, "The form has to have one part `file`."));
-        };
-        uploads::document(file, limits).map_err(|refusal| {
-            self.metrics.refused(refusal.code());
-            if refusal == minwise_corpus::Refusal::Busy {
-                return Problem::from(ProblemKind::Busy).retry_after(5);
-            }
-            Problem::new(ProblemKind::RejectedDocument, format!("{}: {refusal}", file.name))
-        })
-    }
 }

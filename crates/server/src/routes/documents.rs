@@ -1,36 +1,37 @@
-//! The documents of the archive: listing them, and adding one or many.
+//! `/documents`: lists documents, and adds one or many.
 
 use std::collections::HashMap;
 
 use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
-use minwise::figure::{counted, grouped, subject};
-use minwise::{Observer, Stage};
-use minwise_index::{Entry, Listing, Mark, NewDocument};
+use minwise::figure::subject;
+use minwise_index::{Entry, Mark, NewDocument};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::jobs::StartedJob;
+use super::json_answer;
 use super::parameters::Parameters;
-use super::sent;
-use crate::adding::{AddedSent, BATCH_BYTES, Item};
-use crate::jobs::{JobKind, Jobs, WorkResult};
+use crate::archive::{AddedAnswer, Archive, BATCH_BYTES, Item};
+use crate::files::{AboutNamed, UploadedFile};
+use crate::lanes::{Lane, Turn};
 use crate::problem::{Problem, ProblemKind};
-use crate::shutdown::Phase;
-use crate::state::{ServerState, SharedState, cores};
-use crate::uploads::{AboutNamed, BodyContent, Received, UploadedFile, file_limits, json};
+use crate::state::SharedState;
+use crate::uploads::{BodyContent, Received, json};
 use crate::wire::{Metadata, Title};
 
-/// Documents of a page if nothing else is asked for, and at most. The parameter `limit` says the same.
-const LIMIT: usize = 50;
-const MOST: usize = 500;
-/// Documents that are looked at for one page of a search, which ends there: whoever wants more asks again.
-const LOOKS: usize = 50_000;
+/// Default of the parameter `limit`, which `ListParameters` also states.
+const DEFAULT_LIMIT: usize = 50;
+/// Maximum of the parameter `limit`, which `ListParameters` also states.
+const MAX_LIMIT: usize = 500;
 
-/// Documents, bytes of them, and files that are added while the client waits; more become a job.
-const FEW_DOCUMENTS: usize = 100;
-const FEW_BYTES: usize = BATCH_BYTES;
-const FEW_FILES: usize = 4;
+/// Maximum number of documents that are added before the answer. A request with more becomes a job.
+const DIRECT_DOCUMENTS: usize = 100;
+/// Maximum number of bytes that are added before the answer.
+const DIRECT_BYTES: usize = BATCH_BYTES;
+/// Maximum number of files that are added before the answer.
+const DIRECT_FILES: usize = 4;
 
 /// Which documents to list.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -50,14 +51,14 @@ pub(crate) struct ListParameters {
 
 impl Default for ListParameters {
     fn default() -> Self {
-        Self { search: String::new(), after: String::new(), limit: LIMIT }
+        Self { search: String::new(), after: String::new(), limit: DEFAULT_LIMIT }
     }
 }
 
 /// A page of the list of documents.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = DocumentPage)]
-pub(crate) struct PageSent {
+pub(crate) struct PageAnswer {
     /// Documents of the page.
     documents: Vec<Entry>,
     /// `after` of the next page, or null on the last page. A page of a search in a large archive may have fewer documents than
@@ -70,33 +71,27 @@ pub(crate) struct PageSent {
 ///
 /// Pages follow each other by `after`, which is the `next` of the page before.
 #[utoipa::path(get, path = "/documents", operation_id = "list_documents", tag = "documents", params(ListParameters),
-    responses((status = 200, description = "A page of documents", body = PageSent)))]
+    responses((status = 200, description = "A page of documents", body = PageAnswer)))]
 pub(crate) async fn list(
     At(state): At<SharedState>,
-    Parameters(wanted): Parameters<ListParameters>,
+    Parameters(parameters): Parameters<ListParameters>,
 ) -> Result<Response, Problem> {
-    let after = match wanted.after.as_str() {
+    let after = match parameters.after.as_str() {
         "" => None,
         after => Some(
             after.parse().map_err(|_| Problem::new(ProblemKind::BadParameter, "`after` is not a `next`"))?,
         ),
     };
-    let limit = wanted.limit;
-    if !(1..=MOST).contains(&limit) {
-        let detail = format!("`limit` cannot be `{limit}`: it must be from 1 to {MOST}");
+    let limit = parameters.limit;
+    if !(1..=MAX_LIMIT).contains(&limit) {
+        let detail = format!("`limit` cannot be `{limit}`: it must be from 1 to {MAX_LIMIT}");
         return Err(Problem::new(ProblemKind::BadParameter, detail));
     }
     state
-        .run(move |state| {
-            let listing = Listing::new()
-                .search(&wanted.search)
-                .after(after)
-                .limit(limit)
-                .newest_first(true)
-                .looks(Some(LOOKS));
-            let page = state.told(state.index.list(&listing))?;
+        .run(Lane::Read, move |archive, _| {
+            let page = archive.list(&parameters.search, after, limit)?;
             let next = page.next.map(|number| number.to_string());
-            sent(StatusCode::OK, &PageSent { documents: page.entries, next })
+            json_answer(StatusCode::OK, &PageAnswer { documents: page.entries, next })
         })
         .await
 }
@@ -107,14 +102,14 @@ pub(crate) async fn list(
 #[schema(as = NewDocuments)]
 pub(crate) struct NewDocuments {
     /// The documents. If two of them have the same id, the later one is added.
-    documents: Vec<NewSent>,
+    documents: Vec<DocumentRequest>,
 }
 
 /// A document to add.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = NewDocument)]
-pub(crate) struct NewSent {
+pub(crate) struct DocumentRequest {
     /// Id of the document: 1 to 1024 bytes without control characters, and neither `.` nor `..`.
     #[schema(min_length = 1, max_length = 1024)]
     id: String,
@@ -130,8 +125,8 @@ pub(crate) struct NewSent {
     metadata: Metadata,
 }
 
-impl From<NewSent> for NewDocument {
-    fn from(new: NewSent) -> Self {
+impl From<DocumentRequest> for NewDocument {
+    fn from(new: DocumentRequest) -> Self {
         let marks = Mark::pages(&new.text);
         let mut document = Self::new(new.id, new.text).metadata(new.metadata.0).marks(marks);
         document.title = new.title.0;
@@ -157,8 +152,8 @@ pub(crate) struct NewFiles {
 #[expect(dead_code, reason = "it is only described")]
 pub(crate) struct FileBytes(Vec<u8>);
 
-/// Files with what is said of them.
-fn named(files: Vec<UploadedFile>, options: Option<&[u8]>) -> Result<Vec<Item>, Problem> {
+/// Pairs each file with its entry in `options`.
+fn with_options(files: Vec<UploadedFile>, options: Option<&[u8]>) -> Result<Vec<Item>, Problem> {
     let mut options: HashMap<String, AboutNamed> = options.map(json).transpose()?.unwrap_or_default();
     let items = files
         .into_iter()
@@ -176,14 +171,6 @@ fn named(files: Vec<UploadedFile>, options: Option<&[u8]>) -> Result<Vec<Item>, 
     }
 }
 
-/// A job that was begun.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = JobBegun)]
-pub(crate) struct StartedJob {
-    /// Id of the job, for `GET /jobs/{id}`.
-    pub(crate) job: String,
-}
-
 /// Add documents, or replace those with the same ids.
 ///
 /// Up to 100 documents, 4 files and 8 MiB of them are added before the answer; more become a job. Documents that cannot be added
@@ -191,61 +178,40 @@ pub(crate) struct StartedJob {
 #[utoipa::path(post, path = "/documents", operation_id = "add_documents", tag = "documents",
     request_body(description = "The documents as JSON, or files as a form",
         content((NewDocuments = "application/json"), (NewFiles = "multipart/form-data"))),
-    responses((status = 201, description = "The documents are in the archive", body = AddedSent),
+    responses((status = 201, description = "The documents are in the archive", body = AddedAnswer),
         (status = 202, description = "A job adds the documents", body = StartedJob)))]
 pub(crate) async fn add(At(state): At<SharedState>, received: Received) -> Result<Response, Problem> {
     let Received { content, held } = received;
     let items = state
-        .run(move |_| {
+        .run(Lane::Read, move |_, _| {
             Ok(match content {
                 BodyContent::Json(_) => {
                     let new: NewDocuments = content.value()?;
                     new.documents.into_iter().map(|new| Item::Document(new.into())).collect::<Vec<_>>()
                 }
-                BodyContent::Files { files, options } => named(files, options.as_deref())?,
+                BodyContent::Files { files, options } => with_options(files, options.as_deref())?,
             })
         })
         .await?;
     let files = items.iter().filter(|item| matches!(item, Item::File(..))).count();
     let bytes: usize = items.iter().map(Item::size_bytes).sum();
-    let limits = file_limits(state.limits.body_bytes, state.limits.file_time);
-    if items.len() <= FEW_DOCUMENTS && files <= FEW_FILES && bytes <= FEW_BYTES {
-        let work = move |state: &ServerState| {
-            let _held = held;
-            let mut told = AddedSent::default();
-            state.add(items, &limits, 1, &mut told, |_| Ok(())).map_err(|problem| {
-                match told.counts.all() {
-                    0 => problem,
-                    some => {
-                        let before = subject(some as u64, "document", ["was", "were"]);
-                        problem.hint(format!("{before} added or rejected before; send the others"))
-                    }
-                }
-            })?;
-            sent(StatusCode::CREATED, &told)
-        };
-        return if files > 0 { state.run_reading(work).await } else { state.run_writing(work).await };
+    if items.len() > DIRECT_DOCUMENTS || files > DIRECT_FILES || bytes > DIRECT_BYTES {
+        let memory = state.gate.queue(bytes)?;
+        drop(held);
+        let job = state.jobs.add(items, memory)?;
+        return json_answer(StatusCode::ACCEPTED, &StartedJob { job });
     }
-    let queued = state.gate.queue(bytes)?;
-    drop(held);
-    let total = items.len() as u64;
-    let until = state.end.until(Phase::Over);
-    let job = Jobs::begin(&state, JobKind::Add, None, until, move |state, job| {
-        let _queued = queued;
-        job.begin(Stage::Add, total);
-        let mut told = AddedSent::default();
-        let added = state.add(items, &limits, cores(), &mut told, |done| {
-            job.set_progress(done as u64, total);
-            if job.cancelled() { Err(ProblemKind::Stopping.into()) } else { Ok(()) }
-        });
-        let done = told.counts.all() as u64;
-        job.set_progress(done, total);
-        let error = added.err().map(|problem| {
-            state.unfinished(job, done, total);
-            let (done, total) = (grouped(done), counted(total, "document"));
-            problem.detail(format!("{done} of {total} had been added or rejected before."))
-        });
-        WorkResult { result: Some(told), error }
-    })?;
-    sent(StatusCode::ACCEPTED, &StartedJob { job })
+    let work = move |archive: &Archive, _: Turn| {
+        let _held = held;
+        let mut answer = AddedAnswer::default();
+        archive.add(items, 1, &mut answer, |_| Ok(())).map_err(|problem| match answer.counts.all() {
+            0 => problem,
+            some => {
+                let before = subject(some as u64, "document", ["was", "were"]);
+                problem.hint(format!("{before} added or rejected before; send the others"))
+            }
+        })?;
+        json_answer(StatusCode::CREATED, &answer)
+    };
+    state.run(if files > 0 { Lane::File } else { Lane::Write }, work).await
 }

@@ -1,4 +1,4 @@
-//! Whether the server answers.
+//! `GET /health`: whether the server answers.
 
 use axum::extract::State as At;
 use axum::http::StatusCode;
@@ -6,7 +6,8 @@ use axum::response::Response;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::sent;
+use super::json_answer;
+use crate::lanes::Lane;
 use crate::problem::Problem;
 use crate::state::SharedState;
 
@@ -27,12 +28,12 @@ pub(crate) struct Health {
 #[utoipa::path(get, path = "/health", operation_id = "get_health", tag = "archive",
     responses((status = 200, description = "The server answers", body = Health)))]
 pub(crate) async fn health(At(state): At<SharedState>) -> Result<Response, Problem> {
-    let numbers = state.run_quick(|state| state.told(state.index.statistics())).await?;
+    let numbers = state.run(Lane::Quick, |archive, _| archive.statistics()).await?;
     let health = Health {
         status: "ok",
         documents: numbers.documents,
-        body_bytes: state.limits.body_bytes,
+        body_bytes: state.archive.limits.body_bytes,
         version: env!("CARGO_PKG_VERSION"),
     };
-    sent(StatusCode::OK, &health)
+    json_answer(StatusCode::OK, &health)
 }

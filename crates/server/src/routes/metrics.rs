@@ -1,4 +1,4 @@
-//! Counts for Prometheus, at the address where it looks for them.
+//! `GET /metrics`: metrics in the formats of Prometheus.
 
 use std::collections::HashSet;
 
@@ -7,30 +7,33 @@ use axum::http::header::{ACCEPT, CONTENT_TYPE, VARY};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 
+use crate::lanes::Lane;
 use crate::problem::Problem;
 use crate::state::SharedState;
 
 const OPEN_METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
-/// The older format of Prometheus, which is plain text to everything else.
+/// The older format of Prometheus. Other clients show it as plain text.
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 
 pub(crate) async fn metrics(At(state): At<SharedState>, headers: HeaderMap) -> Result<Response, Problem> {
     let named =
         |accept: &HeaderValue| accept.to_str().is_ok_and(|accept| accept.contains("openmetrics-text"));
     let takes_open_metrics = headers.get_all(ACCEPT).iter().any(named);
+    let jobs = state.jobs.under_way();
     let text = state
-        .run_quick(|state| {
-            let numbers = state.told(state.index.statistics())?;
-            Ok(state.metrics.text(numbers.documents, numbers.disk_bytes, state.jobs.under_way()))
+        .run(Lane::Quick, move |archive, _| {
+            let numbers = archive.statistics()?;
+            Ok(archive.metrics.text(numbers.documents, numbers.disk_bytes, jobs))
         })
         .await?;
     let (kind, text) = if takes_open_metrics { (OPEN_METRICS, text) } else { (PLAIN, plain(&text)) };
     Ok(([(CONTENT_TYPE, kind), (VARY, HeaderValue::from_static("accept"))], text).into_response())
 }
 
-/// `OpenMetrics` in the older format: there a counter has the name of its values, with `_total`, and nothing marks the end.
+/// Converts `OpenMetrics` to the older format, in which the metadata of a counter has the suffix `_total` of its samples, and no
+/// line marks the end.
 fn plain(open_metrics: &str) -> String {
     let counters: HashSet<&str> = open_metrics
         .lines()

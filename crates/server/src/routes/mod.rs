@@ -1,11 +1,12 @@
-//! The calls of the API, a file for each kind, and the page.
+//! The routes: each decodes a request, calls the archive on a thread of a lane, and encodes the answer. One file per kind of call,
+//! and one for the page.
 
-#[allow(unused_qualifications, reason = "what describes a call names its types by their paths")]
+#[allow(unused_qualifications, reason = "the macro that describes a call names its types by their paths")]
 pub(crate) mod check;
 pub(crate) mod clusters;
-#[allow(unused_qualifications, reason = "what describes parameters names them by their paths")]
+#[allow(unused_qualifications, reason = "the macro that describes parameters names them by their paths")]
 pub(crate) mod document;
-#[allow(unused_qualifications, reason = "what describes parameters names them by their paths")]
+#[allow(unused_qualifications, reason = "the macro that describes parameters names them by their paths")]
 pub(crate) mod documents;
 pub(crate) mod health;
 pub(crate) mod jobs;
@@ -22,8 +23,9 @@ use serde::Serialize;
 
 use crate::problem::{Problem, ProblemKind};
 
-/// An answer as JSON. It is written where it was found: a long one would keep others waiting.
-pub(crate) fn sent(status: StatusCode, answer: &impl Serialize) -> Result<Response, Problem> {
+/// Encodes an answer as JSON.
+// Work calls this on its own thread, because encoding a long answer would block a thread that serves other connections.
+fn json_answer(status: StatusCode, answer: &impl Serialize) -> Result<Response, Problem> {
     let body =
         serde_json::to_vec(answer).map_err(|error| Problem::new(ProblemKind::Internal, error.to_string()))?;
     let json = HeaderValue::from_static("application/json");

@@ -1,4 +1,4 @@
-//! The page: the files of `web/`, which are part of the program.
+//! The page: the files of the folder `web`, which are embedded in the program.
 
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
@@ -9,7 +9,7 @@ use rust_embed::RustEmbed;
 
 use crate::problem::{Problem, ProblemKind};
 
-/// The addresses that the page shows something at.
+/// The addresses of the views of the page.
 pub(crate) const PAGES: [&str; 7] =
     ["/", "/check", "/archive", "/document/{id}", "/pair", "/clusters", "/overview"];
 
@@ -27,19 +27,19 @@ pub(crate) async fn asset(
     path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    // What is no text is no name of a file either.
+    // A path that is not UTF-8 names no file of ours.
     file(&path.map_err(|_| ProblemKind::NoSuchAddress)?, &headers)
 }
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 
-/// A problem as a page. At an address that is not known that is the page itself, which has links to those that are.
+/// Shows a problem as HTML. An unknown address gets the page itself, because it has links to the known ones.
 pub(crate) fn problem(problem: &Problem) -> Response {
     let status = problem.status();
     if let Some(page) = Web::get("index.html").filter(|_| status == StatusCode::NOT_FOUND) {
         return (status, [(CONTENT_TYPE, HTML)], page.data).into_response();
     }
-    let (title, detail, hint) = problem.words();
+    let (title, detail, hint) = problem.sentences();
     let paragraph = |words: &str| format!("<p>{}</p>\n", escaped(words));
     let again = if problem.code == "opening" { "<meta http-equiv=\"refresh\" content=\"2\">\n" } else { "" };
     let page = format!(
@@ -62,7 +62,7 @@ pub(crate) fn problem(problem: &Problem) -> Response {
     response
 }
 
-/// Text that HTML shows as it is.
+/// Escapes text for HTML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -77,10 +77,10 @@ fn file(path: &str, headers: &HeaderMap) -> Result<Response, Problem> {
     };
     let hash = file.metadata.sha256_hash();
     let [first, ..] = hash.as_chunks().0 else { return Err(ProblemKind::Internal.into()) };
-    // A weak tag: the file and its compressed form have the same.
+    // The tag is weak, because the compressed file has the same tag as the file.
     let tag = format!("W/\"{:032x}\"", u128::from_be_bytes(*first));
     let tag = HeaderValue::from_str(&tag).map_err(|_| ProblemKind::Internal)?;
-    // Names do not change with what is in a file, so a browser asks each time, and is told that it has it already.
+    // The name of a file stays the same when its content changes, so browsers have to ask each time; 304 then saves the transfer.
     let known = headers.get_all(IF_NONE_MATCH).iter().any(|known| known == tag);
     let about = [
         (ETAG, tag),

@@ -1,4 +1,4 @@
-//! What stands in an address.
+//! Parameters in the address of a request.
 
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use crate::problem::{Problem, ProblemKind};
 use crate::state::SharedState;
 
-/// The parameters behind the question mark.
+/// The parameters of the query string.
 #[derive(Debug)]
 pub(crate) struct Parameters<T>(pub(crate) T);
 

@@ -1,4 +1,4 @@
-//! The archive in numbers.
+//! `GET /stats`: the archive in numbers.
 
 use axum::extract::State as At;
 use axum::http::StatusCode;
@@ -7,15 +7,16 @@ use minwise_index::Texts;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::sent;
-use crate::overview::{Month, Overview, SimilarityHistogram};
+use super::json_answer;
+use crate::lanes::Lane;
+use crate::overview::{Month, SimilarityHistogram};
 use crate::problem::Problem;
 use crate::state::SharedState;
 
 /// The archive in numbers.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Stats)]
-pub(crate) struct StatsSent {
+pub(crate) struct StatsAnswer {
     /// Number of documents.
     documents: u64,
     /// Bytes of all texts.
@@ -46,12 +47,12 @@ pub(crate) struct StatsSent {
 
 /// Get the archive in numbers.
 #[utoipa::path(get, path = "/stats", operation_id = "get_stats", tag = "archive",
-    responses((status = 200, description = "The archive in numbers", body = StatsSent)))]
+    responses((status = 200, description = "The archive in numbers", body = StatsAnswer)))]
 pub(crate) async fn stats(At(state): At<SharedState>) -> Result<Response, Problem> {
-    let numbers = state.run(|state| state.told(state.index.statistics())).await?;
-    let seen = Overview::at(&state, numbers.changes).await;
-    let settings = state.index.settings();
-    let answer = StatsSent {
+    let numbers = state.run(Lane::Read, |archive, _| archive.statistics()).await?;
+    let overview = state.overview.after(numbers.changes).await;
+    let settings = state.archive.index.settings();
+    let answer = StatsAnswer {
         documents: numbers.documents,
         text_bytes: numbers.text_bytes,
         disk_bytes: numbers.disk_bytes,
@@ -62,8 +63,8 @@ pub(crate) async fn stats(At(state): At<SharedState>) -> Result<Response, Proble
         text_kept: settings.texts == Texts::Kept,
         sequence: numbers.changes,
         version: env!("CARGO_PKG_VERSION"),
-        similarities: seen.as_ref().map(|seen| seen.similarities.clone()),
-        added_by_month: seen.map(|seen| seen.added_by_month.clone()),
+        similarities: overview.as_ref().map(|overview| overview.similarities.clone()),
+        added_by_month: overview.map(|overview| overview.added_by_month.clone()),
     };
-    sent(StatusCode::OK, &answer)
+    json_answer(StatusCode::OK, &answer)
 }

@@ -1,4 +1,4 @@
-// `/archive`: the documents, with search.
+// `/archive`: the list of documents, with a search.
 
 import { archiveHref, documentHref } from '../addresses.js';
 import { documents } from '../api.js';
@@ -13,9 +13,9 @@ import { cell, table } from '../table.js';
 /** @typedef {import('../types.js').Listed} Listed */
 /** @typedef {import('../types.js').Listing} Listing */
 
-/** Documents of a page. */
+/** Maximum number of documents per page. */
 const LIMIT = 50;
-/** Milliseconds after the last key before a search is made. */
+/** Milliseconds between the last key and the search. */
 const PAUSE_MS = 250;
 
 const CHARACTERS = { title: 'Characters', isNumber: true };
@@ -38,7 +38,7 @@ export async function archive({ url, signal }) {
   let pause;
   const search = async () => {
     clearTimeout(pause);
-    // The server need not go on with a search that a later one takes the place of.
+    // The server stops a search when its request is aborted, and a newer search replaces this one.
     latest.abort();
     latest = new AbortController();
     const mine = AbortSignal.any([latest.signal, signal]);
@@ -70,7 +70,8 @@ export async function archive({ url, signal }) {
 }
 
 /**
- * A page of what is searched for. In a large archive the server looks through some of it at a time.
+ * A page of the documents that match a search. In a large archive, the server reads a part of it per request and may return an
+ * empty page, so this goes on until a page has documents.
  *
  * @param {string} search
  * @param {string | null} after

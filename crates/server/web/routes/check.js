@@ -1,4 +1,4 @@
-// `/`: a text or files to check against the archive.
+// `/`: the form that checks a text or files against the archive.
 
 import { health } from '../api.js';
 import { CheckForm } from '../check-form.js';

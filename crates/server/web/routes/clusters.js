@@ -1,5 +1,5 @@
-// `/clusters`: documents of the archive that belong together. Finding them is a job of the server; `job` in the address
-// names it, so that a reload goes on waiting.
+// `/clusters`: the clusters of the archive. A job of the server finds them. The address has the id of the job, so that a page that is
+// loaded again goes on waiting.
 
 import { clusters as begin, job as ask } from '../api.js';
 import { clusterList } from '../cluster-list.js';
@@ -12,8 +12,10 @@ import { go } from '../router.js';
 /** @typedef {import('../types.js').Clusters} Clusters */
 /** @typedef {import('../types.js').Job<Clusters>} ClusterJob */
 
-/** Milliseconds between two looks at a job, at first and at most. */
-const [SOON_MS, LATER_MS] = [200, 2000];
+/** First pause between two requests for a job, in milliseconds. The pause doubles each time. */
+const FIRST_PAUSE_MS = 200;
+/** Longest pause between two requests for a job, in milliseconds. */
+const LONGEST_PAUSE_MS = 2000;
 
 /** @param {Visit} visit */
 export async function clusters({ url, signal }) {
@@ -65,7 +67,7 @@ function form(threshold, outcome, signal) {
     submit.disabled = true;
     try {
       const { job } = await begin(slider.valueAsNumber);
-      // Whoever went elsewhere meanwhile stays there.
+      // A person who has gone to another view meanwhile stays there.
       if (!signal.aborted) go(`/clusters?${new URLSearchParams({ job })}`);
     } catch (error) {
       outcome.replaceChildren(problemNotice(problemOf(error)));
@@ -76,7 +78,7 @@ function form(threshold, outcome, signal) {
 }
 
 /**
- * Shows how far a job is until it ends.
+ * Shows the progress of a job until it ends, then its result.
  *
  * @param {ClusterJob} job
  * @param {HTMLElement} outcome
@@ -88,9 +90,9 @@ async function follow(job, outcome, signal) {
   outcome.replaceChildren(h('div', { class: 'progress' }, bar, words));
   try {
     for (
-      let pause = SOON_MS;
+      let pause = FIRST_PAUSE_MS;
       job.state === 'queued' || job.state === 'running';
-      pause = Math.min(2 * pause, LATER_MS)
+      pause = Math.min(2 * pause, LONGEST_PAUSE_MS)
     ) {
       if (job.total > 0) {
         bar.max = job.total;
@@ -113,7 +115,7 @@ function result({ clusters: list, further, documents, threshold, recall_at_thres
   const all = `${counted(list.length + further, 'cluster')} of ${counted(documents, 'document')} with a similarity of ${percent(threshold)} or more`;
   const summary = further > 0 ? `The ${count(list.length)} largest of ${all}` : all;
   announce(summary);
-  // Pairs that were not compared leave no trace in the list, so their share is stated.
+  // The list cannot show pairs that were not compared, so their share is stated.
   const missed = h(
     'p',
     { class: 'soft facts' },

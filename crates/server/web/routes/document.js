@@ -1,8 +1,8 @@
-// `/document/{id}`: a document, and what resembles it.
+// `/document/{id}`: a document, with the documents that are similar to it.
 
 import { pairHref } from '../addresses.js';
 import { similar, wholeDocument } from '../api.js';
-import { h, name } from '../dom.js';
+import { description, h, name } from '../dom.js';
 import { count, day } from '../format.js';
 import { matchesView } from '../matches.js';
 import { metadataTerms } from '../metadata.js';
@@ -11,17 +11,15 @@ import { TextView } from '../text-view.js';
 
 /** @typedef {import('../router.js').Visit} Visit */
 
-/** Those of a check whose options nobody changed. */
+/** The default thresholds of a check. */
 const THRESHOLDS = { threshold: 0.5, containment: 0.3 };
 
 /** @param {Visit} visit */
 export async function documentPage({ parts: [id], signal }) {
-  // A text may be too long to be checked; the rest is shown all the same.
-  const resembling = similar(id, THRESHOLDS, signal).catch(problemOf);
-  const [document, answer] = await Promise.all([wholeDocument(id, signal), resembling]);
+  // The server refuses to check a text over its limit. The rest of the page is shown all the same.
+  const matches = similar(id, THRESHOLDS, signal).catch(problemOf);
+  const [document, answer] = await Promise.all([wholeDocument(id, signal), matches]);
   const text = document.text === null ? null : new TextView(document.text, document.marks);
-  const fact = (/** @type {string} */ term, /** @type {import('../dom.js').Child} */ value) =>
-    h('div', {}, h('dt', {}, term), h('dd', {}, value));
   return {
     title: document.title || id,
     body: [
@@ -30,9 +28,9 @@ export async function documentPage({ parts: [id], signal }) {
       h(
         'dl',
         { class: 'terms' },
-        document.title && fact('Id', name(id)),
-        fact('Added', h('time', { datetime: document.added }, day(document.added))),
-        fact('Characters', count(document.characters)),
+        document.title && description('Id', name(id)),
+        description('Added', h('time', { datetime: document.added }, day(document.added))),
+        description('Characters', count(document.characters)),
         metadataTerms(document.metadata),
       ),
       h(

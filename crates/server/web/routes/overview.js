@@ -1,7 +1,7 @@
 // `/overview`: the archive in numbers.
 
 import { stats } from '../api.js';
-import { h } from '../dom.js';
+import { description, h } from '../dom.js';
 import { bytes, count, counted } from '../format.js';
 import { histogram } from '../histogram.js';
 import { unitOf } from '../language.js';
@@ -10,7 +10,7 @@ import { barCell, table } from '../table.js';
 /** @typedef {import('../router.js').Visit} Visit */
 /** @typedef {import('../types.js').Stats} Stats */
 
-/** Months that are shown, the last ones. */
+/** Number of months that are shown, up to the last one. */
 const MONTHS = 24;
 
 const DOCUMENTS = { title: 'Documents', isNumber: true };
@@ -18,8 +18,6 @@ const DOCUMENTS = { title: 'Documents', isNumber: true };
 /** @param {Visit} visit */
 export async function overview({ signal }) {
   const archive = await stats(signal);
-  const figure = (/** @type {string} */ term, /** @type {string} */ value) =>
-    h('div', {}, h('dt', {}, term), h('dd', {}, value));
   return {
     title: 'Overview',
     body: [
@@ -27,10 +25,10 @@ export async function overview({ signal }) {
       h(
         'dl',
         { class: 'figures' },
-        figure('Documents', count(archive.documents)),
-        figure('Text', bytes(archive.text_bytes)),
-        figure('Space on disk', bytes(archive.disk_bytes)),
-        figure('Shortest shared passage that is always found', counted(archive.passage, unitOf(archive.spec, null))),
+        description('Documents', count(archive.documents)),
+        description('Text', bytes(archive.text_bytes)),
+        description('Space on disk', bytes(archive.disk_bytes)),
+        description('Shortest shared passage that is always found', counted(archive.passage, unitOf(archive.spec, null))),
       ),
       h('section', {}, h('h2', {}, 'How similar the documents are'), similarities(archive)),
       archive.added_by_month && archive.added_by_month.length > 0 && months(archive.added_by_month.slice(-MONTHS)),
@@ -41,11 +39,11 @@ export async function overview({ signal }) {
         h(
           'dl',
           { class: 'terms' },
-          figure('Texts of the documents', archive.text_kept ? 'kept' : 'not kept'),
-          figure('Changes so far', count(archive.sequence)),
-          figure('Version of the server', archive.version),
-          figure('Settings of the archive (spec)', archive.spec),
-          figure('Bands × rows', `${count(archive.bands)} × ${count(archive.rows)}`),
+          description('Texts of the documents', archive.text_kept ? 'kept' : 'not kept'),
+          description('Changes so far', count(archive.sequence)),
+          description('Version of the server', archive.version),
+          description('Settings of the archive (spec)', archive.spec),
+          description('Bands × rows', `${count(archive.bands)} × ${count(archive.rows)}`),
         ),
       ),
     ],
@@ -57,7 +55,7 @@ function similarities({ similarities: sampled }) {
   if (!sampled || sampled.buckets.length === 0) return h('p', { class: 'empty' }, 'The archive has no two documents to compare yet.');
   const { buckets } = sampled;
   const [least, step] = [buckets[0].from, buckets[0].to - buckets[0].from];
-  // In most archives, nearly all documents are hardly similar to any other: on an even scale the others would not be seen.
+  // In most archives, nearly all documents are dissimilar to all others. On a linear scale, the bars of similar ones would be invisible.
   const caption = `Each bar counts documents by their similarity to the most similar other document, in a sample of ${counted(sampled.documents_sampled, 'document')}. The heights of the bars are logarithmic.`;
   const bars = buckets.map(({ from, to, documents }) => ({ from, to, count: documents }));
   return h(
@@ -67,7 +65,7 @@ function similarities({ similarities: sampled }) {
       label: 'Minimum similarity',
       logarithmic: true,
       value: least + step * Math.floor(buckets.length / 2),
-      // Within a bar nothing is known, so the slider goes from bar to bar.
+      // The counts within a bar are not known, so the slider goes from bar to bar.
       step,
       most: buckets[buckets.length - 1].from,
       counts: (threshold) => {

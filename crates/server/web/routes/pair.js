@@ -1,12 +1,12 @@
-// `/pair`: two documents side by side, with the passages they share.
+// `/pair`: two documents side by side, with their shared passages.
 //
-// `left` and `right` are ids; `checked` in place of `left` is the number of a text that was checked. Such a pair shows
-// what the check found, by its options. The answer of a check has the longest passages only; the others are loaded here.
+// The parameters `left` and `right` are ids. `checked` instead of `left` is the number of a text of the last check. Such a pair
+// shows the match of the check, by its options. The answer of a check has only the longest passages, so the others are loaded here.
 
 import { documentHref, resultHref } from '../addresses.js';
 import { pair as ask, wholeDocument } from '../api.js';
 import { lastChecks, titleOf } from '../checks.js';
-import { h, name, shortName } from '../dom.js';
+import { description, h, name, shortName } from '../dom.js';
 import { count, counted, percent } from '../format.js';
 import { compareView } from '../compare.js';
 import { unitOf } from '../language.js';
@@ -50,7 +50,7 @@ export async function pair({ url, signal }) {
   const list = h('div');
   const shown = async () => {
     await compare.drawn();
-    // Below the texts, and so after them: the first layout has less to do.
+    // The table is below the texts. It is added after them, because the first layout is faster without it.
     if (!signal.aborted && found.passages.length > 0) list.append(passageTable(passages));
   };
   return { ...view, body: [...body, compare.element, list], shown };
@@ -98,7 +98,7 @@ async function pairOfCheck(number, id, signal) {
     similarity: match.similarity,
     containment_of_left: match.containment_of_query,
     containment_of_right: match.containment_of_document,
-    // Without texts a passage has no place in the document, and nothing is laid side by side.
+    // If the archive keeps no texts, a passage has no place in the document, and no texts are shown side by side.
     passages: match.passages.flatMap((passage) =>
       passage.document === null ? [] : [{ ...passage, left: passage.query, right: passage.document }],
     ),
@@ -132,16 +132,16 @@ function sideHeader(side, place) {
 }
 
 /**
- * How much the two share. The first figure leads.
+ * The similarity of the two documents in figures. The first figure is the most prominent.
  *
  * @param {Pair} found
- * @param {string[]} called what the left and the right one are called
+ * @param {string[]} called the names of the left and the right document in sentences
  */
 function verdict({ similarity, containment_of_left, containment_of_right, passages, further_passages = 0 }, called) {
   const moved = passages.filter((passage) => passage.moved).length;
   const all = counted(passages.length + further_passages, 'passage');
   const figure = (/** @type {number} */ value, /** @type {string} */ words) =>
-    h('div', {}, h('dt', {}, words), h('dd', {}, percent(value)));
+    description(words, percent(value));
   return h(
     'div',
     { class: 'verdict' },

@@ -1,4 +1,4 @@
-// `/check`: what the last check found.
+// `/check`: the result of the last check.
 
 import { checkedPairHref, resultHref } from '../addresses.js';
 import { lastChecks, titleOf } from '../checks.js';

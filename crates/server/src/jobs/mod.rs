@@ -1,5 +1,8 @@
-//! Work that takes longer than a request may: it is queued, one job of each kind runs at a time, and what came of it can be
-//! asked for for a while.
+//! Jobs: work that takes longer than a request may. Jobs are queued, one job of each kind runs at a time, and the server keeps
+//! their results for an hour.
+
+mod add;
+mod clusters;
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -14,20 +17,18 @@ use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 use utoipa::ToSchema;
 
-use crate::adding::AddedSent;
+use crate::archive::{AddedAnswer, Archive, ClustersAnswer};
 use crate::problem::{Problem, ProblemKind};
-use crate::routes::clusters::ClustersSent;
 use crate::shutdown::Until;
-use crate::state::{ServerState, SharedState};
 
-/// How long the result of a job is kept,
+/// Time for which the result of a job is kept.
 const KEPT: Duration = Duration::from_hours(1);
-/// of how many jobs,
-const MOST_KEPT: usize = 64;
-/// and bytes of all of them.
-const MOST_BYTES: usize = 64 << 20;
-/// Jobs that look for clusters, running or waiting: whoever may look can ask for them.
-const MOST_CLUSTERS: u32 = 2;
+/// Maximum number of ended jobs that are kept.
+const KEPT_JOBS: usize = 64;
+/// Maximum number of bytes of all results that are kept.
+const KEPT_BYTES: usize = 64 << 20;
+/// Maximum number of jobs that find clusters, running or waiting. It is small, because a token to read is enough to start them.
+const CLUSTER_JOBS: u32 = 2;
 
 /// State of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
@@ -53,10 +54,20 @@ pub(crate) enum JobKind {
     Clusters,
 }
 
+impl JobKind {
+    /// The name of the kind in JSON and in metrics.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Clusters => "clusters",
+        }
+    }
+}
+
 /// State, progress and result of a job.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Job)]
-pub(crate) struct JobSent {
+pub(crate) struct JobAnswer {
     /// Id of the job.
     id: String,
     /// Kind of the job.
@@ -80,12 +91,12 @@ pub(crate) struct JobSent {
 #[expect(dead_code, reason = "it is only described")]
 pub(crate) enum JobResult {
     /// Result of a job of the kind `add`.
-    Added(AddedSent),
+    Added(AddedAnswer),
     /// Result of a job of the kind `clusters`.
-    Clusters(ClustersSent),
+    Clusters(ClustersAnswer),
 }
 
-/// A result that was written once, for as many as ask for it.
+/// The JSON of a result. It is written once, because many requests may ask for it.
 #[derive(Debug, Clone)]
 pub(crate) struct SerializedResult(Arc<RawValue>);
 
@@ -95,7 +106,7 @@ impl Serialize for SerializedResult {
     }
 }
 
-/// What work came to: a result, an error, or both where it failed midway.
+/// The result of a job, its error, or both if it failed midway.
 pub(crate) struct WorkResult<T> {
     pub(crate) result: Option<T>,
     pub(crate) error: Option<Problem>,
@@ -110,22 +121,22 @@ impl<T> From<Result<T, Problem>> for WorkResult<T> {
     }
 }
 
-/// What came of a job, and when.
+/// The end of a job.
 #[derive(Debug)]
 struct JobOutcome {
-    at: Instant,
+    ended: Instant,
     result: Option<SerializedResult>,
     error: Option<Problem>,
 }
 
 impl JobOutcome {
-    fn new(ended: WorkResult<impl Serialize>) -> Self {
-        let result = ended.result.map(|result| serde_json::value::to_raw_value(&result)).transpose();
+    fn new(work: WorkResult<impl Serialize>) -> Self {
+        let result = work.result.map(|result| serde_json::value::to_raw_value(&result)).transpose();
         let (result, unwritten) = match result {
             Ok(result) => (result.map(|result| SerializedResult(result.into())), None),
             Err(error) => (None, Some(Problem::new(ProblemKind::Internal, error.to_string()))),
         };
-        Self { at: Instant::now(), result, error: ended.error.or(unwritten) }
+        Self { ended: Instant::now(), result, error: work.error.or(unwritten) }
     }
 
     fn size_bytes(&self) -> usize {
@@ -133,15 +144,21 @@ impl JobOutcome {
     }
 }
 
-/// What two jobs have in common that come to the same: the change of the archive that they look at, and what they are asked.
-pub(crate) type Same = (u64, u64);
+/// The input of a job whose result depends on nothing else. A second job with the same key would only repeat the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct JobKey {
+    /// Number of changes of the archive so far.
+    changes: u64,
+    /// Bits of the threshold.
+    threshold: u64,
+}
 
-/// A job.
+/// A job that waits, runs or has ended.
 #[derive(Debug)]
-pub(crate) struct Job {
+struct Job {
     id: String,
     kind: JobKind,
-    same: Option<Same>,
+    key: Option<JobKey>,
     running: AtomicU64,
     stage: Mutex<Option<Stage>>,
     done: AtomicU64,
@@ -166,8 +183,8 @@ impl Observer for Job {
 }
 
 impl Job {
-    /// `done` of `total` steps are done.
-    pub(crate) fn set_progress(&self, done: u64, total: u64) {
+    /// Sets the number of steps that are done, and of all steps.
+    fn set_progress(&self, done: u64, total: u64) {
         self.done.store(done, Ordering::Relaxed);
         self.total.store(total, Ordering::Relaxed);
     }
@@ -176,11 +193,8 @@ impl Job {
         self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn id(&self) -> &str {
-        &self.id
-    }
-
-    fn sent(&self) -> JobSent {
+    /// The job as the API describes it.
+    fn answer(&self) -> JobAnswer {
         let outcome = self.outcome();
         let state = match outcome.as_ref() {
             None if self.running.load(Ordering::Relaxed) == 0 => JobState::Queued,
@@ -193,52 +207,56 @@ impl Job {
         let [done, total] = [&self.done, &self.total].map(|steps| steps.load(Ordering::Relaxed));
         let stage = *self.stage.lock().unwrap_or_else(PoisonError::into_inner);
         let progress = Progress::new(stage, done, total);
-        JobSent { id: self.id.clone(), kind: self.kind, state, progress, result, error }
+        JobAnswer { id: self.id.clone(), kind: self.kind, state, progress, result, error }
     }
 }
 
 /// Places for jobs of one kind.
 #[derive(Debug)]
 struct JobSlots {
-    /// For those that run or wait.
+    /// Places for jobs that run or wait.
     free: Arc<Semaphore>,
-    most: u32,
-    /// Whose turn it is.
-    turn: Arc<Semaphore>,
+    /// Number of these places.
+    count: u32,
+    /// The place of the job that runs.
+    running: Arc<Semaphore>,
 }
 
 impl JobSlots {
-    fn new(most: u32) -> Self {
-        Self { free: Arc::new(Semaphore::new(most as usize)), most, turn: Arc::new(Semaphore::new(1)) }
+    fn new(count: u32) -> Self {
+        Self { free: Arc::new(Semaphore::new(count as usize)), count, running: Arc::new(Semaphore::new(1)) }
     }
 
     fn taken(&self) -> usize {
-        self.most as usize - self.free.available_permits()
+        self.count as usize - self.free.available_permits()
     }
 }
 
 /// The jobs of a server.
-#[derive(Debug)]
 pub(crate) struct Jobs {
+    archive: Arc<Archive>,
     list: Mutex<VecDeque<Arc<Job>>>,
     adding: JobSlots,
     clusters: JobSlots,
-    names: RandomState,
-    made: AtomicU64,
+    id_hasher: RandomState,
+    /// Number of jobs so far.
+    begun: AtomicU64,
 }
 
 impl Jobs {
-    pub(crate) fn new(most: usize) -> Self {
-        let most = u32::try_from(most).unwrap_or(u32::MAX).clamp(1, 1 << 20);
+    pub(crate) fn new(archive: Arc<Archive>) -> Self {
+        let most = u32::try_from(archive.limits.jobs).unwrap_or(u32::MAX).clamp(1, 1 << 20);
         Self {
+            archive,
             list: Mutex::default(),
             adding: JobSlots::new(most),
-            clusters: JobSlots::new(most.min(MOST_CLUSTERS)),
-            names: RandomState::new(),
-            made: AtomicU64::new(0),
+            clusters: JobSlots::new(most.min(CLUSTER_JOBS)),
+            id_hasher: RandomState::new(),
+            begun: AtomicU64::new(0),
         }
     }
 
+    /// Locks the list of jobs, and forgets the oldest ended ones if they are too old, too many or too large.
     fn list(&self) -> MutexGuard<'_, VecDeque<Arc<Job>>> {
         let mut jobs = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut ended, mut bytes) = (0, 0);
@@ -248,10 +266,12 @@ impl Jobs {
                 bytes += outcome.size_bytes();
             }
         }
-        // The oldest come first. The last to end is kept, whatever its size: somebody waits for it.
+        // The list begins with the oldest job. The last result is kept even if it is too large, because a client waits for it.
         jobs.retain(|job| match job.outcome().as_ref() {
             Some(outcome)
-                if outcome.at.elapsed() > KEPT || ended > MOST_KEPT || (bytes > MOST_BYTES && ended > 1) =>
+                if outcome.ended.elapsed() > KEPT
+                    || ended > KEPT_JOBS
+                    || (bytes > KEPT_BYTES && ended > 1) =>
             {
                 ended -= 1;
                 bytes -= outcome.size_bytes();
@@ -262,67 +282,68 @@ impl Jobs {
         jobs
     }
 
-    /// The job with this id.
-    pub(crate) fn get(&self, id: &str) -> Option<JobSent> {
-        self.list().iter().find(|job| job.id == id).map(|job| job.sent())
+    /// Returns the job with this id.
+    pub(crate) fn get(&self, id: &str) -> Option<JobAnswer> {
+        self.list().iter().find(|job| job.id == id).map(|job| job.answer())
     }
 
-    /// How many jobs run or wait.
+    /// Number of jobs that run or wait.
     pub(crate) fn under_way(&self) -> usize {
         self.adding.taken() + self.clusters.taken()
     }
 
     /// Waits until no job runs or waits.
     pub(crate) async fn ended(&self) {
-        // The permits are given back at once; it fails only if they are closed, which nobody does.
-        for places in [&self.adding, &self.clusters] {
-            let _ = places.free.acquire_many(places.most).await;
+        for slots in [&self.adding, &self.clusters] {
+            // It fails only if the semaphore is closed, and no code closes it. The permits are released at once.
+            let _ = slots.free.acquire_many(slots.count).await;
         }
     }
 
-    /// Queues work and returns the id of its job, or that of one which comes to the same. It is told by `until` when to stop
-    /// early.
-    pub(crate) fn begin<T: Serialize, E: Into<WorkResult<T>>>(
-        state: &SharedState,
+    /// Queues a job and returns its id. If a job with the same key exists and has not failed, returns the id of that job instead.
+    /// `until` stops the job early.
+    fn begin<T: Serialize, E: Into<WorkResult<T>>>(
+        &self,
         kind: JobKind,
-        same: Option<Same>,
+        key: Option<JobKey>,
         until: Until,
-        work: impl FnOnce(&ServerState, &Job) -> E + Send + 'static,
+        work: impl FnOnce(&Archive, &Job) -> E + Send + 'static,
     ) -> Result<String, Problem> {
-        let jobs = &state.jobs;
-        let mut list = jobs.list();
-        let comes_to_it = |job: &&Arc<Job>| {
+        let mut list = self.list();
+        let gives_same_result = |job: &&Arc<Job>| {
             let failed = job.outcome().as_ref().is_some_and(|outcome| outcome.error.is_some());
-            same.is_some() && job.same == same && job.kind == kind && !failed
+            key.is_some() && job.key == key && job.kind == kind && !failed
         };
-        if let Some(job) = list.iter().find(comes_to_it) {
+        if let Some(job) = list.iter().find(gives_same_result) {
             return Ok(job.id.clone());
         }
-        let places = match kind {
-            JobKind::Add => &jobs.adding,
-            JobKind::Clusters => &jobs.clusters,
+        let slots = match kind {
+            JobKind::Add => &self.adding,
+            JobKind::Clusters => &self.clusters,
         };
-        let place = Arc::clone(&places.free).try_acquire_owned();
-        let place = place.map_err(|_| Problem::from(ProblemKind::TooManyJobs).retry_after(5))?;
-        let number = jobs.made.fetch_add(1, Ordering::Relaxed);
-        // An id that another run of the server had must not be that of another job: pages are reloaded.
-        let id = format!("{:016x}", jobs.names.hash_one(number));
+        let slot = Arc::clone(&slots.free).try_acquire_owned();
+        let slot = slot.map_err(|_| Problem::from(ProblemKind::TooManyJobs).retry_after(5))?;
+        let number = self.begun.fetch_add(1, Ordering::Relaxed);
+        // A page that is reloaded after a restart of the server must not find another job under its id, so ids are random.
+        let id = format!("{:016x}", self.id_hasher.hash_one(number));
         let [running, done, total] = [0, 0, 0].map(AtomicU64::new);
         let (stage, outcome) = (Mutex::default(), Mutex::default());
-        let job = Arc::new(Job { id: id.clone(), kind, same, running, stage, done, total, outcome, until });
+        let job = Arc::new(Job { id: id.clone(), kind, key, running, stage, done, total, outcome, until });
         list.push_back(Arc::clone(&job));
-        let (turn, state) = (Arc::clone(&places.turn), Arc::clone(state));
+        let (turn, archive) = (Arc::clone(&slots.running), Arc::clone(&self.archive));
         tokio::spawn(async move {
             let turn = turn.acquire_owned().await;
             job.running.store(1, Ordering::Relaxed);
-            let (theirs, at) = (Arc::clone(&job), Arc::clone(&state));
-            let worked = tokio::task::spawn_blocking(move || JobOutcome::new(work(&at, &theirs).into()));
-            let outcome = worked
-                .await
-                .unwrap_or_else(|panic| JobOutcome::new(WorkResult::<()>::from(Err(state.broken(&panic)))));
-            state.metrics.job_ended(kind, outcome.error.is_none());
+            let (job_of_thread, archive_of_thread) = (Arc::clone(&job), Arc::clone(&archive));
+            let thread = tokio::task::spawn_blocking(move || {
+                JobOutcome::new(work(&archive_of_thread, &job_of_thread).into())
+            });
+            let outcome = thread.await.unwrap_or_else(|panic| {
+                JobOutcome::new(WorkResult::<()>::from(Err(archive.panicked(&panic))))
+            });
+            archive.metrics.job_ended(kind.name(), outcome.error.is_none());
             *job.outcome() = Some(outcome);
-            drop((turn, place));
+            drop((turn, slot));
         });
         Ok(id)
     }
@@ -331,20 +352,25 @@ impl Jobs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::archive::tests::empty_archive;
     use crate::shutdown::Phase;
-    use crate::state::tests::state;
 
     fn begin<T: Serialize>(
-        state: &SharedState,
+        jobs: &Jobs,
         kind: JobKind,
         work: impl FnOnce() -> WorkResult<T> + Send + 'static,
     ) -> Result<String, Problem> {
-        Jobs::begin(state, kind, None, state.end.until(Phase::Over), move |_, _| work())
+        jobs.begin(kind, None, jobs.archive.shutdown.until(Phase::Over), move |_, _| work())
+    }
+
+    fn jobs() -> (tempfile::TempDir, Jobs) {
+        let (folder, archive) = empty_archive();
+        (folder, Jobs::new(archive))
     }
 
     #[test]
     fn clusters_keep_nobody_from_adding() {
-        let (_folder, state) = state();
+        let (_folder, jobs) = jobs();
         let runtime = tokio::runtime::Runtime::new().unwrap();
         runtime.block_on(async {
             let (end, never) = std::sync::mpsc::channel::<()>();
@@ -352,29 +378,29 @@ mod tests {
                 let _ = never.recv();
                 WorkResult::<()>::from(Err(ProblemKind::Internal.into()))
             };
-            begin(&state, JobKind::Clusters, waits).unwrap();
-            begin(&state, JobKind::Clusters, || WorkResult::from(Ok(()))).unwrap();
-            let refused = begin(&state, JobKind::Clusters, || WorkResult::from(Ok(()))).unwrap_err();
+            begin(&jobs, JobKind::Clusters, waits).unwrap();
+            begin(&jobs, JobKind::Clusters, || WorkResult::from(Ok(()))).unwrap();
+            let refused = begin(&jobs, JobKind::Clusters, || WorkResult::from(Ok(()))).unwrap_err();
             assert_eq!(refused.code, "too_many_jobs");
-            let added = begin(&state, JobKind::Add, || WorkResult::from(Ok(7))).unwrap();
+            let added = begin(&jobs, JobKind::Add, || WorkResult::from(Ok(7))).unwrap();
             let begun = Instant::now();
-            while state.jobs.get(&added).unwrap().state != JobState::Done {
+            while jobs.get(&added).unwrap().state != JobState::Done {
                 assert!(begun.elapsed() < Duration::from_mins(1));
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
             drop(end);
-            state.jobs.ended().await;
+            jobs.ended().await;
         });
     }
 
     #[test]
     fn a_job_that_failed_midway_has_a_result_and_an_error() {
-        let (_folder, state) = state();
+        let (_folder, jobs) = jobs();
         tokio::runtime::Runtime::new().unwrap().block_on(async {
             let midway = || WorkResult { result: Some(3), error: Some(ProblemKind::Stopping.into()) };
-            let id = begin(&state, JobKind::Add, midway).unwrap();
-            state.jobs.ended().await;
-            let job = serde_json::to_value(state.jobs.get(&id).unwrap()).unwrap();
+            let id = begin(&jobs, JobKind::Add, midway).unwrap();
+            jobs.ended().await;
+            let job = serde_json::to_value(jobs.get(&id).unwrap()).unwrap();
             assert_eq!((&job["state"], &job["result"]), (&"failed".into(), &3.into()));
             assert_eq!(job["error"]["code"], "stopping");
         });
@@ -382,16 +408,16 @@ mod tests {
 
     #[test]
     fn results_are_kept_up_to_a_size() {
-        let (_folder, state) = state();
+        let (_folder, jobs) = jobs();
         tokio::runtime::Runtime::new().unwrap().block_on(async {
             let mut ids = vec![];
             for _ in 0..2 {
-                let long = || WorkResult::from(Ok("a".repeat(MOST_BYTES * 2 / 3)));
-                ids.push(begin(&state, JobKind::Add, long).unwrap());
-                state.jobs.ended().await;
+                let long = || WorkResult::from(Ok("a".repeat(KEPT_BYTES * 2 / 3)));
+                ids.push(begin(&jobs, JobKind::Add, long).unwrap());
+                jobs.ended().await;
             }
-            assert!(state.jobs.get(&ids[0]).is_none());
-            assert!(state.jobs.get(&ids[1]).is_some());
+            assert!(jobs.get(&ids[0]).is_none());
+            assert!(jobs.get(&ids[1]).is_some());
         });
     }
 }

@@ -1,8 +1,8 @@
-//! Days, as people write them. Time itself is counted in seconds since 1970.
+//! Months, by which the overview counts documents.
 
 use minwise::calendar::Date;
 
-/// The month of a day since 1970-01-01, as `2026-03`.
+/// The month of a day, which is counted from 1970-01-01, in the form `2026-03`.
 pub(crate) fn month(day: u64) -> String {
     let date = Date::from_days(day.cast_signed());
     format!("{:04}-{:02}", date.year(), date.month())

@@ -1,28 +1,32 @@
-//! Adding documents: what each of them becomes, and what has to be said of it.
+//! Adding documents in batches, with a list of those that were added, replaced and rejected.
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use minwise_corpus::{ExtractLimits as FileLimits, RejectLine};
+use minwise_corpus::{ExtractLimits, RejectLine};
 use minwise_index::{Index, NewDocument};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::Archive;
+use crate::files::{self, AboutNamed, UploadedFile};
 use crate::problem::Problem;
-use crate::state::{ServerState, now};
-use crate::uploads::{self, AboutNamed, UploadedFile};
 
-/// Documents, and bytes of their texts, that are added at a time. What was added stays, whatever becomes of the rest.
+/// Maximum number of documents per batch. A batch is one change of the index, so a failure later keeps the batches before it.
 const BATCH_DOCUMENTS: usize = 500;
+/// Bytes of text that end a batch.
 pub(crate) const BATCH_BYTES: usize = 8 << 20;
 
-/// Ids, and documents that were rejected, that are told.
-const MOST_TOLD: usize = 10_000;
+/// Maximum length of each list of an answer.
+const LISTED: usize = 10_000;
 
-/// Codes of rejects that are no files: those of ids.
+/// Code of a reject whose id no document can have.
 const BAD_ID: &str = "bad_id";
+/// Code of a reject whose id a later document of the request has.
 const REPEATED_ID: &str = "repeated_ids";
 
-/// Something to be added.
+/// A document or a file to add.
 #[derive(Debug)]
 pub(crate) enum Item {
     Document(NewDocument),
@@ -42,7 +46,7 @@ impl Item {
 /// Result of adding documents. Each list has up to 10 000 entries; `counts` has the numbers of all.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[schema(as = Added)]
-pub(crate) struct AddedSent {
+pub(crate) struct AddedAnswer {
     /// Ids of documents that are new in the archive.
     added: Vec<String>,
     /// Ids of documents that replaced an archived document.
@@ -71,65 +75,65 @@ impl AddedCounts {
     }
 }
 
-/// Counts something, and tells it if not too many were told before.
-fn tell<T>(list: &mut Vec<T>, count: &mut usize, one: T) {
+/// Counts an entry, and appends it to the list if the list is not full.
+fn push_counted<T>(list: &mut Vec<T>, count: &mut usize, entry: T) {
     *count += 1;
-    if list.len() < MOST_TOLD {
-        list.push(one);
+    if list.len() < LISTED {
+        list.push(entry);
     }
 }
 
-impl AddedSent {
+impl AddedAnswer {
     fn reject(&mut self, rejected: RejectLine) {
-        tell(&mut self.rejected, &mut self.counts.rejected, rejected);
+        push_counted(&mut self.rejected, &mut self.counts.rejected, rejected);
     }
 }
 
-/// Why no document can have an id. Browsers resolve the segments `.` and `..` of an address, in whatever way they are encoded, so
-/// that such a document could not be asked for.
-pub(crate) fn check_id(id: &str) -> Result<(), String> {
+/// Returns an error with the reason if no document can have this id.
+// Browsers resolve the segments `.` and `..` of an address even if they are percent-encoded, so no page could ask for such a document.
+pub(super) fn check_id(id: &str) -> Result<(), String> {
     if id == "." || id == ".." {
         return Err(format!("no document can have the id `{id}`: it could not stand in an address"));
     }
     Index::check_id(id).map_err(|error| error.to_string())
 }
 
-impl ServerState {
-    /// Adds documents, batch by batch. `step` is told how many were looked at, and says whether to go on; `told` has what
-    /// became of them up to the end, or up to the batch that failed.
+impl Archive {
+    /// Adds documents, batch by batch. Before each item, `step` gets the number of items before it, and stops the work by an error.
+    /// Also after an error, `answer` lists all documents of the batches before it.
     pub(crate) fn add(
         &self,
         items: Vec<Item>,
-        limits: &FileLimits,
         threads: usize,
-        told: &mut AddedSent,
+        answer: &mut AddedAnswer,
         mut step: impl FnMut(usize) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
+        let limits = self.file_limits();
         let (mut batch, mut bytes) = (vec![], 0);
         for (done, item) in items.into_iter().enumerate() {
             step(done)?;
-            match self.made(item, limits) {
-                Err(rejected) => told.reject(rejected),
+            match self.document_of(item, &limits) {
+                Err(rejected) => answer.reject(rejected),
                 Ok(document) => {
                     bytes += document.text.len();
                     batch.push(document);
                 }
             }
-            // A small file may hold a long text, so it is texts that are counted.
+            // The bytes of texts count and not those of files, because a small file may decompress to a long text.
             if batch.len() >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
-                self.add_batch(std::mem::take(&mut batch), threads, told)?;
+                self.add_batch(std::mem::take(&mut batch), threads, answer)?;
                 bytes = 0;
             }
         }
-        self.add_batch(batch, threads, told)
+        self.add_batch(batch, threads, answer)
     }
 
-    /// The document that something is.
-    fn made(&self, item: Item, limits: &FileLimits) -> Result<NewDocument, RejectLine> {
+    /// Returns the document of an item; reads the text of a file.
+    fn document_of(&self, item: Item, limits: &ExtractLimits) -> Result<NewDocument, RejectLine> {
         let (document, file) = match item {
             Item::Document(document) => (document, None),
-            Item::File(file, about) => match uploads::document(&file, limits) {
-                Ok(document) => (about.on(document), Some(file.name)),
+            Item::File(file, about) => match files::document(&file, limits) {
+                Ok(document) => (about.apply_to(document), Some(file.name)),
                 Err(refusal) => {
                     self.metrics.refused(refusal.code());
                     let (place, id) = (Some((file.name, 1)), about.into_id());
@@ -145,12 +149,12 @@ impl ServerState {
         }
     }
 
-    /// Adds documents, all of them or none.
+    /// Adds all documents of a batch, or none.
     fn add_batch(
         &self,
         mut documents: Vec<NewDocument>,
         threads: usize,
-        told: &mut AddedSent,
+        answer: &mut AddedAnswer,
     ) -> Result<(), Problem> {
         let last: HashMap<String, usize> =
             documents.iter().enumerate().map(|(at, document)| (document.id.clone(), at)).collect();
@@ -159,72 +163,73 @@ impl ServerState {
             let is_last = at.next() == last.get(&document.id).copied();
             if !is_last {
                 let message = "a later document of this request has the same id".to_owned();
-                told.reject(RejectLine::new(None, Some(document.id.clone()), REPEATED_ID, message));
+                answer.reject(RejectLine::new(None, Some(document.id.clone()), REPEATED_ID, message));
             }
             is_last
         });
         if documents.is_empty() {
             return Ok(());
         }
-        let there = self.write(&documents, threads, Ok)?;
-        for (document, there) in documents.into_iter().zip(there) {
-            if there {
-                tell(&mut told.replaced, &mut told.counts.replaced, document.id);
+        let replaced = self.write(&documents, threads, Ok)?;
+        for (document, is_replaced) in documents.into_iter().zip(replaced) {
+            if is_replaced {
+                push_counted(&mut answer.replaced, &mut answer.counts.replaced, document.id);
             } else {
-                tell(&mut told.added, &mut told.counts.added, document.id);
+                push_counted(&mut answer.added, &mut answer.counts.added, document.id);
             }
         }
         Ok(())
     }
 
-    /// Writes documents with different ids. `then` learns which of them were there before, and sees the archive before anybody
-    /// else can change it.
-    pub(crate) fn write<T>(
+    /// Writes documents with different ids. `then` gets, per document, whether it replaced one, and runs before any other thread
+    /// can change the archive.
+    pub(super) fn write<T>(
         &self,
         documents: &[NewDocument],
         threads: usize,
         then: impl FnOnce(Vec<bool>) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
-        let batch = self.told(self.index.prepare(documents, now(), threads))?;
-        let _changing = self.changing();
-        let there = documents.iter().map(|document| self.index.has(&document.id)).collect();
-        let there = self.told(there)?;
-        self.told(self.index.commit(batch))?;
-        self.upkeep.changed();
+        // Sketches take most of the time and depend on no other document, so they are made before the lock is taken.
+        let batch = self.or_problem(self.index.prepare(documents, unix_time(), threads))?;
+        let _changes = self.lock_changes();
+        let replaced = documents.iter().map(|document| self.index.has(&document.id)).collect();
+        let replaced = self.or_problem(replaced)?;
+        self.or_problem(self.index.commit(batch))?;
+        self.unmerged.fetch_add(1, Ordering::Relaxed);
         self.metrics.added.inc_by(documents.len() as u64);
-        then(there)
+        then(replaced)
     }
+}
+
+/// Seconds since 1970.
+fn unix_time() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 #[cfg(test)]
 mod tests {
-    use minwise_index::IndexSettings;
-
     use super::*;
-    use crate::auth::Access;
-    use crate::limits::ServerLimits;
+    use crate::archive::tests::empty_archive;
     use crate::problem::ProblemKind;
 
     #[test]
-    fn what_was_added_before_it_failed_is_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let index = Index::create(folder.path().join("archive"), &IndexSettings::default()).unwrap();
-        let state = ServerState::new(index, Access::Local, ServerLimits::default(), Box::new(|_| {}));
+    fn the_answer_lists_batches_before_an_error() {
+        let (_folder, archive) = empty_archive();
         let documents =
             (0..2 * BATCH_DOCUMENTS).map(|at| Item::Document(NewDocument::new(at.to_string(), "a")));
-        let mut told = AddedSent::default();
-        let failed = state.add(documents.collect(), &FileLimits::default(), 1, &mut told, |done| {
+        let mut answer = AddedAnswer::default();
+        let failed = archive.add(documents.collect(), 1, &mut answer, |done| {
             if done > BATCH_DOCUMENTS { Err(ProblemKind::Stopping.into()) } else { Ok(()) }
         });
         assert_eq!(failed.unwrap_err().code, "stopping");
-        assert_eq!((told.counts.all(), told.added.len()), (BATCH_DOCUMENTS, BATCH_DOCUMENTS));
-        assert_eq!(state.index.statistics().unwrap().documents, BATCH_DOCUMENTS as u64);
+        assert_eq!((answer.counts.all(), answer.added.len()), (BATCH_DOCUMENTS, BATCH_DOCUMENTS));
+        assert_eq!(archive.index.statistics().unwrap().documents, BATCH_DOCUMENTS as u64);
     }
 
     #[test]
-    fn what_is_told_is_bounded_and_what_is_counted_is_not() {
+    fn lists_are_bounded_and_counts_are_not() {
         let (mut list, mut count) = (vec![], 0);
-        (0..2 * MOST_TOLD).for_each(|one| tell(&mut list, &mut count, one));
-        assert_eq!((list.len(), count), (MOST_TOLD, 2 * MOST_TOLD));
+        (0..2 * LISTED).for_each(|entry| push_counted(&mut list, &mut count, entry));
+        assert_eq!((list.len(), count), (LISTED, 2 * LISTED));
     }
 }

@@ -1,0 +1,79 @@
+//! The documents of the archive: reading, listing, replacing and removing them.
+
+use std::sync::atomic::Ordering;
+
+use minwise_index::{DocumentPage, ErrorKind, Listing, NewDocument, StoredDocument};
+
+use super::Archive;
+use crate::files::{self, UploadedFile};
+use crate::problem::{Problem, ProblemKind};
+
+/// Documents that a search reads for one page. A search that needs more ends its page there, because every page has to come in bounded time.
+const SEARCHED_PER_PAGE: usize = 50_000;
+
+impl Archive {
+    /// Returns the document with this id.
+    pub(crate) fn document(&self, id: &str) -> Result<StoredDocument, Problem> {
+        let missing = || Problem::from(&ErrorKind::NoSuchDocument { id: id.to_owned() }.into());
+        self.or_problem(self.index.get(id))?.ok_or_else(missing)
+    }
+
+    /// Size of the text of a document: bytes or, if the archive keeps no texts, characters.
+    // Callers choose the lane by it and read the document again there, so that those that wait for a lane hold no text.
+    pub(crate) fn text_size(&self, id: &str) -> Result<usize, Problem> {
+        let StoredDocument { entry, text, .. } = self.document(id)?;
+        Ok(text.map_or(usize::try_from(entry.characters).unwrap_or(usize::MAX), |text| text.len()))
+    }
+
+    /// Lists documents, the newest first.
+    pub(crate) fn list(
+        &self,
+        search: &str,
+        after: Option<u32>,
+        limit: usize,
+    ) -> Result<DocumentPage, Problem> {
+        let listing = Listing::new()
+            .search(search)
+            .after(after)
+            .limit(limit)
+            .newest_first(true)
+            .looks(Some(SEARCHED_PER_PAGE));
+        self.or_problem(self.index.list(&listing))
+    }
+
+    /// Adds a document, or replaces the document with its id. Returns the document as it is stored, and whether it replaced one.
+    pub(crate) fn put(&self, document: NewDocument) -> Result<(StoredDocument, bool), Problem> {
+        let id = document.id.clone();
+        super::add::check_id(&id).map_err(|why| Problem::new(ProblemKind::RejectedDocument, why))?;
+        // `write` calls the closure before another thread can remove the document.
+        self.write(&[document], 1, |replaced| Ok((self.document(&id)?, replaced.contains(&true))))
+    }
+
+    /// Removes a document and returns it.
+    pub(crate) fn remove(&self, id: &str) -> Result<StoredDocument, Problem> {
+        let _changes = self.lock_changes();
+        let document = self.document(id)?;
+        self.or_problem(self.index.remove(&[id]))?;
+        self.unmerged.fetch_add(1, Ordering::Relaxed);
+        Ok(document)
+    }
+
+    /// Returns the document that the only file of a form holds.
+    pub(crate) fn read_only_file(&self, files: &[UploadedFile]) -> Result<NewDocument, Problem> {
+        let [file] = files else {
+            return Err(Problem::new(ProblemKind::BadBody, "The form has to have one part `file`."));
+        };
+        files::document(file, &self.file_limits()).map_err(|refusal| {
+            self.metrics.refused(refusal.code());
+            if refusal == minwise_corpus::Refusal::Busy {
+                return Problem::from(ProblemKind::Busy).retry_after(5);
+            }
+            Problem::new(ProblemKind::RejectedDocument, format!("{}: {refusal}", file.name))
+        })
+    }
+
+    /// Limits for reading one file of a client.
+    pub(crate) fn file_limits(&self) -> minwise_corpus::ExtractLimits {
+        files::file_limits(self.limits.body_bytes, self.limits.file_time)
+    }
+}

@@ -1,0 +1,94 @@
+//! Files that clients send: their documents, and the limits for reading them.
+
+use std::time::Duration;
+
+use axum::body::Bytes;
+use minwise_corpus::{ExtractLimits, Extracted, Refusal};
+use minwise_index::{Mark, NewDocument};
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::limits::cores;
+use crate::wire::{self, Metadata, Title};
+
+/// A file of a form. The name is only a name, because no path of a client may be opened.
+#[derive(Debug)]
+pub(crate) struct UploadedFile {
+    pub(crate) name: String,
+    pub(crate) bytes: Bytes,
+}
+
+/// Title and metadata of a file, in place of those that the file states.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct AboutFile {
+    /// Title of the document, up to 64 KiB; without it, the title that the file states.
+    #[schema(value_type = Option<String>)]
+    title: Title,
+    /// Metadata of the document, up to 64 KiB. A field that is not here has the value that the file states.
+    #[schema(value_type = Object)]
+    metadata: Metadata,
+}
+
+impl AboutFile {
+    /// Sets the title and the metadata of a document to those given.
+    pub(crate) fn apply_to(self, mut document: NewDocument) -> NewDocument {
+        document.title = self.title.0.or(document.title);
+        document.metadata.extend(self.metadata.0);
+        document
+    }
+}
+
+/// Id, title and metadata of one of several files, in place of those that the file states.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct AboutNamed {
+    /// Id of the document; without it, the name of the file.
+    id: Option<String>,
+    /// Title of the document, up to 64 KiB; without it, the title that the file states.
+    #[schema(value_type = Option<String>)]
+    title: Title,
+    /// Metadata of the document, up to 64 KiB. A field that is not here has the value that the file states.
+    #[schema(value_type = Object)]
+    metadata: Metadata,
+}
+
+impl AboutNamed {
+    /// Returns the id, if one is given.
+    pub(crate) fn into_id(self) -> Option<String> {
+        self.id
+    }
+
+    /// Sets id, title and metadata of a document to those given.
+    pub(crate) fn apply_to(self, document: NewDocument) -> NewDocument {
+        let id = self.id.unwrap_or_else(|| document.id.clone());
+        AboutFile { title: self.title, metadata: self.metadata }.apply_to(document.id(id))
+    }
+}
+
+/// Limits for reading a file. A decompressed file is held in memory like a body, so it has the limit of a body.
+pub(crate) fn file_limits(body_bytes: usize, time: Duration) -> ExtractLimits {
+    let bytes = body_bytes as u64;
+    // A reader that ran out of time keeps its thread for a while. The second half is for these.
+    ExtractLimits::default().bytes(bytes).unfolded_bytes(bytes).time(time).threads(2 * cores())
+}
+
+/// Reads the document of a file. Its id is the name of the file. A title over the limit and further metadata beyond it are dropped.
+pub(crate) fn document(file: &UploadedFile, limits: &ExtractLimits) -> Result<NewDocument, Refusal> {
+    let Extracted { text, title, metadata, marks, .. } =
+        minwise_corpus::extract(&file.bytes, Some(&file.name), limits)?;
+    let marks = if marks.is_empty() { Mark::pages(&text) } else { wire::marks_of_file(&marks) };
+    let title = title.filter(|title| title.len() <= wire::METADATA_BYTES);
+    let mut left = wire::METADATA_BYTES;
+    let fits = |(name, value): &(String, String)| {
+        let fits = left.checked_sub(name.len() + value.len());
+        left = fits.unwrap_or(left);
+        fits.is_some()
+    };
+    let metadata =
+        metadata.into_iter().filter(fits).map(|(name, value)| (name, Value::from(value))).collect();
+    let mut document = NewDocument::new(&file.name, text).metadata(metadata).marks(marks);
+    document.title = title;
+    Ok(document)
+}

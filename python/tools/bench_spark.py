@@ -98,7 +98,7 @@ def by_minwise(spark: Any, source: str, folder: Path, **limits: int) -> set[int]
 
     df = spark.read.parquet(source)
     result = minwise.spark.dedup(df, text="text", order_by="row", work=str(folder / "work"), audit="off", **limits)
-    (folder / "counts.json").write_text(json.dumps(result.summary))
+    (folder / "counts.json").write_text(json.dumps(result.summary.as_dict()))
     return {int(row["id"][1:]) for row in result.decisions.collect()}
 
 
@@ -253,7 +253,7 @@ def main(minwise: str, documents: int, check: bool) -> int:
                 if engine in ("minwise.spark", "by tasks"):
                     counts = json.loads((own / "counts.json").read_text())
                     expected = formula(documents, counts)
-                    print(f"{'':16}{events[1] / expected:.2f} times the formula, {expected / 1e6:.1f} MB; {counts['rounds']} rounds, {counts['asked']:,} pairs asked; folder of {size_of(own / 'work') / 1e6:.0f} MB")
+                    print(f"{'':16}{events[1] / expected:.2f} times the formula, {expected / 1e6:.1f} MB; {counts['rounds']} rounds, {counts['candidates']:,} pairs asked; folder of {size_of(own / 'work') / 1e6:.0f} MB")
                     failed |= events[1] > 1.5 * expected or found != removed("command")
             for engine in ("by hand", "MinHashLSH"):
                 for ours in ("minwise.spark", "by tasks"):
@@ -271,7 +271,7 @@ def formula(documents: int, counts: dict[str, Any]) -> float:
     """Shuffled bytes as the guide states them, for 16 bands and sketches of 512 bytes: keys of all documents, pairs, sketches of pairs, and
     the texts of documents on shelves once."""
     bands, row = 16, 512
-    return documents * (32 + 2 * bands * 24) + 16 * counts["asked"] + 2 * row * counts["screened"] + counts["bytes"]
+    return documents * (32 + 2 * bands * 24) + 16 * counts["candidates"] + 2 * row * counts["compared"] + counts["shelved_bytes"]
 
 
 def peak() -> str:

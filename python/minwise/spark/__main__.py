@@ -17,7 +17,7 @@ from . import _job, dedup_files
 from ._files import apart
 from ._sail import SailServer
 from ._settings import REFUSED, SUPPORTED
-from ._summary import show
+from ._summary import Summary, show
 from ._work import refuse_existing
 
 #: Options that have another form than a text.
@@ -107,7 +107,7 @@ def _complain(error: Exception) -> None:
     print(f"error: {message}" + ("" if hint is None else f"\nhint: {hint}"), file=sys.stderr)
 
 
-def _run(words: argparse.Namespace, spark: Any) -> dict[str, Any]:
+def _run(words: argparse.Namespace, spark: Any) -> Summary:
     given = {name: getattr(words, name) for name in (*SUPPORTED, *REFUSED) if getattr(words, name, None) is not None}
     if words.ignore_text:
         texts = []
@@ -157,10 +157,10 @@ def main(words: list[str] | None = None) -> int:
         return 2
     try:
         began = time.monotonic()
-        counts = _run(chosen, spark)
+        summary = _run(chosen, spark)
         names = ("output", "removed", "decisions", "clusters", "report")
         outputs = {name: path for name in names if (path := getattr(chosen, name))}
-        print(show(counts, time.monotonic() - began, outputs, chosen.annotate))
+        print(show(summary, time.monotonic() - began, outputs, chosen.annotate))
         return 0
     except MinwiseError as error:
         _complain(error)

@@ -7,10 +7,10 @@ from typing import Any, cast
 
 from .._minwise import spark_audit
 from . import _tasks
-from ._rounds import compare
 from ._rows import Columns
 from ._shelves import SMALL_HASHES, chosen_texts, copies_of
 from ._tasks import Job
+from ._verify import compare
 from ._work import Work
 
 #: Documents that `auto` draws at most, and pairs of sketches that it compares: some ten seconds of one core. The command compares all pairs of as

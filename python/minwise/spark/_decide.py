@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from . import _tasks
-from ._rounds import Rounds, compare
+from ._rounds import Rounds
 from ._shelves import SMALL_HASHES, copies_of
 from ._tasks import Job
+from ._verify import compare
 from ._work import Work, fetched_whole
 
 DECISIONS = "id string, duplicate_of string, similarity double, rank binary, content bigint, `of` binary, is_equal boolean"

@@ -11,6 +11,7 @@ from .._errors import SettingError
 from .._minwise import SparkFile, keep_fields
 from . import _decide, _job, _settings, _shelves, _tasks
 from ._rows import Columns
+from ._summary import Summary, summary_of
 from ._work import Work
 
 log = logging.getLogger("minwise.spark")
@@ -49,8 +50,9 @@ def _is_skipped(path: str) -> bool:
     return name.startswith((".", "_")) and not plain.endswith(RECORDS)
 
 
-def listed(inputs: Path | Sequence[Path]) -> list[tuple[str, str]]:
-    """Files of inputs in the order of the command, each with its name in an output folder."""
+def listed(inputs: Path | Sequence[Path]) -> tuple[list[tuple[str, str]], int]:
+    """Files of inputs in the order of the command, each with its name in an output folder, and how many files of folders are skipped."""
+    skipped = 0
     words = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
     found: list[tuple[str, str]] = []
     for word in words:
@@ -64,7 +66,9 @@ def listed(inputs: Path | Sequence[Path]) -> list[tuple[str, str]]:
         for folder, _, names in os.walk(top):
             for name in names:
                 path = os.path.join(folder, name)
-                if not _is_skipped(path):
+                if _is_skipped(path):
+                    skipped += 1
+                else:
                     inside.append((path, os.path.relpath(path, top).replace(os.sep, "/")))
         found += sorted(inside, key=lambda both: os.fsencode(both[0]))
     names = [name for _, name in found]
@@ -73,7 +77,7 @@ def listed(inputs: Path | Sequence[Path]) -> list[tuple[str, str]]:
         raise SettingError(f"`inputs`: two inputs would be written as `{twice}`", settings=["inputs"])
     if not found:
         raise SettingError("`inputs`: there are no files", settings=["inputs"])
-    return found
+    return found, skipped
 
 
 def apart(setting: str, path: str, inputs: Sequence[str]) -> None:
@@ -162,10 +166,10 @@ def copier(output: str, options: list[tuple[str, str]], fields: list[str]) -> Ca
 class FilesResult:
     """The result of :func:`minwise.spark.dedup_files`."""
 
-    def __init__(self, work: Work, summary: dict[str, Any], rejects: Any) -> None:
+    def __init__(self, work: Work, counts: dict[str, Any], rejects: Any) -> None:
         self._work = work
-        #: The counts of the job by name.
-        self.summary = summary
+        #: The settings and the counts of the job.
+        self.summary: Summary = summary_of(counts)
         #: One row per rejected record: `id`, the code of the `reason`, and a `message` in words.
         self.rejects = rejects
 
@@ -175,8 +179,8 @@ class FilesResult:
         return self._work.table("decisions", _decide.DECISIONS).select("id", "duplicate_of", "similarity")
 
     def __repr__(self) -> str:
-        counts = self.summary
-        return f"FilesResult(read={counts['read']}, kept={counts['kept']}, removed={counts['removed']}, rejected={counts['rejected']})"
+        of = self.summary
+        return f"FilesResult(read={of.read}, kept={of.kept}, removed={of.removed}, rejected={of.rejected})"
 
 
 def dedup_files(
@@ -214,8 +218,8 @@ def _dedup_files(
 ) -> FilesResult:
     from pyspark.sql import functions as F
 
-    files = listed(inputs)
-    references = listed(against) if against is not None else []
+    files, skipped = listed(inputs)
+    references, skipped_references = listed(against) if against is not None else ([], 0)
     output = os.fspath(output)
     words = [[given] if isinstance(given, (str, os.PathLike)) else list(given) for given in (inputs, against) if given is not None]
     tops = [os.fspath(word) for some in words for word in some]
@@ -234,9 +238,11 @@ def _dedup_files(
     for path, _ in files[:1]:
         _opened(path, options, fields)
 
+    def numbered_files(some: list[tuple[str, str]]) -> Any:
+        return spark.createDataFrame([(at, path) for at, (path, _) in enumerate(some)], "file long, path string")
+
     def frame(some: list[tuple[str, str]], fields: list[str]) -> Any:
-        numbered = spark.createDataFrame([(at, path) for at, (path, _) in enumerate(some)], "file long, path string")
-        numbered = numbered.repartition(max(min(len(some), 10_000), 1))
+        numbered = numbered_files(some).repartition(max(min(len(some), 10_000), 1))
         values = "".join(f"v{at} string, " for at in range(len(fields)))
         return numbered.mapInArrow(
             scanner(options, fields, False), f"id string, place string, text string, {values}o0 long, o1 long"
@@ -268,9 +274,11 @@ def _dedup_files(
         return {"files": counted["files"], "written": counted["records"] or 0}
 
     counts |= folder.step("copied", copied)
-    numbered = spark.createDataFrame([(at, path) for at, (path, _) in enumerate(files)], "file long, path string")
-    rejects = numbered.mapInArrow(scanner(options, [], True), REJECTED)
-    bad = folder.step("rejected", lambda: {"unreadable": rejects.count()})["unreadable"]
-    counts["read"] += bad
-    counts["rejected"] += bad
+    rejects = numbered_files(files).mapInArrow(scanner(options, [], True), REJECTED)
+    other = numbered_files(references).mapInArrow(scanner(options, [], True), REJECTED) if references else None
+    bad = folder.step("rejected", lambda: {"unreadable": rejects.count(), "references": 0 if other is None else other.count()})
+    counts["read"] += bad["unreadable"]
+    counts["rejected"] += bad["unreadable"]
+    counts["reference_rejected"] += bad["references"]
+    counts["skipped_files"] = skipped + skipped_references
     return FilesResult(folder, counts, rejects)

@@ -231,7 +231,7 @@ def run(ready: _Ready, limits: dict[str, int | None], plan: dict[str, Any]) -> d
     assert folder is not None
     null = plan["null"]
     is_known = folder.counts("sketches") is not None
-    sketched = folder.step("sketches", lambda: _shelves.sketches(folder, df, against, columns, job))
+    sketched = folder.step("sketches", lambda: _shelves.sketches(folder, df, against, columns, job, plan["keep"]))
     rows = sketched["rows"]
     grouped = folder.step("groups", lambda: _shelves.groups(folder, sketched, plan["bands"], null, columns.order_by, limits), defer=True)
     counts = {name: value for name, value in grouped.items() if name not in ("sum", "member_bytes", "copy_bytes", "id_bytes", "is_table")}
@@ -253,14 +253,15 @@ def run(ready: _Ready, limits: dict[str, int | None], plan: dict[str, Any]) -> d
         folder.step("decisions", lambda: _decide.decisions(folder, job, rounds, plan["cluster"], plan["max_cluster"], id_bytes))
     counts |= folder.counts("decisions") or {}
     counts["repeated_ids"] = (folder.counts("ids") or {}).get("renamed", 0)
-    counts["rejected"] = counts["too_short"] + counts["too_long"] + (counts["nulls"] if null == "reject" else 0)
     counts["kept"] = counts["read"] - counts["removed"] - counts["rejected"]
     drawn = _audit.size(ready.audit, counts["distinct"])
     # Some sketches rule out no pair, so that an audit would compare all texts.
     if drawn and plan["audit_filter"] is not None:
         counts["audit"] = folder.step("audit", lambda: _audit.audit(folder, df, against, columns, job, plan["cluster"], counts, drawn))
     names = ("spec", "threshold", "bands", "rows", "keep", "cluster", "max_cluster", "found_at_threshold")
-    counts |= {name: plan[name] for name in names}
+    counts |= {name: plan[name] for name in (*names, "filter_error", "looks", "error_per_look")}
+    assert job.driver is not None
+    counts |= {"fingerprint": job.driver[1], "unranked": sketched["unranked"], "text_bytes": sketched["bytes"]}
     counts["steps_computed"] = folder.computed
     return counts
 
@@ -290,7 +291,7 @@ def pairs(
     assert ready.work is not None
     folder = ready.work
     is_known = folder.counts("sketches") is not None
-    sketched = folder.step("sketches", lambda: _shelves.sketches(folder, df, None, columns, job))
+    sketched = folder.step("sketches", lambda: _shelves.sketches(folder, df, None, columns, job, ready.plan["keep"]))
     rows = sketched["rows"]
     bands, null = ready.plan["bands"], ready.plan["null"]
     counts = folder.step("groups", lambda: _shelves.groups(folder, sketched, bands, null, columns.order_by, limits), defer=True)

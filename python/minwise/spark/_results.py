@@ -7,11 +7,11 @@ import os
 from functools import cached_property
 from typing import Any
 
-from .._errors import SettingError
 from . import _tasks
 from ._decide import DECISIONS, with_ids
 from ._rows import Columns, column, expressions, quoted
 from ._shelves import NULL, REASONS, SMALL_ROWS
+from ._summary import Summary, summary_of
 from ._tasks import Job
 from ._work import Work, exists, refuse_existing
 
@@ -26,14 +26,14 @@ KEYS = [RANK, CONTENT]
 class Result:
     """The result of :func:`minwise.spark.dedup`. Nothing is computed until a DataFrame is used."""
 
-    def __init__(self, work: Work, df: Any, columns: Columns, job: Job, null: str, summary: dict[str, Any]) -> None:
+    def __init__(self, work: Work, df: Any, columns: Columns, job: Job, null: str, counts: dict[str, Any]) -> None:
         self._work = work
         self._df = df
         self._columns = columns
         self._job = job
         self._null = null
-        #: The counts of the job by name.
-        self.summary = summary
+        #: The settings and the counts of the job.
+        self.summary: Summary = summary_of(counts)
 
     @cached_property
     def _decided(self) -> Any:
@@ -107,7 +107,7 @@ class Result:
     def _of(self, rows: Any, how: str) -> Any:
         from pyspark.sql import functions as F
 
-        if self.summary["removed"] + self.summary["rejected"] <= SMALL_ROWS:
+        if self.summary.removed + self.summary.rejected <= SMALL_ROWS:
             rows = F.broadcast(rows)
         return self._shown(self._tagged.join(rows, KEYS, how))
 
@@ -115,7 +115,7 @@ class Result:
     def kept(self) -> Any:
         """The rows of the input that stay, with their columns."""
         gone = self._keys(self._decided)
-        if self.summary["rejected"]:
+        if self.summary.rejected:
             gone = gone.unionByName(self._keys(self._rejected()))
         return self._of(gone, "left_anti")
 
@@ -128,7 +128,7 @@ class Result:
     def annotated(self) -> Any:
         """All rows that are not rejected, with the columns `duplicate_of` and `similarity`, which are null in rows that stay."""
         rows = self._tagged
-        if self.summary["rejected"]:
+        if self.summary.rejected:
             rows = rows.join(self._keys(self._rejected()), KEYS, "left_anti")
         found = self._keys(self._decided, "duplicate_of", "similarity")
         return self._shown(rows.join(found, KEYS, "left"), "duplicate_of", "similarity")
@@ -153,14 +153,9 @@ class Result:
         """
         from pyspark.sql import functions as F
 
-        from .._runs import dedup
+        from .._runs import dedup_given
 
         plan = json.loads(self._job.plan)
-        if self._job.ignored:
-            raise SettingError(
-                "`report`: the sample cannot be compared without the shingles that the job left out",
-                hint="reports need a job without `max_df` and `ignore_text`",
-            )
         sizes = self._decided.groupBy("of").agg(F.count(F.lit(1)).alias("n"))
         largest = sizes.orderBy(F.desc("n"), "of").limit(clusters)
         removed = self._decided.join(largest.select("of"), "of", "left_semi").orderBy("of", "rank").limit(documents)
@@ -174,9 +169,11 @@ class Result:
         found = tagged.join(F.broadcast(wanted), RANK, "left_semi").select(RANK, F.col("c0").alias("text")).collect()
         texts = {bytes(row[RANK]): row["text"] for row in found}
         records = [{"id": names[rank], "text": texts[rank]} for rank in sorted(names) if rank in texts]
-        settings = {"threshold": plan["threshold"], "spec": plan["spec"], "cluster": plan["cluster"], "weights": self._job.weights}
-        dedup(records, text="text", id="id", keep="first", bands=plan["bands"], rows=plan["rows"], **settings).report(folder)
+        # The shingles that the job left out are those of the whole input, whatever the sample has.
+        settings = {"weights": self._job.weights, "ignore_shingles": self._job.ignored, "keep": "first", "audit": "auto"}
+        settings |= {name: plan[name] for name in ("threshold", "spec", "cluster", "bands", "rows")}
+        dedup_given(records, "text", "id", settings).report(folder)
 
     def __repr__(self) -> str:
-        counts = self.summary
-        return f"Result(read={counts['read']}, kept={counts['kept']}, removed={counts['removed']}, rejected={counts['rejected']})"
+        of = self.summary
+        return f"Result(read={of.read}, kept={of.kept}, removed={of.removed}, rejected={of.rejected})"

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from .._errors import InputError, MinwiseError, SettingError
-from .._minwise import SparkTask
+from .._minwise import SparkTask, spark_rules
 from . import _tasks
 from ._rows import Columns, for_references, selected
 from ._tasks import Job
@@ -119,12 +119,24 @@ def sketch_rows(df: Any, against: Any, columns: Columns, job: Job) -> Any:
     return rows
 
 
-def sketches(work: Work, df: Any, against: Any, columns: Columns, job: Job) -> dict[str, Any]:
+def sketches(work: Work, df: Any, against: Any, columns: Columns, job: Job, keep: str) -> dict[str, Any]:
     """Step 1: writes the sketches."""
     table = work.save(sketch_rows(df, against, columns, job), "sketches")
+    # Rank keys begin with one byte that says whether the row is a reference.
+    names, places, begin = [], [], 1
+    for name, bytes, has_field in spark_rules(keep):
+        if has_field:
+            names.append(name)
+            places.append((begin, begin + bytes))
+        begin += bytes
     # Sums of tasks need no shuffle, and so one job less.
-    counted = table.select("size", "rank", "id").mapInArrow(_tasks.summer(), _tasks.SUMS).collect()
-    return {name: sum(row[name] for row in counted) for name in ("rows", "bytes", "key_bytes")}
+    counted = table.select("size", "rank", "id", "kind", "given").mapInArrow(_tasks.summer(places), _tasks.SUMS).collect()
+    unranked = [{"keep": name, "documents": sum(row["unranked"][at] for row in counted)} for at, name in enumerate(names)]
+    sums = {name: sum(row[name] for row in counted) for name in ("rows", "bytes", "key_bytes")}
+    unranked = [one for one in unranked if one["documents"]]
+    for one in unranked:
+        log.warning("%s documents have no value that `%s` can rank; they come after all others", f"{one['documents']:,}", one["keep"])
+    return {**sums, "unranked": unranked}
 
 
 def copies_of(work: Work) -> Any:
@@ -208,6 +220,9 @@ def groups(
     def count(given: bool, *of: int) -> int:
         return sum(counts.get(given * KINDS + kind, 0) for kind in of or range(KINDS))
 
+    def rejected(given: bool) -> int:
+        return count(given, TOO_SHORT, TOO_LONG, *([NULL] if null == "reject" else []))
+
     if null == "error" and count(False, NULL) + count(True, NULL):
         ids = table.where(f"kind = {NULL}").orderBy("rank").limit(1).collect()
         raise InputError(f"the text of `{ids[0]['id']}` is null", hint='`null="keep"` keeps such rows')
@@ -215,10 +230,10 @@ def groups(
         refuse_equal_ranks(table, order_by)
     return {
         "read": count(False),
-        "references": count(True),
-        "nulls": count(False, NULL),
-        "too_short": count(False, TOO_SHORT),
-        "too_long": count(False, TOO_LONG),
+        "references": count(True) - rejected(True),
+        "reference_rejected": rejected(True),
+        "rejected": rejected(False),
+        "nulls": 0 if null == "reject" else count(False, NULL),
         "without_shingles": count(False, WITHOUT_SHINGLES),
         "distinct": counts.get(DISTINCT, 0),
         "copies": counts.get(COPIES, 0),

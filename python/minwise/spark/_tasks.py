@@ -22,7 +22,7 @@ NEAR = "a binary, c binary, cluster binary"
 ORDERED = "rank binary, `order` binary"
 COUNTED = "shingle bigint, documents bigint"
 SIZES = "documents bigint"
-SUMS = "rows bigint, bytes bigint, key_bytes bigint"
+SUMS = "rows bigint, bytes bigint, key_bytes bigint, unranked array<bigint>"
 #: Numbers of the table of asks. A listed pair has none of them, and a row of a block has no `key`. A document that asked on a shelf that can be
 #: full has `band` and `key` only.
 ASK_NUMBERS = ("task", "step", "end", "side", "block", "band", "key", "document", "last", "front", "decided", "kind", "joined", "mask")
@@ -139,18 +139,26 @@ def sketcher(job: Job, given: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
     return sketch
 
 
-def summer() -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """The number of rows of a task, the bytes of their texts (`size`), and the bytes of their rank keys and ids."""
+def summer(places: list[tuple[int, int]]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """The number of rows of a task, the bytes of their texts (`size`), the bytes of their rank keys and ids, and for each rule of the keeper policy the
+    number of documents in which it found no value. `places` are those of the rules in rank keys."""
 
     def sum_up(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        sums = [0, 0, 0]
+        sums, unranked = [0, 0, 0], [0] * len(places)
         for batch in batches:
             keys = batch.column(1).nbytes + batch.column(2).nbytes
             sums = [before + more for before, more in zip(sums, (len(batch), pc.sum(batch.column(0)).as_py() or 0, keys))]
-        yield pa.RecordBatch.from_arrays([pa.array([one], pa.int64()) for one in sums], names=["rows", "bytes", "key_bytes"])
+            if places:
+                # Rows with a text that are no references.
+                own = batch.filter(pc.and_(pc.less_equal(batch.column(3), 1), pc.invert(batch.column(4)))).column(1)
+                for number, (begin, end) in enumerate(places):
+                    nothing = pc.equal(pc.binary_slice(own, begin, end), pa.scalar(b"\xff" * (end - begin), pa.binary()))
+                    unranked[number] += pc.sum(nothing).as_py() or 0
+        arrays = [pa.array([one], pa.int64()) for one in sums]
+        yield pa.RecordBatch.from_arrays([*arrays, pa.array([unranked], pa.list_(pa.int64()))], names=["rows", "bytes", "key_bytes", "unranked"])
 
     return sum_up
 

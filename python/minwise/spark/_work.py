@@ -26,7 +26,7 @@ MESSAGE_BYTES = 8 << 20
 #: Bytes of a table that come from the engine in one answer. Classic Spark refuses more than `spark.driver.maxResultSize`: 1 GiB.
 ANSWER_BYTES = 256 << 20
 #: The version of the tables in a folder.
-FORMAT = 5
+FORMAT = 6
 
 
 def is_missing(error: Exception) -> bool:
@@ -68,6 +68,8 @@ class Work:
         self.computed: int = 0
         #: Tables of the driver that the folder does not have.
         self.memory: dict[str, Any] = {}
+        #: Whether the engine puts rows into tasks by their numbers, once that is known.
+        self.numbers_tasks: bool | None = None
         # Rows of the manifest that are written together with the next one.
         self._deferred: list[dict[str, Any]] = []
         # Steps that are known to be done, with their counts.

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from corpora import CORPORA, LARGE, Command, assert_same, decided_by, rows_of
-from minwise.spark import _work
+from minwise.spark import _tasks, _verify, _work
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +63,51 @@ def test_default_settings(classic: Any, command: Command, tmp_path: Path, name: 
     assert {row["id"] for row in result.kept.collect()} == {row["id"] for row in rows} - set(expected)
 
 
+@pytest.mark.parametrize("limits", [{}, {"_asking": 2, "_pairs": 10}], ids=["listed", "blocks"])
+def test_a_text_is_sent_once_to_each_task(
+    classic: Any, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limits: dict[str, int]
+) -> None:
+    """There are many more buckets of pairs than shuffle partitions, and each is a task of its own. Tasks note the texts that they get."""
+    rows, notes = rows_of(CORPORA["family"]()), tmp_path / "notes"
+    expected, _ = command.dedup(rows)
+    notes.mkdir()
+    make, folder = _tasks.verifier, str(notes)
+
+    def verifier(job: Any, all: bool, screens: bool) -> Any:
+        verify = make(job, all, screens)
+
+        def note(table: Any) -> Any:
+            import json
+            import uuid
+
+            from pyspark import TaskContext
+
+            of = TaskContext.get()
+            ranks = [a.hex() for a, c in zip(table["a"].to_pylist(), table["c"].to_pylist()) if c is None]
+            with open(f"{folder}/{uuid.uuid4().hex}", "w", encoding="ascii") as out:
+                json.dump([of.stageId(), of.partitionId(), ranks, len(table) - len(ranks)], out)
+            return verify(table)
+
+        return note
+
+    monkeypatch.setattr(_tasks, "verifier", verifier)
+    monkeypatch.setattr(_verify, "BUCKET_PAIRS", 20)
+    df = classic.createDataFrame(rows).repartition(3)
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", _here=0, **limits)
+    assert_same(decided_by(result), expected)
+    sent: dict[tuple[int, int], list[str]] = {}
+    pairs = 0
+    for path in notes.iterdir():
+        stage, task, ranks, number = json.loads(path.read_text(encoding="ascii"))
+        sent.setdefault((stage, task), []).extend(ranks)
+        pairs += number
+    texts = [rank for ranks in sent.values() for rank in ranks]
+    # Each pair has two texts, and documents have many pairs.
+    assert len(sent) > 4 * result.summary.rounds and len(texts) < 2 * pairs
+    assert all(len(set(ranks)) == len(ranks) for ranks in sent.values())
+    assert len(set(texts)) < len(texts), "some documents are in several buckets"
+
+
 class Killed(BaseException):
     pass
 
@@ -87,7 +132,7 @@ def test_a_job_that_was_killed_goes_on(
     result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", _here=0)
     assert_same(decided_by(result), expected)
     # Sketches, groups and texts were there; the round and the decisions were not.
-    assert result.summary["steps_computed"] == result.summary["rounds"] + 1
+    assert result.summary.steps_computed == result.summary.rounds + 1
 
 
 def test_a_manifest_that_cannot_be_read_is_not_an_empty_one(classic: Any, tmp_path: Path) -> None:
@@ -175,8 +220,8 @@ def test_tasks_stay_below_one_gib(classic: Any, tmp_path: Path, name: str) -> No
     finally:
         is_done.set()
         watcher.join()
-    print(name, count, {key: result.summary[key] for key in ("rounds", "asked", "removed", "largest")}, max(peaks.values()) >> 20, "MiB")
-    assert result.summary["rounds"] <= 12
+    print(name, count, {key: getattr(result.summary, key) for key in ("rounds", "candidates", "removed", "largest_shelf")}, max(peaks.values()) >> 20, "MiB")
+    assert result.summary.rounds <= 12
     assert max(peaks.values()) < 1 << 30
 
 

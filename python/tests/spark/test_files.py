@@ -13,7 +13,7 @@ from typing import Any
 import minwise
 import minwise.spark
 import pytest
-from corpora import Command, assert_same, decided_by, family, generated, rows_of
+from corpora import Command, assert_same, assert_same_summary, decided_by, family, generated, rows_of
 
 
 def corpus(folder: Path) -> Path:
@@ -59,9 +59,7 @@ def test_files(sail: Any, command: Command, tmp_path: Path, keep: str) -> None:
     result = minwise.spark.dedup_files(sail, inputs, ours, work=str(tmp_path / "work"), keep=keep)
     assert_same(decided_by(result), expected)
     summary = json.loads((report / "summary.json").read_text(encoding="utf-8"))
-    assert {name: result.summary[name] for name in ("read", "kept", "removed", "rejected", "nulls")} == {
-        name: summary[name] for name in ("read", "kept", "removed", "rejected", "nulls")
-    }
+    assert_same_summary(result.summary, summary)
     rejects = result.rejects.collect()
     assert [(row["reason"], "JSON" in row["message"]) for row in rejects] == [("invalid_json", True)]
     written = sorted(path.relative_to(theirs) for path in theirs.rglob("*") if path.is_file())
@@ -71,7 +69,7 @@ def test_files(sail: Any, command: Command, tmp_path: Path, keep: str) -> None:
         assert (ours / path).read_bytes() == (theirs / path).read_bytes(), path
     # A job that is done is not done again.
     again = minwise.spark.dedup_files(sail, inputs, ours, work=str(tmp_path / "work"), keep=keep)
-    assert again.summary["steps_computed"] == 0
+    assert again.summary.steps_computed == 0
 
 
 def test_files_against_others(sail: Any, command: Command, tmp_path: Path) -> None:

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use minwise::filter::{ErrorBudget, Filter, default_looks};
+use minwise::keep::Ranking;
 use minwise::weight::MostDocuments;
 use minwise_engine::weigh::FrequencyTable;
-use minwise_engine::{Arguments, FILTER_ERROR, Measure, Search, WeightTables};
+use minwise_engine::{Arguments, FILTER_ERROR, KeepPolicy, Measure, Search, WeightTables};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,10 @@ pub struct JobPlan {
     pub bands: usize,
     pub rows: usize,
     pub filter: Option<String>,
+    /// What the filter was made of, for the summary.
+    pub filter_error: Option<f64>,
+    pub looks: Option<Vec<usize>>,
+    pub error_per_look: Option<f64>,
     /// The probability of finding a pair at the threshold.
     pub found_at_threshold: f64,
     /// The filter of the audit, which errs as little as that of the command, whatever that of the job does.
@@ -114,6 +119,9 @@ pub fn spark_plan(
         bands: plan.banding().bands(),
         rows: plan.banding().rows(),
         filter: filter.map(|filter| filter.to_string()),
+        filter_error: plan.filter_error(),
+        looks: plan.looks().map(<[usize]>::to_vec),
+        error_per_look: plan.error_per_look(),
         found_at_threshold: plan.curve().probability(plan.threshold()),
         audit_filter: audit_filter.map(|filter| filter.to_string()),
         keep: plan.keep().to_string(),
@@ -125,6 +133,14 @@ pub fn spark_plan(
         recall,
     };
     serde_json::to_string(&plan).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The rules of a keeper policy: each with the bytes that it takes in a rank key, and whether it looks at a field.
+#[pyfunction]
+pub fn spark_rules(py: Python<'_>, keep: &str) -> PyResult<Vec<(String, usize, bool)>> {
+    let keep: KeepPolicy = keep.parse().or_raise(py)?;
+    let rule = |rule: &Ranking| (rule.to_string(), size_of::<u64>() * rule.words(), rule.field().is_some());
+    Ok(keep.rankings().iter().map(rule).collect())
 }
 
 /// The most documents that a shingle may stand in, of so many documents, by a limit such as `0.1` or `500`.

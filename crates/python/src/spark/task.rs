@@ -29,6 +29,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use super::batch::{PySparkBatch, batches, bytes_at, column, integer, made, numbered};
 use super::plan::JobPlan;
 use super::rank::push_order;
+use crate::dedup::shingles;
 use crate::error::OrRaise;
 use crate::texts::arrow_text;
 
@@ -60,10 +61,8 @@ impl PySparkTask {
         let plan: JobPlan =
             serde_json::from_str(plan).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let mut spec: Spec = plan.spec.parse().or_raise(py)?;
-        let (shingles, _) = ignored.as_chunks::<8>();
-        let ignored = shingles.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect();
         let mut tables = WeightTables::default();
-        tables.ignored = ignored;
+        tables.ignored = shingles(ignored).into();
         if !tables.ignored.is_empty() {
             spec.weights.ignored = Some(WeightSpec::fingerprint_of_ignored(&tables.ignored));
         }

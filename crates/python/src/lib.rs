@@ -59,7 +59,8 @@ mod _minwise {
     #[pymodule_export]
     use crate::spark::{
         PySparkBatch, PySparkBlocks, PySparkFile, PySparkRounds, PySparkTask, spark_allowed, spark_ask,
-        spark_audit, spark_group, spark_name, spark_plan, spark_rules, spark_settle, spark_sort, spark_wait,
+        spark_audit, spark_group, spark_ignored, spark_name, spark_plan, spark_rules, spark_settle,
+        spark_sort, spark_wait,
     };
 
     #[cfg(debug_assertions)]

@@ -21,7 +21,7 @@ from ._work import ANSWER_BYTES, Work, fetched, fetched_whole
 
 log = logging.getLogger("minwise.spark")
 
-#: Memberships of shelves that the driver takes: 3.2 GB if shelves are small, and up to 17 GB if they have hundreds of dissimilar documents.
+#: Memberships of shelves and copies that the driver takes: 3.2 GB if shelves are small, and up to 17 GB if they have hundreds of dissimilar documents.
 DRIVER_MEMBERS = 20_000_000
 #: Bytes of a membership, of a copy and of a similar pair that an engine sends to the driver, beside rank keys.
 ROW_BYTES = 24
@@ -229,8 +229,8 @@ class DriverRounds(Rounds):
             parts, shelves = [self.copies], [shelves]
         else:
             self.copies = copies_of(work).toArrow() if is_few else None
-            parts = fetched(copies_of(work), self._copies_bytes, "other") if self.copies is None else [self.copies]
-            shelves = fetched(members_of(work), self._members_bytes, "key")
+            parts = fetched(copies_of(work), self._copies_bytes, "rank") if self.copies is None else [self.copies]
+            shelves = fetched(members_of(work), self._members_bytes, "rank")
         self.driver = SparkRounds(clustering, shelves, parts, bucket=(_verify.BUCKET_BYTES, _verify.BUCKET_PAIRS), **limits)
         self.clustering = clustering
         self._is_few = counts["members"] <= HERE_MEMBERS and counts["largest"] <= HERE_LARGEST
@@ -284,7 +284,7 @@ class DriverRounds(Rounds):
     def answer(self, number: int, similar: Any, pairs: int) -> None:
         if similar is None:
             table = self.work.table(f"round-{number:03}-similar", _tasks.SIMILAR).where("a is not null")
-            similar = fetched_whole(table.select("a", "c", "similarity"), pairs * (2 * self.key_bytes + ROW_BYTES), "c")
+            similar = fetched_whole(table.select("a", "c", "similarity"), pairs * (2 * self.key_bytes + ROW_BYTES), "a", "c")
         self._similar = similar.select(["a", "c", "similarity"])
 
     def undecided(self) -> int:
@@ -348,7 +348,7 @@ class DriverRounds(Rounds):
         if not len(removed):
             return None
         firsts = self.work.frame(removed.select(["rank"]).rename_columns(["other"]), "named-firsts")
-        visits = fetched_whole(copies.join(firsts, "other", "left_semi").select("rank", "other"), self._copies_bytes, "other")
+        visits = fetched_whole(copies.join(firsts, "other", "left_semi").select("rank", "other"), self._copies_bytes, "rank")
         return self.work.frame(pa.table(pa.record_batch(self.driver.named(visits, False))), "named-rows")
 
     def joined(self) -> Any:
@@ -632,6 +632,7 @@ def rounds_of(work: Work, job: Job, clustering: str, limits: dict[str, Any], cou
     limits.pop("here", None)
     most = limits.pop("driver", None)
     most = DRIVER_MEMBERS if most is None else most
-    if counts["members"] <= most:
+    # The driver names the keepers of copies, too.
+    if counts["members"] + counts["copies"] <= most:
         return DriverRounds(work, job, clustering, limits, counts)
     return ClusterRounds(work, job, clustering, limits, counts)

@@ -24,7 +24,7 @@ class Summary(PythonSummary):
 
     ``candidates`` are the pairs that the job asked about. It asks about other pairs than :func:`minwise.dedup`, and about a pair once per large
     band key that both documents have. ``bytes`` are those of all texts. Fields that the job does not count are None: ``expected_recall`` and
-    ``expected_recall_low``, ``filter_compared`` and ``filter_registers``, and, if a band key has more documents than a shelf takes,
+    ``expected_recall_low``, ``filter_compared`` and ``filter_registers``, ``repaired``, and, if a band key has more documents than a shelf takes,
     ``full_shelves`` and ``left_out``.
 
     :ivar rounds: the number of rounds.
@@ -45,6 +45,7 @@ class Summary(PythonSummary):
     steps_computed: int
     filter_compared: int | None  # type: ignore[assignment]
     filter_registers: int | None  # type: ignore[assignment]
+    repaired: int | None  # type: ignore[assignment]
     full_shelves: int | None  # type: ignore[assignment]
     left_out: int | None  # type: ignore[assignment]
 
@@ -70,7 +71,7 @@ def summary_of(counts: dict[str, Any]) -> Summary:
         "removed_equal": counts["equal"],
         "skipped_files": counts.get("skipped_files", 0),
         "skipped_records": 0,
-        "repaired": 0,
+        "repaired": None,
         "candidates": counts["asked"],
         "filtered": counts["asked"] - counts["screened"],
         "filter_compared": None,

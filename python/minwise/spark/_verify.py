@@ -58,7 +58,8 @@ def compare(
     """Compares pairs exactly and writes those that are similar, or all of them. If `screens`, pairs that sketches rule out are not compared.
     `bytes` are those of both texts of all pairs.
 
-    Pairs go to buckets by their later document, so that one document with very many others does not make one large task.
+    Pairs go to buckets by their later document, so that one document with very many later ones does not make one large task. Those of a document with
+    very many earlier ones go to several buckets.
     """
     from pyspark.sql import functions as F
 
@@ -73,7 +74,13 @@ def compare(
         ends = F.broadcast(ends) if number <= FEW_PAIRS else ends
         bytes = known.select("rank", "size").join(ends, "rank").agg(F.sum("size").alias("bytes")).collect()[0]["bytes"] or 0
     buckets = int(min(max(bytes // BUCKET_BYTES, number // BUCKET_PAIRS, 1), MOST_BUCKETS))
-    placed = pairs.withColumn("bucket", F.pmod(F.hash("c"), F.lit(buckets)))
+    parts = 1
+    if number > BUCKET_PAIRS:
+        # A document with very many earlier ones would make one large bucket.
+        largest = pairs.groupBy("c").agg(F.count(F.lit(1)).alias("n")).agg(F.max("n").alias("n")).collect()[0]["n"]
+        parts = -(-largest // BUCKET_PAIRS)
+    keys = [F.col("c")] if parts == 1 else [F.col("c"), F.pmod(F.hash("a"), F.lit(parts))]
+    placed = pairs.withColumn("bucket", F.pmod(F.hash(*keys), F.lit(buckets)))
     firsts = placed.select("bucket", F.col("a").alias("rank"))
     wanted = firsts.unionByName(placed.select("bucket", F.col("c").alias("rank"))).distinct()
     if number <= FEW_PAIRS:

@@ -164,7 +164,7 @@ def decided_by(result: Any) -> Decided:
 
 
 #: Fields of a summary that the job does not count, and fields that depend on the pairs that were asked about and on the form of the input.
-UNCOUNTED = ("expected_recall", "expected_recall_low", "filter_compared", "filter_registers")
+UNCOUNTED = ("expected_recall", "expected_recall_low", "filter_compared", "filter_registers", "repaired")
 OTHERS = ("candidates", "filtered", "compared", "verified", "bytes")
 
 

@@ -166,6 +166,68 @@ def test_every_task_checks_its_version(tmp_path: Path) -> None:
             _tasks._task(_tasks.Job(plan, driver=driver))
 
 
+def test_every_task_goes_through_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    from minwise.spark import _files
+
+    makes = [make for module in (_tasks, _files) for name, make in vars(module).items() if getattr(make, "__module__", "") == module.__name__]
+    tasks = {make.__name__ for make in makes if "Callable" in str(getattr(make, "__annotations__", {}).get("return"))}
+    # `checker` is the check before the job, and `checked` makes the others.
+    assert len(tasks) > 20
+    assert tasks - {make.__name__ for make in makes if hasattr(make, "__wrapped__")} == {"checker", "checked"}
+    monkeypatch.setattr(minwise, "__version__", "99.0")
+    namer = _tasks.namer()
+    monkeypatch.undo()
+    with pytest.raises(RuntimeError, match="the driver has minwise 99.0"):
+        namer(None)
+
+
+def test_texts_that_are_no_utf_8_are_repaired(classic: Any, tmp_path: Path) -> None:
+    """Spark does not look after the bytes of a text."""
+    rows = [(b"one text of six words here " + bad, number) for number, bad in enumerate((b"\xff", b"\xfe", b"\xc3\x28", b"ok"))]
+    df = classic.createDataFrame(rows, "bytes binary, row bigint").selectExpr("cast(bytes as string) as text", "row")
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", _here=0)
+    expected = minwise.dedup([text.decode("utf-8", "replace") for text, _ in rows])
+    assert result.summary.removed == expected.summary.removed > 0
+    assert [row["row"] for row in result.kept.orderBy("row").collect()] == [row for row, stays in enumerate(expected.mask) if stays]
+
+
+def test_arrow_batches_are_cut_by_bytes(classic: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches of 10,000 rows would have 400 MB. Tasks note the largest batch that they get, and those that they return are cut, too."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    make, folder = _tasks.sketcher, str(notes)
+
+    def sketcher(job: Any, given: bool) -> Any:
+        sketch = make(job, given)
+
+        def note(batches: Any) -> Any:
+            import uuid
+
+            def noted() -> Any:
+                for batch in batches:
+                    with open(f"{folder}/{uuid.uuid4().hex}", "w", encoding="ascii") as out:
+                        out.write(f"{len(batch)} {batch.nbytes}")
+                    yield batch
+
+            return sketch(noted())
+
+        return note
+
+    monkeypatch.setattr(_tasks, "sketcher", sketcher)
+    monkeypatch.setattr(_work, "BATCH_BYTES", 1 << 20)
+    df = classic.range(100, numPartitions=1).selectExpr("id as row", "repeat(concat('w', id, ' '), 10000) as text")
+    pairs = minwise.spark.pairs(df, text="text", order_by="row", work=str(tmp_path / "pairs"))
+    minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
+    assert pairs.count() == 0
+    sizes = [tuple(map(int, path.read_text().split())) for path in notes.iterdir()]
+    assert sum(rows for rows, _ in sizes) == 200 and len(sizes) > 6
+    assert max(size for _, size in sizes) < 2 << 20
+    assert _tasks.BATCH_BYTES == 64 << 20
+    batch = pa.record_batch({"text": pa.array(["x" * (1 << 20)] * 200)})
+    cut = list(_tasks.cut(batch))
+    assert sum(map(len, cut)) == 200 and max(part.nbytes for part in cut) <= 64 << 20 and len(cut) > 3
+
+
 #: A job on a Spark Connect server, which the session starts. Sessions of other kinds in the same process would leave their marks.
 CONNECT = """
 import json, sys

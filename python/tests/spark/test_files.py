@@ -195,3 +195,30 @@ def test_web_archives_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.warc").write_bytes(record)
     with pytest.raises(minwise.SettingError, match="is a WARC file"):
         minwise._minwise.SparkFile(str(tmp_path / "a.warc"), [], [])
+
+
+def test_links_and_files_that_are_named_twice(sail: Any, command: Command, tmp_path: Path) -> None:
+    """The job takes the files that the command takes: links are followed, and a file counts once."""
+    rows = rows_of(generated(40))
+    inside, elsewhere = tmp_path / "in", tmp_path / "elsewhere"
+    (inside / "sub").mkdir(parents=True)
+    elsewhere.mkdir()
+    for path, own in ((inside / "a.jsonl", rows[:15]), (inside / "sub/b.jsonl", rows[15:25]), (elsewhere / "c.jsonl", rows[25:])):
+        path.write_text("".join(json.dumps(row) + "\n" for row in own), encoding="utf-8")
+    (inside / "linked").symlink_to(elsewhere)
+    (inside / "again.jsonl").symlink_to(inside / "sub/b.jsonl")
+    (inside / "sub/above").symlink_to(inside)
+    # The command rejects the link in a circle.
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    command("dedup", inside, "--output", f"{theirs}/")
+    result = minwise.spark.dedup_files(sail, inside, ours, work=str(tmp_path / "work"), audit="off")
+    assert result.summary.read == len(rows)
+    written = {path.relative_to(theirs): path.read_bytes() for path in theirs.rglob("*") if path.is_file()}
+    assert {path.relative_to(ours): path.read_bytes() for path in ours.rglob("*") if path.is_file()} == written and len(written) == 3
+    for given, message in (
+        ({"inputs": [inside / "a.jsonl", inside / "a.jsonl"]}, "are one file"),
+        ({"inputs": inside, "against": inside / "a.jsonl"}, "is an input and a reference"),
+        ({"inputs": [inside, inside / "nothing.jsonl"]}, "cannot be read"),
+    ):
+        with pytest.raises(minwise.SettingError, match=message):
+            minwise.spark.dedup_files(sail, output=tmp_path / "other", work=str(tmp_path / "other-work"), **given)

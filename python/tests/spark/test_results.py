@@ -10,7 +10,7 @@ from typing import Any
 import minwise
 import minwise.spark
 import pytest
-from corpora import Command, assert_same, assert_same_summary, chains, decided_by, family, generated, rows_of
+from corpora import Command, assert_same, assert_same_summary, chains, decided_by, family, generated, one_shelf, rows_of
 from minwise.spark import _audit
 
 
@@ -103,6 +103,34 @@ def test_a_report_leaves_out_what_the_job_left_out(sail: Any, tmp_path: Path, ro
     assert found and set(found) == set(decided_by(result))
     for id, (_, similarity) in decided_by(result).items():
         assert abs(found[id][1] - similarity) < 1e-6
+
+
+def test_a_report_has_the_references_and_whole_clusters(sail: Any, tmp_path: Path, rows: Any) -> None:
+    df, half = sail.createDataFrame(rows), len(rows) // 2
+    given, rest = df.where(df.row < half), df.where(df.row >= half)
+    result = minwise.spark.dedup(rest, against=given, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
+    decided = decided_by(result)
+    sizes = sorted(([of for of, _ in decided.values()].count(id) for id in {of for of, _ in decided.values()}), reverse=True)
+    for documents, clusters in ((10_000, len(sizes)), (sizes[0] + sizes[1] + 2, 2)):
+        result.report(tmp_path / str(documents), clusters=1_000, documents=documents)
+        lines = (tmp_path / str(documents) / "pairs.tsv").read_text(encoding="utf-8").splitlines()
+        assert len(lines) == sum(sizes[:clusters])
+        for id, _, similarity in (line.split("\t") for line in lines):
+            assert abs(decided[id][1] - float(similarity)) < 1e-6
+
+
+def test_an_audit_of_a_form_is_bounded(sail: Any, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sketches leave nearly all pairs of one form open. Half of the drawn documents are left out until few pairs are left."""
+    rows = rows_of(one_shelf(600))
+    monkeypatch.setattr(_audit, "MOST_NEAR", 20_000)
+    result = minwise.spark.dedup(sail.createDataFrame(rows), text="text", order_by="row", work=str(tmp_path / "work"))
+    audit, pairs = result.summary.audit, sail.read.parquet(str(tmp_path / "work/audit-pairs"))
+    assert audit is not None and audit["documents"] in (300, 150, 75) and audit["missed"] == 0
+    assert audit["documents"] * 30 < pairs.where("a is not null").count() <= 20_000
+    # A first cluster that is too large is not fetched.
+    monkeypatch.setattr(_audit, "MOST_SKETCHES", 0)
+    none = minwise.spark.dedup(sail.createDataFrame(rows), text="text", order_by="row", work=str(tmp_path / "none")).summary.audit
+    assert none is not None and none["documents"] == 0 and none["recall"] is None
 
 
 def test_the_summary_in_words() -> None:

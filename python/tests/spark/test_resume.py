@@ -265,3 +265,25 @@ def test_executors_with_different_kernels_agree(
         assert "kernel portable," not in caplog.text
     result = minwise.spark.dedup(sail.createDataFrame(rows()), **settings)
     assert_same(decided_by(result), expected)
+
+
+def test_shingles_that_were_counted_are_those_of_the_input(sail: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job that is killed after it has counted shingles does not go on with another input."""
+    own = rows()
+    settings: dict[str, Any] = {"text": "text", "order_by": "row", "work": str(tmp_path / "work"), "audit": "off", "max_df": 0.5}
+    write = _work.Work._write
+
+    def kill(self: Any, step: str, counts: Any, mode: str = "append") -> None:
+        if step == "sketches":
+            raise Killed
+        write(self, step, counts, mode)
+
+    monkeypatch.setattr(_work.Work, "_write", kill)
+    with pytest.raises(Killed):
+        minwise.spark.dedup(sail.createDataFrame(own), **settings)
+    monkeypatch.setattr(_work.Work, "_write", write)
+    other = [*own[:-1], {**own[-1], "text": "another text than before"}]
+    with pytest.raises(minwise.InputError, match="not deterministic"):
+        minwise.spark.dedup(sail.createDataFrame(other), **settings)
+    settings["resume"] = False
+    assert minwise.spark.dedup(sail.createDataFrame(own), **settings).summary.read == len(own)

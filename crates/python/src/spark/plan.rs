@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use minwise::filter::{ErrorBudget, Filter, default_looks};
 use minwise::keep::Ranking;
 use minwise::weight::MostDocuments;
+use minwise::{Spec, Unobserved, WeightSpec};
 use minwise_engine::weigh::FrequencyTable;
-use minwise_engine::{Arguments, FILTER_ERROR, KeepPolicy, Measure, Search, WeightTables};
+use minwise_engine::{Arguments, FILTER_ERROR, Input, Inputs, KeepPolicy, Measure, Search, WeightTables};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{OrRaise, setting_error};
@@ -133,6 +135,31 @@ pub fn spark_plan(
         recall,
     };
     serde_json::to_string(&plan).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The shingles of the texts in files and folders, as 8 bytes each. The reader of the command reads them.
+#[pyfunction]
+#[pyo3(signature = (spec, paths, text_field = None))]
+pub fn spark_ignored<'py>(
+    py: Python<'py>,
+    spec: &str,
+    paths: Vec<PathBuf>,
+    text_field: Option<&str>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let mut spec: Spec = spec.parse().or_raise(py)?;
+    // Weights need tables, and shingles have none.
+    spec.weights = WeightSpec::default();
+    let mut arguments = Arguments::new();
+    if let Some(field) = text_field {
+        arguments.set("text-field", field);
+    }
+    let options = arguments.read_options();
+    arguments.built(Ok(())).or_raise(py)?;
+    let texts: Vec<Input> = paths.iter().map(|path| Input::from_word(path.as_os_str())).collect();
+    let inputs = Inputs::default().ignore_text(texts).options(options);
+    let tables = py.detach(|| inputs.weigh(&mut spec, None, 1, &Unobserved)).or_raise(py)?;
+    let bytes: Vec<u8> = tables.ignored.iter().flat_map(|shingle| shingle.to_le_bytes()).collect();
+    Ok(PyBytes::new(py, &bytes))
 }
 
 /// The rules of a keeper policy: each with the bytes that it takes in a rank key, and whether it looks at a field.

@@ -86,6 +86,9 @@ class _Listing:
         try:
             state = os.stat(path)
         except OSError as error:
+            if not os.path.lexists(path):
+                hint = "every executor must see all files under the same paths"
+                raise SettingError(f"`{setting}`: there is no `{path}`", hint=hint, settings=[setting]) from error
             hint = "every executor must see all files; delete links that lead nowhere"
             raise SettingError(f"`{setting}`: `{path}` cannot be read: {error.strerror}", hint=hint, settings=[setting]) from error
         key = (state.st_dev, state.st_ino)

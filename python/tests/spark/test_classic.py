@@ -188,7 +188,7 @@ def test_texts_that_are_no_utf_8_are_repaired(classic: Any, tmp_path: Path) -> N
     result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", _here=0)
     expected = minwise.dedup([text.decode("utf-8", "replace") for text, _ in rows])
     assert result.summary.removed == expected.summary.removed > 0
-    assert [row["row"] for row in result.kept.orderBy("row").collect()] == [row for row, stays in enumerate(expected.mask) if stays]
+    assert [row["row"] for row in result.kept.orderBy("row").collect()] == [row for row, stays in enumerate(expected.kept_mask) if stays]
 
 
 def test_arrow_batches_are_cut_by_bytes(classic: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -162,7 +162,7 @@ def test_outputs_of_the_program(sail: Any, tmp_path: Path) -> None:
         run("--output", str(tmp_path / "new"), "--removed", str(tmp_path / "new/removed"))
     new = ["--output", str(tmp_path / "new"), "--removed", str(tmp_path / "removed"), "--decisions", str(tmp_path / "decisions")]
     summary = run(*new)
-    assert summary["kept"] == sail.read.parquet(str(tmp_path / "new")).count()
+    assert summary.kept == sail.read.parquet(str(tmp_path / "new")).count()
     files = {path: path.stat().st_mtime_ns for path in (tmp_path / "new").iterdir()}
     # A job that was killed after its first output writes the others.
     for path in (tmp_path / "decisions").iterdir():
@@ -170,7 +170,7 @@ def test_outputs_of_the_program(sail: Any, tmp_path: Path) -> None:
     (tmp_path / "decisions").rmdir()
     assert run(*new)["steps_computed"] == 0
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "new").iterdir()} == files
-    assert summary["removed"] == sail.read.parquet(str(tmp_path / "decisions")).count()
+    assert summary.removed == sail.read.parquet(str(tmp_path / "decisions")).count()
     # An output that was there before is still refused.
     with pytest.raises(minwise.SettingError, match="`clusters`: there is something at"):
         run(*new, "--clusters", str(out))
@@ -218,7 +218,7 @@ def test_links_and_files_that_are_named_twice(sail: Any, command: Command, tmp_p
     for given, message in (
         ({"inputs": [inside / "a.jsonl", inside / "a.jsonl"]}, "are one file"),
         ({"inputs": inside, "against": inside / "a.jsonl"}, "is an input and a reference"),
-        ({"inputs": [inside, inside / "nothing.jsonl"]}, "cannot be read"),
+        ({"inputs": [inside, inside / "nothing.jsonl"]}, "there is no"),
     ):
         with pytest.raises(minwise.SettingError, match=message):
             minwise.spark.dedup_files(sail, output=tmp_path / "other", work=str(tmp_path / "other-work"), **given)

@@ -163,7 +163,7 @@ class Result:
         # Rank keys of references begin with 0.
         given = sum(rank[:1] == b"\0" for rank in names if rank in texts)
         # The shingles that the job left out are those of the whole input, whatever the sample has.
-        settings = {"weights": self._job.weights, "ignore_shingles": self._job.ignored, "keep": "first", "audit": "auto"}
+        settings: dict[str, Any] = {"weights": self._job.weights, "ignore_shingles": self._job.ignored, "keep": "first", "audit": "auto"}
         settings |= {name: plan[name] for name in ("threshold", "spec", "cluster", "bands", "rows")}
         settings |= {"against": records[:given]} if given else {}
         dedup_given(records[given:], "text", "id", settings).report(folder)
@@ -173,7 +173,8 @@ class Result:
         from pyspark.sql import functions as F
 
         sizes = self._decided.groupBy("of").agg(F.count(F.lit(1)).alias("n"))
-        chosen, room = [], documents
+        chosen: list[tuple[Any]] = []
+        room = documents
         for row in sizes.orderBy(F.desc("n"), F.hex("of")).limit(clusters).collect():
             if chosen and row["n"] >= room:
                 break
@@ -183,7 +184,7 @@ class Result:
             return {}
         wanted = self._work.spark.createDataFrame(chosen, "`of` binary")
         removed = self._decided.join(F.broadcast(wanted), "of", "left_semi").orderBy(F.hex("of"), F.hex("rank")).limit(documents)
-        names = {}
+        names: dict[bytes, str] = {}
         for row in removed.select("rank", "id", "of", "duplicate_of").collect():
             names[bytes(row["rank"])] = row["id"]
             names[bytes(row["of"])] = row["duplicate_of"]
@@ -196,7 +197,7 @@ class Result:
         if not ranks:
             return {}
         wanted = F.broadcast(self._work.spark.createDataFrame([(bytearray(rank),) for rank in ranks], f"{RANK} binary"))
-        texts = {}
+        texts: dict[bytes, str] = {}
         for df, given in ((self._df, False), (self._against, True)):
             if df is None:
                 continue

@@ -99,7 +99,7 @@ def test_folders_that_cannot_be_used(sail: Any, tmp_path: Path) -> None:
     for given, output, message in [
         (inputs, "full", "`output`.*not empty"),
         (tmp_path / "none", "out", "`inputs`.*there is no"),
-        ([inputs / "b.jsonl", inputs / "b.jsonl"], "out", "two inputs would be written"),
+        ([inputs / "b.jsonl", inputs / "b.jsonl"], "out", "are one file"),
         (inputs, "in/out", "`output`.*lie in one another"),
         (inputs, ".", "`output`.*lie in one another"),
     ]:
@@ -168,7 +168,7 @@ def test_outputs_of_the_program(sail: Any, tmp_path: Path) -> None:
     for path in (tmp_path / "decisions").iterdir():
         path.unlink()
     (tmp_path / "decisions").rmdir()
-    assert run(*new)["steps_computed"] == 0
+    assert run(*new).steps_computed == 0
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "new").iterdir()} == files
     assert summary.removed == sail.read.parquet(str(tmp_path / "decisions")).count()
     # An output that was there before is still refused.
@@ -186,7 +186,8 @@ def test_outputs_of_the_program(sail: Any, tmp_path: Path) -> None:
     with pytest.raises(minwise.SettingError, match="`removed`: a job over files does not write it"):
         run("--files", "--output", str(tmp_path / "files"), "--removed", str(tmp_path / "gone"))
     with pytest.raises(minwise.SettingError, match="`decisions`: there is something at"):
-        run("--files", "--output", str(tmp_path / "files"), "--decisions", str(out))
+        files = ["--files", "--input", str(source), "--work", str(work), "--output", str(tmp_path / "files"), "--decisions", str(out)]
+        program._run(program.parser().parse_args(files), sail)
 
 
 def test_web_archives_are_refused(tmp_path: Path) -> None:
@@ -215,10 +216,39 @@ def test_links_and_files_that_are_named_twice(sail: Any, command: Command, tmp_p
     assert result.summary.read == len(rows)
     written = {path.relative_to(theirs): path.read_bytes() for path in theirs.rglob("*") if path.is_file()}
     assert {path.relative_to(ours): path.read_bytes() for path in ours.rglob("*") if path.is_file()} == written and len(written) == 3
+    (elsewhere / "a.jsonl").write_text("")
     for given, message in (
+        ({"inputs": [inside / "a.jsonl", elsewhere / "a.jsonl"]}, "two inputs would be written as `a.jsonl`"),
         ({"inputs": [inside / "a.jsonl", inside / "a.jsonl"]}, "are one file"),
         ({"inputs": inside, "against": inside / "a.jsonl"}, "is an input and a reference"),
         ({"inputs": [inside, inside / "nothing.jsonl"]}, "there is no"),
     ):
         with pytest.raises(minwise.SettingError, match=message):
             minwise.spark.dedup_files(sail, output=tmp_path / "other", work=str(tmp_path / "other-work"), **given)
+
+
+def test_the_program_reads_as_the_command_does(sail: Any, command: Command, tmp_path: Path) -> None:
+    """Texts that are left out are records of files, and a quoted field of CSV may have line breaks and quotes."""
+    import csv
+
+    from minwise.spark import __main__ as program
+
+    form = " ".join(f"f{number}" for number in range(40))
+    rows = [{"id": f"d{number}", "row": number, "text": f'{form}\n"own" ' + " ".join(f"v{number // 2}x{at}" for at in range(12))} for number in range(12)]
+    with (tmp_path / "in.csv").open("w", encoding="ascii", newline="") as out:
+        writer = csv.DictWriter(out, ["id", "row", "text"])
+        writer.writeheader()
+        writer.writerows({**row, "row": f"{row['row']:03}"} for row in rows)
+    ignored = tmp_path / "ignored"
+    ignored.mkdir()
+    (ignored / "form.jsonl").write_text(json.dumps({"text": form}) + "\n", encoding="ascii")
+    words = ["--input", tmp_path / "in.csv", "--order-by", "row", "--text-field", "text", "--audit", "off"]
+    for name, more in (("plain", []), ("ignoring", ["--ignore-text", ignored])):
+        own = ["--output", tmp_path / f"{name}-out", "--work", tmp_path / f"{name}-work"]
+        summary = program._run(program.parser().parse_args([str(word) for word in (*words, *own, *more)]), sail)
+        decided, expected = command.dedup(rows, *more)
+        assert (summary.read, summary.removed) == (12, expected["removed"]) == (12, len(decided)), name
+    assert summary.removed == 6, "without the form, every second text repeats the one before"
+    for option in ("--order-by", "--format"):
+        with pytest.raises(minwise.SettingError, match="files are read in the order"):
+            program._run(program.parser().parse_args([*map(str, words[:2]), "--files", "--output", "o", "--work", "w", option, "row"]), sail)

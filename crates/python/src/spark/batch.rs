@@ -57,7 +57,7 @@ pub fn batches(data: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
 /// A batch whose texts are valid UTF-8. Engines do not look after that, as in `cast(binary as string)`, and the rest of the job relies on it. Bytes that
 /// are none become U+FFFD, as in `minwise.dedup`.
 fn with_valid_texts(batch: RecordBatch) -> PyResult<RecordBatch> {
-    if batch.columns().iter().all(|array| are_texts_valid(array)) {
+    if batch.columns().iter().all(are_texts_valid) {
         return Ok(batch);
     }
     let fields: Vec<_> = batch.schema().fields().iter().map(|field| field.as_ref().clone()).collect();
@@ -66,7 +66,7 @@ fn with_valid_texts(batch: RecordBatch) -> PyResult<RecordBatch> {
             return (field, Arc::clone(array));
         }
         let text = |row| text_bytes(array, row).map(String::from_utf8_lossy);
-        let texts = LargeStringArray::from_iter((0..array.len()).map(text));
+        let texts: LargeStringArray = (0..array.len()).map(text).collect();
         (field.with_data_type(DataType::LargeUtf8), Arc::new(texts) as ArrayRef)
     });
     let (fields, columns): (Vec<_>, Vec<_>) = columns.unzip();

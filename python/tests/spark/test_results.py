@@ -79,6 +79,24 @@ def test_tables_and_summary(sail: Any, command: Command, tmp_path: Path, rows: A
     assert len(rounds) == result.summary.rounds and all("pairs asked" in line for line in rounds)
 
 
+@pytest.mark.parametrize("null", ["keep", "reject"])
+def test_the_summary_has_the_fields_of_the_command(sail: Any, command: Command, tmp_path: Path, rows: Any, null: str) -> None:
+    """Nulls, short texts, empty ones, references, repeated ids, and documents without a value that a keeper policy ranks by."""
+    texts = ["", "two words", None, *(row["text"] for row in rows[:60]), None]
+    own = [{"id": f"d{number // 2 if number > 60 else number}", "row": number, "text": text} for number, text in enumerate(texts)]
+    for number, row in enumerate(own):
+        row["score"] = None if number % 7 == 3 else f"{number % 5}"
+    given = [{"id": f"r{number}", "row": number, "text": text, "score": "1"} for number, text in enumerate([None, "a b", rows[9]["text"]])]
+    schema = "id string, row bigint, text string, score string"
+    settings = {"text": "text", "order_by": "row", "audit": "off", "keep": "max:score", "short": "reject", "null": null}
+    df, against = (sail.createDataFrame([tuple(row[name] for name in ("id", "row", "text", "score")) for row in some], schema) for some in (own, given))
+    result = minwise.spark.dedup(df, against=against, work=str(tmp_path / "work"), **settings)
+    words = ["--keep", "max:score", "--short", "reject", "--null", null, "--against", command.write(given)]
+    summary = command.dedup(own, *words)[1]
+    assert_same_summary(result.summary, summary)
+    assert summary["unranked"] and summary["repeated_ids"] and summary["rejected"] and summary["reference_rejected"]
+
+
 def test_the_report_of_a_sample(sail: Any, tmp_path: Path, rows: Any) -> None:
     result = minwise.spark.dedup(sail.createDataFrame(rows), text="text", order_by="row", work=str(tmp_path / "work"))
     result.report(tmp_path / "report", clusters=3)

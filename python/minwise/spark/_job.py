@@ -239,11 +239,11 @@ def run(ready: _Ready, limits: dict[str, int | None], plan: dict[str, Any]) -> d
             folder.step("texts", lambda: _shelves.texts(folder, df, against, columns, job, rounds, before))
             # Rounds that are done are not computed again: the driver takes their similar pairs from the folder.
             rounds.run()
-        _decide.ids(folder, counts["repeated_ids"], df if columns.is_ready else None, is_last(plan["keep"]))
+        _decide.ids(folder, counts["repeated_ids"], null, df if columns.is_ready else None, is_last(plan["keep"]))
         id_bytes = grouped["id_bytes"] // max(rows, 1) + 1
         folder.step("decisions", lambda: _decide.decisions(folder, job, rounds, plan["cluster"], plan["max_cluster"], id_bytes))
     counts |= folder.counts("decisions") or {}
-    counts["repeated_ids"] = (folder.counts("ids") or {}).get("renamed", 0)
+    counts["repeated_ids"] = (folder.counts("ids") or {}).get("sharing", 0)
     counts["kept"] = counts["read"] - counts["removed"] - counts["rejected"]
     drawn = _audit.size(ready.audit, counts["distinct"])
     asked = int(ready.audit) if str(ready.audit).isdigit() else None
@@ -313,7 +313,7 @@ def _pairs(
         return rounds.run()
 
     folder.step("rounds", compared)
-    _decide.ids(folder, counts["repeated_ids"])
+    _decide.ids(folder, counts["repeated_ids"], null)
     similar = folder.spark.createDataFrame([], _tasks.SIMILAR)
     if folder.counts("round-001") is not None:
         similar = folder.table("round-001-similar", _tasks.SIMILAR).where("a is not null")

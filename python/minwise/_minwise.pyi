@@ -21,6 +21,8 @@ __all__ = [
     "Lsh",
     "Passage",
     "Sketches",
+    "SPARK_BUCKET_BYTES",
+    "SPARK_BUCKET_PAIRS",
     "SparkBatch",
     "SparkBlocks",
     "SparkFile",
@@ -39,14 +41,18 @@ __all__ = [
     "spark_ask",
     "spark_audit",
     "spark_group",
+    "spark_ignored",
     "spark_name",
     "spark_plan",
+    "spark_rules",
     "spark_settle",
     "spark_sort",
     "spark_wait",
 ]
 
 VERSION: Final[str]
+SPARK_BUCKET_BYTES: Final[int]
+SPARK_BUCKET_PAIRS: Final[int]
 
 @final
 class Spec:
@@ -316,7 +322,7 @@ class SparkTask:
     def ignored(self, texts: list[str]) -> bytes: ...
     def screen(self, batch: Any) -> SparkBatch: ...
     def audit_order(self, batch: Any) -> SparkBatch: ...
-    def screen_sample(self, batch: Any, sample: Any) -> SparkBatch: ...
+    def screen_sample(self, batch: Any, sample: Any, most: int) -> SparkBatch: ...
     def similarities(self, texts: Any, pairs: Any, all: bool, screens: bool) -> tuple[SparkBatch, int]: ...
 
 @final
@@ -343,6 +349,7 @@ class SparkRounds:
         asking: int | None = None,
         pairs: int | None = None,
         listed: int | None = None,
+        bucket: tuple[int, int] = ...,
     ) -> SparkRounds: ...
     def documents(self) -> int: ...
     def undecided(self) -> int: ...
@@ -354,6 +361,8 @@ class SparkRounds:
 
 def spark_audit(kept: int, drawn: int, removed: int, missed: int) -> str: ...
 def spark_plan(options: list[tuple[str, str]], spec: Spec | str | None = None, weights: str | None = None) -> str: ...
+def spark_ignored(spec: str, paths: list[str], text_field: str | None = None) -> bytes: ...
+def spark_rules(keep: str) -> list[tuple[str, int, bool]]: ...
 def spark_sort(batch: Any, parts: int) -> SparkBatch: ...
 def spark_group(part: int, parts: int, rows: Any) -> SparkBatch: ...
 def spark_wait(rows: Any, round: int, shelf: int | None = None) -> SparkBatch: ...

@@ -262,7 +262,7 @@ class Summary:
         return isinstance(other, Summary) and other._fields == self._fields
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Summary, (self._fields,)
+        return type(self), (self._fields,)
 
 
 class _Rows(Sequence[T]):

@@ -34,7 +34,7 @@ SPEC_PARTS = (
     "max_df",
 )
 #: Arguments that are neither options of the command nor passed to the engine as text.
-OWN = frozenset({"spec", "against", "ignore_text", "weights", "progress", "cancel", "errors", "temp_dir"})
+OWN = frozenset({"spec", "against", "ignore_text", "ignore_shingles", "weights", "progress", "cancel", "errors", "temp_dir"})
 
 
 def option_text(name: str, value: Any) -> str:
@@ -186,6 +186,7 @@ class _Sources:
             "inputs": [self.adapted.source],
             "against": self.against,
             "ignore_text": self.ignored,
+            "ignore_shingles": given.get("ignore_shingles", b""),
             "options": chosen,
             "spec": given.get("spec"),
             "weights": given.get("weights"),
@@ -309,9 +310,14 @@ def dedup(
     for name in ("data", "text", "id"):
         del given[name]
     check_cancel(cancel)
+    return dedup_given(data, text, id, given)
+
+
+def dedup_given(data: T, text: str | None, id: Any, given: dict[str, Any]) -> Dedup[T]:
+    """:func:`dedup` with the arguments `given`, and with shingles that are left out: `ignore_shingles`, 8 bytes each."""
     sources = _Sources(data, text, id, given)
     try:
-        with Followed(progress) as function:
+        with Followed(given.get("progress")) as function:
             run = _minwise.run_dedup(sources.job(given, function))
         return make_dedup(run, sources.adapted.take, sources.adapted.ids, tuple(sources.spools))
     except BaseException:
@@ -505,6 +511,7 @@ def dedup_files(
         "inputs": sources,
         "against": paths(against, "against"),
         "ignore_text": paths(ignore_text, "ignore_text"),
+        "ignore_shingles": b"",
         "options": chosen,
         "spec": spec,
         "weights": weights,

@@ -276,8 +276,8 @@ mod tests {
         );
         // An interval that is the value itself is not printed.
         assert_eq!(
-            said([1200, 900, 98, 0], [1.0; 3]),
-            "100 % measured: none of a sample of 900 of 1,200 kept documents was found to repeat another one"
+            said([1200, 1200, 98, 0], [1.0; 3]),
+            "100 % measured: none of the 1,200 kept documents repeats another one"
         );
         let too_long = said([1200, 0, 5, 0], [1.0, 0.0, 1.0]);
         assert!(too_long.starts_with("not measured, because it would take more than 5 %"), "{too_long}");

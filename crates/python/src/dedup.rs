@@ -14,7 +14,7 @@ use minwise_engine::{
 };
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyInt, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyInt, PyList, PyTuple};
 
 use crate::arrow::{Arrived, export_stream, import};
 use crate::column::{Column, SharedNumbers};
@@ -33,6 +33,8 @@ pub struct PyJob<'py> {
     inputs: Vec<Bound<'py, PyTuple>>,
     against: Vec<Bound<'py, PyTuple>>,
     ignore_text: Vec<Bound<'py, PyTuple>>,
+    /// Shingles that are left out of every document, as 8 bytes each.
+    ignore_shingles: Bound<'py, PyBytes>,
     /// The names of options and their values as text.
     options: Vec<(String, String)>,
     spec: Option<Bound<'py, PyAny>>,
@@ -78,12 +80,18 @@ impl<'py> PyJob<'py> {
             .inputs(opened(&self.inputs, "data")?)
             .against(opened(&self.against, "against")?)
             .ignore_text(opened(&self.ignore_text, "ignore_text")?)
+            .ignore_shingles(shingles(self.ignore_shingles.as_bytes()))
             .options(arguments.read_options())
             .weights(self.weights.clone());
         let repaired = sources.repaired;
         let hooks = Hooks { progress: self.progress, cancel: self.cancel };
         Ok(Ready { inputs, arguments, hooks, repaired })
     }
+}
+
+/// Shingles from 8 bytes each, little-endian.
+pub fn shingles(bytes: &[u8]) -> Vec<u64> {
+    bytes.as_chunks::<8>().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect()
 }
 
 /// Converts sources of Python into inputs of a run, and counts repaired texts.

@@ -62,7 +62,8 @@ mod _minwise {
     #[pymodule_export]
     use crate::spark::{
         PySparkBatch, PySparkBlocks, PySparkFile, PySparkRounds, PySparkTask, spark_allowed, spark_ask,
-        spark_audit, spark_group, spark_name, spark_plan, spark_settle, spark_sort, spark_wait,
+        spark_audit, spark_group, spark_ignored, spark_name, spark_plan, spark_rules, spark_settle,
+        spark_sort, spark_wait,
     };
 
     #[cfg(debug_assertions)]
@@ -77,4 +78,12 @@ mod _minwise {
     /// The version of the package.
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    /// Texts of one bucket of pairs of a Spark job, in bytes.
+    #[pymodule_export]
+    const SPARK_BUCKET_BYTES: u64 = crate::spark::BUCKET_BYTES;
+
+    /// Pairs of one bucket.
+    #[pymodule_export]
+    const SPARK_BUCKET_PAIRS: usize = crate::spark::BUCKET_PAIRS;
 }

@@ -12,5 +12,6 @@ classic Spark, on Connect servers and on Sail.
 from ._files import FilesResult, dedup_files
 from ._job import dedup, pairs, sketch
 from ._results import Result
+from ._summary import Summary
 
-__all__ = ["FilesResult", "Result", "dedup", "dedup_files", "pairs", "sketch"]
+__all__ = ["FilesResult", "Result", "Summary", "dedup", "dedup_files", "pairs", "sketch"]

@@ -16,8 +16,8 @@ from .._errors import MinwiseError, SettingError
 from . import _job, dedup_files
 from ._files import apart
 from ._sail import SailServer
-from ._settings import REFUSED, SUPPORTED
-from ._summary import show
+from ._settings import REFUSED, SUPPORTED, require
+from ._summary import Summary, show
 from ._work import refuse_existing
 
 #: Options that have another form than a text.
@@ -46,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
     out.add_argument("--id-field", help="column of the id [default: `id` if there is one]")
     out.add_argument("--order-by", help="columns that order rows, separated by commas")
     out.add_argument("--against", nargs="+", help="tables, or with --files files, whose rows always stay")
-    out.add_argument("--ignore-text", nargs="+", metavar="FILE", help="text files whose shingles are left out")
+    out.add_argument("--ignore-text", nargs="+", metavar="FILE", help="files and folders of texts whose shingles are left out; the driver reads them")
     out.add_argument("--removed", help="folder of the removed rows")
     out.add_argument("--decisions", help="folder of the table of decisions")
     out.add_argument("--clusters", help="folder of the table of clusters")
@@ -77,7 +77,8 @@ def _read(spark: Any, paths: list[str], format: str | None) -> Any:
         format = kinds.get(name.rpartition(".")[2], "parquet")
     reader = spark.read.format(format)
     if format == "csv":
-        reader = reader.option("header", "true")
+        # As the command reads CSV: a quoted field may have line breaks, and a doubled quote is one.
+        reader = reader.option("header", "true").option("multiLine", "true").option("escape", '"')
     return reader.load(paths if len(paths) > 1 else paths[0])
 
 
@@ -107,14 +108,10 @@ def _complain(error: Exception) -> None:
     print(f"error: {message}" + ("" if hint is None else f"\nhint: {hint}"), file=sys.stderr)
 
 
-def _run(words: argparse.Namespace, spark: Any) -> dict[str, Any]:
+def _run(words: argparse.Namespace, spark: Any) -> Summary:
     given = {name: getattr(words, name) for name in (*SUPPORTED, *REFUSED) if getattr(words, name, None) is not None}
     if words.ignore_text:
-        texts = []
-        for path in words.ignore_text:
-            with open(path, encoding="utf-8") as file:
-                texts.append(file.read())
-        given["ignore_text"] = texts
+        given["_ignored_files"] = tuple(words.ignore_text)
     common = {"text": words.text_field, "id": words.id_field, "work": words.work, "resume": not words.no_resume, **given}
     outputs = {name: getattr(words, name) for name in ("output", "removed", "decisions", "clusters") if getattr(words, name)}
     inputs = [*words.input, *(words.against or [])]
@@ -124,6 +121,10 @@ def _run(words: argparse.Namespace, spark: Any) -> dict[str, Any]:
         for name in ("removed", "clusters", "report", "annotate"):
             if getattr(words, name):
                 raise SettingError(f"`{name}`: a job over files does not write it", hint="leave out `--files`", settings=[name])
+        for name in ("order_by", "format"):
+            if getattr(words, name):
+                why = "files are read in the order of their paths and lines, by the reader of the command"
+                raise SettingError(f"`{name}`: {why}", hint=f"leave out `--{name.replace('_', '-')}`", settings=[name])
         if words.decisions:
             refuse_existing(spark, "decisions", words.decisions)
         done = dedup_files(spark, words.input, words.output, against=words.against, **common)
@@ -151,24 +152,27 @@ def main(words: list[str] | None = None) -> int:
     logging.basicConfig(level=logging.ERROR if chosen.quiet else logging.WARNING, handlers=[handler])
     logging.getLogger("minwise.spark").setLevel(logging.ERROR if chosen.quiet else logging.INFO)
     try:
+        require()
         spark, server = _session(chosen)
-    except RuntimeError as error:
+    except (ImportError, RuntimeError) as error:
         _complain(error)
         return 2
     try:
         began = time.monotonic()
-        counts = _run(chosen, spark)
+        summary = _run(chosen, spark)
         names = ("output", "removed", "decisions", "clusters", "report")
         outputs = {name: path for name in names if (path := getattr(chosen, name))}
-        print(show(counts, time.monotonic() - began, outputs, chosen.annotate))
+        print(show(summary, time.monotonic() - began, outputs, chosen.annotate))
         return 0
-    except MinwiseError as error:
+    except (MinwiseError, OSError) as error:
         _complain(error)
         return 2
     finally:
-        spark.stop()
-        if server is not None:
-            server.stop()
+        try:
+            spark.stop()
+        finally:
+            if server is not None:
+                server.stop()
 
 
 if __name__ == "__main__":

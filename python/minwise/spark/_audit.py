@@ -7,10 +7,10 @@ from typing import Any, cast
 
 from .._minwise import spark_audit
 from . import _tasks
-from ._rounds import compare
 from ._rows import Columns
 from ._shelves import SMALL_HASHES, chosen_texts, copies_of
 from ._tasks import Job
+from ._verify import compare
 from ._work import Work
 
 #: Documents that `auto` draws at most, and pairs of sketches that it compares: some ten seconds of one core. The command compares all pairs of as
@@ -19,6 +19,10 @@ MOST_DOCUMENTS = 3_500
 MOST_PAIRS = 2_000_000_000
 #: Documents of the clusters of a sample, whose sketches the driver has.
 MOST_SKETCHES = 100_000
+#: Pairs that sketches leave open, at most, and for each of the documents that were asked for, on average, as in the command. A task returns so many
+#: pairs of a batch of rows and a drawn document at first.
+MOST_NEAR = 1 << 19
+PARTNERS = 32
 
 
 def size(audit: int | str, distinct: int) -> int:
@@ -59,44 +63,79 @@ def drawn_of(work: Work, searched: Any, job: Job, documents: int) -> tuple[int, 
 def sample_of(work: Work, searched: Any, drawn: list[bytes]) -> tuple[int, Any]:
     """How many of the drawn documents are compared, and the documents of their clusters as a table. If clusters are too large for the driver, those
     that were drawn last are left out."""
+    from pyspark.sql import functions as F
+
+    rows = in_clusters(work, searched, drawn).select("rank", "cluster", "sketch")
+    sizes = {bytes(row["cluster"]): row["n"] for row in rows.groupBy("cluster").agg(F.count(F.lit(1)).alias("n")).collect()}
+    total = number = 0
+    for rank in drawn:
+        total += sizes[rank]
+        if total > MOST_SKETCHES:
+            break
+        number += 1
+    if number < len(drawn):
+        rows = in_clusters(work, rows, drawn[:number])
+    return number, rows.toArrow() if number else None
+
+
+def in_clusters(work: Work, rows: Any, drawn: list[bytes]) -> Any:
+    """The rows of the clusters of some documents."""
     import pyarrow as pa
     from pyspark.sql import functions as F
 
-    chosen = work.frame(pa.table({"cluster": pa.array(drawn, pa.binary())}), "audit-drawn")
-    rows = searched.join(F.broadcast(chosen), "cluster").select("rank", "cluster", "sketch")
-    sizes = {row["cluster"]: row["n"] for row in rows.groupBy("cluster").agg(F.count(F.lit(1)).alias("n")).collect()}
-    total, number = 0, 0
-    for number, rank in enumerate(drawn, 1):
-        total += sizes[rank]
-        if total > MOST_SKETCHES and number > 1:
-            number -= 1
-            rows = rows.where(F.col("cluster").isin(drawn[:number]))
-            break
-    return number, rows.toArrow()
+    if not drawn:
+        return rows.limit(0)
+    return rows.join(F.broadcast(work.frame(pa.table({"cluster": pa.array(drawn, pa.binary())}), "audit-drawn")), "cluster", "left_semi")
+
+
+def near_pairs(work: Work, searched: Any, job: Job, drawn: list[bytes], sample: Any, asked: int | None) -> tuple[int, Any]:
+    """Pairs of a document and a drawn one that sketches leave open, and of how many drawn documents there are all of them. Sketches leave nearly all
+    pairs of one form open. If there are too many, half of the drawn documents are left out, as often as needed, as in the command."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyspark.sql import functions as F
+
+    def screened(sample: Any, most: int) -> Any:
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, sample.schema) as writer:
+            writer.write_table(sample)
+        sampler = _tasks.sampler(job, sink.getvalue().to_pybytes(), most)
+        rows = searched.where(F.col("sketch").isNotNull()).select("rank", "cluster", "sketch")
+        return work.save(rows.mapInArrow(sampler, _tasks.NEAR), "audit-pairs")
+
+    pairs = screened(sample, PARTNERS)
+    counted = pairs.where("a is null").groupBy("cluster").agg(F.sum("open").alias("open"), F.max("open").alias("largest")).toArrow()
+    of = dict(zip(counted["cluster"].to_pylist(), counted["open"].to_pylist()))
+    number, most = len(drawn), max(MOST_NEAR, PARTNERS * (asked or 0))
+    while number and sum(of.get(rank, 0) for rank in drawn[:number]) > most:
+        number //= 2
+    pairs = pairs.where("a is not null")
+    if not number:
+        return 0, pairs
+    chosen = pa.array(drawn[:number], pa.binary())
+    if number < len(drawn) or (pc.max(counted["largest"]).as_py() or 0) > PARTNERS:
+        pairs = screened(sample.filter(pc.is_in(sample["cluster"], chosen)), most).where("a is not null")
+    return number, pairs.select("a", "c", "cluster")
 
 
 def audit(
-    work: Work, df: Any, against: Any, columns: Columns, job: Job, cluster: str, counts: dict[str, Any], documents: int
+    work: Work, df: Any, against: Any, columns: Columns, job: Job, cluster: str, counts: dict[str, Any], documents: int, asked: int | None
 ) -> dict[str, Any]:
     """Draws kept documents and counts those that repeat another kept one, which were missed."""
-    import pyarrow as pa
     from pyspark.sql import functions as F
 
     found = counts["removed"] + counts["spared"]
     searched = searched_of(work, cluster, counts["spared"])
     kept, drawn = drawn_of(work, searched, job, documents)
-    if not drawn:
+    number, table = sample_of(work, searched, drawn) if drawn else (0, None)
+    if number:
+        number, pairs = near_pairs(work, searched, job, drawn[:number], table, asked)
+    if not number:
         return cast(dict[str, Any], json.loads(spark_audit(kept, 0, found, 0)))
-    compared, table = sample_of(work, searched, drawn)
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    near = searched.where(F.col("sketch").isNotNull()).select("rank", "cluster", "sketch").mapInArrow(_tasks.sampler(job, sink.getvalue().to_pybytes()), _tasks.NEAR)
-    pairs = work.save(near, "audit-pairs")
     needed = pairs.select(F.col("a").alias("rank")).unionByName(pairs.select(F.col("c").alias("rank"))).distinct()
-    number = needed.count()
-    work.save(chosen_texts(df, against, columns, job, needed.toArrow() if number <= SMALL_HASHES else needed, number), "audit-texts")
+    texts = needed.count()
+    work.save(chosen_texts(df, against, columns, job, needed.toArrow() if texts <= SMALL_HASHES else needed, texts), "audit-texts")
     compare(work, job, pairs.select("a", "c"), "audit-similar", all=False, texts="audit-texts")
     similar = work.table("audit-similar", _tasks.SIMILAR).where("a is not null").join(pairs, ["a", "c"])
     missed = similar.select("cluster").distinct().count()
-    return cast(dict[str, Any], json.loads(spark_audit(kept, compared, found, missed)))
+    return cast(dict[str, Any], json.loads(spark_audit(kept, number, found, missed)))

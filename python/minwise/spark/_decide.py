@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from . import _tasks
-from ._rounds import Rounds, compare
-from ._shelves import SMALL_HASHES, copies_of
+from ._rounds import Rounds
+from ._shelves import NULL, REASONS, SMALL_HASHES, copies_of
 from ._tasks import Job
+from ._verify import compare
 from ._work import Work, fetched_whole
 
 DECISIONS = "id string, duplicate_of string, similarity double, rank binary, content bigint, `of` binary, is_equal boolean"
@@ -50,7 +51,16 @@ def joined(work: Work, job: Job, rounds: Rounds) -> Any:
     return documents.unionByName(copies.select("rank", F.col("a").alias("of"), "similarity"))
 
 
-def renamed(work: Work, files: Any, is_last: bool) -> Any:
+def named_rows(work: Work, files: Any, null: str) -> Any:
+    """The ids of rows that are documents. Rejected rows keep their ids, and take none away from others."""
+    from pyspark.sql import functions as F
+
+    rejected = [kind for kind in REASONS if kind != NULL or null == "reject"]
+    rows = work.table("sketches", _tasks.SKETCHES).where("id is not null").where(~F.col("kind").isin(rejected))
+    return (rows if files is None else rows.where("not given")).select("rank", "id")
+
+
+def renamed(work: Work, files: Any, is_last: bool, rows: Any) -> Any:
     """New ids of rows whose id repeats: the first keeps it, and the others are `id#2`, `id#3` in keeper order, except ids that rows have.
 
     Records of `files` whose id repeats go by their places instead, as in the command.
@@ -58,10 +68,6 @@ def renamed(work: Work, files: Any, is_last: bool) -> Any:
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    rows = work.table("sketches", _tasks.SKETCHES).where("id is not null")
-    if files is not None:
-        rows = rows.where("not given")
-    rows = rows.select("rank", "id")
     repeated = rows.groupBy("id").agg(F.count(F.lit(1)).alias("n")).where("n > 1").select("id")
     again = rows.join(repeated, "id")
     if files is not None:
@@ -99,10 +105,17 @@ def with_ids(work: Work) -> Any:
     return shown.join(names, "rank", "left").select("rank", "content", F.coalesce("name", "id").alias("id"))
 
 
-def ids(work: Work, repeated: int, files: Any = None, is_last: bool = False) -> None:
+def ids(work: Work, repeated: int, null: str, files: Any = None, is_last: bool = False) -> None:
     """Step: names rows whose id repeats, if there are any."""
+    from pyspark.sql import functions as F
+
+    def make() -> dict[str, Any]:
+        rows = named_rows(work, files, null)
+        sharing = rows.groupBy("id").agg(F.count(F.lit(1)).alias("n")).where("n > 1").agg(F.sum("n").alias("n")).collect()[0]["n"]
+        return {"renamed": work.save(renamed(work, files, is_last, rows), "renamed-ids").count(), "sharing": sharing or 0}
+
     if repeated:
-        work.step("ids", lambda: {"renamed": work.save(renamed(work, files, is_last), "renamed-ids").count()})
+        work.step("ids", make)
 
 
 COLUMNS = ["id", "duplicate_of", "similarity", "rank", "content", "of", "is_equal"]

@@ -11,7 +11,9 @@ from .._errors import SettingError
 from .._minwise import SparkFile, keep_fields
 from . import _decide, _job, _settings, _shelves, _tasks
 from ._rows import Columns
-from ._work import Work
+from ._summary import Summary, summary_of
+from ._tasks import checked
+from ._work import Work, batches_by_bytes
 
 log = logging.getLogger("minwise.spark")
 
@@ -19,8 +21,6 @@ Path = str | os.PathLike[str]
 
 COPIED = "file bigint, records bigint"
 REJECTED = "id string, reason string, message string"
-#: Options of the command that say how files are read.
-READING = ("text-field", "id-field", "delimiter", "header", "encoding", "null", "max-record", "input-format")
 
 
 def _opened(path: str, options: list[tuple[str, str]], fields: list[str]) -> Any:
@@ -42,38 +42,84 @@ def _is_skipped(path: str) -> bool:
     if name.lower() in (".ds_store", "thumbs.db", "desktop.ini") or name.startswith("~$"):
         return True
     plain = name.lower()
-    if os.path.getsize(path) == 0 and not plain.endswith(MAY_BE_EMPTY):
+    if os.path.exists(path) and os.path.getsize(path) == 0 and not plain.endswith(MAY_BE_EMPTY):
         return True
     for end in (".gz", ".zst", ".bz2", ".xz"):
         plain = plain.removesuffix(end)
     return name.startswith((".", "_")) and not plain.endswith(RECORDS)
 
 
-def listed(inputs: Path | Sequence[Path]) -> list[tuple[str, str]]:
-    """Files of inputs in the order of the command, each with its name in an output folder."""
-    words = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
-    found: list[tuple[str, str]] = []
-    for word in words:
-        top = os.fspath(word)
-        if not os.path.isdir(top):
-            if not os.path.exists(top):
-                raise SettingError(f"`inputs`: there is no `{top}`", settings=["inputs"])
-            found.append((top, os.path.basename(top)))
-            continue
-        inside: list[tuple[str, str]] = []
-        for folder, _, names in os.walk(top):
-            for name in names:
-                path = os.path.join(folder, name)
-                if not _is_skipped(path):
-                    inside.append((path, os.path.relpath(path, top).replace(os.sep, "/")))
-        found += sorted(inside, key=lambda both: os.fsencode(both[0]))
-    names = [name for _, name in found]
-    twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
-    if twice is not None:
-        raise SettingError(f"`inputs`: two inputs would be written as `{twice}`", settings=["inputs"])
-    if not found:
-        raise SettingError("`inputs`: there are no files", settings=["inputs"])
-    return found
+class _Listing:
+    """Files of inputs and of references in the order of the command, each with its name in an output folder. A file counts once, however many links
+    lead to it."""
+
+    def __init__(self) -> None:
+        #: How many files of folders are skipped.
+        self.skipped = 0
+        # The first path of each file, whether it was named, and whether it is a reference.
+        self._seen: dict[tuple[int, int], tuple[str, bool, bool]] = {}
+
+    def of(self, setting: str, inputs: Path | Sequence[Path]) -> list[tuple[str, str]]:
+        words = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
+        found: list[tuple[str, str]] = []
+        is_reference = setting == "against"
+        for word in words:
+            top = os.fspath(word)
+            if os.path.isdir(top):
+                inside = [(path, name) for path, name in sorted(_walk(top), key=lambda both: os.fsencode(both[1]))]
+                own = [(path, name) for path, name in inside if not _is_skipped(path)]
+                self.skipped += len(inside) - len(own)
+            else:
+                own = [(top, os.path.basename(top))]
+            found += [both for both in own if self._admit(setting, both[0], not os.path.isdir(top), is_reference)]
+        names = [name for _, name in found]
+        twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+        if twice is not None and not is_reference:
+            hint = "name a folder above both, or rename one of them"
+            raise SettingError(f"`{setting}`: two inputs would be written as `{twice}`", hint=hint, settings=[setting])
+        if not found:
+            raise SettingError(f"`{setting}`: there are no files", hint="name files of records, or folders of them", settings=[setting])
+        return found
+
+    def _admit(self, setting: str, path: str, is_named: bool, is_reference: bool) -> bool:
+        """Whether a file is new. A file that is named twice, and one that is input and reference, are errors, as in the command."""
+        try:
+            state = os.stat(path)
+        except OSError as error:
+            if not os.path.lexists(path):
+                hint = "every executor must see all files under the same paths"
+                raise SettingError(f"`{setting}`: there is no `{path}`", hint=hint, settings=[setting]) from error
+            hint = "every executor must see all files; delete links that lead nowhere"
+            raise SettingError(f"`{setting}`: `{path}` cannot be read: {error.strerror}", hint=hint, settings=[setting]) from error
+        key = (state.st_dev, state.st_ino)
+        if key not in self._seen:
+            self._seen[key] = (path, is_named, is_reference)
+            return True
+        first, was_named, was_reference = self._seen[key]
+        if was_reference != is_reference:
+            raise SettingError(f"`{setting}`: `{path}` is an input and a reference", hint="name it once", settings=[setting])
+        if is_named and was_named:
+            raise SettingError(f"`{setting}`: `{path}` and `{first}` are one file", hint="name it once", settings=[setting])
+        return False
+
+
+def _walk(top: str) -> Iterator[tuple[str, str]]:
+    """All files below a folder with their paths from it. Links are followed, as by the command, because data sets are often folders of links."""
+    above: dict[str, tuple[tuple[int, int], ...]] = {}
+    for folder, folders, names in os.walk(top, followlinks=True):
+        state = os.stat(folder)
+        own = (*above.get(os.path.dirname(folder), ()), (state.st_dev, state.st_ino))
+        above[folder] = own
+        # A link to a folder above would never end.
+        for name in list(folders):
+            inner = os.stat(os.path.join(folder, name))
+            if (inner.st_dev, inner.st_ino) in own:
+                folders.remove(name)
+        for name in names:
+            path = os.path.join(folder, name)
+            # Pipes, sockets and devices are no files.
+            if os.path.isfile(path) or not os.path.exists(path):
+                yield path, os.path.relpath(path, top).replace(os.sep, "/")
 
 
 def apart(setting: str, path: str, inputs: Sequence[str]) -> None:
@@ -102,6 +148,7 @@ def _identity(files: list[tuple[str, str]]) -> list[list[Any]]:
     return [[path, state.st_size, state.st_mtime_ns] for path, state in states]
 
 
+@checked
 def scanner(options: list[tuple[str, str]], fields: list[str], rejects: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Reads the files of a batch: their records, or the records that are rejected."""
 
@@ -136,6 +183,7 @@ def scanner(options: list[tuple[str, str]], fields: list[str], rejects: bool) ->
     return scan
 
 
+@checked
 def copier(output: str, options: list[tuple[str, str]], fields: list[str]) -> Callable[[Any], Any]:
     """Writes one file without the records that go."""
 
@@ -162,10 +210,10 @@ def copier(output: str, options: list[tuple[str, str]], fields: list[str]) -> Ca
 class FilesResult:
     """The result of :func:`minwise.spark.dedup_files`."""
 
-    def __init__(self, work: Work, summary: dict[str, Any], rejects: Any) -> None:
+    def __init__(self, work: Work, counts: dict[str, Any], rejects: Any) -> None:
         self._work = work
-        #: The counts of the job by name.
-        self.summary = summary
+        #: The settings and the counts of the job.
+        self.summary: Summary = summary_of(counts)
         #: One row per rejected record: `id`, the code of the `reason`, and a `message` in words.
         self.rejects = rejects
 
@@ -175,8 +223,8 @@ class FilesResult:
         return self._work.table("decisions", _decide.DECISIONS).select("id", "duplicate_of", "similarity")
 
     def __repr__(self) -> str:
-        counts = self.summary
-        return f"FilesResult(read={counts['read']}, kept={counts['kept']}, removed={counts['removed']}, rejected={counts['rejected']})"
+        of = self.summary
+        return f"FilesResult(read={of.read}, kept={of.kept}, removed={of.removed}, rejected={of.rejected})"
 
 
 def dedup_files(
@@ -205,7 +253,7 @@ def dedup_files(
     :param resume: goes on where an earlier job in the same folder ended; False begins anew.
     :param same: the arguments of :func:`dedup`.
     """
-    with _job._batches(spark):
+    with batches_by_bytes(spark):
         return _dedup_files(spark, inputs, output, work, text, id, against, resume, same)
 
 
@@ -214,8 +262,9 @@ def _dedup_files(
 ) -> FilesResult:
     from pyspark.sql import functions as F
 
-    files = listed(inputs)
-    references = listed(against) if against is not None else []
+    listing = _Listing()
+    references = listing.of("against", against) if against is not None else []
+    files = listing.of("inputs", inputs)
     output = os.fspath(output)
     words = [[given] if isinstance(given, (str, os.PathLike)) else list(given) for given in (inputs, against) if given is not None]
     tops = [os.fspath(word) for some in words for word in some]
@@ -234,9 +283,11 @@ def _dedup_files(
     for path, _ in files[:1]:
         _opened(path, options, fields)
 
+    def numbered_files(some: list[tuple[str, str]]) -> Any:
+        return spark.createDataFrame([(at, path) for at, (path, _) in enumerate(some)], "file long, path string")
+
     def frame(some: list[tuple[str, str]], fields: list[str]) -> Any:
-        numbered = spark.createDataFrame([(at, path) for at, (path, _) in enumerate(some)], "file long, path string")
-        numbered = numbered.repartition(max(min(len(some), 10_000), 1))
+        numbered = numbered_files(some).repartition(max(min(len(some), 10_000), 1))
         values = "".join(f"v{at} string, " for at in range(len(fields)))
         return numbered.mapInArrow(
             scanner(options, fields, False), f"id string, place string, text string, {values}o0 long, o1 long"
@@ -268,9 +319,11 @@ def _dedup_files(
         return {"files": counted["files"], "written": counted["records"] or 0}
 
     counts |= folder.step("copied", copied)
-    numbered = spark.createDataFrame([(at, path) for at, (path, _) in enumerate(files)], "file long, path string")
-    rejects = numbered.mapInArrow(scanner(options, [], True), REJECTED)
-    bad = folder.step("rejected", lambda: {"unreadable": rejects.count()})["unreadable"]
-    counts["read"] += bad
-    counts["rejected"] += bad
+    rejects = numbered_files(files).mapInArrow(scanner(options, [], True), REJECTED)
+    other = numbered_files(references).mapInArrow(scanner(options, [], True), REJECTED) if references else None
+    bad = folder.step("rejected", lambda: {"unreadable": rejects.count(), "references": 0 if other is None else other.count()})
+    counts["read"] += bad["unreadable"]
+    counts["rejected"] += bad["unreadable"]
+    counts["reference_rejected"] += bad["references"]
+    counts["skipped_files"] = listing.skipped
     return FilesResult(folder, counts, rejects)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from .. import __version__
 from .._errors import SettingError
-from .._minwise import SparkTask
+from .._minwise import SparkTask, spark_ignored
 from . import _audit, _decide, _settings, _shelves, _tasks
 from ._results import Result
 from ._rounds import Rounds, rounds_of
 from ._rows import Columns, choose
 from ._rows import column as column_of
 from ._tasks import Job
-from ._work import Work, describe, refuse_existing
+from ._work import Work, batches_by_bytes, describe, refuse_existing
 
 
 class _Ready:
@@ -39,6 +39,8 @@ class _Ready:
         outputs: dict[str, tuple[str, str]] | None = None,
     ) -> None:
         _settings.require()
+        # The program names files, which the reader of the command reads.
+        files = given.pop("_ignored_files", ())
         chosen = _settings.check(given)
         self.audit = chosen.get("audit", "auto")
         self.plan = _settings.plan(chosen)
@@ -51,6 +53,7 @@ class _Ready:
         plain = Job(json.dumps(self.plan), b"", weights)
         texts = _texts(chosen.get("ignore_text"), self.columns.text)
         ignored = bytes(SparkTask(plain.plan, b"", weights).ignored(texts)) if texts else b""
+        ignored += spark_ignored(self.plan["spec"], list(files), text) if files else b""
         if len(ignored) > _settings.MOST_LEFT_OUT:
             raise SettingError(
                 f"`ignore_text`: the texts have {len(ignored) // 8:,} shingles; every task loads them, and {_settings.MOST_LEFT_OUT // 8:,} at most",
@@ -59,7 +62,8 @@ class _Ready:
             )
         # Shingles that `max_df` may leave out as well.
         self._room = (_settings.MOST_LEFT_OUT - len(ignored)) // 8
-        self.executor = _shelves.check_executors(spark, plain, __version__, SparkTask(plain.plan, b"", weights).fingerprint())
+        plain_driver = (__version__, SparkTask(plain.plan, b"", weights).fingerprint())
+        self.executor = _shelves.check_executors(spark, plain, *plain_driver)
         self.work: Work | None = None
         if work is not None:
             fields = {
@@ -77,7 +81,9 @@ class _Ready:
             }
             self.work = Work(spark, work, fields, resume)
             claim(self.work, outputs or {})
-        frequent = self._frequent(plain) if self.plan["max_df"] is not None else b""
+        #: Rows and the sum of their fingerprints as they were when shingles were counted.
+        self.counted: tuple[int, int] | None = None
+        frequent = self._frequent(replace(plain, driver=plain_driver)) if self.plan["max_df"] is not None else b""
         # Whole sketches are kept for an audit only.
         has_sketches, left_out = kind == "sketch" or kind != "pairs" and self.audit != "off", ignored + frequent
         driver = (__version__, SparkTask(plain.plan, left_out, weights).fingerprint())
@@ -86,20 +92,21 @@ class _Ready:
     def _frequent(self, job: Job) -> bytes:
         """Shingles of too many documents. They are counted once, and a job that is resumed reads them."""
 
-        def make() -> bytes:
+        def make() -> tuple[bytes, tuple[int, int]]:
             return _shelves.frequent_shingles(self.df, self.against, self.columns, job, self.plan["max_df"], self._room)
 
         if self.work is None:
-            return make()
+            return make()[0]
         work = self.work
 
         def count() -> dict[str, Any]:
-            found = make()
+            found, (rows, content) = make()
             frame = work.spark.createDataFrame([(bytearray(found),)], "shingles binary")
             frame.write.mode("overwrite").parquet(work.at("left-out"))
-            return {"left_out": len(found) // 8}
+            return {"left_out": len(found) // 8, "rows": rows, "sum": content}
 
-        work.step("left-out", count)
+        counts = work.step("left-out", count)
+        self.counted = (counts["rows"], counts["sum"])
         return bytes(work.table("left-out", "shingles binary").collect()[0]["shingles"])
 
 
@@ -130,29 +137,6 @@ def _limits(given: dict[str, Any]) -> dict[str, int | None]:
     return {name: given.pop(f"_{name}", None) for name in ("shelf", "asking", "pairs", "listed", "driver", "here")}
 
 
-@contextmanager
-def _batches(spark: Any) -> Iterator[None]:
-    """Asks the engine to cut Arrow batches by bytes, as tasks do, for the time of a job."""
-    name, wanted, before = "spark.sql.execution.arrow.maxBytesPerBatch", str(_tasks.BATCH_BYTES), None
-    try:
-        before = spark.conf.get(name, None)
-        if before != wanted:
-            spark.conf.set(name, wanted)
-    except Exception:  # noqa: BLE001
-        # An engine may have no such setting. Batches of Sail have 8,192 rows.
-        before = wanted
-    if before == wanted:
-        yield
-        return
-    try:
-        yield
-    finally:
-        if before is None:
-            spark.conf.unset(name)
-        else:
-            spark.conf.set(name, before)
-
-
 def dedup(
     df: Any,
     *,
@@ -179,7 +163,7 @@ def dedup(
         ``shingle``, ``strip_markup``, ``whitespace``, ``short``, ``sketch``, ``registers``, ``seed``, ``bands``, ``rows``,
         ``filter_error``, ``looks``, ``error_per_look`` and ``audit``.
     """
-    with _batches(df.sparkSession):
+    with batches_by_bytes(df.sparkSession):
         return _dedup(df, against, text, id, order_by, same, work, resume)
 
 
@@ -197,7 +181,7 @@ def _dedup(
     ready = _Ready(df, against, text, id, order_by, same, work, resume, "dedup", outputs=outputs)
     assert ready.work is not None
     counts = run(ready, limits, ready.plan)
-    return Result(ready.work, df, ready.columns, ready.job, ready.plan["null"], counts)
+    return Result(ready.work, df, against, ready.columns, ready.job, ready.plan["null"], counts)
 
 
 def claim(folder: Work, outputs: dict[str, tuple[str, str]]) -> None:
@@ -225,17 +209,24 @@ def compare_here(ready: _Ready, rounds: Rounds, before: tuple[int, int]) -> bool
     return rounds.run_here(texts)
 
 
+def check_counted(ready: _Ready, before: tuple[int, int]) -> None:
+    """Raises if the rows are not those whose shingles `max_df` counted, maybe in a job that was killed."""
+    if ready.counted is not None:
+        _shelves.refuse_another_reading(before, ready.counted)
+
+
 def run(ready: _Ready, limits: dict[str, int | None], plan: dict[str, Any]) -> dict[str, Any]:
     """Runs all steps that are not done, and returns the counts."""
     folder, job, columns, df, against = ready.work, ready.job, ready.columns, ready.df, ready.against
     assert folder is not None
     null = plan["null"]
     is_known = folder.counts("sketches") is not None
-    sketched = folder.step("sketches", lambda: _shelves.sketches(folder, df, against, columns, job))
+    sketched = folder.step("sketches", lambda: _shelves.sketches(folder, df, against, columns, job, plan["keep"]))
     rows = sketched["rows"]
     grouped = folder.step("groups", lambda: _shelves.groups(folder, sketched, plan["bands"], null, columns.order_by, limits), defer=True)
     counts = {name: value for name, value in grouped.items() if name not in ("sum", "member_bytes", "copy_bytes", "id_bytes", "is_table")}
     before = (rows, grouped["sum"])
+    check_counted(ready, before)
     # Files are known by their sizes and times.
     if is_known and not columns.is_ready:
         _shelves.check_input(folder, df, against, columns, job, before)
@@ -248,19 +239,21 @@ def run(ready: _Ready, limits: dict[str, int | None], plan: dict[str, Any]) -> d
             folder.step("texts", lambda: _shelves.texts(folder, df, against, columns, job, rounds, before))
             # Rounds that are done are not computed again: the driver takes their similar pairs from the folder.
             rounds.run()
-        _decide.ids(folder, counts["repeated_ids"], df if columns.is_ready else None, is_last(plan["keep"]))
+        _decide.ids(folder, counts["repeated_ids"], null, df if columns.is_ready else None, is_last(plan["keep"]))
         id_bytes = grouped["id_bytes"] // max(rows, 1) + 1
         folder.step("decisions", lambda: _decide.decisions(folder, job, rounds, plan["cluster"], plan["max_cluster"], id_bytes))
     counts |= folder.counts("decisions") or {}
-    counts["repeated_ids"] = (folder.counts("ids") or {}).get("renamed", 0)
-    counts["rejected"] = counts["too_short"] + counts["too_long"] + (counts["nulls"] if null == "reject" else 0)
+    counts["repeated_ids"] = (folder.counts("ids") or {}).get("sharing", 0)
     counts["kept"] = counts["read"] - counts["removed"] - counts["rejected"]
     drawn = _audit.size(ready.audit, counts["distinct"])
+    asked = int(ready.audit) if str(ready.audit).isdigit() else None
     # Some sketches rule out no pair, so that an audit would compare all texts.
     if drawn and plan["audit_filter"] is not None:
-        counts["audit"] = folder.step("audit", lambda: _audit.audit(folder, df, against, columns, job, plan["cluster"], counts, drawn))
+        counts["audit"] = folder.step("audit", lambda: _audit.audit(folder, df, against, columns, job, plan["cluster"], counts, drawn, asked))
     names = ("spec", "threshold", "bands", "rows", "keep", "cluster", "max_cluster", "found_at_threshold")
-    counts |= {name: plan[name] for name in names}
+    counts |= {name: plan[name] for name in (*names, "filter_error", "looks", "error_per_look")}
+    assert job.driver is not None
+    counts |= {"fingerprint": job.driver[1], "unranked": sketched["unranked"], "text_bytes": sketched["bytes"]}
     counts["steps_computed"] = folder.computed
     return counts
 
@@ -279,22 +272,38 @@ def pairs(
 
     Takes the arguments of :func:`dedup` but for those that decide which document stays.
     """
+    _refuse(same, DECIDING, "pairs are listed, and nothing is decided")
+    with batches_by_bytes(df.sparkSession):
+        return _pairs(df, text, id, order_by, same, work, resume)
+
+
+#: Arguments that say which document of a cluster stays.
+DECIDING = ("keep", "cluster", "max_cluster", "audit")
+
+
+def _refuse(given: dict[str, Any], names: tuple[str, ...], why: str) -> None:
+    for name in names:
+        if given.get(name) is not None:
+            raise SettingError(f"`{name}`: {why}", hint=f"leave out `{name}`, or use `minwise.spark.dedup`", settings=[name])
+
+
+def _pairs(
+    df: Any, text: str | None, id: str | None, order_by: str | Sequence[str] | None, same: dict[str, Any], work: str, resume: bool
+) -> Any:
     from pyspark.sql import functions as F
 
-    for name in ("keep", "cluster", "max_cluster"):
-        if same.get(name) is not None:
-            raise SettingError(f"`{name}`: pairs are listed, and nothing is decided", settings=[name])
     limits = _limits(same)
     ready = _Ready(df, None, text, id, order_by, same, work, resume, "pairs")
     job, columns = ready.job, ready.columns
     assert ready.work is not None
     folder = ready.work
     is_known = folder.counts("sketches") is not None
-    sketched = folder.step("sketches", lambda: _shelves.sketches(folder, df, None, columns, job))
+    sketched = folder.step("sketches", lambda: _shelves.sketches(folder, df, None, columns, job, ready.plan["keep"]))
     rows = sketched["rows"]
     bands, null = ready.plan["bands"], ready.plan["null"]
     counts = folder.step("groups", lambda: _shelves.groups(folder, sketched, bands, null, columns.order_by, limits), defer=True)
     before = (rows, counts["sum"])
+    check_counted(ready, before)
     if is_known:
         _shelves.check_input(folder, df, None, columns, job, before)
 
@@ -304,7 +313,7 @@ def pairs(
         return rounds.run()
 
     folder.step("rounds", compared)
-    _decide.ids(folder, counts["repeated_ids"])
+    _decide.ids(folder, counts["repeated_ids"], null)
     similar = folder.spark.createDataFrame([], _tasks.SIMILAR)
     if folder.counts("round-001") is not None:
         similar = folder.table("round-001-similar", _tasks.SIMILAR).where("a is not null")
@@ -333,6 +342,7 @@ def sketch(df: Any, *, text: str | None = None, id: str | None = None, **same: A
 
     Takes the arguments of :func:`dedup` that make a spec and bands. A row without shingles has null.
     """
+    _refuse(same, DECIDING, "rows are sketched, and nothing is decided")
     ready = _Ready(df, None, text, id, [text] if text else [_first_text(df)], same, None, False, "sketch")
     rows = _shelves.sketch_rows(df, None, ready.columns, ready.job)
     return rows.select("id", "sketch", "keys").mapInArrow(_tasks.lister(), "id string, sketch binary, band_keys array<bigint>")

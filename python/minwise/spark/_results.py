@@ -7,13 +7,13 @@ import os
 from functools import cached_property
 from typing import Any
 
-from .._errors import SettingError
 from . import _tasks
 from ._decide import DECISIONS, with_ids
-from ._rows import Columns, column, expressions, quoted
+from ._rows import Columns, column, expressions, for_references, quoted
 from ._shelves import NULL, REASONS, SMALL_ROWS
+from ._summary import Summary, summary_of
 from ._tasks import Job
-from ._work import Work, exists, refuse_existing
+from ._work import Work, batches_by_bytes, exists, refuse_existing
 
 #: Names of columns that are added to rows and taken away again. Columns of the rows have names of their own meanwhile, because
 #: engines take dots in names for fields, and names may be those that are added.
@@ -26,14 +26,15 @@ KEYS = [RANK, CONTENT]
 class Result:
     """The result of :func:`minwise.spark.dedup`. Nothing is computed until a DataFrame is used."""
 
-    def __init__(self, work: Work, df: Any, columns: Columns, job: Job, null: str, summary: dict[str, Any]) -> None:
+    def __init__(self, work: Work, df: Any, against: Any, columns: Columns, job: Job, null: str, counts: dict[str, Any]) -> None:
         self._work = work
         self._df = df
+        self._against = against
         self._columns = columns
         self._job = job
         self._null = null
-        #: The counts of the job by name.
-        self.summary = summary
+        #: The settings and the counts of the job.
+        self.summary: Summary = summary_of(counts)
 
     @cached_property
     def _decided(self) -> Any:
@@ -107,7 +108,7 @@ class Result:
     def _of(self, rows: Any, how: str) -> Any:
         from pyspark.sql import functions as F
 
-        if self.summary["removed"] + self.summary["rejected"] <= SMALL_ROWS:
+        if self.summary.removed + self.summary.rejected <= SMALL_ROWS:
             rows = F.broadcast(rows)
         return self._shown(self._tagged.join(rows, KEYS, how))
 
@@ -115,7 +116,7 @@ class Result:
     def kept(self) -> Any:
         """The rows of the input that stay, with their columns."""
         gone = self._keys(self._decided)
-        if self.summary["rejected"]:
+        if self.summary.rejected:
             gone = gone.unionByName(self._keys(self._rejected()))
         return self._of(gone, "left_anti")
 
@@ -128,7 +129,7 @@ class Result:
     def annotated(self) -> Any:
         """All rows that are not rejected, with the columns `duplicate_of` and `similarity`, which are null in rows that stay."""
         rows = self._tagged
-        if self.summary["rejected"]:
+        if self.summary.rejected:
             rows = rows.join(self._keys(self._rejected()), KEYS, "left_anti")
         found = self._keys(self._decided, "duplicate_of", "similarity")
         return self._shown(rows.join(found, KEYS, "left"), "duplicate_of", "similarity")
@@ -142,41 +143,72 @@ class Result:
             # A job may take hours, and somebody else may have written there meanwhile.
             refuse_existing(work.spark, name, path)
             work.note(f"writing-{name}", output)
-        getattr(self, table).write.mode("overwrite").parquet(path)
+        with batches_by_bytes(work.spark):
+            getattr(self, table).write.mode("overwrite").parquet(path)
         work.note(f"written-{name}", output)
 
     def report(self, folder: str | os.PathLike[str], *, clusters: int = 50, documents: int = 1_000) -> None:
         """Writes the report of a sample as a page (HTML) and tables, to a folder on the driver.
 
-        The sample has the largest clusters with all their documents, up to `documents` of them. They are deduplicated again on the driver with
-        the settings of the job.
+        The sample has the largest clusters, and of each all documents, as long as `documents` are not reached. They are deduplicated again on the
+        driver with the settings of the job. Of a largest cluster that has more documents, the sample has the first ones.
         """
-        from pyspark.sql import functions as F
-
-        from .._runs import dedup
+        from .._runs import dedup_given
 
         plan = json.loads(self._job.plan)
-        if self._job.ignored:
-            raise SettingError(
-                "`report`: the sample cannot be compared without the shingles that the job left out",
-                hint="reports need a job without `max_df` and `ignore_text`",
-            )
-        sizes = self._decided.groupBy("of").agg(F.count(F.lit(1)).alias("n"))
-        largest = sizes.orderBy(F.desc("n"), "of").limit(clusters)
-        removed = self._decided.join(largest.select("of"), "of", "left_semi").orderBy("of", "rank").limit(documents)
-        rows = [(bytes(row["rank"]), row["id"]) for row in removed.select("rank", "id").collect()]
-        keepers = removed.select("of", "duplicate_of").distinct().collect()
-        names = dict(rows) | {bytes(row["of"]): row["duplicate_of"] for row in keepers}
-        wanted = self._work.spark.createDataFrame([(bytearray(rank),) for rank in names], f"{RANK} binary")
-        df = self._df.select(column(self._df, self._columns.text).cast("string").alias("c0"), *expressions(self._df, self._columns, PREFIX))
-        schema = f"c0 string, {RANK} binary, {CONTENT} bigint"
-        tagged = df.mapInArrow(_tasks.tagger(self._job, ["c0"], PREFIX, KEYS), schema)
-        found = tagged.join(F.broadcast(wanted), RANK, "left_semi").select(RANK, F.col("c0").alias("text")).collect()
-        texts = {bytes(row[RANK]): row["text"] for row in found}
+        with batches_by_bytes(self._work.spark):
+            names = self._sample(clusters, documents)
+            texts = self._texts(list(names))
         records = [{"id": names[rank], "text": texts[rank]} for rank in sorted(names) if rank in texts]
-        settings = {"threshold": plan["threshold"], "spec": plan["spec"], "cluster": plan["cluster"], "weights": self._job.weights}
-        dedup(records, text="text", id="id", keep="first", bands=plan["bands"], rows=plan["rows"], **settings).report(folder)
+        # Rank keys of references begin with 0.
+        given = sum(rank[:1] == b"\0" for rank in names if rank in texts)
+        # The shingles that the job left out are those of the whole input, whatever the sample has.
+        settings: dict[str, Any] = {"weights": self._job.weights, "ignore_shingles": self._job.ignored, "keep": "first", "audit": "auto"}
+        settings |= {name: plan[name] for name in ("threshold", "spec", "cluster", "bands", "rows")}
+        settings |= {"against": records[:given]} if given else {}
+        dedup_given(records[given:], "text", "id", settings).report(folder)
+
+    def _sample(self, clusters: int, documents: int) -> dict[bytes, str]:
+        """Rank keys and ids of the documents of the largest clusters."""
+        from pyspark.sql import functions as F
+
+        sizes = self._decided.groupBy("of").agg(F.count(F.lit(1)).alias("n"))
+        chosen: list[tuple[Any]] = []
+        room = documents
+        for row in sizes.orderBy(F.desc("n"), F.hex("of")).limit(clusters).collect():
+            if chosen and row["n"] >= room:
+                break
+            chosen.append((row["of"],))
+            room -= row["n"] + 1
+        if not chosen:
+            return {}
+        wanted = self._work.spark.createDataFrame(chosen, "`of` binary")
+        removed = self._decided.join(F.broadcast(wanted), "of", "left_semi").orderBy(F.hex("of"), F.hex("rank")).limit(documents)
+        names: dict[bytes, str] = {}
+        for row in removed.select("rank", "id", "of", "duplicate_of").collect():
+            names[bytes(row["rank"])] = row["id"]
+            names[bytes(row["of"])] = row["duplicate_of"]
+        return names
+
+    def _texts(self, ranks: list[bytes]) -> dict[bytes, str]:
+        """The texts of some rows of the input and of the references."""
+        from pyspark.sql import functions as F
+
+        if not ranks:
+            return {}
+        wanted = F.broadcast(self._work.spark.createDataFrame([(bytearray(rank),) for rank in ranks], f"{RANK} binary"))
+        texts: dict[bytes, str] = {}
+        for df, given in ((self._df, False), (self._against, True)):
+            if df is None:
+                continue
+            columns = for_references(self._columns) if given else self._columns
+            rows = df.select(column(df, columns.text).cast("string").alias("c0"), *expressions(df, columns, PREFIX))
+            tagger = _tasks.tagger(self._job, ["c0"], PREFIX, KEYS, given)
+            tagged = rows.mapInArrow(tagger, f"c0 string, {RANK} binary, {CONTENT} bigint")
+            found = tagged.join(wanted, RANK, "left_semi").select(RANK, F.col("c0").alias("text")).collect()
+            texts |= {bytes(row[RANK]): row["text"] for row in found}
+        return texts
 
     def __repr__(self) -> str:
-        counts = self.summary
-        return f"Result(read={counts['read']}, kept={counts['kept']}, removed={counts['removed']}, rejected={counts['rejected']})"
+        of = self.summary
+        return f"Result(read={of.read}, kept={of.kept}, removed={of.removed}, rejected={of.rejected})"

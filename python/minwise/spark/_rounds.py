@@ -13,23 +13,20 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from . import _tasks
+from . import _tasks, _verify
 from ._shelves import SMALL_HASHES, SMALL_ROWS, copies_of, members_of, shelves_and_copies
 from ._tasks import Job
+from ._verify import SMALL_PAIRS, compare, needed
 from ._work import ANSWER_BYTES, Work, fetched, fetched_whole
 
 log = logging.getLogger("minwise.spark")
 
-#: Memberships of shelves that the driver takes: 3.2 GB if shelves are small, and up to 17 GB if they have hundreds of dissimilar documents.
+#: Memberships of shelves and copies that the driver takes: 3.2 GB if shelves are small, and up to 17 GB if they have hundreds of dissimilar documents.
 DRIVER_MEMBERS = 20_000_000
 #: Bytes of a membership, of a copy and of a similar pair that an engine sends to the driver, beside rank keys.
 ROW_BYTES = 24
-#: Texts of the pairs of one bucket, in bytes, and pairs of one bucket.
-BUCKET_BYTES = 64 << 20
-BUCKET_PAIRS = 50_000
-MOST_BUCKETS = 100_000
-#: Listed pairs of a round, and the texts of all their documents in bytes, that are screened and compared by one job.
-SMALL_PAIRS = 2_000_000
+#: Bytes of the texts of all documents of the listed pairs of a round that are screened and compared by one job, unless there are more pairs than
+#: `SMALL_PAIRS`.
 SMALL_BYTES = 1 << 30
 #: Bytes of the texts of documents on shelves, bytes of their sketches, memberships of shelves, documents of the largest shelf, and pairs of a
 #: round up to which the driver compares pairs itself: some ten seconds of one core. The jobs of a round take as long, whatever they compare.
@@ -156,6 +153,7 @@ class Rounds:
 
     def _small_round(self, step: str, asks: Asks) -> dict[str, Any]:
         """Few pairs are screened and compared by one job."""
+        import pyarrow.compute as pc
         from pyspark.sql import functions as F
 
         work = self.work
@@ -164,11 +162,9 @@ class Rounds:
         pairs = work.frame(placed, f"{step}-asks")
         documents = F.broadcast(work.frame(wanted, f"{step}-wanted"))
         texts = work.table("texts", _tasks.TEXTS).select("rank", "text", "sketch").join(documents, "rank")
-        rows = texts.select("bucket", F.col("rank").alias("a"), F.lit(None).cast("binary").alias("c"), "text", "sketch")
-        none = F.lit(None)
-        rows = rows.unionByName(pairs.select("bucket", "a", "c", none.cast("string").alias("text"), none.cast("binary").alias("sketch")))
-        task = _tasks.verifier(self.job, False, True)
-        self._last = work.save(rows.groupBy("bucket").applyInArrow(task, _tasks.SIMILAR), f"{step}-similar").toArrow()
+        buckets = pc.max(placed["bucket"]).as_py() + 1
+        similar = _verify.similar(work, self.job, pairs, texts, buckets, all=False, screens=True)
+        self._last = work.save(similar, f"{step}-similar").toArrow()
         compared = sum(number for number in self._last["compared"].to_pylist() if number is not None)
         similar = len(self._last) - self._last["a"].null_count
         return {"asked": asks.listed, "screened": compared, "similar": similar, "is_table": False}
@@ -233,9 +229,9 @@ class DriverRounds(Rounds):
             parts, shelves = [self.copies], [shelves]
         else:
             self.copies = copies_of(work).toArrow() if is_few else None
-            parts = fetched(copies_of(work), self._copies_bytes, "other") if self.copies is None else [self.copies]
-            shelves = fetched(members_of(work), self._members_bytes, "key")
-        self.driver = SparkRounds(clustering, shelves, parts, **limits)
+            parts = fetched(copies_of(work), self._copies_bytes, "rank") if self.copies is None else [self.copies]
+            shelves = fetched(members_of(work), self._members_bytes, "rank")
+        self.driver = SparkRounds(clustering, shelves, parts, bucket=(_verify.BUCKET_BYTES, _verify.BUCKET_PAIRS), **limits)
         self.clustering = clustering
         self._is_few = counts["members"] <= HERE_MEMBERS and counts["largest"] <= HERE_LARGEST
         self._similar: Any = _none("a", "c", similarity=True)
@@ -288,7 +284,7 @@ class DriverRounds(Rounds):
     def answer(self, number: int, similar: Any, pairs: int) -> None:
         if similar is None:
             table = self.work.table(f"round-{number:03}-similar", _tasks.SIMILAR).where("a is not null")
-            similar = fetched_whole(table.select("a", "c", "similarity"), pairs * (2 * self.key_bytes + ROW_BYTES), "c")
+            similar = fetched_whole(table.select("a", "c", "similarity"), pairs * (2 * self.key_bytes + ROW_BYTES), "a", "c")
         self._similar = similar.select(["a", "c", "similarity"])
 
     def undecided(self) -> int:
@@ -352,7 +348,7 @@ class DriverRounds(Rounds):
         if not len(removed):
             return None
         firsts = self.work.frame(removed.select(["rank"]).rename_columns(["other"]), "named-firsts")
-        visits = fetched_whole(copies.join(firsts, "other", "left_semi").select("rank", "other"), self._copies_bytes, "other")
+        visits = fetched_whole(copies.join(firsts, "other", "left_semi").select("rank", "other"), self._copies_bytes, "rank")
         return self.work.frame(pa.table(pa.record_batch(self.driver.named(visits, False))), "named-rows")
 
     def joined(self) -> Any:
@@ -636,50 +632,7 @@ def rounds_of(work: Work, job: Job, clustering: str, limits: dict[str, Any], cou
     limits.pop("here", None)
     most = limits.pop("driver", None)
     most = DRIVER_MEMBERS if most is None else most
-    if counts["members"] <= most:
+    # The driver names the keepers of copies, too.
+    if counts["members"] + counts["copies"] <= most:
         return DriverRounds(work, job, clustering, limits, counts)
     return ClusterRounds(work, job, clustering, limits, counts)
-
-
-def needed(table: Any, pairs: Any) -> Any:
-    """The rows of a table that documents of few pairs have. Every task gets the documents, so that the table is not shuffled whole."""
-    from pyspark.sql import functions as F
-
-    ends = pairs.select(F.col("a").alias("rank")).unionByName(pairs.select(F.col("c").alias("rank"))).distinct()
-    return table.join(F.broadcast(ends), "rank", "left_semi")
-
-
-def compare(
-    work: Work, job: Job, pairs: Any, name: str, all: bool, screens: bool = False, texts: str = "texts", bytes: int | None = None
-) -> dict[str, Any]:
-    """Compares pairs exactly and writes those that are similar, or all of them. If `screens`, pairs that sketches rule out are not compared.
-    `bytes` are those of both texts of all pairs.
-
-    Pairs go to buckets by their later document, so that one document with very many others does not make one large task.
-    Each text is sent once per bucket that needs it.
-    """
-    from pyspark.sql import functions as F
-
-    number = pairs.count()
-    if number == 0:
-        # No row goes to the engine, which may not know the schema of nothing.
-        work.spark.createDataFrame([], _tasks.SIMILAR).write.mode("overwrite").parquet(work.at(name))
-        return {"screened": 0, "similar": 0}
-    known = work.table(texts, _tasks.TEXTS).where("rank is not null")
-    if number <= SMALL_PAIRS:
-        known = needed(known, pairs)
-    if bytes is None:
-        sizes = known.select("rank", "size")
-        ends = pairs.select(F.col("a").alias("rank")).unionByName(pairs.select(F.col("c").alias("rank")))
-        bytes = ends.join(sizes, "rank").agg(F.sum("size").alias("bytes")).collect()[0]["bytes"] or 0
-    buckets = min(max(bytes // BUCKET_BYTES, number // BUCKET_PAIRS, 1), MOST_BUCKETS)
-    placed = pairs.withColumn("bucket", F.pmod(F.hash("c"), F.lit(int(buckets))).cast("bigint"))
-    firsts = placed.select("bucket", F.col("a").alias("rank"))
-    wanted = firsts.unionByName(placed.select("bucket", F.col("c").alias("rank"))).distinct()
-    none = F.lit(None)
-    with_texts = wanted.join(known.select("rank", "text", "sketch" if screens else none.cast("binary").alias("sketch")), "rank")
-    rows = with_texts.select("bucket", F.col("rank").alias("a"), none.cast("binary").alias("c"), "text", "sketch")
-    rows = rows.unionByName(placed.select("bucket", "a", "c", none.cast("string").alias("text"), none.cast("binary").alias("sketch")))
-    table = work.save(rows.groupBy("bucket").applyInArrow(_tasks.verifier(job, all, screens), _tasks.SIMILAR), name)
-    counted = table.agg(F.sum("compared").alias("compared"), F.count("a").alias("similar")).collect()[0]
-    return {"screened": counted["compared"] or 0, "similar": counted["similar"]}

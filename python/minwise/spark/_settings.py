@@ -83,7 +83,8 @@ def check(given: dict[str, Any]) -> dict[str, Any]:
             raise TypeError(f"minwise.spark has no argument {name!r}")
     audit = given.get("audit")
     if audit not in (None, "auto", "off") and (isinstance(audit, bool) or not str(audit).isdigit()):
-        raise SettingError(f"`audit`: {audit!r} is no number of documents, `auto` or `off`", settings=["audit"])
+        hint = "`audit=1000` looks at 1,000 documents"
+        raise SettingError(f"`audit`: {audit!r} is no number of documents, `auto` or `off`", hint=hint, settings=["audit"])
     if audit not in (None, "auto", "off") and int(audit) > MOST_DRAWN:
         raise SettingError(
             f"`audit`: the Spark job draws {MOST_DRAWN:,} documents at most, because every task gets their sketches",
@@ -92,6 +93,8 @@ def check(given: dict[str, Any]) -> dict[str, Any]:
         )
     chosen = {name: value for name, value in given.items() if value is not None and name not in REFUSED}
     weights = chosen.get("weights")
+    if weights is not None and not os.path.exists(weights):
+        raise SettingError(f"`weights`: there is no `{weights}`", hint="`minwise weights INPUT -o FILE` counts a corpus", settings=["weights"])
     if weights is not None and os.path.getsize(weights) >= MOST_TABLE:
         raise SettingError(
             "`weights`: the Spark job takes a table below 1 GiB, because each executor maps it",

@@ -6,11 +6,11 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from .._errors import InputError, MinwiseError, SettingError
-from .._minwise import SparkTask
+from .._minwise import SparkTask, spark_rules
 from . import _tasks
 from ._rows import Columns, for_references, selected
 from ._tasks import Job
-from ._work import ANSWER_BYTES, Work, fetched_whole
+from ._work import ANSWER_BYTES, Work, fetched_whole, first_line
 
 if TYPE_CHECKING:
     from ._rounds import Rounds
@@ -23,8 +23,9 @@ COUNT, COPY, MEMBER = range(3)
 KINDS = 5
 SUM, RANKS, IDS, DISTINCT, COPIES, MEMBERS, SHELVES, LARGEST, MEMBER_BYTES, COPY_BYTES, ID_BYTES = range(100, 111)
 
-#: Bytes of packed rows that one task groups.
+#: Bytes of packed rows that one task groups, and those of an entry without its rank key.
 PART_BYTES = 64 << 20
+ENTRY_BYTES = 30
 MOST_PARTS = 20_000
 
 #: Rows of a small table, which the engine sends to every task instead of shuffling both tables.
@@ -51,7 +52,7 @@ def check_executors(spark: Any, job: Job, version: str, fingerprint: int) -> dic
         rows = spark.range(0, 1, 1, 1).mapInArrow(_tasks.checker(job), _tasks.EXECUTOR).collect()
     except Exception as error:
         raise MinwiseError(
-            f"executors cannot run minwise: {str(error).splitlines()[0]}",
+            f"executors cannot run minwise: {first_line(error)}",
             hint="install minwise, pyarrow and the Python of the driver on every executor (`PYSPARK_PYTHON`)",
         ) from error
     for row in rows:
@@ -67,28 +68,43 @@ def check_executors(spark: Any, job: Job, version: str, fingerprint: int) -> dic
     return found
 
 
-def frequent_shingles(df: Any, against: Any, columns: Columns, job: Job, max_df: str, most: int) -> bytes:
-    """The shingles that stand in more documents than `max_df` allows, as 8 bytes each. The cluster counts and chooses them, so that the driver
-    gets no others. More than `most` of them are refused, because every task loads them."""
+def frequent_shingles(
+    df: Any, against: Any, columns: Columns, job: Job, max_df: str, most: int
+) -> tuple[bytes, tuple[int, int]]:
+    """The shingles that stand in more documents than `max_df` allows, as 8 bytes each, and the number of rows that were counted and the sum of their
+    fingerprints. The cluster counts and chooses shingles, so that the driver gets no others. More than `most` of them are refused, because every
+    task loads them."""
+    import pyarrow.compute as pc
     from pyspark.sql import functions as F
 
     from .._minwise import spark_allowed
 
-    rows = selected(df, columns).select("text")
-    if against is not None:
-        rows = rows.unionByName(selected(against, for_references(columns)).select("text"))
-    documents = 0
+    def over(make: Any, schema: str) -> Any:
+        rows = selected(df, columns).drop("id").mapInArrow(make(job, False), schema)
+        if against is None:
+            return rows
+        return rows.unionByName(selected(against, for_references(columns)).drop("id").mapInArrow(make(job, True), schema))
+
+    documents, first = 0, None
     if "." in max_df:
-        sketched = rows.mapInArrow(_tasks.sizer(job), _tasks.SIZES).agg(F.sum("documents").alias("n")).collect()
-        documents = int(sketched[0]["n"] or 0)
+        sizes = over(_tasks.sizer, _tasks.SIZES).collect()
+        documents = sum(row["documents"] for row in sizes)
+        first = sum(row["rows"] for row in sizes), wrapped(sum(row["content"] for row in sizes))
     allowed = spark_allowed(max_df, documents)
-    counted = rows.mapInArrow(_tasks.counter(job), _tasks.COUNTED)
-    counted = counted.groupBy("shingle").agg(F.sum("documents").alias("documents")).where(F.col("documents") > allowed)
-    left_out = counted.select("shingle").limit(most + 1).toArrow()["shingle"]
+    counted = over(_tasks.counter, _tasks.COUNTED).groupBy("shingle")
+    counted = counted.agg(*(F.sum(name).alias(name) for name in ("documents", "high", "low")))
+    counted = counted.where((F.col("documents") > allowed) | F.col("shingle").isNull())
+    # One row has no shingle.
+    found = counted.limit(most + 2).toArrow()
+    left_out = found.filter(pc.is_valid(found["shingle"]))["shingle"]
     if len(left_out) > most:
-        refuse_left_out(counted, most, max_df)
+        refuse_left_out(counted.where(F.col("shingle").isNotNull()), most, max_df)
+    sums = found.filter(pc.is_null(found["shingle"])).to_pylist()
+    now = (sums[0]["documents"], wrapped((sums[0]["high"] << 32) + sums[0]["low"])) if sums else (0, 0)
+    if first is not None:
+        refuse_another_reading(now, first)
     # The bytes of the numbers, because a list of Python's numbers would take ten times the memory.
-    return b"".join(memoryview(chunk.buffers()[1])[8 * chunk.offset :][: 8 * len(chunk)] for chunk in left_out.chunks if len(chunk))
+    return b"".join(memoryview(chunk.buffers()[1])[8 * chunk.offset :][: 8 * len(chunk)] for chunk in left_out.chunks if len(chunk)), now
 
 
 def refuse_left_out(counted: Any, most: int, max_df: str) -> None:
@@ -119,12 +135,24 @@ def sketch_rows(df: Any, against: Any, columns: Columns, job: Job) -> Any:
     return rows
 
 
-def sketches(work: Work, df: Any, against: Any, columns: Columns, job: Job) -> dict[str, Any]:
+def sketches(work: Work, df: Any, against: Any, columns: Columns, job: Job, keep: str) -> dict[str, Any]:
     """Step 1: writes the sketches."""
     table = work.save(sketch_rows(df, against, columns, job), "sketches")
+    # Rank keys begin with one byte that says whether the row is a reference.
+    names, places, begin = [], [], 1
+    for name, bytes, has_field in spark_rules(keep):
+        if has_field:
+            names.append(name)
+            places.append((begin, begin + bytes))
+        begin += bytes
     # Sums of tasks need no shuffle, and so one job less.
-    counted = table.select("size", "rank", "id").mapInArrow(_tasks.summer(), _tasks.SUMS).collect()
-    return {name: sum(row[name] for row in counted) for name in ("rows", "bytes", "key_bytes")}
+    counted = table.select("size", "rank", "id", "kind", "given").mapInArrow(_tasks.summer(places), _tasks.SUMS).collect()
+    unranked = [{"keep": name, "documents": sum(row["unranked"][at] for row in counted)} for at, name in enumerate(names)]
+    sums = {name: sum(row[name] for row in counted) for name in ("rows", "bytes", "key_bytes")}
+    unranked = [one for one in unranked if one["documents"]]
+    for one in unranked:
+        log.warning("%s documents have no value that `%s` can rank; they come after all others", f"{one['documents']:,}", one["keep"])
+    return {**sums, "unranked": unranked}
 
 
 def copies_of(work: Work) -> Any:
@@ -193,7 +221,8 @@ def groups(
     # Limits of tests move work to tasks.
     is_table = not is_small or limits.get("here") is not None or limits.get("driver") is not None
     if is_table:
-        parts = min(max(rows * bands * 40 // PART_BYTES, 4), MOST_PARTS)
+        entry = ENTRY_BYTES + sketched["key_bytes"] // max(rows, 1)
+        parts = min(max(rows * bands * entry // PART_BYTES, 4), MOST_PARTS)
         packed = table.drop("sketch", "size").mapInArrow(_tasks.sorter(parts), _tasks.PACKED)
         grouped = work.save(packed.groupBy("part").applyInArrow(_tasks.grouper(parts), _tasks.GROUPS), "groups")
         found = grouped.where(f"what = {COUNT}").select("key", "number").toArrow()
@@ -208,6 +237,9 @@ def groups(
     def count(given: bool, *of: int) -> int:
         return sum(counts.get(given * KINDS + kind, 0) for kind in of or range(KINDS))
 
+    def rejected(given: bool) -> int:
+        return count(given, TOO_SHORT, TOO_LONG, *([NULL] if null == "reject" else []))
+
     if null == "error" and count(False, NULL) + count(True, NULL):
         ids = table.where(f"kind = {NULL}").orderBy("rank").limit(1).collect()
         raise InputError(f"the text of `{ids[0]['id']}` is null", hint='`null="keep"` keeps such rows')
@@ -215,10 +247,10 @@ def groups(
         refuse_equal_ranks(table, order_by)
     return {
         "read": count(False),
-        "references": count(True),
-        "nulls": count(False, NULL),
-        "too_short": count(False, TOO_SHORT),
-        "too_long": count(False, TOO_LONG),
+        "references": count(True) - rejected(True),
+        "reference_rejected": rejected(True),
+        "rejected": rejected(False),
+        "nulls": 0 if null == "reject" else count(False, NULL),
         "without_shingles": count(False, WITHOUT_SHINGLES),
         "distinct": counts.get(DISTINCT, 0),
         "copies": counts.get(COPIES, 0),

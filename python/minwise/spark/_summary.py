@@ -1,10 +1,12 @@
-"""The summary of a job in lines for people, in the words of the command: first what everybody asks for, then "Details"."""
+"""The summary of a job, with the names of `minwise.Summary`, and its lines for people, in the words of the command: first what everybody asks for,
+then "Details"."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from .._minwise import interval, percent, probability
+from .._results import Summary as PythonSummary
 
 #: Columns of the names of lines, as in the command.
 NAMES = 12
@@ -12,6 +14,85 @@ NAMES = 12
 WIDE = 0.1
 #: The way to a narrower one.
 MORE = " (`--audit N` compares more)"
+
+
+#: Documents that a shelf takes, as in `block.rs`.
+SHELF = 131_072
+
+
+class Summary(PythonSummary):
+    """The settings and the counts of a job: those of :class:`minwise.Summary`, and some more.
+
+    ``candidates`` are the pairs that the job asked about. It asks about other pairs than :func:`minwise.dedup`, and about a pair once per large
+    band key that both documents have. ``bytes`` are those of all texts. Fields that the job does not count are None: ``expected_recall`` and
+    ``expected_recall_low``, ``filter_compared`` and ``filter_registers``, ``repaired``, and, if a band key has more documents than a shelf takes,
+    ``full_shelves`` and ``left_out``.
+
+    :ivar rounds: the number of rounds.
+    :ivar memberships: documents of all band keys that two documents or more have.
+    :ivar largest_shelf: documents that share one band key.
+    :ivar found_at_threshold: the probability of finding a pair at the threshold.
+    :ivar shelved_bytes: bytes of the texts that share a band key with another one.
+    :ivar steps_computed: steps that were not done before; 0 if the job had ended already.
+    """
+
+    __slots__ = ()
+
+    rounds: int
+    memberships: int
+    largest_shelf: int
+    found_at_threshold: float
+    shelved_bytes: int
+    steps_computed: int
+    filter_compared: int | None  # type: ignore[assignment]
+    filter_registers: int | None  # type: ignore[assignment]
+    repaired: int | None  # type: ignore[assignment]
+    full_shelves: int | None  # type: ignore[assignment]
+    left_out: int | None  # type: ignore[assignment]
+
+
+#: Fields that the counts of a job have under the same names.
+SAME = (
+    "spec threshold bands rows filter_error looks error_per_look keep cluster max_cluster read kept removed rejected reference_rejected nulls "
+    "without_shingles repeated_ids clusters large_clusters spared unranked rounds found_at_threshold steps_computed"
+).split()
+
+
+def summary_of(counts: dict[str, Any]) -> Summary:
+    """The summary of a job with these counts."""
+    full = 0 if counts["largest"] <= SHELF else None
+    fields = {
+        **{name: counts[name] for name in SAME},
+        "fingerprint": f"{counts['fingerprint']:016x}",
+        "measure": "jaccard",
+        "order": None,
+        "search": "banding",
+        "bits": None,
+        "reference": counts["references"],
+        "removed_equal": counts["equal"],
+        "annotated": False,
+        "skipped_files": counts.get("skipped_files", 0),
+        "skipped_records": 0,
+        "repaired": None,
+        "candidates": counts["asked"],
+        "filtered": counts["asked"] - counts["screened"],
+        "filter_compared": None,
+        "filter_registers": None,
+        "compared": counts["screened"],
+        "verified": counts["similar"],
+        "reordered": 0,
+        "reordered_estimated": 0,
+        "full_shelves": full,
+        "left_out": full,
+        "expected_recall": None,
+        "expected_recall_low": None,
+        "audit": counts.get("audit"),
+        "bytes": counts["text_bytes"],
+        "memberships": counts["members"],
+        "largest_shelf": counts["largest"],
+        "shelved_bytes": counts["bytes"],
+    }
+    return Summary(fields)
 
 
 def counted(number: int, noun: str) -> str:
@@ -24,18 +105,16 @@ def documents_of(documents: int, read: int) -> str:
     return counted(documents, "document") + (f" ({percent(documents, read)})" if read else "")
 
 
-def compared(counts: dict[str, Any]) -> str:
+def compared(of: Summary) -> str:
     """What became of the candidate pairs."""
-    pairs, exactly, similar = counts["asked"], counts["screened"], counts["similar"]
-    if pairs == 0:
+    if of.candidates == 0:
         return "0 candidate pairs"
     parts = []
-    if pairs > exactly:
-        whose = "its" if pairs - exactly == 1 else "their"
-        parts.append(f"{pairs - exactly:,} ruled out by {whose} sketches")
-    parts.append(f"{exactly:,} compared exactly")
-    parts.append(f"{similar:,} {'reaches' if similar == 1 else 'reach'} {counts['threshold']:g}")
-    return f"{counted(pairs, 'candidate pair')}: {', '.join(parts)}"
+    if of.filtered:
+        parts.append(f"{of.filtered:,} ruled out by {'its' if of.filtered == 1 else 'their'} sketches")
+    parts.append(f"{of.compared:,} compared exactly")
+    parts.append(f"{of.verified:,} {'reaches' if of.verified == 1 else 'reach'} {of.threshold:g}")
+    return f"{counted(of.candidates, 'candidate pair')}: {', '.join(parts)}"
 
 
 def measured(audit: dict[str, Any] | None) -> str:
@@ -58,13 +137,13 @@ def measured(audit: dict[str, Any] | None) -> str:
     return f"{probability(audit['recall'])} measured{f' ({ends})' if ends else ''}: {repeat}{more}"
 
 
-def recall(counts: dict[str, Any]) -> str:
+def recall(of: Summary) -> str:
     """The recall that was measured. If none was, the line has the probability of finding a pair at the threshold."""
-    audit = counts.get("audit")
+    audit = of.audit
     if audit is not None and audit["recall"] is not None:
         return measured(audit)
-    found = probability(counts["found_at_threshold"])
-    return f"{measured(audit)}; a pair of similarity {counts['threshold']:g} is found with a probability of {found}"
+    found = probability(of.found_at_threshold)
+    return f"{measured(audit)}; a pair of similarity {of.threshold:g} is found with a probability of {found}"
 
 
 def unit(spec: str) -> str:
@@ -72,37 +151,37 @@ def unit(spec: str) -> str:
     return {"chars": "character", "terms": "term"}.get(spec.split(" / ")[1].split(":")[0], "word") if " / " in spec else "word"
 
 
-def show(counts: dict[str, Any], seconds: float, outputs: dict[str, str], is_annotated: bool = False) -> str:
+def show(of: Summary, seconds: float, outputs: dict[str, str], is_annotated: bool = False) -> str:
     """The lines. `outputs` are the paths that the job wrote, by name."""
-    read = counted(counts["read"], "record" if counts["rejected"] else "document")
-    if counts["nulls"]:
-        read += f"; {counts['nulls']:,} with a null text"
-    if counts["without_shingles"]:
-        read += f"; {counts['without_shingles']:,} without {unit(counts['spec'])}s"
+    read = counted(of.read, "record" if of.rejected else "document")
+    if of.nulls:
+        read += f"; {of.nulls:,} with a null text"
+    if of.without_shingles:
+        read += f"; {of.without_shingles:,} without {unit(of.spec)}s"
     lines = [("read", read)]
-    if counts["references"]:
-        lines.append(("reference", counted(counts["references"], "document")))
-    kept, removed = (documents_of(counts[name], counts["read"]) for name in ("kept", "removed"))
-    if counts["removed"]:
-        removed += f" in {counted(counts['clusters'], 'cluster')}"
-        if counts["equal"]:
-            removed += f"; {counts['equal']:,} of them equal after normalisation"
+    if of.reference:
+        lines.append(("reference", counted(of.reference, "document")))
+    kept, removed = (documents_of(number, of.read) for number in (of.kept, of.removed))
+    if of.removed:
+        removed += f" in {counted(of.clusters, 'cluster')}"
+        if of.removed_equal:
+            removed += f"; {of.removed_equal:,} of them equal after normalisation"
     lines += [("marked", removed), ("unmarked", kept)] if is_annotated else [("kept", kept), ("removed", removed)]
-    if counts["spared"]:
-        large, most = counted(counts["large_clusters"], "cluster"), counted(counts["max_cluster"], "document")
-        lines.append(("spared", f"{counted(counts['spared'], 'document')} in {large} of more than {most} (`--max-cluster`)"))
-    lines += [("rejected", counted(counts["rejected"], "record")), ("compared", compared(counts)), ("recall", recall(counts))]
-    nouns = {"output": counted(counts["kept"], "kept document"), "removed": counted(counts["removed"], "removed document")}
+    if of.spared:
+        large, most = counted(of.large_clusters, "cluster"), counted(of.max_cluster or 0, "document")
+        lines.append(("spared", f"{counted(of.spared, 'document')} in {large} of more than {most} (`--max-cluster`)"))
+    lines += [("rejected", counted(of.rejected, "record")), ("compared", compared(of)), ("recall", recall(of))]
+    nouns = {"output": counted(of.kept, "kept document"), "removed": counted(of.removed, "removed document")}
     if is_annotated:
-        nouns["output"] = counted(counts["kept"] + counts["removed"], "annotated document")
+        nouns["output"] = counted(of.kept + of.removed, "annotated document")
     lines += [("wrote", f"{nouns.get(name, f'the {name}')} to `{path}`") for name, path in outputs.items()]
-    rate = f" ({int(counts['read'] / seconds):,} documents/s)" if counts["read"] and seconds > 0 else ""
+    rate = f" ({int(of.read / seconds):,} documents/s)" if of.read and seconds > 0 else ""
     lines.append(("time", f"{seconds:.2f} s{rate}"))
     details = [
-        ("spec", counts["spec"]),
-        ("settings", f"keep {counts['keep']}, cluster {counts['cluster']}"),
-        ("candidates", f"{counted(counts['bands'], 'band')} of {counted(counts['rows'], 'row')}"),
-        ("rounds", f"{counts['rounds']:,}; the largest shelf has {counted(counts['largest'], 'document')}"),
+        ("spec", of.spec),
+        ("settings", f"keep {of.keep}, cluster {of.cluster}"),
+        ("candidates", f"{counted(of.bands, 'band')} of {counted(of.rows, 'row')}"),
+        ("rounds", f"{of.rounds:,}; the largest shelf has {counted(of.largest_shelf, 'document')}"),
     ]
     out, before = [], ""
     for name, text in lines:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec
+
+Given = ParamSpec("Given")
 
 #: Schemas of what tasks return.
 SKETCHES = (
@@ -18,11 +21,11 @@ PAIRS = "a binary, c binary"
 SCREENED = "a binary, c binary, bytes bigint"
 ASKED = "a binary, c binary, bytes bigint, asked bigint"
 SIMILAR = "a binary, c binary, similarity double, compared bigint"
-NEAR = "a binary, c binary, cluster binary"
+NEAR = "a binary, c binary, cluster binary, open bigint"
 ORDERED = "rank binary, `order` binary"
-COUNTED = "shingle bigint, documents bigint"
-SIZES = "documents bigint"
-SUMS = "rows bigint, bytes bigint, key_bytes bigint"
+COUNTED = "shingle bigint, documents bigint, high bigint, low bigint"
+SIZES = "documents bigint, rows bigint, content bigint"
+SUMS = "rows bigint, bytes bigint, key_bytes bigint, unranked array<bigint>"
 #: Numbers of the table of asks. A listed pair has none of them, and a row of a block has no `key`. A document that asked on a shelf that can be
 #: full has `band` and `key` only.
 ASK_NUMBERS = ("task", "step", "end", "side", "block", "band", "key", "document", "last", "front", "decided", "kind", "joined", "mask")
@@ -39,6 +42,8 @@ EXECUTOR = "version string, fingerprint string, kernel string, python string, ma
 BATCH_BYTES = 64 << 20
 #: Pairs of blocks that a task screens before it returns those that sketches do not rule out.
 PORTION = 1_000_000
+#: Rows that are compared with the sample of an audit before the task returns their pairs.
+SAMPLED_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -53,23 +58,27 @@ class Job:
     driver: tuple[str, int] | None = None
 
 
-#: Tasks of this process by their settings; a process has few.
+#: Tasks of this process by their settings, at most `MOST_TASKS`: a worker may live longer than a job, and a task may have 64 MiB of shingles.
 _TASKS: dict[Job, Any] = {}
+MOST_TASKS = 4
 
 
 def _task(job: Job) -> Any:
     from .. import __version__
     from .._minwise import SparkTask
 
-    if job not in _TASKS:
+    found = _TASKS.get(job)
+    if found is None:
         made = SparkTask(job.plan, job.ignored, job.weights)
         # The check before the job sees one executor, and others may join later.
         if job.driver is not None and job.driver != (__version__, made.fingerprint()):
             raise RuntimeError(
                 f"an executor has minwise {__version__}, and the driver has minwise {job.driver[0]}: install the same version everywhere"
             )
-        _TASKS[job] = made
-    return _TASKS[job]
+        if len(_TASKS) >= MOST_TASKS:
+            _TASKS.pop(next(iter(_TASKS)), None)
+        _TASKS[job] = found = made
+    return found
 
 
 def _batch(arrow: Any) -> Any:
@@ -87,6 +96,31 @@ def cut(batch: Any) -> Iterator[Any]:
     half = rows // 2
     yield from cut(batch.slice(0, half))
     yield from cut(batch.slice(half))
+
+
+def checked(make: Callable[Given, Callable[..., Any]]) -> Callable[Given, Callable[..., Any]]:
+    """Makes functions of tasks that check first that their executor has the version of the driver. The check before the job sees one executor,
+    others may join later, and what tasks tell one another has the forms of one version."""
+
+    @wraps(make)
+    def factory(*given: Given.args, **named: Given.kwargs) -> Callable[..., Any]:
+        from .. import __version__
+
+        run, driver = make(*given, **named), __version__
+
+        def task(rows: Any) -> Any:
+            from minwise import __version__
+
+            if __version__ != driver:
+                raise RuntimeError(f"an executor has minwise {__version__}, and the driver has minwise {driver}: install the same version everywhere")
+            return run(rows)
+
+        # Engines tell functions of tables from those of batches by annotations.
+        hints = dict(run.__annotations__)
+        task.__annotations__ = {"return": hints.pop("return"), "rows": next(iter(hints.values()))}
+        return task
+
+    return factory
 
 
 def checker(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -114,6 +148,7 @@ def checker(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
     return check
 
 
+@checked
 def sketcher(job: Job, given: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Sketches rows."""
 
@@ -139,22 +174,32 @@ def sketcher(job: Job, given: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
     return sketch
 
 
-def summer() -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """The number of rows of a task, the bytes of their texts (`size`), and the bytes of their rank keys and ids."""
+@checked
+def summer(places: list[tuple[int, int]]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """The number of rows of a task, the bytes of their texts (`size`), the bytes of their rank keys and ids, and for each rule of the keeper policy the
+    number of documents in which it found no value. `places` are those of the rules in rank keys."""
 
     def sum_up(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        sums = [0, 0, 0]
+        sums, unranked = [0, 0, 0], [0] * len(places)
         for batch in batches:
             keys = batch.column(1).nbytes + batch.column(2).nbytes
             sums = [before + more for before, more in zip(sums, (len(batch), pc.sum(batch.column(0)).as_py() or 0, keys))]
-        yield pa.RecordBatch.from_arrays([pa.array([one], pa.int64()) for one in sums], names=["rows", "bytes", "key_bytes"])
+            if places:
+                # Rows with a text that are no references.
+                own = batch.filter(pc.and_(pc.less_equal(batch.column(3), 1), pc.invert(batch.column(4)))).column(1)
+                for number, (begin, end) in enumerate(places):
+                    nothing = pc.equal(pc.binary_slice(own, begin, end), pa.scalar(b"\xff" * (end - begin), pa.binary()))
+                    unranked[number] += pc.sum(nothing).as_py() or 0
+        arrays = [pa.array([one], pa.int64()) for one in sums]
+        yield pa.RecordBatch.from_arrays([*arrays, pa.array([unranked], pa.list_(pa.int64()))], names=["rows", "bytes", "key_bytes", "unranked"])
 
     return sum_up
 
 
+@checked
 def lister() -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Band keys as lists of numbers."""
 
@@ -171,6 +216,7 @@ def lister() -> Callable[[Iterator[Any]], Iterator[Any]]:
     return list_keys
 
 
+@checked
 def sorter(parts: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Packs rows of the table of sketches by the parts that they go to."""
 
@@ -184,6 +230,7 @@ def sorter(parts: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
     return sort
 
 
+@checked
 def grouper(parts: int) -> Callable[[Any], Any]:
     """Equal documents and shelves of one part."""
 
@@ -198,6 +245,7 @@ def grouper(parts: int) -> Callable[[Any], Any]:
     return group
 
 
+@checked
 def reader(job: Job, given: bool, needed: bytes | None, sketches: bool, parities: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """The second reading: texts of rows whose rank keys have one of the hashes, or of all rows, and the sum of all rows of a batch."""
 
@@ -212,6 +260,7 @@ def reader(job: Job, given: bool, needed: bytes | None, sketches: bool, parities
     return read
 
 
+@checked
 def filler(job: Job, parities: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Adds sketches to texts, and parity bits if they are asked for."""
 
@@ -225,7 +274,8 @@ def filler(job: Job, parities: bool) -> Callable[[Iterator[Any]], Iterator[Any]]
     return fill
 
 
-def tagger(job: Job, names: list[str], prefix: str, added: list[str]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+@checked
+def tagger(job: Job, names: list[str], prefix: str, added: list[str], given: bool = False) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Adds the rank key and the fingerprint to rows with all their columns."""
 
     def tag(batches: Iterator[Any]) -> Iterator[Any]:
@@ -240,7 +290,7 @@ def tagger(job: Job, names: list[str], prefix: str, added: list[str]) -> Callabl
                 keys = pa.RecordBatch.from_arrays(
                     [part.column(at) for at in own], names=[part.schema.names[at][len(prefix) :] for at in own]
                 )
-                made = [_batch(one) for one in task.ranks(keys, False)]
+                made = [_batch(one) for one in task.ranks(keys, given)]
                 more = [pa.concat_arrays([one.column(at) for one in made]) for at in range(2)]
                 arrays = [part.column(at) for at in range(len(names))]
                 yield pa.RecordBatch.from_arrays([*arrays, *more], names=[*names, *added])
@@ -248,6 +298,7 @@ def tagger(job: Job, names: list[str], prefix: str, added: list[str]) -> Callabl
     return tag
 
 
+@checked
 def renamer() -> Callable[[Any], Any]:
     """Names of the rows of one id: `id#2`, `id#3` and so on in keeper order, except numbers whose names rows have already."""
 
@@ -268,6 +319,7 @@ def renamer() -> Callable[[Any], Any]:
     return rename
 
 
+@checked
 def placer(is_last: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """The file and the row of records of files, which end their rank keys: a mark and 8 bytes each."""
 
@@ -284,36 +336,62 @@ def placer(is_last: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
     return place
 
 
-def counter(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Distinct shingles with the number of texts of a batch that have them."""
-
-    def count(batches: Iterator[Any]) -> Iterator[Any]:
-        from minwise.spark._tasks import _batch, _task, cut
-
-        for batch in batches:
-            for part in cut(batch):
-                yield from cut(_batch(_task(job).count(part)))
-
-    return count
-
-
-def sizer(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """The number of texts of a batch that have a place among the documents that `max_df` counts."""
+@checked
+def counter(job: Job, given: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Distinct shingles with the number of texts of a batch that have them, and a row without a shingle that has the number of all rows and the sum of
+    their fingerprints, in two halves that can be added up."""
 
     def count(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        from minwise.spark._tasks import _batch, _task, cut
+        from minwise.spark._tasks import COUNTED_NAMES, _batch, _task, content_sum, cut
 
         for batch in batches:
             for part in cut(batch):
-                kinds = [_batch(made).column(1).to_pylist() for made in _task(job).sketch(part, True, False)]
-                number = sum(kind <= 1 for some in kinds for kind in some)
-                yield pa.RecordBatch.from_arrays([pa.array([number], pa.int64())], names=["documents"])
+                counted = _batch(_task(job).count(part))
+                none = pa.nulls(len(counted), pa.int64())
+                yield from cut(pa.RecordBatch.from_arrays([counted.column(0), counted.column(1), none, none], names=COUNTED_NAMES))
+                total = content_sum(_task(job), part, given)
+                sums = [None, len(part), total >> 32, total & 0xFFFFFFFF]
+                yield pa.RecordBatch.from_arrays([pa.array([one], pa.int64()) for one in sums], names=COUNTED_NAMES)
 
     return count
 
 
+COUNTED_NAMES = ["shingle", "documents", "high", "low"]
+
+
+def content_sum(task: Any, batch: Any, given: bool) -> int:
+    """The sum of the fingerprints of rows, as a number of 64 bits."""
+    import pyarrow.compute as pc
+
+    # Sums of Arrow wrap around, and a batch of rows makes one batch of rank keys.
+    return sum(pc.sum(_batch(made).column(1)).as_py() or 0 for made in task.ranks(batch, given))
+
+
+@checked
+def sizer(job: Job, given: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """The number of texts of a batch that have a place among the documents that `max_df` counts, the number of all rows, and the sum of their
+    fingerprints."""
+
+    def count(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        from minwise.spark._tasks import _batch, _task, cut
+
+        for batch in batches:
+            for part in cut(batch):
+                made = [_batch(one) for one in _task(job).sketch(part, given, False)]
+                number = sum(pc.sum(pc.less_equal(one.column(1), 1)).as_py() or 0 for one in made)
+                content = sum(pc.sum(one.column(3)).as_py() or 0 for one in made)
+                sums = [number, len(part), content]
+                yield pa.RecordBatch.from_arrays([pa.array([one], pa.int64()) for one in sums], names=["documents", "rows", "content"])
+
+    return count
+
+
+@checked
 def waiter(round: int, shelf: int | None) -> Callable[[Any], Any]:
     """What undecided documents wait for on the shelves of one part."""
 
@@ -328,6 +406,7 @@ def waiter(round: int, shelf: int | None) -> Callable[[Any], Any]:
     return wait
 
 
+@checked
 def asker(clustering: str, round: int, largest: int, limits: dict[str, int | None]) -> Callable[[Any], Any]:
     """Pairs and blocks that the shelves of one part ask about in a round, and documents that asked on shelves that can be full."""
 
@@ -354,6 +433,7 @@ def asker(clustering: str, round: int, largest: int, limits: dict[str, int | Non
     return ask
 
 
+@checked
 def settler() -> Callable[[Any], Any]:
     """Decides about the undecided documents of one part of the components."""
 
@@ -368,6 +448,7 @@ def settler() -> Callable[[Any], Any]:
     return settle
 
 
+@checked
 def namer() -> Callable[[Any], Any]:
     """Keepers of the removed visits of one part."""
 
@@ -382,6 +463,7 @@ def namer() -> Callable[[Any], Any]:
     return name
 
 
+@checked
 def screener(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Pairs that may be similar by their sketches."""
 
@@ -395,6 +477,7 @@ def screener(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
     return screen
 
 
+@checked
 def block_screener(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Pairs of one task of blocks that may be similar by their sketches, and rows with the numbers of pairs asked."""
     import pyarrow as pa
@@ -420,6 +503,7 @@ def block_screener(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
     return screen
 
 
+@checked
 def drawer(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """The order in which kept documents are drawn, the same as in the command."""
 
@@ -432,21 +516,25 @@ def drawer(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
     return draw
 
 
-def sampler(job: Job, sample: bytes) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Pairs of a row and a document of the sample that may be similar, if the row is of an earlier cluster."""
+@checked
+def sampler(job: Job, sample: bytes, most: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Pairs of a row and a document of the sample that may be similar, if the row is of an earlier cluster: of each batch and document, `most` at most,
+    and a row that has the number of all."""
 
     def screen(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        from minwise.spark._tasks import _batch, _task
+        from minwise.spark._tasks import SAMPLED_ROWS, _batch, _task, cut
 
         drawn = pa.ipc.open_stream(sample).read_all()
         for batch in batches:
-            yield _batch(_task(job).screen_sample(batch, drawn))
+            for begin in range(0, len(batch), SAMPLED_ROWS):
+                yield from cut(_batch(_task(job).screen_sample(batch.slice(begin, SAMPLED_ROWS), drawn, most)))
 
     return screen
 
 
+@checked
 def verifier(job: Job, all: bool, screens: bool) -> Callable[[Any], Any]:
     """Exact similarities of the pairs of one bucket, whose texts come with them once each, and a row with the number of pairs that
     were compared."""

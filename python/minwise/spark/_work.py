@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import logging
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .._errors import InputError, SettingError
+from ._tasks import BATCH_BYTES
 
 log = logging.getLogger("minwise.spark")
 
@@ -26,7 +28,7 @@ MESSAGE_BYTES = 8 << 20
 #: Bytes of a table that come from the engine in one answer. Classic Spark refuses more than `spark.driver.maxResultSize`: 1 GiB.
 ANSWER_BYTES = 256 << 20
 #: The version of the tables in a folder.
-FORMAT = 5
+FORMAT = 6
 
 
 def is_missing(error: Exception) -> bool:
@@ -68,6 +70,8 @@ class Work:
         self.computed: int = 0
         #: Tables of the driver that the folder does not have.
         self.memory: dict[str, Any] = {}
+        #: Whether the engine puts rows into tasks by their numbers, once that is known.
+        self.numbers_tasks: bool | None = None
         # Rows of the manifest that are written together with the next one.
         self._deferred: list[dict[str, Any]] = []
         # Steps that are known to be done, with their counts.
@@ -200,8 +204,31 @@ class Work:
         return self.spark.read.schema(schema).parquet(self.at(name))
 
 
-def fetched(frame: Any, bytes: int, key: str) -> Any:
-    """The rows of a DataFrame on the driver, as tables that are fetched one by one; rows of one `key` are in one table."""
+@contextmanager
+def batches_by_bytes(spark: Any) -> Iterator[None]:
+    """Asks the engine to cut Arrow batches by bytes, as tasks do, for the time of a job."""
+    name, wanted, before = "spark.sql.execution.arrow.maxBytesPerBatch", str(BATCH_BYTES), None
+    try:
+        before = spark.conf.get(name, None)
+        if before != wanted:
+            spark.conf.set(name, wanted)
+    except Exception:  # noqa: BLE001
+        # An engine may have no such setting. Batches of Sail have 8,192 rows.
+        before = wanted
+    if before == wanted:
+        yield
+        return
+    try:
+        yield
+    finally:
+        if before is None:
+            spark.conf.unset(name)
+        else:
+            spark.conf.set(name, before)
+
+
+def fetched(frame: Any, bytes: int, *keys: str) -> Any:
+    """The rows of a DataFrame on the driver, as tables that are fetched one by one. Few rows have the same `keys`."""
     from pyspark.sql import functions as F
 
     parts = max(-(-bytes // ANSWER_BYTES), 1)
@@ -209,14 +236,14 @@ def fetched(frame: Any, bytes: int, key: str) -> Any:
         yield frame.toArrow()
         return
     for part in range(parts):
-        yield frame.where(F.pmod(F.hash(key), F.lit(parts)) == part).toArrow()
+        yield frame.where(F.pmod(F.hash(*keys), F.lit(parts)) == part).toArrow()
 
 
-def fetched_whole(frame: Any, bytes: int, key: str) -> Any:
+def fetched_whole(frame: Any, bytes: int, *keys: str) -> Any:
     """The rows of a DataFrame on the driver as one table, which is fetched in several answers if it is large."""
     import pyarrow as pa
 
-    return pa.concat_tables(fetched(frame, bytes, key))
+    return pa.concat_tables(fetched(frame, bytes, *keys))
 
 
 def describe(spark: Any, text: str | None) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import random
 import subprocess
 from pathlib import Path
 from typing import Any
+
+import minwise
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -158,6 +161,23 @@ def decided_by(result: Any) -> Decided:
     found = {row["id"]: (row["duplicate_of"], row["similarity"]) for row in table}
     assert len(found) == len(table), "each row is decided once"
     return found
+
+
+#: Fields of a summary that the job does not count, and fields that depend on the pairs that were asked about and on the form of the input.
+UNCOUNTED = ("expected_recall", "expected_recall_low", "filter_compared", "filter_registers", "repaired")
+OTHERS = ("candidates", "filtered", "compared", "verified", "bytes")
+
+
+def assert_same_summary(of: Any, expected: dict[str, Any]) -> None:
+    """The summary of a job has all fields of the command's, with the same values."""
+    assert isinstance(of, minwise.Summary)
+    fields = of.as_dict()
+    assert all(fields[name] is None for name in UNCOUNTED)
+    assert all(fields[name] >= 0 for name in OTHERS)
+    same = [name for name in minwise.Summary.__annotations__ if name not in (*UNCOUNTED, *OTHERS, "audit")]
+    others = {name: (fields[name], expected[name]) for name in same if fields[name] != expected[name]}
+    assert not others, others
+    assert json.loads(json.dumps(fields)) == fields and pickle.loads(pickle.dumps(of)) == of
 
 
 def assert_same(found: Decided, expected: Decided) -> None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from corpora import CORPORA, LARGE, Command, assert_same, decided_by, rows_of
-from minwise.spark import _work
+from minwise.spark import _tasks, _verify, _work
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +63,51 @@ def test_default_settings(classic: Any, command: Command, tmp_path: Path, name: 
     assert {row["id"] for row in result.kept.collect()} == {row["id"] for row in rows} - set(expected)
 
 
+@pytest.mark.parametrize("limits", [{}, {"_asking": 2, "_pairs": 10}], ids=["listed", "blocks"])
+def test_a_text_is_sent_once_to_each_task(
+    classic: Any, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limits: dict[str, int]
+) -> None:
+    """There are many more buckets of pairs than shuffle partitions, and each is a task of its own. Tasks note the texts that they get."""
+    rows, notes = rows_of(CORPORA["family"]()), tmp_path / "notes"
+    expected, _ = command.dedup(rows)
+    notes.mkdir()
+    make, folder = _tasks.verifier, str(notes)
+
+    def verifier(job: Any, all: bool, screens: bool) -> Any:
+        verify = make(job, all, screens)
+
+        def note(table: Any) -> Any:
+            import json
+            import uuid
+
+            from pyspark import TaskContext
+
+            of = TaskContext.get()
+            ranks = [a.hex() for a, c in zip(table["a"].to_pylist(), table["c"].to_pylist()) if c is None]
+            with open(f"{folder}/{uuid.uuid4().hex}", "w", encoding="ascii") as out:
+                json.dump([of.stageId(), of.partitionId(), ranks, len(table) - len(ranks)], out)
+            return verify(table)
+
+        return note
+
+    monkeypatch.setattr(_tasks, "verifier", verifier)
+    monkeypatch.setattr(_verify, "BUCKET_PAIRS", 20)
+    df = classic.createDataFrame(rows).repartition(3)
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", _here=0, **limits)
+    assert_same(decided_by(result), expected)
+    sent: dict[tuple[int, int], list[str]] = {}
+    pairs = 0
+    for path in notes.iterdir():
+        stage, task, ranks, number = json.loads(path.read_text(encoding="ascii"))
+        sent.setdefault((stage, task), []).extend(ranks)
+        pairs += number
+    texts = [rank for ranks in sent.values() for rank in ranks]
+    # Each pair has two texts, and documents have many pairs.
+    assert len(sent) > 4 * result.summary.rounds and len(texts) < 2 * pairs
+    assert all(len(set(ranks)) == len(ranks) for ranks in sent.values())
+    assert len(set(texts)) < len(texts), "some documents are in several buckets"
+
+
 class Killed(BaseException):
     pass
 
@@ -87,7 +132,7 @@ def test_a_job_that_was_killed_goes_on(
     result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", _here=0)
     assert_same(decided_by(result), expected)
     # Sketches, groups and texts were there; the round and the decisions were not.
-    assert result.summary["steps_computed"] == result.summary["rounds"] + 1
+    assert result.summary.steps_computed == result.summary.rounds + 1
 
 
 def test_a_manifest_that_cannot_be_read_is_not_an_empty_one(classic: Any, tmp_path: Path) -> None:
@@ -119,6 +164,68 @@ def test_every_task_checks_its_version(tmp_path: Path) -> None:
     for driver in (("99.0", fingerprint), (minwise.__version__, fingerprint + 1)):
         with pytest.raises(RuntimeError, match=f"an executor has minwise {minwise.__version__}, and the driver has minwise {driver[0]}"):
             _tasks._task(_tasks.Job(plan, driver=driver))
+
+
+def test_every_task_goes_through_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    from minwise.spark import _files
+
+    makes = [make for module in (_tasks, _files) for name, make in vars(module).items() if getattr(make, "__module__", "") == module.__name__]
+    tasks = {make.__name__ for make in makes if "Callable" in str(getattr(make, "__annotations__", {}).get("return"))}
+    # `checker` is the check before the job, and `checked` makes the others.
+    assert len(tasks) > 20
+    assert tasks - {make.__name__ for make in makes if hasattr(make, "__wrapped__")} == {"checker", "checked"}
+    monkeypatch.setattr(minwise, "__version__", "99.0")
+    namer = _tasks.namer()
+    monkeypatch.undo()
+    with pytest.raises(RuntimeError, match="the driver has minwise 99.0"):
+        namer(None)
+
+
+def test_texts_that_are_no_utf_8_are_repaired(classic: Any, tmp_path: Path) -> None:
+    """Spark does not look after the bytes of a text."""
+    rows = [(b"one text of six words here " + bad, number) for number, bad in enumerate((b"\xff", b"\xfe", b"\xc3\x28", b"ok"))]
+    df = classic.createDataFrame(rows, "bytes binary, row bigint").selectExpr("cast(bytes as string) as text", "row")
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", _here=0)
+    expected = minwise.dedup([text.decode("utf-8", "replace") for text, _ in rows])
+    assert result.summary.removed == expected.summary.removed > 0
+    assert [row["row"] for row in result.kept.orderBy("row").collect()] == [row for row, stays in enumerate(expected.kept_mask) if stays]
+
+
+def test_arrow_batches_are_cut_by_bytes(classic: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches of 10,000 rows would have 400 MB. Tasks note the largest batch that they get, and those that they return are cut, too."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    make, folder = _tasks.sketcher, str(notes)
+
+    def sketcher(job: Any, given: bool) -> Any:
+        sketch = make(job, given)
+
+        def note(batches: Any) -> Any:
+            import uuid
+
+            def noted() -> Any:
+                for batch in batches:
+                    with open(f"{folder}/{uuid.uuid4().hex}", "w", encoding="ascii") as out:
+                        out.write(f"{len(batch)} {batch.nbytes}")
+                    yield batch
+
+            return sketch(noted())
+
+        return note
+
+    monkeypatch.setattr(_tasks, "sketcher", sketcher)
+    monkeypatch.setattr(_work, "BATCH_BYTES", 1 << 20)
+    df = classic.range(100, numPartitions=1).selectExpr("id as row", "repeat(concat('w', id, ' '), 10000) as text")
+    pairs = minwise.spark.pairs(df, text="text", order_by="row", work=str(tmp_path / "pairs"))
+    minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
+    assert pairs.count() == 0
+    sizes = [tuple(map(int, path.read_text().split())) for path in notes.iterdir()]
+    assert sum(rows for rows, _ in sizes) == 200 and len(sizes) > 6
+    assert max(size for _, size in sizes) < 2 << 20
+    assert _tasks.BATCH_BYTES == 64 << 20
+    batch = pa.record_batch({"text": pa.array(["x" * (1 << 20)] * 200)})
+    cut = list(_tasks.cut(batch))
+    assert sum(map(len, cut)) == 200 and max(part.nbytes for part in cut) <= 64 << 20 and len(cut) > 3
 
 
 #: A job on a Spark Connect server, which the session starts. Sessions of other kinds in the same process would leave their marks.
@@ -175,8 +282,8 @@ def test_tasks_stay_below_one_gib(classic: Any, tmp_path: Path, name: str) -> No
     finally:
         is_done.set()
         watcher.join()
-    print(name, count, {key: result.summary[key] for key in ("rounds", "asked", "removed", "largest")}, max(peaks.values()) >> 20, "MiB")
-    assert result.summary["rounds"] <= 12
+    print(name, count, {key: getattr(result.summary, key) for key in ("rounds", "candidates", "removed", "largest_shelf")}, max(peaks.values()) >> 20, "MiB")
+    assert result.summary.rounds <= 12
     assert max(peaks.values()) < 1 << 30
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import minwise
 import minwise.spark
 import pytest
-from corpora import Command, assert_same, decided_by, family, generated, rows_of
+from corpora import Command, assert_same, assert_same_summary, decided_by, family, generated, rows_of
 
 
 def corpus(folder: Path) -> Path:
@@ -59,9 +59,7 @@ def test_files(sail: Any, command: Command, tmp_path: Path, keep: str) -> None:
     result = minwise.spark.dedup_files(sail, inputs, ours, work=str(tmp_path / "work"), keep=keep)
     assert_same(decided_by(result), expected)
     summary = json.loads((report / "summary.json").read_text(encoding="utf-8"))
-    assert {name: result.summary[name] for name in ("read", "kept", "removed", "rejected", "nulls")} == {
-        name: summary[name] for name in ("read", "kept", "removed", "rejected", "nulls")
-    }
+    assert_same_summary(result.summary, summary)
     rejects = result.rejects.collect()
     assert [(row["reason"], "JSON" in row["message"]) for row in rejects] == [("invalid_json", True)]
     written = sorted(path.relative_to(theirs) for path in theirs.rglob("*") if path.is_file())
@@ -71,7 +69,7 @@ def test_files(sail: Any, command: Command, tmp_path: Path, keep: str) -> None:
         assert (ours / path).read_bytes() == (theirs / path).read_bytes(), path
     # A job that is done is not done again.
     again = minwise.spark.dedup_files(sail, inputs, ours, work=str(tmp_path / "work"), keep=keep)
-    assert again.summary["steps_computed"] == 0
+    assert again.summary.steps_computed == 0
 
 
 def test_files_against_others(sail: Any, command: Command, tmp_path: Path) -> None:
@@ -101,7 +99,7 @@ def test_folders_that_cannot_be_used(sail: Any, tmp_path: Path) -> None:
     for given, output, message in [
         (inputs, "full", "`output`.*not empty"),
         (tmp_path / "none", "out", "`inputs`.*there is no"),
-        ([inputs / "b.jsonl", inputs / "b.jsonl"], "out", "two inputs would be written"),
+        ([inputs / "b.jsonl", inputs / "b.jsonl"], "out", "are one file"),
         (inputs, "in/out", "`output`.*lie in one another"),
         (inputs, ".", "`output`.*lie in one another"),
     ]:
@@ -164,15 +162,15 @@ def test_outputs_of_the_program(sail: Any, tmp_path: Path) -> None:
         run("--output", str(tmp_path / "new"), "--removed", str(tmp_path / "new/removed"))
     new = ["--output", str(tmp_path / "new"), "--removed", str(tmp_path / "removed"), "--decisions", str(tmp_path / "decisions")]
     summary = run(*new)
-    assert summary["kept"] == sail.read.parquet(str(tmp_path / "new")).count()
+    assert summary.kept == sail.read.parquet(str(tmp_path / "new")).count()
     files = {path: path.stat().st_mtime_ns for path in (tmp_path / "new").iterdir()}
     # A job that was killed after its first output writes the others.
     for path in (tmp_path / "decisions").iterdir():
         path.unlink()
     (tmp_path / "decisions").rmdir()
-    assert run(*new)["steps_computed"] == 0
+    assert run(*new).steps_computed == 0
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "new").iterdir()} == files
-    assert summary["removed"] == sail.read.parquet(str(tmp_path / "decisions")).count()
+    assert summary.removed == sail.read.parquet(str(tmp_path / "decisions")).count()
     # An output that was there before is still refused.
     with pytest.raises(minwise.SettingError, match="`clusters`: there is something at"):
         run(*new, "--clusters", str(out))
@@ -188,7 +186,8 @@ def test_outputs_of_the_program(sail: Any, tmp_path: Path) -> None:
     with pytest.raises(minwise.SettingError, match="`removed`: a job over files does not write it"):
         run("--files", "--output", str(tmp_path / "files"), "--removed", str(tmp_path / "gone"))
     with pytest.raises(minwise.SettingError, match="`decisions`: there is something at"):
-        run("--files", "--output", str(tmp_path / "files"), "--decisions", str(out))
+        files = ["--files", "--input", str(source), "--work", str(work), "--output", str(tmp_path / "files"), "--decisions", str(out)]
+        program._run(program.parser().parse_args(files), sail)
 
 
 def test_web_archives_are_refused(tmp_path: Path) -> None:
@@ -197,3 +196,59 @@ def test_web_archives_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.warc").write_bytes(record)
     with pytest.raises(minwise.SettingError, match="is a WARC file"):
         minwise._minwise.SparkFile(str(tmp_path / "a.warc"), [], [])
+
+
+def test_links_and_files_that_are_named_twice(sail: Any, command: Command, tmp_path: Path) -> None:
+    """The job takes the files that the command takes: links are followed, and a file counts once."""
+    rows = rows_of(generated(40))
+    inside, elsewhere = tmp_path / "in", tmp_path / "elsewhere"
+    (inside / "sub").mkdir(parents=True)
+    elsewhere.mkdir()
+    for path, own in ((inside / "a.jsonl", rows[:15]), (inside / "sub/b.jsonl", rows[15:25]), (elsewhere / "c.jsonl", rows[25:])):
+        path.write_text("".join(json.dumps(row) + "\n" for row in own), encoding="utf-8")
+    (inside / "linked").symlink_to(elsewhere)
+    (inside / "again.jsonl").symlink_to(inside / "sub/b.jsonl")
+    (inside / "sub/above").symlink_to(inside)
+    # The command rejects the link in a circle.
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    command("dedup", inside, "--output", f"{theirs}/")
+    result = minwise.spark.dedup_files(sail, inside, ours, work=str(tmp_path / "work"), audit="off")
+    assert result.summary.read == len(rows)
+    written = {path.relative_to(theirs): path.read_bytes() for path in theirs.rglob("*") if path.is_file()}
+    assert {path.relative_to(ours): path.read_bytes() for path in ours.rglob("*") if path.is_file()} == written and len(written) == 3
+    (elsewhere / "a.jsonl").write_text("")
+    for given, message in (
+        ({"inputs": [inside / "a.jsonl", elsewhere / "a.jsonl"]}, "two inputs would be written as `a.jsonl`"),
+        ({"inputs": [inside / "a.jsonl", inside / "a.jsonl"]}, "are one file"),
+        ({"inputs": inside, "against": inside / "a.jsonl"}, "is an input and a reference"),
+        ({"inputs": [inside, inside / "nothing.jsonl"]}, "there is no"),
+    ):
+        with pytest.raises(minwise.SettingError, match=message):
+            minwise.spark.dedup_files(sail, output=tmp_path / "other", work=str(tmp_path / "other-work"), **given)
+
+
+def test_the_program_reads_as_the_command_does(sail: Any, command: Command, tmp_path: Path) -> None:
+    """Texts that are left out are records of files, and a quoted field of CSV may have line breaks and quotes."""
+    import csv
+
+    from minwise.spark import __main__ as program
+
+    form = " ".join(f"f{number}" for number in range(40))
+    rows = [{"id": f"d{number}", "row": number, "text": f'{form}\n"own" ' + " ".join(f"v{number // 2}x{at}" for at in range(12))} for number in range(12)]
+    with (tmp_path / "in.csv").open("w", encoding="ascii", newline="") as out:
+        writer = csv.DictWriter(out, ["id", "row", "text"])
+        writer.writeheader()
+        writer.writerows({**row, "row": f"{row['row']:03}"} for row in rows)
+    ignored = tmp_path / "ignored"
+    ignored.mkdir()
+    (ignored / "form.jsonl").write_text(json.dumps({"text": form}) + "\n", encoding="ascii")
+    words = ["--input", tmp_path / "in.csv", "--order-by", "row", "--text-field", "text", "--audit", "off"]
+    for name, more in (("plain", []), ("ignoring", ["--ignore-text", ignored])):
+        own = ["--output", tmp_path / f"{name}-out", "--work", tmp_path / f"{name}-work"]
+        summary = program._run(program.parser().parse_args([str(word) for word in (*words, *own, *more)]), sail)
+        decided, expected = command.dedup(rows, *more)
+        assert (summary.read, summary.removed) == (12, expected["removed"]) == (12, len(decided)), name
+    assert summary.removed == 6, "without the form, every second text repeats the one before"
+    for option in ("--order-by", "--format"):
+        with pytest.raises(minwise.SettingError, match="files are read in the order"):
+            program._run(program.parser().parse_args([*map(str, words[:2]), "--files", "--output", "o", "--work", "w", option, "row"]), sail)

@@ -36,7 +36,7 @@ def test_a_job_that_was_killed_goes_on(
     df = sail.createDataFrame(rows())
     settings = {"text": "text", "order_by": "row", "cluster": cluster, **limits}
     whole = minwise.spark.dedup(df, work=str(tmp_path / "whole"), **settings)
-    expected, steps = decided_by(whole), whole.summary["steps_computed"]
+    expected, steps = decided_by(whole), whole.summary.steps_computed
     # A job that compares pairs on the driver has sketches, groups, decisions and the audit.
     assert steps == 4 if cluster == "star" and not limits else steps >= 6
     write = _work.Work._write
@@ -59,12 +59,12 @@ def test_a_job_that_was_killed_goes_on(
             minwise.spark.dedup(df, work=str(tmp_path / "work"), **settings)
     monkeypatch.setattr(_work.Work, "_write", write)
     result = minwise.spark.dedup(df, work=str(tmp_path / "work"), **settings)
-    assert result.summary["steps_computed"] == 1
+    assert result.summary.steps_computed == 1
     assert_same(decided_by(result), expected)
-    for name in ("removed", "rounds", "asked", "similar", "kept"):
-        assert result.summary[name] == whole.summary[name]
+    for name in ("removed", "rounds", "candidates", "verified", "kept"):
+        assert getattr(result.summary, name) == getattr(whole.summary, name)
     # Everything is done, so that nothing is computed.
-    assert minwise.spark.dedup(df, work=str(tmp_path / "work"), **settings).summary["steps_computed"] == 0
+    assert minwise.spark.dedup(df, work=str(tmp_path / "work"), **settings).summary.steps_computed == 0
 
 
 def test_a_process_that_is_killed_leaves_a_folder_to_go_on_from(sail: Any, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_process_that_is_killed_leaves_a_folder_to_go_on_from(sail: Any, tmp_p
     process.wait()
     assert not (tmp_path / "out").exists()
     result = minwise.spark.dedup(df, text="text", order_by="row", work=str(work))
-    assert 0 < result.summary["steps_computed"] < whole.summary["steps_computed"]
+    assert 0 < result.summary.steps_computed < whole.summary.steps_computed
     assert_same(decided_by(result), expected)
 
 
@@ -101,14 +101,14 @@ def test_rounds_with_too_many_pairs_for_the_driver_begin_anew(sail: Any, tmp_pat
     df = sail.createDataFrame(rows())
     settings: dict[str, Any] = {"text": "text", "order_by": "row", "audit": "off"}
     here = minwise.spark.dedup(df, work=str(tmp_path / "here"), **settings)
-    assert not (tmp_path / "here/texts").exists() and here.summary["rounds"] > 1
+    assert not (tmp_path / "here/texts").exists() and here.summary.rounds > 1
     # Pairs of the first round: the driver gives up before any round, or in a later one.
-    for name, limit in (("first", 1), ("later", here.summary["asked"] // 2)):
+    for name, limit in (("first", 1), ("later", here.summary.candidates // 2)):
         monkeypatch.setattr(_rounds, "HERE_PAIRS", limit)
         result = minwise.spark.dedup(df, work=str(tmp_path / name), **settings)
         assert_same(decided_by(result), decided_by(here))
-        for count in ("rounds", "asked", "screened", "similar", "bytes"):
-            assert result.summary[count] == here.summary[count], count
+        for count in ("rounds", "candidates", "compared", "verified", "shelved_bytes"):
+            assert getattr(result.summary, count) == getattr(here.summary, count), count
     assert (tmp_path / "first/texts").exists()
 
 
@@ -130,7 +130,7 @@ def test_a_folder_of_another_job_is_refused_by_the_field(sail: Any, tmp_path: Pa
     # A job that begins anew takes the folder.
     result = minwise.spark.dedup(df, **settings, threshold=0.99, resume=False)
     assert set(decided_by(result)) < set(before)
-    assert result.summary["steps_computed"] > 0
+    assert result.summary.steps_computed > 0
 
 
 def test_a_folder_is_not_used_for_other_rows(sail: Any, tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_folder_is_not_used_for_other_rows(sail: Any, tmp_path: Path) -> None:
     before = rows()[:60]
     settings: dict[str, Any] = {"text": "text", "order_by": "row", "audit": "off"}
     whole = minwise.spark.dedup(sail.createDataFrame(before), work=str(tmp_path / "work"), **settings)
-    assert whole.summary["removed"] > 0
+    assert whole.summary.removed > 0
     changed = [dict(row, text="another text of some words") if row["row"] == 2 else row for row in before]
     swapped = [dict(row, row=1 - row["row"]) if row["row"] < 2 else row for row in before]
     for now in (changed, swapped, before[:-1], [*before, {"id": "more", "text": "x", "row": 99}]):
@@ -147,9 +147,9 @@ def test_a_folder_is_not_used_for_other_rows(sail: Any, tmp_path: Path) -> None:
         assert "resume=False" in (raised.value.hint or "")
     # The same rows in another order are the same input.
     again = minwise.spark.dedup(sail.createDataFrame(before[::-1]), work=str(tmp_path / "work"), **settings)
-    assert again.summary["steps_computed"] == 0
+    assert again.summary.steps_computed == 0
     now = minwise.spark.dedup(sail.createDataFrame(changed), work=str(tmp_path / "work"), resume=False, **settings)
-    assert now.summary["steps_computed"] > 0
+    assert now.summary.steps_computed > 0
 
 
 def test_rows_that_change_after_the_job_are_never_removed(sail: Any, tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_tables_come_to_the_driver_in_parts(sail: Any, tmp_path: Path, monkeypat
     result = minwise.spark.dedup(df, work=str(tmp_path / "parts"), **settings)
     assert_same(decided_by(result), decided_by(whole))
     # Shelves alone take several answers. Parts by hashes have no equal sizes.
-    assert result.summary["members"] * 200 > 4 * most
+    assert result.summary.memberships * 200 > 4 * most
     assert len(answers) > 8 and max(answers) < 2 * most
 
 
@@ -265,3 +265,25 @@ def test_executors_with_different_kernels_agree(
         assert "kernel portable," not in caplog.text
     result = minwise.spark.dedup(sail.createDataFrame(rows()), **settings)
     assert_same(decided_by(result), expected)
+
+
+def test_shingles_that_were_counted_are_those_of_the_input(sail: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job that is killed after it has counted shingles does not go on with another input."""
+    own = rows()
+    settings: dict[str, Any] = {"text": "text", "order_by": "row", "work": str(tmp_path / "work"), "audit": "off", "max_df": 0.5}
+    write = _work.Work._write
+
+    def kill(self: Any, step: str, counts: Any, mode: str = "append") -> None:
+        if step == "sketches":
+            raise Killed
+        write(self, step, counts, mode)
+
+    monkeypatch.setattr(_work.Work, "_write", kill)
+    with pytest.raises(Killed):
+        minwise.spark.dedup(sail.createDataFrame(own), **settings)
+    monkeypatch.setattr(_work.Work, "_write", write)
+    other = [*own[:-1], {**own[-1], "text": "another text than before"}]
+    with pytest.raises(minwise.InputError, match="not deterministic"):
+        minwise.spark.dedup(sail.createDataFrame(other), **settings)
+    settings["resume"] = False
+    assert minwise.spark.dedup(sail.createDataFrame(own), **settings).summary.read == len(own)

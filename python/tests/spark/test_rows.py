@@ -138,7 +138,7 @@ def test_columns_of_lists_do_not_order_rows(sail: Any, tmp_path: Path) -> None:
 def test_an_empty_input(sail: Any, tmp_path: Path) -> None:
     df = sail.createDataFrame([], "text string, row long")
     result = minwise.spark.dedup(df, order_by="row", work=str(tmp_path / "work"))
-    assert decided_by(result) == {} and result.kept.count() == 0 and result.summary["read"] == 0
+    assert decided_by(result) == {} and result.kept.count() == 0 and result.summary.read == 0
 
 
 def test_columns_of_rows_come_back_as_they_were(sail: Any, tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_lengths_alone_do_not_order_rows(sail: Any, tmp_path: Path, keep: str) -
     assert raised.value.hint
     # Fields may tell rows apart, and the message names what is missing if they do not.
     result = minwise.spark.dedup(df, text="text", keep="max:row", work=str(tmp_path / "fields"))
-    assert result.summary["read"] == 2
+    assert result.summary.read == 2
     with pytest.raises(minwise.SettingError, match="`order_by`: there is none.*`d0` and `d1`"):
         minwise.spark.dedup(df.selectExpr("id", "text", "1 as row"), text="text", keep="max:row", work=str(tmp_path / "same"))
 

@@ -21,7 +21,7 @@ def test_default_settings(sail: Any, command: Command, tmp_path: Path, name: str
     result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), **limits)
     assert (tmp_path / "work/texts").exists() == ("_here" in limits)
     assert_same(decided_by(result), expected)
-    assert result.summary["removed"] == len(expected)
+    assert result.summary.removed == len(expected)
     assert result.kept.count() == len(rows) - len(expected)
 
 

@@ -212,14 +212,14 @@ def test_null_and_rejects(sail: Any, command: Command, tmp_path: Path, mixed: An
     expected, summary = command.dedup(rows, "--short", "reject", "--keep", "shortest")
     result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "a"), short="reject", keep="shortest")
     assert_same(decided_by(result), expected)
-    assert result.summary["nulls"] == summary["nulls"] > 0
+    assert result.summary.nulls == summary["nulls"] > 0
     rejects = result.rejects.collect()
     assert {(row["reason"], row["message"]) for row in rejects} == {("too_short", "the text is shorter than a shingle")}
     rejected = {row["id"] for row in rejects}
     assert rejected == {row["id"] for row in rows if row["text"] == "few words"}
     kept = {row["id"] for row in result.kept.collect()}
     assert kept == {row["id"] for row in rows} - rejected - set(expected)
-    assert result.summary["kept"] == len(kept)
+    assert result.summary.kept == len(kept)
     result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "b"), null="reject")
     nulls = {row["id"] for row in rows if row["text"] is None}
     assert {row["id"] for row in result.rejects.collect()} == nulls

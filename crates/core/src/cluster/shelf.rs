@@ -36,7 +36,7 @@ pub struct BlockLimits {
 
 impl Default for BlockLimits {
     fn default() -> Self {
-        // A listed pair brings two sketches to a machine, and a block brings each sketch once per 8,192 documents that ask. Lists of
+        // A listed pair brings two sketches to a machine, and a block brings each sketch once per 32,768 documents that ask. Lists of
         // eight million pairs take some 500 MB.
         Self { asking: 16, pairs: 1 << 20, listed: 8_000_000 }
     }

@@ -27,6 +27,9 @@ pub struct Inputs {
     pub weights: Option<PathBuf>,
     /// Texts whose shingles are left out of every document: files, folders, or documents in memory. Default: none.
     pub ignore_text: Vec<Input>,
+    /// Shingles that are left out of every document beside those of `ignore_text`, such as those that another run has left out.
+    /// Default: none.
+    pub ignore_shingles: Vec<u64>,
 }
 
 setters!(Inputs {
@@ -38,6 +41,9 @@ setters!(Inputs {
     options: ReadOptions,
     /// Texts whose shingles are left out of every document: files, folders, or documents in memory. Default: none.
     ignore_text: Vec<Input>,
+    /// Shingles that are left out of every document beside those of `ignore_text`, such as those that another run has left out.
+    /// Default: none.
+    ignore_shingles: Vec<u64>,
     ;
     /// The file of a table of document frequencies. Default: the inputs are counted if weights ask for it.
     weights: Option<PathBuf>,
@@ -93,7 +99,7 @@ impl Inputs {
         if let Some(path) = &self.weights {
             problems.push(SettingProblem::new("weights", path.display(), reason));
         }
-        if !self.ignore_text.is_empty() {
+        if !self.ignore_text.is_empty() || !self.ignore_shingles.is_empty() {
             problems.push(SettingProblem::new("ignore-text", listed(&self.ignore_text, " "), reason));
         }
     }
@@ -155,9 +161,12 @@ impl Inputs {
             let reason = "nothing asks for document frequencies";
             return Err(SettingProblem::new("weights", path.display(), reason).hint(hint).into());
         }
-        if !self.ignore_text.is_empty() {
-            let spool_dir = corpus.map_or(&self.options, Corpus::options).spool_dir.clone();
-            let ignored = self.ignored(spec, spool_dir, observer)?;
+        if !self.ignore_text.is_empty() || !self.ignore_shingles.is_empty() {
+            let mut ignored = self.ignore_shingles.clone();
+            if !self.ignore_text.is_empty() {
+                let spool_dir = corpus.map_or(&self.options, Corpus::options).spool_dir.clone();
+                ignored.extend(self.ignored(spec, spool_dir, observer)?);
+            }
             spec.weights.ignored = Some(WeightSpec::fingerprint_of_ignored(&ignored));
             weighing.ignored = ignored.into();
         }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, Int16Type, Int32Type, Int64Type};
-use arrow_array::{Array, ArrayRef, BinaryArray, RecordBatch, StructArray};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, LargeStringArray, OffsetSizeTrait, RecordBatch, StructArray,
+};
 use arrow_schema::{DataType, Field, Schema};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -47,8 +49,52 @@ pub fn made(columns: Vec<(&str, ArrayRef)>) -> PyResult<PySparkBatch> {
 
 pub fn batches(data: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
     match import(data)? {
-        Some(Arrived::Table { batches, .. }) => Ok(batches),
+        Some(Arrived::Table { batches, .. }) => batches.into_iter().map(with_valid_texts).collect(),
         _ => Err(PyTypeError::new_err(format!("{} is no Arrow table", type_name(data)))),
+    }
+}
+
+/// A batch whose texts are valid UTF-8. Engines do not look after that, as in `cast(binary as string)`, and the rest of the job relies on it. Bytes that
+/// are none become U+FFFD, as in `minwise.dedup`.
+fn with_valid_texts(batch: RecordBatch) -> PyResult<RecordBatch> {
+    if batch.columns().iter().all(are_texts_valid) {
+        return Ok(batch);
+    }
+    let fields: Vec<_> = batch.schema().fields().iter().map(|field| field.as_ref().clone()).collect();
+    let columns = fields.into_iter().zip(batch.columns()).map(|(field, array)| {
+        if are_texts_valid(array) {
+            return (field, Arc::clone(array));
+        }
+        let text = |row| text_bytes(array, row).map(String::from_utf8_lossy);
+        let texts: LargeStringArray = (0..array.len()).map(text).collect();
+        (field.with_data_type(DataType::LargeUtf8), Arc::new(texts) as ArrayRef)
+    });
+    let (fields, columns): (Vec<_>, Vec<_>) = columns.unzip();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+        .map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+fn are_texts_valid(array: &ArrayRef) -> bool {
+    !matches!(array.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+        || (0..array.len())
+            .all(|row| text_bytes(array, row).is_none_or(|bytes| str::from_utf8(bytes).is_ok()))
+}
+
+/// The bytes of a text, which may be no UTF-8.
+fn text_bytes(array: &ArrayRef, row: usize) -> Option<&[u8]> {
+    fn of<O: OffsetSizeTrait>(array: &ArrayRef, row: usize) -> &[u8] {
+        let texts = array.as_string::<O>();
+        let [begin, end] = [row, row + 1].map(|at| texts.value_offsets()[at].as_usize());
+        &texts.value_data()[begin..end]
+    }
+    if array.is_null(row) {
+        return None;
+    }
+    match array.data_type() {
+        DataType::Utf8 => Some(of::<i32>(array, row)),
+        DataType::LargeUtf8 => Some(of::<i64>(array, row)),
+        DataType::Utf8View => Some(array.as_string_view().value(row).as_bytes()),
+        _ => None,
     }
 }
 

@@ -6,6 +6,7 @@
 //! | `plan` | settings of a job, checked once on the driver |
 //! | `rank` | bytes that sort as columns of a row do |
 //! | `task` | sketches, screens and compares, on executors |
+//! | `texts` | makes the rows of the second reading |
 //! | `group` | brings equal documents and documents of one shelf together, on executors |
 //! | `file` | reads and copies files of records, on executors |
 //! | `block` | makes tasks of shelves whose pairs are not listed |
@@ -27,12 +28,13 @@ mod scan;
 mod screen;
 mod shelves;
 mod task;
+mod texts;
 
 pub use batch::PySparkBatch;
 pub use file::PySparkFile;
 pub use group::{spark_group, spark_sort};
-pub use plan::{spark_allowed, spark_plan};
-pub use rounds::PySparkRounds;
+pub use plan::{spark_allowed, spark_ignored, spark_plan, spark_rules};
+pub use rounds::{BUCKET_BYTES, BUCKET_PAIRS, PySparkRounds};
 pub use screen::PySparkBlocks;
 pub use shelves::{spark_ask, spark_name, spark_settle, spark_wait};
 pub use task::{PySparkTask, spark_audit};

@@ -3,11 +3,14 @@
 use std::path::PathBuf;
 
 use minwise::filter::{ErrorBudget, Filter, default_looks};
+use minwise::keep::Ranking;
 use minwise::weight::MostDocuments;
+use minwise::{Spec, Unobserved, WeightSpec};
 use minwise_engine::weigh::FrequencyTable;
-use minwise_engine::{Arguments, FILTER_ERROR, Measure, Search, WeightTables};
+use minwise_engine::{Arguments, FILTER_ERROR, Input, Inputs, KeepPolicy, Measure, Search, WeightTables};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{OrRaise, setting_error};
@@ -22,6 +25,10 @@ pub struct JobPlan {
     pub bands: usize,
     pub rows: usize,
     pub filter: Option<String>,
+    /// What the filter was made of, for the summary.
+    pub filter_error: Option<f64>,
+    pub looks: Option<Vec<usize>>,
+    pub error_per_look: Option<f64>,
     /// The probability of finding a pair at the threshold.
     pub found_at_threshold: f64,
     /// The filter of the audit, which errs as little as that of the command, whatever that of the job does.
@@ -114,6 +121,9 @@ pub fn spark_plan(
         bands: plan.banding().bands(),
         rows: plan.banding().rows(),
         filter: filter.map(|filter| filter.to_string()),
+        filter_error: plan.filter_error(),
+        looks: plan.looks().map(<[usize]>::to_vec),
+        error_per_look: plan.error_per_look(),
         found_at_threshold: plan.curve().probability(plan.threshold()),
         audit_filter: audit_filter.map(|filter| filter.to_string()),
         keep: plan.keep().to_string(),
@@ -125,6 +135,39 @@ pub fn spark_plan(
         recall,
     };
     serde_json::to_string(&plan).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The shingles of the texts in files and folders, as 8 bytes each. The reader of the command reads them.
+#[pyfunction]
+#[pyo3(signature = (spec, paths, text_field = None))]
+pub fn spark_ignored<'py>(
+    py: Python<'py>,
+    spec: &str,
+    paths: Vec<PathBuf>,
+    text_field: Option<&str>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let mut spec: Spec = spec.parse().or_raise(py)?;
+    // Weights need tables, and shingles have none.
+    spec.weights = WeightSpec::default();
+    let mut arguments = Arguments::new();
+    if let Some(field) = text_field {
+        arguments.set("text-field", field);
+    }
+    let options = arguments.read_options();
+    arguments.built(Ok(())).or_raise(py)?;
+    let texts: Vec<Input> = paths.iter().map(|path| Input::from_word(path.as_os_str())).collect();
+    let inputs = Inputs::default().ignore_text(texts).options(options);
+    let tables = py.detach(|| inputs.weigh(&mut spec, None, 1, &Unobserved)).or_raise(py)?;
+    let bytes: Vec<u8> = tables.ignored.iter().flat_map(|shingle| shingle.to_le_bytes()).collect();
+    Ok(PyBytes::new(py, &bytes))
+}
+
+/// The rules of a keeper policy: each with the bytes that it takes in a rank key, and whether it looks at a field.
+#[pyfunction]
+pub fn spark_rules(py: Python<'_>, keep: &str) -> PyResult<Vec<(String, usize, bool)>> {
+    let keep: KeepPolicy = keep.parse().or_raise(py)?;
+    let rule = |rule: &Ranking| (rule.to_string(), size_of::<u64>() * rule.words(), rule.field().is_some());
+    Ok(keep.rankings().iter().map(rule).collect())
 }
 
 /// The most documents that a shingle may stand in, of so many documents, by a limit such as `0.1` or `500`.

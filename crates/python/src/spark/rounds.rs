@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use arrow_array::{BooleanArray, Float64Array, Int64Array};
+use arrow_array::{BooleanArray, Float64Array, Int32Array, Int64Array};
 use minwise::cluster::{
     Asks, BlockLimits, BlockRow, ComponentAsks, Edge, ShelvedDocuments, Standing, StarAsks, Visit,
     name_keepers,
@@ -17,9 +17,10 @@ use super::batch::{PySparkBatch, batches, binary, bytes_at, column, integer, mad
 use super::block::{BlockTasks, SHELF, bit};
 use crate::error::OrRaise;
 
-/// Texts of one bucket of pairs, in bytes, and its pairs: some tenths of a second.
-const BUCKET_BYTES: u64 = 32 << 20;
-const BUCKET_PAIRS: usize = 8_000;
+/// Texts of one bucket of pairs, in bytes, and its pairs: about a second. A bucket is a task.
+pub const BUCKET_BYTES: u64 = 64 << 20;
+pub const BUCKET_PAIRS: usize = 50_000;
+
 /// Who asks whom.
 enum Rounds {
     Star(StarAsks),
@@ -36,6 +37,8 @@ pub struct PySparkRounds {
     bands: Vec<u16>,
     /// Bytes of the text of each document.
     sizes: Vec<u64>,
+    /// Bytes of the texts of one bucket, and its pairs.
+    bucket: (u64, usize),
 }
 
 #[pymethods]
@@ -43,7 +46,7 @@ impl PySparkRounds {
     /// Tables of `shelves` have the columns `band`, `key` and `rank`; tables of `copies` have the rank keys `rank` of copies and `other` of
     /// the documents that stand for them.
     #[new]
-    #[pyo3(signature = (clustering, shelves, copies, shelf = None, asking = None, pairs = None, listed = None))]
+    #[pyo3(signature = (clustering, shelves, copies, shelf = None, asking = None, pairs = None, listed = None, bucket = (BUCKET_BYTES, BUCKET_PAIRS)))]
     #[allow(clippy::too_many_arguments, reason = "each is an argument of Python")]
     fn new(
         py: Python<'_>,
@@ -54,6 +57,7 @@ impl PySparkRounds {
         asking: Option<usize>,
         pairs: Option<usize>,
         listed: Option<usize>,
+        bucket: (u64, usize),
     ) -> PyResult<Self> {
         // Documents get numbers as they come. Tables are dropped one by one, because all of them would take several times the memory.
         let mut found: HashMap<Box<[u8]>, u32> = HashMap::new();
@@ -125,7 +129,7 @@ impl PySparkRounds {
             other => return Err(PyValueError::new_err(format!("there is no clustering `{other}`"))),
         };
         let sizes = vec![0; ranks.len()];
-        Ok(Self { rounds, ranks, bands, sizes })
+        Ok(Self { rounds, ranks, bands, sizes, bucket })
     }
 
     /// How many documents there are.
@@ -291,8 +295,9 @@ impl PySparkRounds {
     /// so that a pair is in one bucket and a document in few.
     fn listed(&self, asks: &Asks) -> PyResult<(PySparkBatch, PySparkBatch)> {
         let rank = |number: u32| &self.ranks[number as usize];
-        let mut buckets: Vec<i64> = vec![];
-        let mut wanted: Vec<(i64, u32)> = vec![];
+        let (most_bytes, most_pairs) = self.bucket;
+        let mut buckets: Vec<i32> = vec![];
+        let mut wanted: Vec<(i32, u32)> = vec![];
         // The last bucket that a document was put into.
         let mut put = vec![-1; self.ranks.len()];
         let (mut bucket, mut pairs, mut bytes) = (0, 0, 0);
@@ -300,7 +305,7 @@ impl PySparkRounds {
             let size = |number: u32| self.sizes[number as usize];
             let more: u64 =
                 [a, c].into_iter().filter(|&number| put[number as usize] != bucket).map(size).sum();
-            if pairs > 0 && (pairs == BUCKET_PAIRS || bytes + more > BUCKET_BYTES) {
+            if pairs > 0 && (pairs == most_pairs || bytes + more > most_bytes) {
                 (bucket, pairs, bytes) = (bucket + 1, 0, 0);
             }
             for number in [a, c] {
@@ -316,11 +321,11 @@ impl PySparkRounds {
         let listed = made(vec![
             ("a", binary(asks.pairs.iter().map(|&(a, _)| rank(a)))),
             ("c", binary(asks.pairs.iter().map(|&(_, c)| rank(c)))),
-            ("bucket", Arc::new(Int64Array::from(buckets))),
+            ("bucket", Arc::new(Int32Array::from(buckets))),
         ])?;
-        let size = |&(_, number): &(i64, u32)| self.sizes[number as usize].cast_signed();
+        let size = |&(_, number): &(i32, u32)| self.sizes[number as usize].cast_signed();
         let wanted = made(vec![
-            ("bucket", Arc::new(wanted.iter().map(|&(bucket, _)| Some(bucket)).collect::<Int64Array>())),
+            ("bucket", Arc::new(wanted.iter().map(|&(bucket, _)| Some(bucket)).collect::<Int32Array>())),
             ("rank", binary(wanted.iter().map(|&(_, number)| rank(number)))),
             ("size", Arc::new(wanted.iter().map(|row| Some(size(row))).collect::<Int64Array>())),
         ])?;

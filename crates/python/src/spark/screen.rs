@@ -14,7 +14,7 @@ use super::batch::{PySparkBatch, batches, bytes_at, column, integer};
 use super::scan::{BlockScan, ScanRows, TaskRow};
 use super::task::{Found, PySparkTask};
 
-/// Rows of blocks, and how far their pairs are screened. Pairs come in portions, because a task of 8,192 × 16,384 documents of which sketches
+/// Rows of blocks, and how far their pairs are screened. Pairs come in portions, because a task of 32,768 × 65,536 documents of which sketches
 /// rule out none would have to hold some 6 GB of them at once.
 #[pyclass(name = "SparkBlocks", module = "minwise._minwise")]
 pub struct PySparkBlocks {

@@ -7,7 +7,7 @@ use std::collections::hash_map::Entry;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::builder::{BinaryBuilder, Int8Builder, Int64Builder, StringBuilder};
+use arrow_array::builder::{BinaryBuilder, Int8Builder, Int64Builder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, TimestampMicrosecondType, TimestampNanosecondType};
 use arrow_array::{Array, BinaryArray, Float64Array, Int64Array, RecordBatch};
@@ -29,6 +29,8 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use super::batch::{PySparkBatch, batches, bytes_at, column, integer, made, numbered};
 use super::plan::JobPlan;
 use super::rank::push_order;
+use super::texts::{TextRows, little_endian};
+use crate::dedup::shingles;
 use crate::error::OrRaise;
 use crate::texts::arrow_text;
 
@@ -60,10 +62,8 @@ impl PySparkTask {
         let plan: JobPlan =
             serde_json::from_str(plan).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let mut spec: Spec = plan.spec.parse().or_raise(py)?;
-        let (shingles, _) = ignored.as_chunks::<8>();
-        let ignored = shingles.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect();
         let mut tables = WeightTables::default();
-        tables.ignored = ignored;
+        tables.ignored = shingles(ignored).into();
         if !tables.ignored.is_empty() {
             spec.weights.ignored = Some(WeightSpec::fingerprint_of_ignored(&tables.ignored));
         }
@@ -297,33 +297,49 @@ impl PySparkTask {
     }
 
     /// Pairs of a row (`a`) and a row of `sample` (`c`) that may be similar, if the former is of an earlier cluster. Both have the
-    /// columns `rank`, `cluster` and `sketch`, and pairs have the cluster of the latter.
+    /// columns `rank`, `cluster` and `sketch`, and pairs have the cluster of the latter. Of each row of the sample, there are `most` pairs
+    /// at most, and a row without `a` that has the number of all (`open`).
     fn screen_sample(
         &self,
         py: Python<'_>,
         batch: &Bound<'_, PyAny>,
         sample: &Bound<'_, PyAny>,
+        most: i64,
     ) -> PyResult<PySparkBatch> {
         let (all, sample) = (batches(batch)?, batches(sample)?);
         py.detach(|| {
             let mut drawn: Vec<(&[u8], &[u8], Vec<u32>)> = vec![];
             self.each_sketch(&sample, |rank, cluster, words| drawn.push((rank, cluster, words.to_vec())))?;
             let [mut firsts, mut seconds, mut clusters] = [(); 3].map(|()| BinaryBuilder::new());
+            let (mut counts, mut numbers) = (Int64Builder::new(), vec![0; drawn.len()]);
             self.each_sketch(&all, |rank, cluster, words| {
-                for (other, other_cluster, sampled) in &drawn {
+                for ((other, other_cluster, sampled), number) in drawn.iter().zip(&mut numbers) {
                     if cluster < *other_cluster
                         && !self.is_rejected(self.audit_filter.as_ref(), sampled, words)
                     {
-                        firsts.append_value(rank);
-                        seconds.append_value(other);
-                        clusters.append_value(other_cluster);
+                        *number += 1;
+                        if *number <= most {
+                            firsts.append_value(rank);
+                            seconds.append_value(other);
+                            clusters.append_value(other_cluster);
+                            counts.append_null();
+                        }
                     }
                 }
             })?;
+            for ((other, other_cluster, _), number) in drawn.iter().zip(numbers) {
+                if number > 0 {
+                    firsts.append_null();
+                    seconds.append_value(other);
+                    clusters.append_value(other_cluster);
+                    counts.append_value(number);
+                }
+            }
             made(vec![
                 ("a", Arc::new(firsts.finish())),
                 ("c", Arc::new(seconds.finish())),
                 ("cluster", Arc::new(clusters.finish())),
+                ("open", Arc::new(counts.finish())),
             ])
         })
     }
@@ -407,66 +423,6 @@ impl Found {
             ("bytes", Arc::new(self.bytes.finish())),
         ])
     }
-}
-
-/// Rows of the second reading.
-#[derive(Default)]
-struct TextRows {
-    ranks: BinaryBuilder,
-    texts: StringBuilder,
-    sizes: Int64Builder,
-    sketches: BinaryBuilder,
-    contents: Int64Builder,
-    parities: BinaryBuilder,
-    room: Prepared,
-    words: Vec<u32>,
-}
-
-impl TextRows {
-    fn push(&mut self, task: &PySparkTask, rank: &[u8], text: &str, sketches: bool, parities: bool) {
-        self.ranks.append_value(rank);
-        self.texts.append_value(text);
-        self.sizes.append_value(text.len() as i64);
-        self.contents.append_null();
-        let parity = if parities { task.parity(text, &mut self.room) } else { None };
-        self.parities.append_option(parity);
-        if !sketches {
-            self.sketches.append_null();
-            return;
-        }
-        self.words.resize(task.preparation.words(), 0);
-        let sketched = task.preparation.sketch_keyed(text, &mut self.room, &mut self.words);
-        if sketched.has_shingles {
-            self.sketches.append_value(little_endian(&self.words));
-        } else {
-            self.sketches.append_null();
-        }
-    }
-
-    /// The number of all rows and the sum of their fingerprints.
-    fn push_sum(&mut self, number: i64, sum: i64) {
-        self.ranks.append_null();
-        self.texts.append_null();
-        self.sizes.append_value(number);
-        self.sketches.append_null();
-        self.parities.append_null();
-        self.contents.append_value(sum);
-    }
-
-    fn finish(mut self) -> PyResult<PySparkBatch> {
-        made(vec![
-            ("rank", Arc::new(self.ranks.finish())),
-            ("text", Arc::new(self.texts.finish())),
-            ("size", Arc::new(self.sizes.finish())),
-            ("sketch", Arc::new(self.sketches.finish())),
-            ("content", Arc::new(self.contents.finish())),
-            ("parity", Arc::new(self.parities.finish())),
-        ])
-    }
-}
-
-fn little_endian(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 impl PySparkTask {
@@ -563,7 +519,7 @@ impl PySparkTask {
     }
 
     /// The number of shingles of a text, and its parity bits, which bound its similarity to others; none if shingles have weights.
-    fn parity(&self, text: &str, room: &mut Prepared) -> Option<Vec<u8>> {
+    pub(super) fn parity(&self, text: &str, room: &mut Prepared) -> Option<Vec<u8>> {
         let DocumentSet::Plain(set) = self.preparation.comparable_set(text, room) else { return None };
         let mut words = vec![0; words_for(set.len())];
         parity_into(&set, &mut words);

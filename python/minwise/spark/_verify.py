@@ -1,0 +1,94 @@
+"""Exact comparisons: pairs go to buckets, each with the texts of its documents, and a bucket is a task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._minwise import SPARK_BUCKET_BYTES, SPARK_BUCKET_PAIRS
+from . import _tasks
+from ._tasks import Job
+from ._work import Work
+
+#: Texts of the pairs of one bucket, in bytes, and pairs of one bucket.
+BUCKET_BYTES, BUCKET_PAIRS = SPARK_BUCKET_BYTES, SPARK_BUCKET_PAIRS
+MOST_BUCKETS = 100_000
+#: Pairs whose documents every task gets, so that no table of texts is shuffled whole.
+SMALL_PAIRS = 2_000_000
+#: Pairs whose documents every task gets with their buckets, so that no text is shuffled but to its buckets: some 100 MB.
+FEW_PAIRS = 500_000
+
+
+def needed(table: Any, pairs: Any) -> Any:
+    """The rows of a table that documents of few pairs have. Every task gets the documents, so that the table is not shuffled whole."""
+    from pyspark.sql import functions as F
+
+    ends = pairs.select(F.col("a").alias("rank")).unionByName(pairs.select(F.col("c").alias("rank"))).distinct()
+    return table.join(F.broadcast(ends), "rank", "left_semi")
+
+
+def similar(work: Work, job: Job, pairs: Any, texts: Any, buckets: int, all: bool, screens: bool) -> Any:
+    """The pairs (`bucket`, `a`, `c`) that are similar, or all of them with their similarities. `texts` (`bucket`, `rank`, `text`, `sketch`) has the
+    text of each document once per bucket that needs it."""
+    from pyspark.sql import functions as F
+
+    none = F.lit(None)
+    rows = texts.select("bucket", F.col("rank").alias("a"), none.cast("binary").alias("c"), "text", "sketch")
+    rows = rows.unionByName(pairs.select("bucket", "a", "c", none.cast("string").alias("text"), none.cast("binary").alias("sketch")))
+    return in_tasks(work, rows, buckets).groupBy("bucket").applyInArrow(_tasks.verifier(job, all, screens), _tasks.SIMILAR)
+
+
+def in_tasks(work: Work, rows: Any, buckets: int) -> Any:
+    """Rows whose `bucket` (below `buckets`) is the number of their task. Engines that know no numbers of tasks (Sail) put several buckets into one
+    task, which then gets a text once per bucket."""
+    if work.numbers_tasks is False:
+        return rows
+    try:
+        placed = rows.repartitionById(buckets, "bucket")
+        # Spark Connect asks the engine about a plan when its schema is asked for.
+        work.numbers_tasks = len(placed.schema) > 0
+    except Exception:  # noqa: BLE001
+        work.numbers_tasks = False
+        return rows
+    return placed
+
+
+def compare(
+    work: Work, job: Job, pairs: Any, name: str, all: bool, screens: bool = False, texts: str = "texts", bytes: int | None = None
+) -> dict[str, Any]:
+    """Compares pairs exactly and writes those that are similar, or all of them. If `screens`, pairs that sketches rule out are not compared.
+    `bytes` are those of both texts of all pairs.
+
+    Pairs go to buckets by their later document, so that one document with very many later ones does not make one large task. Those of a document with
+    very many earlier ones go to several buckets.
+    """
+    from pyspark.sql import functions as F
+
+    number = pairs.count()
+    if number == 0:
+        # No row goes to the engine, which may not know the schema of nothing.
+        work.spark.createDataFrame([], _tasks.SIMILAR).write.mode("overwrite").parquet(work.at(name))
+        return {"screened": 0, "similar": 0}
+    known = work.table(texts, _tasks.TEXTS).where("rank is not null")
+    if bytes is None:
+        ends = pairs.select(F.col("a").alias("rank")).unionByName(pairs.select(F.col("c").alias("rank")))
+        ends = F.broadcast(ends) if number <= FEW_PAIRS else ends
+        bytes = known.select("rank", "size").join(ends, "rank").agg(F.sum("size").alias("bytes")).collect()[0]["bytes"] or 0
+    buckets = int(min(max(bytes // BUCKET_BYTES, number // BUCKET_PAIRS, 1), MOST_BUCKETS))
+    parts = 1
+    if number > BUCKET_PAIRS:
+        # A document with very many earlier ones would make one large bucket.
+        largest = pairs.groupBy("c").agg(F.count(F.lit(1)).alias("n")).agg(F.max("n").alias("n")).collect()[0]["n"]
+        parts = -(-largest // BUCKET_PAIRS)
+    keys = [F.col("c")] if parts == 1 else [F.col("c"), F.pmod(F.hash("a"), F.lit(parts))]
+    placed = pairs.withColumn("bucket", F.pmod(F.hash(*keys), F.lit(buckets)))
+    firsts = placed.select("bucket", F.col("a").alias("rank"))
+    wanted = firsts.unionByName(placed.select("bucket", F.col("c").alias("rank"))).distinct()
+    if number <= FEW_PAIRS:
+        wanted = F.broadcast(wanted)
+    elif number <= SMALL_PAIRS:
+        known = needed(known, pairs)
+    sketch = "sketch" if screens else F.lit(None).cast("binary").alias("sketch")
+    with_texts = known.select("rank", "text", sketch).join(wanted, "rank")
+    table = work.save(similar(work, job, placed, with_texts, buckets, all, screens), name)
+    counted = table.agg(F.sum("compared").alias("compared"), F.count("a").alias("similar")).collect()[0]
+    return {"screened": counted["compared"] or 0, "similar": counted["similar"]}

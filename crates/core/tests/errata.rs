@@ -21,7 +21,7 @@ fn sketch(sketcher: &dyn Sketcher, shingles: &[u64]) -> Vec<u32> {
     row
 }
 
-/// The first source's (9) has no exponent: 1 − (1 − J)ᵇ.
+/// Hassanian-esfahani 2018, (9), has no exponent: 1 − (1 − J)ᵇ.
 #[test]
 fn e_05_a_band_has_rows() {
     let curve = Curve::from(Banding::new(20, 5, 100).unwrap());
@@ -30,7 +30,7 @@ fn e_05_a_band_has_rows() {
     assert!((without_rows.probability(0.5) - 0.999_999).abs() < 5e-7);
 }
 
-/// The first source's Table 3 has mean squared errors of `MinHash` that no unbiased share of k registers can have: at
+/// Hassanian-esfahani 2018, Table 3, has mean squared errors of `MinHash` that no unbiased share of k registers can have: at
 /// most 1/(4k), and ours have it.
 #[test]
 fn e_06_squared_errors_fall_with_the_registers() {
@@ -53,7 +53,7 @@ fn e_06_squared_errors_fall_with_the_registers() {
     }
 }
 
-/// The first source's Table 4 has more recall with sections than without. A register that agrees in its section agrees
+/// Hassanian-esfahani 2018, Table 4, has more recall with sections than without. A register that agrees in its section agrees
 /// in its minimum, so whatever sections accept at a threshold is accepted without them.
 #[test]
 fn e_07_sections_never_find_more() {
@@ -72,7 +72,7 @@ fn e_07_sections_never_find_more() {
     assert!(fewer > 0, "some of these shingles changed their section");
 }
 
-/// The first source reads true and false positives off the sizes of two variances. Below J = s/(s+1) the variance in its
+/// Hassanian-esfahani 2018 reads true and false positives off the sizes of two variances. Below J = s/(s+1) the variance in its
 /// model is the smaller one, and yet nothing is accepted there: what moves a pair across a threshold is its mean.
 #[test]
 fn e_08_the_mean_decides_and_not_the_variance() {
@@ -90,7 +90,7 @@ fn e_08_the_mean_decides_and_not_the_variance() {
     assert!(matches.aligned_similarity().interval.1 < threshold);
 }
 
-/// The first source's (2) divides the intersection of two sketches by their union, as sets.
+/// Hassanian-esfahani 2018, (2), divides the intersection of two sketches by their union, as sets.
 #[test]
 fn e_09_registers_as_a_set_give_another_number() {
     let (a, b) = ([1, 2, 3, 4], [1, 2, 7, 8]);
@@ -112,7 +112,7 @@ fn e_13_the_error_is_half_of_what_is_printed() {
     }
 }
 
-/// The first source compares the shingle that attains a minimum in (1) and the minimum in (3). They are the same only
+/// Hassanian-esfahani 2018 compares the shingle that attains a minimum in (1) and the minimum in (3). They are the same only
 /// if no two shingles have one hash value; registers here keep the value.
 #[test]
 fn e_15_a_minimum_is_not_the_shingle_that_attains_it() {
@@ -123,7 +123,7 @@ fn e_15_a_minimum_is_not_the_shingle_that_attains_it() {
     assert_eq!(sketch(&minhash, &[one]), sketch(&minhash, &[other]));
 }
 
-/// The third source lets the covariance of its two groups of registers vanish for many registers. It is 0 for any
+/// Yuan 2012 lets the covariance of its two groups of registers vanish for many registers. It is 0 for any
 /// number, because the groups share no register; were they the same registers, it would not vanish at all.
 #[test]
 fn e_19_groups_must_not_share_registers() {
@@ -148,7 +148,7 @@ fn e_19_groups_must_not_share_registers() {
     assert!(same - one * two > 4.0 * error);
 }
 
-/// The third source writes the chance that two bits agree with a permutation for each. Only bits of one register agree
+/// Yuan 2012 writes the chance that two bits agree with a permutation for each. Only bits of one register agree
 /// more often than chance has it, even for equal documents.
 #[test]
 fn e_20_registers_of_different_functions_are_strangers() {
@@ -160,7 +160,7 @@ fn e_20_registers_of_different_functions_are_strangers() {
     assert!((agreeing - trials / 2.0).abs() <= 4.0 * (trials / 4.0).sqrt(), "{agreeing} of {trials}");
 }
 
-/// The second source calls (1/b)^(1/r) the similarity at which every other pair is found. There it is 1 − (1 − 1/b)ᵇ.
+/// Bergillos 2018 calls (1/b)^(1/r) the similarity at which every other pair is found. There it is 1 − (1 − 1/b)ᵇ.
 #[test]
 fn e_29_the_threshold_is_not_the_half_point() {
     for (bands, rows, threshold, probability, half) in [
@@ -177,7 +177,7 @@ fn e_29_the_threshold_is_not_the_half_point() {
     }
 }
 
-/// The second source's loop goes over the rows of the matrix that it is about to make, and its hash does not depend on
+/// The loop of Bergillos 2018, §5.3, goes over the rows of the matrix that it is about to make, and its hash does not depend on
 /// the function. Over the rows of the *characteristic* matrix, and with a function for each register, it gives the
 /// minima of the sets.
 #[test]
@@ -203,7 +203,7 @@ fn e_32_the_rows_are_those_of_the_characteristic_matrix() {
     assert!(signatures.iter().any(|signature| signature.iter().any(|register| *register != signature[0])));
 }
 
-/// The fifth source takes a number below p ≈ N for the identity of a band, and so finds b strangers a query. 64 bits find
+/// Anonymous takes a number below p ≈ N for the identity of a band, and so finds b strangers a query. 64 bits find
 /// none.
 #[test]
 fn e_40_a_bucket_is_not_a_band() {

@@ -485,7 +485,7 @@ fn real_sketches_at_the_threshold() {
     }
 }
 
-/// Digest 06, 4.4: binomial tails are too small for copied registers, which is why these have a law of their own.
+/// docs/sources/filter.md#expected-work: binomial tails are too small for copied registers, which is why these have a law of their own.
 #[test]
 fn binomial_thresholds_are_wrong_for_copied_registers() {
     let trials = 4000;
@@ -544,7 +544,7 @@ fn early_accepted_shares_are_too_high() {
         full += share;
     }
     let n = f64::from(n);
-    // The digest's rmse of the early share is 0.0193, its bias 0.0055.
+    // E-51: the early share has an rmse of 0.0193 and a bias of 0.0055.
     let standard_error = 0.0193 / n.sqrt();
     assert!((full / n - 0.9).abs() < 4.0 * (0.9_f64 * 0.1 / 1000.0 / n).sqrt());
     assert!((early / n - 0.9055).abs() < 4.0 * standard_error, "{}", early / n);

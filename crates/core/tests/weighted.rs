@@ -50,20 +50,21 @@ fn spread(len: u64, powers: f64, seed: u64) -> Members {
     (0..len).map(|id| (fmix64(id + 1000 * seed), ((uniform() - 0.5) * powers).exp())).collect()
 }
 
-/// The pairs of digest 06, 3 (weights 1, 2.5, 0.3 and so on), and others: short and long, of huge and tiny weights.
+/// The pairs of docs/sources/weights.md#consistent-weighted-sampling (weights 1, 2.5, 0.3 and so on), and others: short and long,
+/// of huge and tiny weights.
 fn pairs() -> Vec<(&'static str, Members, Members)> {
     let unit = |range: std::ops::Range<u64>| range.map(|id| (fmix64(id), 1.0)).collect::<Members>();
     let scaled = |members: &Members, by: f64| members.iter().map(|&(x, w)| (x, w * by)).collect::<Members>();
     let base = spread(60, 4.0, 1);
     let edited: Members = base[..50].iter().map(|&(x, w)| (x, w * 1.25)).chain(spread(8, 4.0, 2)).collect();
     vec![
-        ("digest, 0.6383", vec![(1, 1.0), (2, 2.5), (3, 0.3)], vec![(1, 1.5), (2, 2.0), (4, 0.4)]),
+        ("docs/sources, 0.6383", vec![(1, 1.0), (2, 2.5), (3, 0.3)], vec![(1, 1.5), (2, 2.0), (4, 0.4)]),
         (
-            "digest, small weights",
+            "docs/sources, small weights",
             vec![(1, 0.01), (2, 0.02), (3, 0.005)],
             vec![(1, 0.012), (2, 0.02), (4, 0.01)],
         ),
-        ("digest, 0.1", vec![(1, 10.0), (2, 1.0)], vec![(1, 1.0), (2, 10.0)]),
+        ("docs/sources, 0.1", vec![(1, 10.0), (2, 1.0)], vec![(1, 1.0), (2, 10.0)]),
         ("one shingle, 0.8", vec![(1, 5.0)], vec![(1, 4.0)]),
         ("one shingle, powers of two", vec![(1, 8.0)], vec![(1, 4.0)]),
         ("unit weights, 1/3", unit(0..12), unit(6..18)),
@@ -186,7 +187,8 @@ fn dart_and_icws_are_unbiased_for_long_documents() {
     }
 }
 
-/// Digest 06, 3.2: what forgetting the step costs. The digest's own numbers come from 12 000 draws.
+/// The bias of samples without their step, beside docs/sources/weights.md#improved-consistent-weighted-sampling, whose values come
+/// from 12 000 draws.
 #[test]
 fn zero_bit_is_biased_for_few_shingles_and_not_for_many() {
     const TRIALS: u64 = 400;
@@ -199,7 +201,7 @@ fn zero_bit_is_biased_for_few_shingles_and_not_for_many() {
     for (at, expected) in [(0, 0.7215), (2, 0.1818)] {
         let spread = expected * (1.0 - expected) * (1.0 / draws + 1.0 / 12_000.0);
         let found = mean(at);
-        println!("zero-bit, {}: {found:.4}, {expected} in the digest", pairs[at].0);
+        println!("zero-bit, {}: {found:.4}, {expected} in docs/sources", pairs[at].0);
         assert!((found - expected).abs() <= SIGMAS * f64::sqrt(spread), "{found}, not {expected}");
         let similarity = exact(&pairs[at].1, &pairs[at].2);
         assert!(

@@ -1,14 +1,15 @@
 //! Banding: documents whose sketches agree in a whole band are candidates.
 //!
 //! - **Paper.** Broder, *On the resemblance and containment of documents*, 1997; Indyk and Motwani, *Approximate nearest
-//!   neighbors: towards removing the curse of dimensionality*, 1998; the first, second and [fifth source](crate#sources).
+//!   neighbors: towards removing the curse of dimensionality*, 1998; Hassanian-esfahani 2018, §2,
+//!   Bergillos 2018, §5, and [Anonymous](crate#sources), §4.
 //! - **Idea.** The registers are cut into b bands of r rows. Two documents at similarity s agree in all rows of one band
 //!   with probability sʳ, so they meet in at least one of the bands with probability 1 − (1 − sʳ)ᵇ.
 //! - **Symbols.** b → `bands`, r → `rows`.
 //! - **Formula.** key ← fmix64(band + 1); for each pair of rows l, u: key ← fold((key ⊕ (l + 2³²·u)) · K), a last odd row with
 //!   u = 0; the key is fmix64 of that. K = 0xc4ceb9fe1a85ec53, and fold is that of [`crate::hash`].
 //! - **Cost.** one 64-bit key a band and document, sorted band by band.
-//! - **Differs.** The [fifth source](crate#sources) takes a number below N for the identity of a band, which makes about b false candidates
+//! - **Differs.** [Anonymous](crate#sources) takes a number below N for the identity of a band, which makes about b false candidates
 //!   a query (E-40); the second one's vector hash collides on small values (E-38). A key here is 64 mixed bits
 //!   of the band's number and all its rows.
 //! - **Vectors.** golden values of our own.

@@ -1,6 +1,6 @@
 //! Sort-merge: documents that share shingles, counted pair by pair.
 //!
-//! - **Paper.** Broder, Glassman, Manasse and Zweig, *Syntactic clustering of the web*, 1997, as the [fourth source](crate#sources) tells it.
+//! - **Paper.** Broder, Glassman, Manasse and Zweig, *Syntactic clustering of the web*, 1997, as summarised by [Yuan 2019](crate#sources), §3.
 //!   What may be left out: Chaudhuri, Ganti and Kaushik, *A primitive operator for similarity joins
 //!   in data cleaning*, 2006, and Xiao, Wang, Lin and Yu, *Efficient similarity joins for near duplicate detection*,
 //!   2008.
@@ -333,7 +333,7 @@ mod tests {
 
     /// A worked example.
     #[test]
-    fn the_digest_triplets() {
+    fn documented_triplets() {
         let sets = [&[1, 2][..], &[2, 3], &[1, 2, 3], &[4]].map(|set| plain(set.iter().copied()));
         let all = join(&sets, CandidateRule::MoreThan(0)).candidates;
         assert_eq!(all, BTreeMap::from([((0, 1), 1), ((0, 2), 2), ((1, 2), 2)]));

@@ -3,7 +3,7 @@
 //! The only copy of the S-curve P(s) = 1 − (1 − p(s)ʳ)ᵇ, where p(s) is the probability that one register of a pair at
 //! similarity s agrees: s itself for `MinHash`, something else for other sketches. Everything here is a function of p.
 //!
-//! - **Paper.** the S-curve of [banding](super::banding), as the first and the [fifth source](crate#sources) have it.
+//! - **Paper.** the S-curve of [banding](super::banding), as in Hassanian-esfahani 2018, (9), and [Anonymous](crate#sources), §5.
 //! - **Differs.** (1/b)^(1/r) is not where P = ½ (E-29): [`Curve::half_point`] is. The usual tuning balances the areas of
 //!   false positives and negatives and may miss six of ten pairs exactly at the threshold; here the recall at
 //!   the threshold is a condition, and the work is what is made least.
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_curve() {
+    fn documented_curve() {
         #[rustfmt::skip]
         let table = [
             (0.2, [0.006_381, 0.000_002, 0.000_064, 0.076_943, 0.000_000, 0.000_000]),
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_half_and_steepest_points() {
+    fn documented_half_and_steepest_points() {
         #[rustfmt::skip]
         let table = [
             (20, 5, 0.508_696, 0.526_363), (20, 10, 0.713_229, 0.733_735), (20, 50, 0.934_643, 0.941_483),

@@ -88,7 +88,7 @@ pub fn storage_factor(similarity: f64, bits: u32, chance: Chance) -> f64 {
 }
 
 /// The b from 1 to 16 with the least storage factor for mixed registers: 1 above R = 1/3, 2 down to 5/21, 3 down to
-/// 17/105 and so on. The [third source](crate#sources) puts the first bound at "about 0.4" (E-26).
+/// 17/105 and so on. [Yuan 2012](crate#sources), §3, puts the first bound at "about 0.4" (E-26).
 #[must_use]
 pub fn best_bits(similarity: f64) -> u32 {
     let factor = |bits| storage_factor(similarity, bits, Chance::sparse(bits));
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_table() {
+    fn documented_table() {
         let third = 1.0 / 3.0;
         for (r1, r2, r, bits, c1, c2, e, k_var, b) in [
             (0.0, 0.0, 0.5, 1, 0.5, 0.5, 0.75, 0.75, 0.75),
@@ -369,7 +369,7 @@ mod tests {
 
     #[test]
     fn bits_at_equal_storage() {
-        // Digest 04, 9: columns 64-bit, 32-bit, b = 8, 4, 2 and 1.
+        // docs/sources/bits.md#variance-times-stored-bits: columns 64-bit, 32-bit, b = 8, 4, 2 and 1.
         for (j, row) in [
             (0.3, [13.44, 6.72, 1.702, 1.027, 0.887, 0.910]),
             (0.5, [16.00, 8.00, 2.016, 1.133, 0.833, 0.750]),

@@ -3,7 +3,7 @@
 //! The k smallest values of the union are a sample of it without replacement. With k′ = min(k, number of distinct values
 //! in the two sketches), Ĵ = (those of the k′ smallest that are in both sketches)/k′, unbiased, and
 //! Var = J(1−J)/k·(u−k)/(u−1) for u = |A∪B| ≥ k, 0 for u ≤ k. Dividing the size of the sketches'
-//! intersection by k is wrong: it counts values beyond the k smallest of the union. The [first source](crate#sources) prints this estimator
+//! intersection by k is wrong: it counts values beyond the k smallest of the union. [Hassanian-esfahani 2018](crate#sources) prints this estimator
 //! in its row "k-mins" (E-11).
 //!
 //! If the two sketches hold both sets whole, the estimate is the similarity itself and its error 0. Otherwise u is not
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_example() {
+    fn documented_example() {
         assert_eq!(counts(3), BottomKCounts { matches: 1, looked_at: 3, is_whole: false });
         assert_eq!(counts(5), BottomKCounts { matches: 2, looked_at: 5, is_whole: false });
         for k in [7, 10] {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_variances() {
+    fn documented_variances() {
         for (union, common, k, expected) in [
             (200, 100, 64, 2.669_598_0e-3),
             (200, 160, 64, 1.708_542_7e-3),

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_variances() {
+    fn documented_variances() {
         for (j, n, bits, expected) in
             [(0.8, 2, 1, 1.9e-4), (0.8, 4, 1, 2.1228e-4), (0.9, 4, 1, 1.0277e-4), (0.8, 2, 2, 1.2333e-4)]
         {

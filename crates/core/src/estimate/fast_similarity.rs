@@ -73,7 +73,7 @@ mod tests {
 
     /// Simulated shares: two or three digits of 3000 trials, of 1500 for the last.
     #[test]
-    fn the_digest_simulations() {
+    fn documented_simulations() {
         for (union, registers, simulated, half_a_digit, trials) in [
             (40, 64, 0.512, 0.0005, 3000.0),
             (200, 64, 0.726, 0.0005, 3000.0),

@@ -7,7 +7,7 @@
 //! inverse variance   R̂ = Σ(wᵢ/Vᵢ)·R̂ᵢ / Σ(wᵢ/Vᵢ)            Var = 1/(k·Σwᵢ/Vᵢ),  Vᵢ = Eᵢ(1−Eᵢ)/(1−C₂ᵢ)²
 //! ```
 //!
-//! The [third source](crate#sources) prints wᵢ² in the variance, which is half of the truth at f = 1½ (E-16). The groups use
+//! [Yuan 2012](crate#sources), (17), prints wᵢ² in the variance, which is half of the truth at f = 1½ (E-16). The groups use
 //! different registers, so their covariance is exactly 0 (E-19). No mixture has less variance a bit than the better
 //! of its widths (E-17). Weights by inverse variance are taken at the pooled estimate, which the matches of all groups make, so
 //! that estimate is biased by O(1/k): by +0.00035 at R = 0.07 for 1,000 registers of which 200 have one bit, 500 three and 300
@@ -71,7 +71,7 @@ impl WidthGroup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Combination {
-    /// All matches over all registers, as the [third source](crate#sources) has it; unbiased.
+    /// All matches over all registers, as in [Yuan 2012](crate#sources), (15); unbiased.
     Pooled,
     /// Each group's own estimate, weighted by its inverse variance at the pooled estimate; never less exact. The pooled
     /// estimate is taken at (m + ½)/(k + 1) and not below 0, so that no variance is 0.
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_mixtures() {
+    fn documented_mixtures() {
         for (r, k1, e, k_var, f) in [
             (0.5, 2, 0.6875, 0.54, 0.81),
             (0.8, 3, 0.8875, 0.314_074_074_1, 0.392_592_592_6),
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_exclusive_ors() {
+    fn documented_exclusive_ors() {
         for (r, n, (r1, r2), e1, t, k_var, ratio) in [
             (0.9, 1, (0.0, 0.0), 0.95, 0.905, 0.106_141_975_3, 1.790_055_248_6),
             (0.9, 2, (0.0, 0.0), 0.95, 0.828_05, 0.066_979_776_4, 2.836_677_129_7),
@@ -540,7 +540,7 @@ mod tests {
                 assert!((found - expected).abs() < 5.1e-4, "{r} {n}: {found}");
             }
         }
-        // Digest 04, 9.
+        // docs/sources/bits.md#variance-times-stored-bits.
         for (j, row) in [
             (0.3, [2.755, 85.7, f64::NAN]),
             (0.5, [0.938, 3.98, 256.0]),
@@ -581,7 +581,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_three_quarters() {
+    fn documented_three_quarters() {
         let chance = Chance::sparse(1);
         for (r, paper, paper_var, exact, exact_var) in [
             (0.2, 0.56, 1.998_367_346_9, 0.573_333_333_3, 1.52),

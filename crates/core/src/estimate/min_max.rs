@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_variances() {
+    fn documented_variances() {
         for (union, common, registers, expected) in [
             (200, 100, 64, 3.886_620_6e-3),
             (40, 30, 64, 2.854_567_3e-3),

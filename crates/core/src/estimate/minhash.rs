@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_standard_deviations() {
+    fn documented_standard_deviations() {
         for (registers, similarity, expected) in
             [(400, 0.5, 0.025), (200, 0.6, 0.034_641), (10, 0.6, 0.154_919), (1000, 0.8, 0.012_649)]
         {
@@ -115,8 +115,8 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_variances() {
-        // Digest 05, 3: the last column of its table.
+    fn documented_variances() {
+        // docs/sources/sketches.md#densification: the last column of its table.
         for (union, common, registers, expected) in [
             (40, 30, 64, 2.929_687_5e-3),
             (200, 100, 64, 3.906_25e-3),

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_table() {
+    fn documented_table() {
         for (union, common, bins, empty, raw, optimal) in [
             (40, 30, 64, 34.088_115_51, 1.654_125_1e-3, 3.200_550_5e-3),
             (200, 100, 64, 2.743_437_48, 2.847_926_6e-3, 3.013_427_8e-3),
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn rotation_as_simulated() {
-        // The digest's simulation of 4000 runs: 5.0e-3, two digits.
+        // docs/sources/sketches.md#densification: a simulation of 4000 runs gave 5.0e-3, two digits.
         let rotation = variance(40, 30, 64, share_rotation);
         assert!((rotation - 5.0e-3).abs() < 4.0 * 5.0e-3 * (2.0_f64 / 4000.0).sqrt() + 5e-5, "{rotation}");
         // Few shingles in many bins: the variance does not depend on the bins.

@@ -4,7 +4,7 @@
 //! register whose minimum and section both agree has drawn one of those m out of u = |A∪B|, so the share of such
 //! registers, `Ĵ_S`, estimates m/u = qJ, without bias and with variance qJ(1−qJ)/k.
 //!
-//! The [first source](crate#sources) calls the share an unbiased estimator of J with mean J/s (E-02) and smaller variance (E-03). J/s is
+//! [Hassanian-esfahani 2018](crate#sources), (16), calls the share an unbiased estimator of J with mean J/s (E-02) and smaller variance (E-03). J/s is
 //! its mean only if a shared shingle's two sections are independent and uniform, which is what near-duplicates are
 //! not; the variance belongs to another quantity. Both are kept here under names that say so.
 //!
@@ -142,13 +142,13 @@ pub fn displaced_share(inserted: usize, len: usize, sections: usize) -> f64 {
     inserted as f64 / len as f64 * (sections as f64 - 1.0) / 2.0
 }
 
-/// The [first source](crate#sources)'s mean J/s: true where the sections of a shared shingle are independent and uniform (E-02).
+/// The mean J/s of [Hassanian-esfahani 2018](crate#sources), (16): true where the sections of a shared shingle are independent and uniform (E-02).
 #[must_use]
 pub fn independent_mean(similarity: f64, sections: usize) -> f64 {
     similarity / sections as f64
 }
 
-/// The variance of s·`Ĵ_S`, which would be unbiased for J in the [first source](crate#sources)'s model: J(s−J)/k, never below that of
+/// The variance of s·`Ĵ_S`, which would be unbiased for J in the model of [Hassanian-esfahani 2018](crate#sources): J(s−J)/k, never below that of
 /// plain `MinHash` (E-03).
 #[must_use]
 pub fn independent_rescaled_variance(similarity: f64, sections: usize, registers: usize) -> f64 {
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
     use crate::hash::cantor;
 
-    /// The [first source](crate#sources)'s Figure 1, as far as it is printed: documents as (attribute, section) and three orders of
+    /// Hassanian-esfahani 2018, Figure 1, as far as it is printed: documents as (attribute, section) and three orders of
     /// the nine attributes.
     const D1: [(u32, u32); 6] = [(1, 1), (2, 1), (5, 2), (7, 3), (8, 2), (9, 3)];
     const D3: [(u32, u32); 4] = [(1, 1), (2, 2), (5, 2), (7, 2)];
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_example_of_both_designs() {
+    fn documented_example_of_both_designs() {
         // 100 words in front of 1000, s = 2: J = 0.9088, 0.8633 after sampling and 0.8256 before it (E-04).
         // |A| and |B| shingles chosen to those shares: q = 0.95 of J = 0.9088 of 10 000.
         let overlap = SectionalOverlap { left: 9088, right: 10_000, common: 9088, aligned: 8633 };
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_displacements() {
+    fn documented_displacements() {
         for (len, inserted, sections, printed) in
             [(1000, 100, 2, 0.95), (1000, 100, 5, 0.80), (1000, 50, 3, 0.949), (2568, 100, 2, 0.980_530)]
         {

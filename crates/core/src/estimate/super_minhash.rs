@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_alphas() {
+    fn documented_alphas() {
         for (registers, union, expected) in [
             (2, 2, 0.5),
             (16, 10, 0.504_163),

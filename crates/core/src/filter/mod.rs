@@ -1,6 +1,6 @@
 //! The filter: candidates that cannot be near-duplicates are put aside after a few registers.
 //!
-//! - **Paper.** the [fourth source](crate#sources), "early termination", with errata E-47 to E-52 and E-58.
+//! - **Paper.** [Yuan 2019](crate#sources), §5, "early termination", with errata E-47 to E-52 and E-58.
 //! - **Idea.** Registers are compared in portions. After k of them, at a *look*, a pair with far fewer agreements than a
 //!   pair at the threshold would have is rejected; most pairs of unlike documents end at the first look.
 //! - **Symbols.** k₁ < … < kₙ → `looks`; K → `registers`; X → `matches`; T → the probability that a register of two documents

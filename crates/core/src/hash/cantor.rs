@@ -1,6 +1,6 @@
 //! Cantor's pairing of two natural numbers into one.
 //!
-//! - **Paper.** Cantor, 1878; the [first source](crate#sources) packs a minimum and its section with it.
+//! - **Paper.** Cantor, 1878; [Hassanian-esfahani 2018](crate#sources), §4, packs a minimum and its section with it.
 //! - **Idea.** The pairs are numbered along the diagonals of the plane, so that each pair has one number and each number
 //!   one pair.
 //! - **Formula.** ⟨a, b⟩ = (a+b)(a+b+1)/2 + b. Back: w = ⌊(√(8z+1) − 1)/2⌋, b = z − w(w+1)/2, a = w − b.
@@ -9,7 +9,7 @@
 //!   floating-point root is off by one for large numbers.
 //! - **Vectors.** computed from the definition by another program.
 //!
-//! - **Use when** a pair must be printed as the [first source](crate#sources) prints it.
+//! - **Use when** a pair must be printed as [Hassanian-esfahani 2018](crate#sources) prints it.
 //! - **Do not** store sketches with it: a pair kept as two fields takes fewer bits and compares faster.
 
 /// w(w+1)/2, the number of the first pair of a diagonal. The even factor is halved first, so that the product fits.
@@ -40,7 +40,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_digest_pairs() {
+    fn documented_pairs() {
         let most = u64::from(u32::MAX);
         for (a, b, number) in [
             (0, 0, 0),

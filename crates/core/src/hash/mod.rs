@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fmix64_gives_the_digest_values() {
+    fn fmix64_gives_documented_values() {
         assert_eq!(fmix64(0), 0);
         assert_eq!(fmix64(1), 0xb456_bcfc_34c2_cb2c);
         assert_eq!(fmix64(2), 0x3abf_2a20_6506_83e7);
@@ -121,14 +121,14 @@ mod tests {
 
     #[test]
     fn fmix32_ends_murmur3_of_the_empty_key() {
-        // murmur3_32("", seed) is fmix32(seed): digest 01, 3.3.
+        // murmur3_32("", seed) is fmix32(seed): docs/sources/hashing.md#murmurhash3.
         assert_eq!(fmix32(0), 0);
         assert_eq!(fmix32(1), 0x514e_28b7);
         assert_eq!(fmix32(0xffff_ffff), 0x81f1_6f39);
     }
 
     #[test]
-    fn splitmix64_starts_as_the_digest_says() {
+    fn splitmix64_starts_as_documented() {
         for (seed, first) in
             [(0, 0xe220_a839_7b1d_cdaf), (1, 0x910a_2dec_8902_5cc1), (2, 0x9758_35de_1c97_56ce)]
         {

@@ -1,6 +1,7 @@
 //! The modular family of hash functions.
 //!
-//! - **Paper.** Carter and Wegman, *Universal classes of hash functions*, 1979; the first, second and [fifth source](crate#sources).
+//! - **Paper.** Carter and Wegman, *Universal classes of hash functions*, 1979; Hassanian-esfahani 2018, §2,
+//!   Bergillos 2018, §6.1, and [Anonymous](crate#sources).
 //! - **Idea.** Multiplying by a, adding b and taking the remainder by a prime permutes the numbers below the prime;
 //!   drawing a and b draws a permutation.
 //! - **Symbols.** h(x) = (a·x + b) mod p, 1 ≤ a < p, 0 ≤ b < p.
@@ -178,7 +179,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn the_digest_primes() {
+    fn documented_primes() {
         for (from, prime) in [
             (0, 2),
             (1, 2),
@@ -227,7 +228,7 @@ mod tests {
     #[test]
     fn thirty_two_bits_lose_values() {
         const DRAWS: u32 = 200;
-        // The fifth source's arithmetic (E-34): distinct values as a share of p.
+        // The arithmetic of Anonymous (E-34): distinct values as a share of p.
         for (prime, share) in [(50_021u64, 0.98), (100_003, 0.83), (300_007, 0.64)] {
             let mut random = SplitMix64::new(5);
             let mut seen = vec![0; prime as usize];
@@ -246,7 +247,7 @@ mod tests {
             let mean = shares.iter().sum::<f64>() / f64::from(DRAWS);
             let variance =
                 shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / f64::from(DRAWS - 1);
-            // The digest's value is itself a mean, of twenty draws.
+            // The value in docs/sources/hashing.md#modular-hashing is itself a mean, of twenty draws.
             let error = (variance / 20.0 + variance / f64::from(DRAWS)).sqrt();
             assert!((mean - share).abs() <= 4.0 * error + 0.005 && mean < 0.995, "{prime}: {mean} ± {error}");
         }

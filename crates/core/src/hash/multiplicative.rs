@@ -1,7 +1,7 @@
 //! Multiplicative hashing.
 //!
 //! - **Paper.** Knuth, *The Art of Computer Programming* 3, 6.4; Dietzfelbinger and others, *A reliable randomized
-//!   algorithm for the closest-pair problem*, 1997; the [second source](crate#sources).
+//!   algorithm for the closest-pair problem*, 1997; [Bergillos 2018](crate#sources), §6.2.
 //! - **Idea.** The upper bits of a product by a large odd number depend on all bits of the key.
 //! - **Symbols.** w → the word's bits; s = ⌊A·2ʷ⌋ with A = (√5−1)/2; p → `bits`.
 //! - **Formula.** h(x) = ((x·s) mod 2ʷ) ≫ (w−p). The family: hᵢ(x) = (fmix64(x)·sᵢ + oᵢ) mod 2⁶⁴, sᵢ odd.
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_values() {
+    fn documented_values() {
         assert_eq!(FIBONACCI_32, 2_654_435_769);
         assert_eq!(FIBONACCI_64, 11_400_714_819_323_198_485);
         let golden = (5f64.sqrt() - 1.0) / 2.0;

@@ -1,6 +1,6 @@
 //! `MurmurHash3`, the 32-bit form for x86.
 //!
-//! - **Paper.** Appleby, *`MurmurHash3`*, 2011; the [second source](crate#sources).
+//! - **Paper.** Appleby, *`MurmurHash3`*, 2011; [Bergillos 2018](crate#sources), §6.3.
 //! - **Idea.** Four bytes at a time are multiplied, rotated and folded into the state, which is mixed at the end.
 //! - **Formula.** in [`murmur3_32`]; all arithmetic mod 2³². As a family, function i is the hash with seed s + i.
 //! - **Cost.** about 1 ns per four bytes; the family hashes each key anew for each function.
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_values() {
+    fn documented_values() {
         let fox = b"The quick brown fox jumps over the lazy dog";
         let vectors: [(&[u8], u32, u32); 22] = [
             (b"", 0, 0),

@@ -1,6 +1,6 @@
 //! The sources' hashes of a vector, for band keys.
 //!
-//! - **Paper.** the [second source](crate#sources), 5.1, which is Boost's `hash_combine`; the [fifth source](crate#sources), 4.
+//! - **Paper.** [Bergillos 2018](crate#sources), §5.1, which is Boost's `hash_combine`; [Anonymous](crate#sources), §4.
 //! - **Idea.** The rows of a band are combined into one number, and documents with the same number are candidates.
 //! - **Formula.** [`hash_vec_32`], [`hash_vec_64`]: h = length; h ← h ⊕ (v + 0x9e3779b9 + (h≪6) + (h≫2)) for each v.
 //!   [`ModularSum`]: h = Σᵢ ((aᵢ·xᵢ + bᵢ) mod p) mod p.
@@ -18,7 +18,7 @@
 use super::modular::{Modular, next_prime};
 use crate::error::Error;
 
-/// The [second source](crate#sources)'s `hash_vec` in words of 32 bits.
+/// `hash_vec` of [Bergillos 2018](crate#sources), §5.1, in words of 32 bits.
 #[must_use]
 pub fn hash_vec_32(vector: &[u32]) -> u32 {
     vector.iter().fold(vector.len() as u32, |hash, value| {
@@ -26,7 +26,7 @@ pub fn hash_vec_32(vector: &[u32]) -> u32 {
     })
 }
 
-/// The [second source](crate#sources)'s `hash_vec` in words of 64 bits.
+/// `hash_vec` of [Bergillos 2018](crate#sources), §5.1, in words of 64 bits.
 #[must_use]
 pub fn hash_vec_64(vector: &[u64]) -> u64 {
     vector.iter().fold(vector.len() as u64, |hash, value| {
@@ -34,7 +34,7 @@ pub fn hash_vec_64(vector: &[u64]) -> u64 {
     })
 }
 
-/// The [fifth source](crate#sources)'s hash of a vector of fixed length.
+/// The hash of a vector of fixed length of [Anonymous](crate#sources), §4.
 #[derive(Debug, Clone)]
 pub struct ModularSum {
     functions: Modular,
@@ -80,7 +80,7 @@ mod tests {
     use crate::hash::SplitMix64;
 
     #[test]
-    fn the_digest_values() {
+    fn documented_values() {
         let ten: Vec<u64> = (0..10).collect();
         let vectors: [(&[u64], u32, u64); 8] = [
             (&[], 0, 0),

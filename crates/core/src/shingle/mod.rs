@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `words:N` | N neighbouring tokens | texts; the default is `words:5` |
 //! | `chars:N` | N neighbouring characters | short texts, names, texts with many misspellings; N = 5 for those, 9 for long texts |
-//! | `terms` | one longer word, as the [fifth source](crate#sources) has them ([`terms`]) | that source's results are to be repeated |
+//! | `terms` | one longer word, as in [Anonymous](crate#sources), §1 ([`terms`]) | results of that work are to be repeated |
 //!
 //! With `,bag` behind it (`words:5,bag`), repeats count: a document is a bag, in which the second occurrence of a shingle
 //! is a shingle of its own, and so is each further one. The Jaccard similarity of such sets is that of the bags, Σ min / Σ max
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_counts() {
+    fn documented_counts() {
         assert_eq!(count("chars:2", "abcdabd"), (6, 5));
         assert_eq!(count("chars:3", "abc"), (1, 1));
         assert_eq!(count("chars:3", "ab"), (1, 1));

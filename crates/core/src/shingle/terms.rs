@@ -1,6 +1,6 @@
-//! Units that are the [fifth source](crate#sources)'s words.
+//! Units that are the terms of [Anonymous](crate#sources).
 //!
-//! - **Paper.** the [fifth source](crate#sources), its preprocessor.
+//! - **Paper.** [Anonymous](crate#sources), §1, `wordsProcessor`.
 //! - **Idea.** A document is the set of its longer words, without shingles of several.
 //! - **Formula.** Lower case; `.` `,` `:` `;` `'` deleted, not replaced; split on white space; words of fewer than three
 //!   characters and `the` dropped.
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_lines() {
+    fn documented_lines() {
         let lines: [(&str, &[&str]); 5] = [
             ("The cat's hat, it is on: the-mat; U.S.A.", &["cats", "hat", "the-mat", "usa"]),
             ("A to-do: don't panic!", &["to-do", "dont", "panic!"]),

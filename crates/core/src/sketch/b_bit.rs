@@ -1,6 +1,6 @@
 //! b-bit minwise hashing.
 //!
-//! - **Paper.** Li and König, *b-Bit minwise hashing*, 2010; the [third source](crate#sources).
+//! - **Paper.** Li and König, *b-Bit minwise hashing*, 2010; [Yuan 2012](crate#sources), (4) to (9).
 //! - **Idea.** Two registers that differ also differ in a few of their bits, most of the time. Keep only those few, and
 //!   take off the agreements that chance alone gives.
 //! - **Symbols.** k → registers of the source; b → `bits`; C₁, C₂ → [`Chance`]; Ê → the share of matches.

@@ -1,7 +1,7 @@
 //! `BitHash`.
 //!
 //! - **Paper.** Zhang, Ji, Zhu, Li, Xu and Zhang, *`BitHash`: an efficient bitwise locality sensitive hashing method
-//!   with applications*, 2016; a row in the survey table of the [first source](crate#sources).
+//!   with applications*, 2016; [Hassanian-esfahani 2018](crate#sources), Table 1.
 //! - **Idea.** One bit a register: whether a hash of the minimum is odd. Documents that are alike have sketches with a
 //!   small Hamming distance.
 //! - **Symbols.** k → registers of the source; `d_H` → [`distance`](BitHash::distance).

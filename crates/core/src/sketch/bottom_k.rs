@@ -1,7 +1,7 @@
 //! Bottom-k.
 //!
 //! - **Paper.** Broder, *On the resemblance and containment of documents*, 1997; Cohen and Kaplan, *Summarizing data using
-//!   bottom-k sketches*, PODC 2007; also KMV, and the [first source](crate#sources)'s row "k-mins", which describes bottom-k
+//!   bottom-k sketches*, PODC 2007; also KMV, and [Hassanian-esfahani 2018](crate#sources), Table 1, row "k-mins", which describes bottom-k
 //!   (E-11).
 //! - **Idea.** The k shingles with the least values of one hash function are a sample of the document without
 //!   replacement, and the k least values of two documents' union can be told from their sketches.

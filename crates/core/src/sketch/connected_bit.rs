@@ -1,7 +1,7 @@
 //! Connected bits.
 //!
 //! - **Paper.** Tang, Tian and Liu, *Connected bit minwise hashing for large-scale linear SVM*, 2015; a row in the
-//!   survey table of the [first source](crate#sources).
+//!   survey table of [Hassanian-esfahani 2018](crate#sources).
 //! - **Idea.** Join the b bits of n registers to one word, and count the words that agree completely: fewer
 //!   comparisons, each of them wider.
 //! - **Symbols.** k → registers of the source; n → `connected`; b → `bits`; G → the probability that a word agrees.

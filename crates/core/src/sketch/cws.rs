@@ -1,6 +1,6 @@
 //! Consistent weighted sampling.
 //!
-//! - **Paper.** Manasse, `McSherry` and Talwar, *Consistent weighted sampling*, 2010; the [fourth source](crate#sources)'s algorithm 1, which
+//! - **Paper.** Manasse, `McSherry` and Talwar, *Consistent weighted sampling*, 2010; [Yuan 2019](crate#sources), Algorithm 1, which
 //!   names another paper.
 //! - **Idea.** For every shingle a register scatters points on the axis of weights, as dense in each octave as in every
 //!   other. A weight stands between two of them, y below and z above, and the greater z, the better its chances
@@ -178,9 +178,9 @@ mod tests {
         assert_eq!(scaled(1.5, -2090), 0.0);
     }
 
-    /// Digest 06, 3.1: the distribution that the paper inverts, `h^z + z·h^z·ln(1/h)`, at h = e^(−G/z).
+    /// docs/sources/weights.md#consistent-weighted-sampling: the distribution that the paper inverts, `h^z + z·h^z·ln(1/h)`, at h = e^(−G/z).
     #[test]
-    fn the_digest_inversions() {
+    fn documented_inversions() {
         for (z, beta, g, h) in [
             (1.0, 0.5, 1.678_346_990_0, 0.186_682_308_9),
             (2.0, 0.5, 1.678_346_990_0, 0.432_067_481_8),
@@ -263,12 +263,12 @@ mod tests {
         (best.1, best.2)
     }
 
-    /// How often two samples agree. The numbers of another program come from 6000 draws, and one of them, 0.071, was an unlucky
-    /// one: that program comes to 0.084 over 40 000.
+    /// The share of agreeing samples, beside docs/sources/weights.md#consistent-weighted-sampling. Its values come from an
+    /// independent program with 6000 draws. Its first value for one uniform at 0.1 was 0.071; over 40 000 draws it is 0.084.
     #[test]
     fn what_each_misprint_costs() {
         const DRAWS: u64 = 120_000;
-        const DIGEST_DRAWS: f64 = 6000.0;
+        const PUBLISHED_DRAWS: f64 = 6000.0;
         let pairs: [[&[(u64, f64)]; 2]; 3] = [
             [&[(1, 1.0), (2, 2.5), (3, 0.3)], &[(1, 1.5), (2, 2.0), (4, 0.4)]],
             [&[(1, 10.0), (2, 1.0)], &[(1, 1.0), (2, 10.0)]],
@@ -285,8 +285,8 @@ mod tests {
                 let sample = |set, salt| sample_as_printed(set, fmix64(salt), misprint);
                 let agreeing = (0..DRAWS).filter(|&salt| sample(a, salt) == sample(b, salt)).count();
                 let found = agreeing as f64 / DRAWS as f64;
-                println!("{misprint:?}: {found:.4}, {expected} in the digest, Jw {exact:.4}");
-                let draws = if misprint == Misprint::None { f64::INFINITY } else { DIGEST_DRAWS };
+                println!("{misprint:?}: {found:.4}, {expected} in docs/sources, Jw {exact:.4}");
+                let draws = if misprint == Misprint::None { f64::INFINITY } else { PUBLISHED_DRAWS };
                 let error = (expected * (1.0 - expected) * (1.0 / DRAWS as f64 + 1.0 / draws)).sqrt();
                 assert!((found - expected).abs() <= 4.0 * error, "{misprint:?}: {found}, not {expected}");
                 // A single shingle has no rival, so that its rank does not matter.

@@ -1,6 +1,6 @@
 //! `MinHash` by the hash families of the sources.
 //!
-//! - **Paper.** the [second source](crate#sources) compares three families; the first and fifth take the first of them.
+//! - **Paper.** [Bergillos 2018](crate#sources), §6, compares three families; Hassanian-esfahani 2018 and Anonymous use modular hashing.
 //! - **Idea.** The registers of [`MinHash`](super::MinHash), each the least value of one function of another family.
 //! - **Symbols.** k → registers; the functions are those of [`Modular`], [`Multiplicative`] and [`Murmur3`].
 //! - **Formula.** in the families' own files. `Murmur3` begins with the upper half of `SplitMix64`'s first number.

@@ -1,7 +1,7 @@
 //! Fast similarity sketching.
 //!
 //! - **Paper.** Dahlgaard, Knudsen and Thorup, *Fast similarity sketching*, FOCS 2017, arXiv:1704.04370; the "Fast sketch"
-//!   of the [first source](crate#sources)'s table, which gives no estimator.
+//!   of [Hassanian-esfahani 2018](crate#sources), Table 1, which gives no estimator.
 //! - **Idea.** In each round every shingle throws a value into one register drawn at random; a value of an earlier
 //!   round beats any of a later one. Rounds end when no register is empty, so that a long document needs one or two;
 //!   should t rounds not be enough, round t + j fills register j from all shingles.
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_trace() {
+    fn documented_trace() {
         // Rounds 0 to 2 of x, y, z: a register and a fraction in tenths.
         let rounds = [[(0, 3), (2, 6), (0, 1)], [(1, 8), (1, 2), (2, 5)], [(0, 4), (2, 9), (1, 7)]];
         let of = |members: &[usize]| {

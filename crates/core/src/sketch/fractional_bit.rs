@@ -1,6 +1,7 @@
 //! Fractional bits.
 //!
-//! - **Paper.** Yuan, Long, Zhang, Luo, Zhang and Gui, *f-Fractional bit minwise hashing*; the [third source](crate#sources).
+//! - **Paper.** Yuan, Long, Zhang, Luo, Zhang and Gui, *f-Fractional bit minwise hashing*, 2012
+//!   ([Yuan 2012](crate#sources)).
 //! - **Idea.** A storage budget need not be a whole number of bits a register. Above one bit, some registers keep more
 //!   bits than others ([`FractionalBit`]); below, one stored bit is the exclusive or of the bits of several
 //!   registers ([`XorBit`]), or some stored bits are that of two and the others plain ([`ThreeQuarterBit`]).
@@ -235,7 +236,7 @@ impl Sketcher for XorBit {
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 #[cfg_attr(feature = "exhaustive", expect(clippy::exhaustive_enums, reason = "tests list all of them"))]
 pub enum ThreeQuarter {
-    /// Half of the stored bits are pairs, as the [third source](crate#sources) has it: ⅔ bit a register.
+    /// Half of the stored bits are pairs, as in [Yuan 2012](crate#sources), (36): ⅔ bit per register.
     Paper,
     /// A third of the stored bits are pairs: ¾ bit a register.
     Exact,

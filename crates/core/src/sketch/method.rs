@@ -687,9 +687,9 @@ mod tests {
         }
     }
 
-    /// Digest 04, 9: variance times stored bits, at equal storage.
+    /// docs/sources/bits.md#variance-times-stored-bits: variance times stored bits, at equal storage.
     #[test]
-    fn the_digest_storage_table() {
+    fn documented_storage_table() {
         #[rustfmt::skip]
         let table = [
             (0.5, [8.00, 2.016, 1.133, 0.833, 0.750, 0.938, 3.98]),

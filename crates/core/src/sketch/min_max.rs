@@ -1,6 +1,6 @@
 //! Min-max hash.
 //!
-//! - **Paper.** Ji, Li, Yan, Tian and Zhang, *Min-max hash for Jaccard similarity*, ICDM 2013; a row of the [first source](crate#sources)'s
+//! - **Paper.** Ji, Li, Yan, Tian and Zhang, *Min-max hash for Jaccard similarity*, ICDM 2013; [Hassanian-esfahani 2018](crate#sources), Table 1
 //!   table.
 //! - **Idea.** The greatest value of a hash function is as good a sample of the document as the least one. Keeping
 //!   both takes half as many functions for k registers.
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_example() {
+    fn documented_example() {
         // Minima 5 and 5, maxima 87 and 99.
         let estimate = MinMax::new(2, 1).unwrap().estimate(&[5, !87], &[5, !99]);
         assert_eq!(estimate.value, 0.5);

@@ -1,6 +1,7 @@
 //! `MinHash`.
 //!
-//! - **Paper.** Broder, *On the resemblance and containment of documents*, 1997; the first, second and [fifth source](crate#sources).
+//! - **Paper.** Broder, *On the resemblance and containment of documents*, 1997; Hassanian-esfahani 2018, §2,
+//!   Bergillos 2018, §4, and [Anonymous](crate#sources), §1.
 //! - **Idea.** Under a random order of all shingles, the first shingle of A and the first of B are the same one with
 //!   probability J(A, B). A register keeps the least value of one hash function over the document, and the
 //!   share of registers in which two documents agree estimates their Jaccard similarity.

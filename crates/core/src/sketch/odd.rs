@@ -1,7 +1,7 @@
 //! The odd sketch.
 //!
 //! - **Paper.** Mitzenmacher, Pagh and Pham, *Efficient estimation for high similarities using odd sketches*, 2014; a
-//!   row in the survey table of the [first source](crate#sources).
+//!   row in the survey table of [Hassanian-esfahani 2018](crate#sources).
 //! - **Idea.** Every register flips one bit of a small array, at a place that its number and value choose. Registers
 //!   that two documents share cancel in the exclusive or of their arrays, so it only shows what differs.
 //! - **Symbols.** n → `bits`; k → registers of the source; z → [`difference`](Odd::difference).

@@ -2,7 +2,7 @@
 //!
 //! - **Paper.** Li, Owen and Zhang, *One permutation hashing*, NIPS 2012; rotation: Shrivastava and Li, *Densifying one
 //!   permutation hashing via rotation for fast near neighbor search*, ICML 2014; optimal: Shrivastava, *Optimal
-//!   densification for fast and accurate minwise hashing*, ICML 2017; rows of the [first source](crate#sources)'s table.
+//!   densification for fast and accurate minwise hashing*, ICML 2017; [Hassanian-esfahani 2018](crate#sources), Table 1.
 //! - **Idea.** One hash function throws the shingles into k bins and each bin keeps its least value, so that k registers
 //!   cost one hash a shingle. Short documents leave bins empty; densification fills these with the values of others,
 //!   chosen in the same way for every document.
@@ -252,7 +252,7 @@ mod tests {
     const B: [u32; 5] = [5, 87, 42, 14, 99];
 
     #[test]
-    fn the_digest_examples() {
+    fn documented_examples() {
         let estimate = |bins: u32| {
             let sketcher = OnePermutation::new(bins as usize, Densification::None, 1).unwrap();
             sketcher.estimate(&toy(&A, bins), &toy(&B, bins)).value
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_example_of_rotation() {
+    fn documented_example_of_rotation() {
         let rotated = |values: &[u32]| {
             let mut bins = toy(values, 10);
             rotate(&mut bins);

@@ -1,6 +1,6 @@
 //! Sectional `MinHash`: minima that know where they stand.
 //!
-//! - **Paper.** the [first source](crate#sources), its Algorithm 1; the tolerant form is ours.
+//! - **Paper.** [Hassanian-esfahani 2018](crate#sources), Algorithm 1; the tolerant form is ours.
 //! - **Idea.** A document is cut into s sections by position. Documents with the same words in another order share their
 //!   shingles but not the sections of them, so comparing both tells a reordered text from a near-duplicate.
 //! - **Symbols.** k → registers; s → `sections`; σ(x) → the section of a shingle, 1 + ⌊pos·s/n⌋, stored as σ − 1; n → the

@@ -1,7 +1,7 @@
 //! `SuperMinHash`.
 //!
 //! - **Paper.** Ertl, *`SuperMinHash`: a new minwise hashing algorithm for Jaccard similarity estimation*, 2017,
-//!   arXiv:1706.05698; a row of the [first source](crate#sources)'s table.
+//!   arXiv:1706.05698; [Hassanian-esfahani 2018](crate#sources), Table 1.
 //! - **Idea.** Each shingle visits the registers in a random order of its own, and the value that it brings to the
 //!   j-th register of its order lies between j and j+1. Registers then sample shingles nearly without replacement,
 //!   and once every register holds a small value, a shingle can stop after its first steps.
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_trace() {
+    fn documented_trace() {
         // Tenths of a step, in units of 2³⁰/10.
         let tenths = |n: u32| n * ((1 << 30) / 10);
         let at = |step: u32, n: u32| (step << 30) + tenths(n);

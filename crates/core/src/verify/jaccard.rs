@@ -1,6 +1,6 @@
 //! Exact Jaccard similarity by merging two sorted sets.
 //!
-//! J(A, B) = |A∩B| / (|A| + |B| − |A∩B|), divided as floating point (the [second source](crate#sources)'s pseudocode divides integers,
+//! J(A, B) = |A∩B| / (|A| + |B| − |A∩B|), divided as floating point (the pseudocode of [Bergillos 2018](crate#sources), §2, divides integers,
 //! E-31). A threshold gives two ways to stop early: sets of too different a length cannot reach it, and neither can a
 //! merge that has too little left.
 
@@ -108,10 +108,10 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_examples() {
+    fn documented_examples() {
         let example = Overlap::of(&set([0, 1, 2, 5, 6]), &set([0, 2, 3, 4, 5, 7, 9]));
         assert_eq!(example.jaccard(), 3.0 / 9.0);
-        // E-01: the first source prints 4/9 for this pair.
+        // E-01: Hassanian-esfahani 2018 prints 4/9 for this pair.
         assert_eq!(Overlap::of(&set([1, 2, 5, 7, 8, 9]), &set([1, 2, 5, 7])).jaccard(), 4.0 / 6.0);
         assert_eq!(Overlap::of(&set([1, 2]), &set([1, 2])).jaccard(), 1.0);
         assert_eq!(Overlap::of(&set([1, 2]), &set([3])).jaccard(), 0.0);

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_similarities() {
+    fn documented_similarities() {
         let (d0, d2) = ([(3, 0.071_920_518_1)], [(3, 0.143_841_036_2), (5, 0.173_286_795_1)]);
         assert!((jaccard(&d0, &d2) - 0.226_787_153_3).abs() <= 1e-10);
         assert_eq!(jaccard(&[(1, 5.0)], &[(1, 4.0)]), 0.8);

@@ -193,7 +193,7 @@ mod tests {
     const D: u64 = 4;
     const E: u64 = 5;
     const F: u64 = 6;
-    /// Digest 06, 1.
+    /// docs/sources/weights.md#tf-idf.
     const DOCUMENTS: [&[u64]; 4] = [&[A, A, B, C], &[A, B, D], &[B, C, C, E], &[F, A]];
 
     fn table() -> Arc<DocumentFrequencies> {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_weights() {
+    fn documented_weights() {
         let weigher = Weigher::with_frequencies(Weighting::TfIdf, table(), None);
         check(&weigher, DOCUMENTS[0], &[(C, 0.071_920_518_1)]);
         check(&weigher, DOCUMENTS[1], &[(D, 0.231_049_060_2)]);

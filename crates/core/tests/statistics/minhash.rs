@@ -448,7 +448,7 @@ fn linear_functions_of_raw_ids_are_biased_and_ours_are_not() {
         move |x: u64| u64::from((x as u32).wrapping_mul(a).wrapping_add(b))
     };
 
-    // The digest's own two measurements, printed there with three digits.
+    // docs/sources/hashing.md#modular-hashing has these two measurements, with three digits.
     for (a, b, published) in [(0..200, 100..300, 0.286), (0..100, 1..100, 0.978)] {
         let (a, b): (Vec<u64>, Vec<u64>) = (a.collect(), b.collect());
         let shared = a.iter().filter(|id| b.contains(id)).count();

@@ -103,9 +103,9 @@ mod tests {
     use crate::hash::SplitMix64;
     use proptest::prelude::*;
 
-    /// Digest 06, 3.2: w, r, c, β and t, y, a.
+    /// docs/sources/weights.md#improved-consistent-weighted-sampling: w, r, c, β and t, y, a.
     #[test]
-    fn the_digest_vectors() {
+    fn documented_vectors() {
         for (w, r, c, shift, t, y, a) in [
             (2.5, 1.3, 0.9, 0.4, 1.0, 2.181_472_265_5, 0.112_437_191_0),
             (0.01, 0.7, 2.2, 0.95, -6.0, 0.007_711_828_2, 141.663_901_375_6),

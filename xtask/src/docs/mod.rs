@@ -4,12 +4,29 @@ mod errata;
 mod evidence;
 mod links;
 mod readme;
+mod sources;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
 use crate::run::{self, cargo, cargo_program, cargo_with, root};
+
+/// Folders whose files may refer to the works, to `docs/sources` and to errata. Records of the lab are as they were written.
+const REFERRING: [&str; 10] = [
+    "bench",
+    "crates",
+    "docs",
+    "examples",
+    "fuzz",
+    "python/minwise",
+    "python/tests",
+    "tests",
+    "vectors",
+    "xtask",
+];
+/// This file's references are examples.
+const NOT_REFERRING: &str = "xtask/src/docs/sources.rs";
 
 /// The list of errata that the documentation of `minwise` includes.
 const ERRATA_OF_RUSTDOC: &str = "crates/core/src/errata.md";
@@ -78,7 +95,8 @@ fn generate(folder: &Path) -> Result<()> {
     cargo(&["run", "--quiet", "--package", "minwise-lab", "--example", "concepts", "--", &folder])
 }
 
-fn check_pages() -> Result<()> {
+/// Fails if a page or a reference points to what is not there, or a page lacks what it must have.
+pub fn check_pages() -> Result<()> {
     let mut pages = files_below(&root().join("docs"), &["md"])?;
     for entry in fs_err::read_dir(root())? {
         let path = entry?.path();
@@ -99,12 +117,34 @@ fn check_pages() -> Result<()> {
     }
     wrong.extend(readme::problems(&fs_err::read_to_string(root().join("README.md"))?));
     wrong.extend(errata::problems(&fs_err::read_to_string(root().join("docs/concepts/errata.md"))?));
+    wrong.extend(reference_problems(&pages)?);
     if wrong.is_empty() {
         println!("docs: {links} links of {} pages lead somewhere", pages.len());
         Ok(())
     } else {
         bail!("pages point to what is not there, or lack what they must have:\n  {}", wrong.join("\n  "))
     }
+}
+
+/// References to works, places in them, pages of `docs/sources` and errata that lead nowhere, in the pages and all other files.
+fn reference_problems(pages: &[PathBuf]) -> Result<Vec<String>> {
+    let sources = sources::Sources::read()?;
+    let mut files: Vec<PathBuf> = pages.to_vec();
+    for folder in REFERRING {
+        files.extend(files_below(&root().join(folder), &["rs", "md", "toml", "py", "js", "mjs"])?);
+    }
+    files.sort();
+    files.dedup();
+    let mut wrong = vec![];
+    for file in files {
+        let name = relative(&file);
+        if name == NOT_REFERRING || name.contains("/target/") || name.contains("/node_modules/") {
+            continue;
+        }
+        let found = sources.problems(Path::new(&name), &fs_err::read_to_string(&file)?);
+        wrong.extend(found.into_iter().map(|(line, problem)| format!("{name}:{line}: {problem}")));
+    }
+    Ok(wrong)
 }
 
 /// The files with one of these extensions, in a folder and those inside it.

@@ -1,7 +1,8 @@
 //! The estimator of [`Odd`](crate::sketch::odd::Odd).
 //!
-//! n is the length of the sketch in bits, k the number of registers, z the number of bits in which two sketches
-//! differ. With m flips at random places, m being twice the number of registers that differ:
+//! n is the length of the sketch in bits, k the number of registers, z the number of bits in which two
+//! sketches differ. m is twice the number of registers that differ, and each of the m flips hits a random
+//! bit:
 //!
 //! ```text
 //! Ĵ      = 1 + (n/4k)·ln(1 − 2z/n)
@@ -10,14 +11,14 @@
 //! Var(Ĵ) ≈ J(1−J)/k + Var[z]·((1/2k)/(1−2/n)^m)²     m = 2k(1−J)
 //! ```
 //!
-//! The survey gives Var\[z\] as the variance of Ĵ, and calls n the number of documents (E-11). If 2z ≥ n the
-//! similarity is below what the sketch can tell, and 0 is reported. Var(Ĵ) is within 4 % while (1−2/n)^m ≥ 0.37, and
-//! 6 to 10 % too small at 0.2.
+//! Hassanian-esfahani 2018, Table 1, prints Var\[z\] as the variance of Ĵ, and calls n the number of
+//! documents (E-11). If 2z ≥ n the similarity is too low for the sketch, and 0 is reported. The formula of
+//! Var(Ĵ) is within 4 % while (1−2/n)^m ≥ 0.37, and 6 to 10 % too small at 0.2.
 
 use super::Estimate;
 use super::b_bit::{bounded, score_interval};
 
-/// E\[z\] and Var\[z\] of m flips of n bits.
+/// E\[z\] and Var\[z\] after m flips of n bits.
 #[must_use]
 pub fn ones(flips: f64, bits: usize) -> (f64, f64) {
     let n = bits as f64;
@@ -33,13 +34,13 @@ pub fn difference(similarity: f64, registers: usize, bits: usize) -> (f64, f64) 
     moments(power(1.0 - 2.0 / n), power(1.0 - 4.0 / n), n)
 }
 
-/// From the expectations of (1−2/n)^m and (1−4/n)^m.
+/// E\[z\] and Var\[z\] from the expectations of (1−2/n)^m and (1−4/n)^m.
 fn moments(two: f64, four: f64, n: f64) -> (f64, f64) {
     let variance = n * n * (four - two * two) / 4.0 + n * (1.0 - four) / 4.0;
     (n * (1.0 - two) / 2.0, variance.max(0.0))
 }
 
-/// Ĵ from the bits in which two sketches differ, not clamped; none where 2z ≥ n.
+/// Ĵ from the number of bits in which two sketches differ, not clamped; `None` for 2z ≥ n.
 #[must_use]
 pub fn similarity(difference: f64, registers: usize, bits: usize) -> Option<f64> {
     let n = bits as f64;
@@ -56,11 +57,12 @@ pub fn variance(similarity: f64, registers: usize, bits: usize) -> f64 {
     similarity * (1.0 - similarity) / k + ones(flips, bits).1 * slope * slope
 }
 
-/// How many registers serve a sketch of n bits best at this similarity: about n/(4(1−J)).
+/// The number of registers with the least variance for a sketch of n bits at this similarity: about
+/// n/(4(1−J)).
 #[must_use]
 pub fn best_registers(similarity: f64, bits: usize) -> usize {
     let most = 4 * ((bits as f64 / (4.0 * (1.0 - similarity).max(1e-4))) as usize + 1);
-    // The variance falls, then rises.
+    // The variance falls, then rises, so the search halves the range.
     let (mut low, mut high) = (1, most);
     while low < high {
         let middle = usize::midpoint(low, high);
@@ -77,13 +79,13 @@ pub fn best_registers(similarity: f64, bits: usize) -> usize {
 /// Estimates the similarity of two documents whose sketches differ in z bits.
 ///
 /// # Panics
-/// If there are no registers, fewer than 4 bits, or more bits differ than there are.
+/// Panics if there are no registers, fewer than 4 bits, or more bits differ than there are.
 #[must_use]
 pub fn estimate(different: usize, registers: usize, bits: usize) -> Estimate {
     assert!(registers > 0 && bits >= 4 && different <= bits, "{different} of {bits} bits cannot differ");
     let n = bits as f64;
     let value = similarity(different as f64, registers, bits).unwrap_or(0.0).clamp(0.0, 1.0);
-    // From half of the bits on there is nothing more to learn; error and interval are taken there.
+    // From half of the bits on, z gives no more information; error and interval are taken there.
     let seen = (different as f64).min(n / 2.0);
     let at = similarity((seen + 0.5) * n / (n + 1.0), registers, bits).unwrap_or(0.0).max(0.0);
     let law = |j| difference(j, registers, bits);
@@ -143,7 +145,7 @@ mod tests {
         assert!((estimate(z, 4, 8).value - 0.653_426_409_7).abs() < 6e-11);
     }
 
-    /// The law over the binomial number of differing registers, against its sum.
+    /// The mean and variance of z equal the sums over the binomial number of differing registers.
     #[test]
     fn the_law_is_the_binomial_mixture() {
         let (j, k, n) = (0.7_f64, 30_usize, 64_usize);

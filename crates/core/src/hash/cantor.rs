@@ -5,8 +5,8 @@
 //!   one pair.
 //! - **Formula.** ⟨a, b⟩ = (a+b)(a+b+1)/2 + b. Back: w = ⌊(√(8z+1) − 1)/2⌋, b = z − w(w+1)/2, a = w − b.
 //! - **Cost.** one multiplication of 128 bits; the way back takes an integer square root.
-//! - **Differs.** Results have 128 bits: those of two 32-bit numbers need up to 65. The root is an integer one, because a
-//!   floating-point root is off by one for large numbers.
+//! - **Differs.** Results have 128 bits, because the numbers of pairs of 32-bit numbers need up to 65. The
+//!   square root is an integer one, because a floating-point root is off by one for large numbers.
 //! - **Vectors.** computed from the definition by another program.
 //!
 //! - **Use when** a pair must be printed as [Hassanian-esfahani 2018](crate#sources) prints it.
@@ -18,16 +18,16 @@ const fn triangle(diagonal: u64) -> u128 {
     if w.is_multiple_of(2) { (w / 2) * (w + 1) } else { w * w.div_ceil(2) }
 }
 
-/// The number of the pair (a, b), which grows with either of them, or nothing if their sum does not fit 64 bits.
+/// The number of the pair (a, b), which grows with a and with b; `None` if their sum does not fit 64 bits.
 #[must_use]
 pub fn pair(a: u64, b: u64) -> Option<u128> {
     Some(triangle(a.checked_add(b)?) + u128::from(b))
 }
 
-/// The pair that has this number, or nothing if the sum of its parts does not fit 64 bits.
+/// The pair with this number; `None` if the sum of its parts does not fit 64 bits.
 #[must_use]
 pub fn unpair(number: u128) -> Option<(u64, u64)> {
-    // ⌊√(2z)⌋ is w or w+1, and unlike 8z + 1, 2z fits, but for the very last numbers.
+    // ⌊√(2z)⌋ is w or w+1. 2z fits 128 bits except for the very last numbers, and 8z + 1 does not.
     let root = number.checked_mul(2).map_or(u64::MAX, |double| double.isqrt() as u64);
     let diagonal = if triangle(root) <= number { root } else { root - 1 };
     let b = u64::try_from(number - triangle(diagonal)).ok()?;

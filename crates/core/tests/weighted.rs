@@ -1,7 +1,7 @@
 //! Laws and statistics of the sketches of weighted sets.
 //!
-//! Inputs come from fixed seeds, and every bound follows from the law that is tested: a mean may be four of its own
-//! standard errors away. `cargo test --test weighted -- --nocapture` prints what was measured.
+//! Inputs come from fixed seeds, and every bound follows from the tested law: a mean may be four of its own
+//! standard errors away. `cargo test --test weighted -- --nocapture` prints the measured values.
 
 #![allow(clippy::print_stdout, reason = "what was measured is worth seeing, whether or not it passes")]
 
@@ -18,7 +18,8 @@ use minwise::verify::WeightedOverlap;
 use minwise::weight::WeightedSet;
 
 const REGISTERS: usize = 128;
-/// Standard errors that a mean may be away from what it estimates; a right estimator is refused once in 16 000 times.
+/// The greatest distance of a mean from its expectation, in standard errors; a correct estimator is refused
+/// with probability 1/16 000.
 const SIGMAS: f64 = 4.0;
 
 type Members = Vec<(u64, f64)>;
@@ -131,8 +132,9 @@ fn cws_is_unbiased_and_has_its_variance() {
     check_statistics(WeightedMethod::Cws, 1000);
 }
 
-/// Standard errors between the mean estimate of sets that share no shingle and what is claimed of it: registers of 32 bits agree
-/// by accident with probability 2⁻³². `spoil` may change a sketch before it is looked at.
+/// The standard errors between the mean estimate of sets without shared shingles and its expectation:
+/// registers of 32 bits agree by accident with probability 2⁻³². `spoil` may change a sketch before it is
+/// compared.
 fn away_at_similarity_0(method: WeightedMethod, trials: u64, spoil: impl Fn(&mut [u32])) -> f64 {
     let accident = 2f64.powi(-32);
     let (a, b) = (spread(60, 4.0, 3), spread(60, 4.0, 4));
@@ -160,7 +162,7 @@ fn unlike_sets_agree_by_accident_only() {
     }
 }
 
-/// A test of the test above: one register that never changes is seen.
+/// A test of the test above: a register that never changes is detected.
 #[test]
 fn a_register_that_never_changes_is_seen_at_similarity_0() {
     for method in WeightedMethod::all(REGISTERS) {
@@ -169,7 +171,7 @@ fn a_register_that_never_changes_is_seen_at_similarity_0() {
     }
 }
 
-/// In long documents samples come from the tails of the draws, and from the lowest rows.
+/// In long documents, samples come from the tails of the draws and from the lowest rows.
 #[test]
 fn dart_and_icws_are_unbiased_for_long_documents() {
     for (method, len) in [WeightedMethod::Dart(REGISTERS), WeightedMethod::Icws(REGISTERS)]
@@ -262,15 +264,15 @@ fn seeds_give_other_sketches_and_more_samplers_begin_like_fewer() {
             WeightedMethod::Icws(_) | WeightedMethod::Cws(_) | WeightedMethod::ZeroBit(_) => {
                 assert_eq!(of(long, 1)[..40], of(short, 1), "{short}");
             }
-            // Its registers share their darts.
+            // The register of a dart depends on their number, so long sketches do not begin like short ones.
             WeightedMethod::Dart(_) => {}
         }
         assert!(matches(&of(short, 1), &of(short, 2)) < 3, "{short}");
     }
 }
 
-/// A register of the document with all weights times λ agrees with probability min(λ, 1/λ); and scaling a pair alike
-/// leaves its agreement where it was.
+/// A register of the document with all weights times λ agrees with probability min(λ, 1/λ). Scaling both
+/// documents of a pair does not change its agreement.
 #[test]
 fn scaling_moves_the_steps_by_its_own_law() {
     let base = spread(30, 3.0, 10);
@@ -285,8 +287,8 @@ fn scaling_moves_the_steps_by_its_own_law() {
     }
 }
 
-/// What consistency means: where a set is covered by another, and the other's sample lies within it, they share the
-/// sample. Then agreement of A with C implies nothing less for any B between them.
+/// Consistency: if one set covers another, and its sample lies within the other, both have the same sample.
+/// So if A and C agree, any B between them agrees too.
 #[test]
 fn a_set_between_two_agrees_wherever_they_agree() {
     let least = spread(60, 3.0, 11);
@@ -328,7 +330,7 @@ fn a_weight_of_any_size_will_do() {
     for_each(|method, sketcher| {
         let members = [(1, f64::MAX), (2, f64::MAX), (3, 5e-324), (4, f64::MIN_POSITIVE)];
         let row = sketch(sketcher, &set(&members));
-        // Next to the two great ones the others are never sampled.
+        // The two great weights leave the others no probability of being sampled.
         assert_eq!(row, sketch(sketcher, &set(&members[..2])), "{method}");
         let tiny = sketch(sketcher, &set(&members[2..3]));
         assert!(tiny.iter().all(|&word| word != EMPTY), "{method}");

@@ -56,20 +56,25 @@ impl Sources {
     /// The references in a text that lead nowhere, each with its line.
     pub fn problems(&self, path: &Path, text: &str) -> Vec<(usize, String)> {
         let mut problems = vec![];
-        for (line, text) in (1..).zip(text.lines()) {
-            let mut found = self.page_problems(text);
-            found.extend(errata_problems(text));
-            found.extend(self.place_problems(text));
-            found.extend(old_problems(path, text));
+        let mut lines = text.lines().map(words).peekable();
+        for line in 1.. {
+            let Some(text) = lines.next() else { break };
+            // A reference may go on in the next line, and belongs to the line in which it begins.
+            let joined = format!("{text} {}", lines.peek().unwrap_or(&""));
+            let span = Span { text: &joined, end: text.len() };
+            let mut found = self.page_problems(span);
+            found.extend(errata_problems(span));
+            found.extend(self.place_problems(span));
+            found.extend(old_problems(path, span));
             problems.extend(found.into_iter().map(|problem| (line, problem)));
         }
         problems
     }
 
     /// Pages and headings of `docs/sources` that are not there.
-    fn page_problems(&self, line: &str) -> Vec<String> {
+    fn page_problems(&self, span: Span<'_>) -> Vec<String> {
         let mut problems = vec![];
-        for rest in line.split("docs/sources/").skip(1) {
+        for (_, rest) in span.find("docs/sources/") {
             let is_part = |c: char| c.is_alphanumeric() || ['-', '_', '.', '#'].contains(&c);
             let target: &str = &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())];
             let target = target.trim_end_matches('.');
@@ -89,26 +94,48 @@ impl Sources {
     }
 
     /// Places that a work does not have, and links to the list of works whose text is no short name.
-    fn place_problems(&self, line: &str) -> Vec<String> {
+    fn place_problems(&self, span: Span<'_>) -> Vec<String> {
         let mut problems = vec![];
-        for (at, _) in line.match_indices("](crate#sources)") {
-            let label = line[..at].rfind('[').map_or("", |begin| &line[begin + 1..at]);
+        for (_, rest) in span.find("[") {
+            let Some((label, _)) = rest.split_once("](crate#sources)") else { continue };
             // "the sources" and the like link to the list as a whole.
-            let is_name = self.works.iter().any(|work| work.name == label);
-            if !is_name && !label.ends_with("sources") {
+            let is_name = self.works.iter().any(|work| work.name == label) || label.ends_with("sources");
+            if !is_name && !label.contains(['[', ']']) {
                 problems.push(format!("`{label}` is no short name of {PAGE}"));
             }
         }
-        let plain = line.replace("](crate#sources)", "").replace('[', "");
         for work in &self.works {
-            for (at, name) in plain.match_indices(work.name.as_str()) {
-                let Some(places) = plain[at + name.len()..].strip_prefix(", ") else { continue };
+            for (_, rest) in span.find(&work.name) {
+                let rest = rest.strip_prefix("](crate#sources)").unwrap_or(rest);
+                let Some(places) = rest.strip_prefix(", ") else { continue };
                 let unknown = work.unknown(places).into_iter();
                 problems.extend(unknown.map(|place| format!("{} has no {place}", work.name)));
             }
         }
         problems
     }
+}
+
+/// A line with the next one behind it, in which references are those that begin before `end`.
+#[derive(Clone, Copy)]
+struct Span<'a> {
+    text: &'a str,
+    end: usize,
+}
+
+impl<'a> Span<'a> {
+    /// The places of a text, each with the text behind it.
+    fn find(self, what: &str) -> impl Iterator<Item = (usize, &'a str)> {
+        let found = self.text.match_indices(what).take_while(move |&(at, _)| at < self.end);
+        found.map(move |(at, what)| (at, &self.text[at + what.len()..]))
+    }
+}
+
+/// A line without the marks of a comment.
+fn words(line: &str) -> &str {
+    let line = line.trim();
+    let marks = ["///", "//!", "//", "#"];
+    marks.iter().find_map(|mark| line.strip_prefix(mark)).map_or(line, str::trim_start)
 }
 
 impl Work {
@@ -169,11 +196,11 @@ fn works(page: &str) -> Result<Vec<Work>> {
 }
 
 /// Numbers of errata that the page of errata does not have. `1E-02` is a number of another kind.
-fn errata_problems(line: &str) -> Vec<String> {
+fn errata_problems(span: Span<'_>) -> Vec<String> {
     let mut problems = vec![];
-    for (at, _) in line.match_indices("E-") {
-        let number: String = line[at + 2..].chars().take_while(char::is_ascii_digit).collect();
-        let is_word = line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
+    for (at, rest) in span.find("E-") {
+        let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        let is_word = span.text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
         if is_word || number.len() != 2 {
             continue;
         }
@@ -185,9 +212,9 @@ fn errata_problems(line: &str) -> Vec<String> {
 }
 
 /// References by the number of a work, or to the notes from which `docs/sources` was made, which no reader has.
-fn old_problems(path: &Path, line: &str) -> Vec<String> {
+fn old_problems(path: &Path, span: Span<'_>) -> Vec<String> {
     let mut old = vec![];
-    let lower = line.to_lowercase();
+    let lower = span.text.to_lowercase();
     for number in 1..=7 {
         old.extend([format!("digest 0{number}"), format!("digest {number}")]);
     }
@@ -197,7 +224,7 @@ fn old_problems(path: &Path, line: &str) -> Vec<String> {
     {
         old.extend(["first source", "the digest"].map(str::to_owned));
     }
-    let found = old.into_iter().filter(|old| lower.contains(old.as_str()));
+    let found = old.into_iter().filter(|old| lower.find(old.as_str()).is_some_and(|at| at < span.end));
     found.map(|old| format!("`{old}`: name the work or the page of docs/sources")).collect()
 }
 
@@ -256,6 +283,8 @@ mod tests {
         one("// wrong (E-59)", "there is no erratum E-59");
         one("// E-00", "there is no erratum E-00");
         one("// Digest 04, 9", "`digest 04`: name the work or the page of docs/sources");
+        one("// Ann\n// 2018, Figure 8", "Ann 2018 has no figure 8");
+        one("//! [Ann 2018](crate#sources),\n//! Table 5", "Ann 2018 has no table 5");
         one("// the fifth source", "`fifth source`: name the work or the page of docs/sources");
     }
 

@@ -118,7 +118,7 @@ fn opener(sentence: &str, is_first: bool) -> Option<String> {
     if OPENERS.contains(&first) && !is_question {
         return Some(format!("begin with the subject, not with `{first}`"));
     }
-    if first == "One," || first == "One" && (WITHOUT_NOUN.contains(&bare) && bare != "of" || bare != second) {
+    if first == "One," || first == "One" && WITHOUT_NOUN.contains(&bare) && bare != "of" {
         return Some("begin with the subject, not with `One`".to_owned());
     }
     let third_bare = third.trim_end_matches([',', ';', ':', '.']);
@@ -141,10 +141,10 @@ fn fragment(sentence: &str, is_first: bool, kind: Kind) -> Option<String> {
         return None;
     }
     let first = sentence.split(' ').next()?;
-    if ["and", "but", "or", "which", "that", "who", "of", "in", "so"].contains(&first) {
+    if ["and", "but", "or", "which", "that", "who"].contains(&first) {
         return Some(format!("a sentence stands alone, and does not begin with `{first}`"));
     }
-    if sentence.ends_with([',', ';']) {
+    if sentence.ends_with(',') && !sentence.ends_with("\",") {
         return Some("a sentence ends with a full stop".to_owned());
     }
     None

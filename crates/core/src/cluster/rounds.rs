@@ -7,7 +7,7 @@
 //! - **Rule.** In keeper order, a document is removed if a kept document before it that it meets on a shelf is similar to it.
 //!   So it is kept if each earlier document on its shelves is removed, or was compared with it and is not similar.
 //!   A document is removed as soon as one similar document before it is kept.
-//! - **Result.** That of [`star`](super::star) in one piece, whatever the rounds compare first, if every pair of a kept and a
+//! - **Result.** The result is that of [`star`](super::star) in one piece, for any order of pairs, if every pair of a kept and a
 //!   later document that meet is compared in the end.
 //! - **Cost.** One pass over documents and edges in the order of ranks, with one binary search per edge. Edges that are not
 //!   sorted by their later rank are copied and sorted.

@@ -193,7 +193,7 @@ pub(super) fn curved(
 /// interval. An interval that begins at 0 is cut off there: its width is one side only, and documents that
 /// share nothing may have given it. Half of the estimates of such documents are clamped to 0, and half lie
 /// above it, at `above_zero` if their count is one standard deviation above its mean. The root mean square of
-/// a linear estimator is then `above_zero`/√2. That of a curved one is smaller (Jensen), so this value is the
+/// a linear estimator is then `above_zero`/√2. The value of a curved one is smaller (Jensen), so this value is the
 /// least that is reported.
 pub(super) fn bounded(variance: f64, (low, high): (f64, f64), above_zero: f64) -> f64 {
     let sides = if low > 0.0 { 2.0 } else { 1.0 };

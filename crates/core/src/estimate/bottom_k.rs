@@ -11,7 +11,7 @@
 
 use super::{Estimate, minhash, wilson_interval};
 
-/// What two sorted sketches have in common.
+/// The common values of two sorted sketches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "the counts of a formula, which callers construct")]
 pub struct BottomKCounts {

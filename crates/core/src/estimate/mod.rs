@@ -105,7 +105,7 @@ pub(crate) const Z_95: f64 = 1.959_963_984_540_054;
 
 /// Wilson's interval for a share of `successes` in `trials`.
 ///
-/// It stays inside 0 to 1 and does not shrink to a point when all trials agree.
+/// The interval stays inside 0 to 1 and does not shrink to a point when all trials agree.
 #[must_use]
 pub fn wilson_interval(successes: f64, trials: f64) -> (f64, f64) {
     if trials <= 0.0 {

@@ -17,7 +17,7 @@
 
 use super::{Estimate, wilson_interval};
 
-/// What the registers of two sectional sketches have in common.
+/// The agreements of the registers of two sectional sketches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "the counts of a formula, which callers construct")]
 pub struct SectionalMatches {

@@ -3,10 +3,10 @@
 //! Ĵ = matches/m, unbiased. With u = |A∪B|, Var = α(m, u)·J(1−J)/m. Hassanian-esfahani 2018, Table 1, prints
 //! "∝(m, n)" with an n without meaning (E-11). The factor is
 //!
-//! α(m, u) = 1 − Σ_{l=1}^{m−1} lᵘ·((l+1)ᵘ + (l−1)ᵘ − 2lᵘ) / ((m−1)ᵘ⁻¹·mᵘ·(u−1)),
+//! α(m, u) = 1 − Σ_{l=1}^{m−1} lᵘ·((l+1)ᵘ + (l−1)ᵘ − 2lᵘ) / ((m−1)ᵘ⁻¹·mᵘ·(u−1)).
 //!
-//! which is about ½ for u ≪ m and 1 for u ≫ m. u is not known from two sketches, so an [`estimate`] takes α =
-//! 1. For documents with fewer shingles than registers the true error is up to √2 times smaller than the
+//! The factor is about ½ for u ≪ m and 1 for u ≫ m. u is not known from two sketches, so an [`estimate`] uses
+//! 1 for α. For documents with fewer shingles than registers the true error is up to √2 times smaller than the
 //! reported one.
 
 use super::{Estimate, minhash};

@@ -40,7 +40,7 @@ const SEED: u64 = 0x6669_6c74_6572_2031;
 /// The order in which the registers of a sketch are compared if neighbours depend on each other: a fixed
 /// random permutation of 0..K. Frozen, because stored filters rely on it.
 ///
-/// It is Fisher and Yates' shuffle: for i from K − 1 down to 1, element i is swapped with element
+/// The shuffle is that of Fisher and Yates: for i from K − 1 down to 1, element i is swapped with element
 /// ⌊h·(i+1)/2⁶⁴⌋, where h is the next number of a `SplitMix64`.
 #[must_use]
 pub fn shuffle(registers: usize) -> Vec<usize> {

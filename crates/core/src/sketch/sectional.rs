@@ -10,7 +10,7 @@
 //!   [`PreTagged`] gives x ⊕ fmix64((σ−1)·F mod 2⁶⁴) to another sketch in place of x, F being [`FIBONACCI_64`].
 //!   [`Tolerant`] keeps (min hᵢ, ⌊64·pos/n⌋); a register is aligned if the minima agree and the positions
 //!   differ by τ at most.
-//! hᵢ are the functions of [`MinHash`]. A row has k minima and then the tags, as many whole ones per word as
+//!   hᵢ are the functions of [`MinHash`]. A row has k minima and then the tags, as many whole ones per word as
 //!   fit, lowest bits first.
 //! - **Cost.** The cost of `MinHash`, and a look-up of about 12 ns per shingle: hᵢ is a permutation, so the
 //!   key that attained a minimum is found by inverting it, and one pass finds the positions of those keys.

@@ -115,6 +115,8 @@ pub fn check_pages() -> Result<()> {
             wrong.extend(problem.map(|problem| format!("{}:{}: {problem}", relative(page), link.line)));
         }
     }
+    let citation = fs_err::read_to_string(root().join("CITATION.cff"))?;
+    wrong.extend(readme::citation_problem(&citation, env!("CARGO_PKG_VERSION")));
     wrong.extend(readme::problems(&fs_err::read_to_string(root().join("README.md"))?));
     wrong.extend(errata::problems(&fs_err::read_to_string(root().join("docs/concepts/errata.md"))?));
     wrong.extend(reference_problems(&pages)?);

@@ -1,4 +1,4 @@
-//! What the archive decodes.
+//! The decoders of the archive.
 
 use std::io::BufReader;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-// What is printed.
+// The printed pages.
 
 /** The number of pages of a PDF file that Chromium wrote. */
 export function pages(pdf) {

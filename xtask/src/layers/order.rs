@@ -145,7 +145,7 @@ const INDEX: &[&str] = &[
     "error",
     "progress",
     "fault",
-    // What lies on disk, and the form of each row.
+    // The data on disk, and the form of each row.
     "settings",
     "folder",
     "store",
@@ -232,6 +232,6 @@ const PYTHON: &[&str] = &[
     "index",
     "datasketch",
     "spark",
-    // What Python sees of them.
+    // The module that Python imports.
     "_minwise",
 ];

@@ -8,7 +8,7 @@ use anyhow::Result;
 pub struct Part<'a> {
     /// The name, in the plan, the heading and the table.
     name: &'static str,
-    /// What the part does, in one line of the plan.
+    /// The task of the part, in one line of the plan.
     does: String,
     run: Box<dyn FnOnce() -> Result<PartOutcome> + 'a>,
 }
@@ -43,7 +43,7 @@ pub enum PartOutcome {
     Skipped(String),
 }
 
-/// What a runner of tests reported.
+/// The report of a runner of tests.
 #[derive(Debug, Default, PartialEq)]
 pub struct RunnerReport {
     pub counts: TestCounts,

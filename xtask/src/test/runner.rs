@@ -13,7 +13,7 @@ use crate::run::shown;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TestRunner {
     Nextest,
-    /// What `cargo test` runs, doc tests included.
+    /// The tests of `cargo test`, including doc tests.
     Libtest,
     /// `node --test` with `--test-reporter=spec`.
     Node,
@@ -122,7 +122,7 @@ fn nextest(lines: &[String]) -> (TestCounts, Vec<String>) {
     };
     let mut counts = TestCounts::default();
     let summary = lines[at].split_once(" run: ").map_or("", |(_, counts)| counts);
-    // What is in parentheses says more of the number before it, with commas of its own.
+    // Text in parentheses explains the number before it, and may have commas.
     let summary: String =
         summary.split('(').map(|piece| piece.split_once(')').map_or(piece, |(_, after)| after)).collect();
     for (number, what) in summary.split(',').filter_map(counted) {

@@ -28,6 +28,8 @@ const REFERRING: [&str; 10] = [
 /// This file's references are examples.
 const NOT_REFERRING: &str = "xtask/src/docs/sources.rs";
 
+/// The page of errata.
+const ERRATA: &str = "docs/concepts/errata.md";
 /// The list of errata that the documentation of `minwise` includes.
 const ERRATA_OF_RUSTDOC: &str = "crates/core/src/errata.md";
 /// The reference of all commands.
@@ -87,7 +89,7 @@ fn written_texts() -> Result<[(&'static str, String); 2]> {
 }
 
 fn errata_of_rustdoc() -> Result<String> {
-    Ok(errata::for_rustdoc(&fs_err::read_to_string(root().join("docs/concepts/errata.md"))?))
+    Ok(errata::for_rustdoc(&fs_err::read_to_string(root().join(ERRATA))?))
 }
 
 fn generate(folder: &Path) -> Result<()> {
@@ -118,7 +120,7 @@ pub fn check_pages() -> Result<()> {
     let citation = fs_err::read_to_string(root().join("CITATION.cff"))?;
     wrong.extend(readme::citation_problem(&citation, env!("CARGO_PKG_VERSION")));
     wrong.extend(readme::problems(&fs_err::read_to_string(root().join("README.md"))?));
-    wrong.extend(errata::problems(&fs_err::read_to_string(root().join("docs/concepts/errata.md"))?));
+    wrong.extend(errata::problems(&fs_err::read_to_string(root().join(ERRATA))?));
     wrong.extend(reference_problems(&pages)?);
     if wrong.is_empty() {
         println!("docs: {links} links of {} pages lead somewhere", pages.len());
@@ -137,7 +139,8 @@ fn reference_problems(pages: &[PathBuf]) -> Result<Vec<String>> {
     }
     files.sort();
     files.dedup();
-    let mut wrong = vec![];
+    let errata = sources.errata_problems(&fs_err::read_to_string(root().join(ERRATA))?).into_iter();
+    let mut wrong: Vec<String> = errata.map(|problem| format!("{ERRATA}, {problem}")).collect();
     for file in files {
         let name = relative(&file);
         if name == NOT_REFERRING || name.contains("/target/") || name.contains("/node_modules/") {

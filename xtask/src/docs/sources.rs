@@ -71,6 +71,22 @@ impl Sources {
         problems
     }
 
+    /// The places of the page of errata that their works do not have. An entry begins with its stars and its place, below the heading
+    /// of its work.
+    pub fn errata_problems(&self, page: &str) -> Vec<String> {
+        let mut problems = vec![];
+        let mut work = None;
+        for (line, text) in (1..).zip(page.lines()) {
+            if let Some(name) = text.strip_prefix("## ") {
+                work = self.works.iter().find(|work| work.name == name);
+            }
+            let (Some(work), Some(_)) = (work, text.strip_prefix('★')) else { continue };
+            let unknown = work.unknown(text.trim_start_matches(['★', ' '])).into_iter();
+            problems.extend(unknown.map(|place| format!("line {line}: {} has no {place}", work.name)));
+        }
+        problems
+    }
+
     /// Pages and headings of `docs/sources` that are not there.
     fn page_problems(&self, span: Span<'_>) -> Vec<String> {
         let mut problems = vec![];
@@ -286,6 +302,14 @@ mod tests {
         one("// Ann\n// 2018, Figure 8", "Ann 2018 has no figure 8");
         one("//! [Ann 2018](crate#sources),\n//! Table 5", "Ann 2018 has no table 5");
         one("// the fifth source", "`fifth source`: name the work or the page of docs/sources");
+    }
+
+    #[test]
+    fn entries_of_errata_begin_with_places() {
+        let page = "# Errata\n\n## Ann 2018\n\n★★ (17), Figure 9. Wrong.\n\n★ Text. Figure 99.\n\n## Bob 2012\n\n★★★ §9, §10. Wrong.\n\n\
+                    ## Our own notes\n\n★ (99)\n";
+        let expected = ["line 5: Ann 2018 has no figure 9", "line 11: Bob 2012 has no section 10"];
+        assert_eq!(sources().errata_problems(page), expected);
     }
 
     #[test]

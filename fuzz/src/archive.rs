@@ -1,4 +1,4 @@
-//! The decoders of the archive.
+//! What the archive decodes.
 
 use std::io::BufReader;
 use std::sync::OnceLock;

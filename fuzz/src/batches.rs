@@ -22,7 +22,7 @@ pub fn batches(bytes: &[u8]) {
         // A batch may be cut out of another one.
         let start = usize::from(recipe.next()) % (texts.len() + 1);
         let len = usize::from(recipe.next()) % (texts.len() - start + 1);
-        // A column that arrow refuses to build, such as a dictionary with keys that lead nowhere, cannot reach a caller.
+        // What arrow refuses to build, such as a dictionary with keys that lead nowhere, cannot be given to anybody.
         let Some((column, texts)) = recipe.column(kind, texts) else { return };
         let Some((batch, ids)) = recipe.batch(column, nested) else { return };
         tables.push(batch.slice(start, len));

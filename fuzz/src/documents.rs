@@ -9,7 +9,7 @@ use std::time::Duration;
 use minwise_corpus::{ExtractLimits, Extracted, Refusal};
 use zip::write::SimpleFileOptions;
 
-/// The kinds of files that are made of the bytes; the first byte chooses one.
+/// What is made of the bytes; the first of them says which.
 const KINDS: usize = 6;
 
 /// A file gives text or is refused, and its marks stand before characters of the text, in order.

@@ -1,4 +1,4 @@
-//! Every decoder must accept any bytes without a panic.
+//! What every decoder must put up with: any bytes at all.
 //!
 //! A target is a function of bytes that fails by panicking. `cargo +nightly fuzz run spec --features libfuzzer` lets
 //! libFuzzer look for bytes; `tests/smoke.rs` tries some thousands of damaged seeds on any compiler.

@@ -47,7 +47,7 @@ fn read(bytes: &[u8], format: Format) -> bool {
     let options = ReadOptions::default()
         .text_fields(fields.iter().filter_map(|field| field.parse().ok()).collect())
         .format(InputFormat::Only(format));
-    // Input without any text, or without a header, is refused.
+    // What has no text at all, or no header, is refused.
     let Ok(corpus) = Corpus::open(&[path.into()], &options, &Unobserved) else {
         return true;
     };

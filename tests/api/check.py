@@ -212,7 +212,7 @@ def generate(folder):
     made = subprocess.run(
         [sys.executable, "-m", "openapi_python_client", "generate", "--path", DOCUMENT, "--meta", "none",
          "--output-path", target, "--fail-on-warning"],
-        # The generator finds its own formatter by the path.
+        # It finds the formatter that it brings along by the path.
         env={**os.environ, "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])},
         capture_output=True, text=True,
     )

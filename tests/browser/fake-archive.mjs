@@ -39,7 +39,7 @@ export class FakeArchive {
     return { documents: documents.map(listed), next: rest.length > limit ? documents.at(-1).id : null };
   }
 
-  /** The documents that resemble a text, or the document with an id. */
+  /** What resembles a text, or the document with an id. */
   check(query, { threshold = 0.5, containment = 0.3, top = 10, exclude = [], metadata = {} } = {}) {
     const begin = performance.now();
     const others = [...this.#documents.values()].filter(

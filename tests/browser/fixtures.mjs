@@ -9,7 +9,7 @@ const read = (name) =>
     .split('\n');
 const [marsh, battery, chinese, [template]] = ['marsh', 'battery', 'chinese', 'template'].map(read);
 
-/** The content of a hostile document, as in report.test.mjs, as far as it concerns a page. */
+/** What a hostile document may hold; the same as in report.test.mjs, as far as it concerns a page. */
 const HOSTILE = [
   '<script>document.title = "taken"; alert(1)</script>',
   '" onmouseover="alert(1)" autofocus onfocus="alert(1)" x=\'',

@@ -1,4 +1,4 @@
-// The tests of the page share a server with documents, a browser, and visits that fail if a page does what it must not do.
+// What the tests of the page share: a server with documents, a browser, and visits that may do nothing they should not.
 //
 // MINWISE_URL is the server under test; it must be empty or hold these documents already. Without it there is a fake one.
 
@@ -11,10 +11,10 @@ import { launch, watched } from './open.mjs';
 export const WIDE = { viewport: { width: 1360, height: 900 } };
 export const NARROW = { viewport: { width: 360, height: 740 } };
 
-/** The message of Chromium on the console for an answer that is not 200. */
+/** What Chromium itself writes to the console when an answer is not 200. */
 const NETWORK = /^console: Failed to load resource: the server responded with a status of (\d+)/;
 
-/** The message of Chromium if there is no answer; among the refusals this is 0. */
+/** What it writes when there is none; among the refusals this is 0. */
 const RESET = 'console: Failed to load resource: net::ERR_CONNECTION_RESET';
 
 /** Whether the server under test is our own stand-in. */
@@ -50,7 +50,7 @@ export function harness() {
   };
 }
 
-/** Gives a page to `look`; anything that it logs, fetches from elsewhere or runs fails the test, except the named refusals. */
+/** Gives a page to `look`; anything that it logs, fetches from elsewhere or runs fails the test, but for the refusals named. */
 async function visit(browser, url, { refused = [], ...options }, look) {
   const { context, events } = await watched(browser, url, { ...options, baseURL: url });
   const page = await context.newPage();

@@ -1,4 +1,4 @@
-// People use the page to check, look through the archive, find clusters and give a token.
+// What people do with the page: check, look through the archive, find clusters, give a token.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -35,7 +35,7 @@ test('a pasted text is checked, and the threshold says what is shown', async () 
     assert.deepEqual(heads, ['Document', ...Object.values(measures), 'Longest passage']);
     for (const [measure, label] of Object.entries(measures)) {
       await page.selectOption('#measure', { label });
-      // The list begins at the threshold of the check, sorted by the measure.
+      // It begins at the threshold of the check, sorted by the measure.
       assert.equal(await page.inputValue('input[type=range]'), '0.05');
       const best = matches.toSorted((a, b) => b[measure] - a[measure]);
       assert.deepEqual(

@@ -17,7 +17,7 @@ async function show(page, ids) {
   await page.waitForSelector('.compare[data-drawn]');
 }
 
-/** The drawn text of each passage in a pane, without signs and page numbers. */
+/** What is drawn of each passage in a pane, as text without signs and page numbers. */
 function drawn(page, side) {
   return page.evaluate((side) => {
     const texts = {};
@@ -30,7 +30,7 @@ function drawn(page, side) {
   }, side);
 }
 
-/** The visible part of each passage: a text that several cover belongs to the longest. */
+/** What of each passage is to be seen: where several cover a text, the longest has it. */
 function painted(bytes, ranges) {
   const owners = new Array(bytes.length).fill(-1);
   const length = (at) => ranges[at][1] - ranges[at][0];

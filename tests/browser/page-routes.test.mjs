@@ -11,7 +11,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const { visit } = harness();
 const refused = [404];
 
-/** The violations that axe-core reports, in short. */
+/** What axe-core has to say, in short. */
 async function violations(page) {
   // As an expression of the debugger, to which the policy of the page does not apply.
   await page.evaluate(axe);
@@ -19,7 +19,7 @@ async function violations(page) {
   return found.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(' ')).slice(0, 3)}`);
 }
 
-/** Checks the laws of every route, in the browser. */
+/** What holds of every route, as the browser sees it. */
 async function assertRenders(page, { width, colorScheme }) {
   const seen = await page.evaluate(() => {
     const all = (selector) => [...document.querySelectorAll(selector)];

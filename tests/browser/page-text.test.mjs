@@ -44,7 +44,7 @@ test('byte offsets become offsets into the string', async () => {
   texts.forEach((text, at) => {
     const bytes = Buffer.from(text);
     found[at].forEach((offset, byte) => {
-      // The text before an offset within a character ends before the character; behind the end it is the whole text.
+      // What is before an offset within a character, or behind the end, is what is before the character, or all.
       const before = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, byte), { stream: true });
       assert.equal(text.slice(0, offset), before, `${text} at byte ${byte}`);
     });

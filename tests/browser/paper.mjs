@@ -1,4 +1,4 @@
-// The printed pages.
+// What is printed.
 
 /** The number of pages of a PDF file that Chromium wrote. */
 export function pages(pdf) {

@@ -71,7 +71,7 @@ function check(input, name) {
   execFileSync(process.env.MINWISE, ['index', 'create', archive, '--quiet']);
   execFileSync(process.env.MINWISE, ['index', 'add', archive, input, '--quiet']);
   const words = ['check', input, '--index', archive, '--report', page, '--quiet'];
-  // The exit code states that duplicates were found.
+  // What is found is told by the exit code.
   assert.equal(spawnSync(process.env.MINWISE, words).status, 1);
   return pathToFileURL(page).href;
 }
@@ -111,7 +111,7 @@ async function open(address, { width, colorScheme }, look) {
   await context.close();
 }
 
-/** Checks the laws of every page, in the browser. */
+/** What holds of every page, as the browser sees it. */
 async function assertRenders(page, { width, colorScheme }, pairs) {
   const seen = await page.evaluate(() => {
     const all = (selector) => [...document.querySelectorAll(selector)];

@@ -159,7 +159,7 @@ fn compare(minwise: &Path, sketch: &str, documents: u64) -> Result<f64> {
     let mut planted = BTreeSet::new();
     let mut lines = String::new();
     for document in 0..documents {
-        // The last documents repeat the first ones, except their last word.
+        // The last documents repeat the first, but for their last word.
         let from = documents - PLANTED;
         let original = if document >= from { document - from } else { document };
         let mut words: Vec<String> = (0..WORDS).map(|at| format!("w{original}x{at}")).collect();

@@ -12,16 +12,16 @@ use crate::run::{cargo, command, output, python_venv, python_venv_in, root, targ
 
 /// Runs of each measurement; the median is reported.
 const RUNS: usize = 5;
-/// The greatest best time, as a multiple of the best time of the other binary.
+/// What the best time may be, as a multiple of the best time of the binary it is compared with.
 const MOST_SLOWER: f64 = 1.05;
-/// The number of runs of each of two binaries: two runs of one binary differ by more than the limit.
+/// Runs of each of two binaries: two runs differ by more than what is compared.
 const COMPARED_RUNS: usize = 15;
 /// Runs with an audit, and as many without.
 const AUDITED_RUNS: usize = 7;
 /// Documents that the engines are compared on.
 const COMPARED: usize = 20_000;
 
-/// The cost of every sketch per shingle and per comparison, and the speed of every kernel, as Markdown tables.
+/// What every sketch costs by shingle and by comparison, and what every kernel does, as Markdown tables.
 pub fn sketches() -> Result<()> {
     cargo(&["bench", "--quiet", "--package", "minwise", "--bench", "sketches"])
 }
@@ -199,8 +199,8 @@ fn tiny(documents: u64) -> Result<PathBuf> {
     Ok(corpus)
 }
 
-/// The cost and the result of the default audit. Fails if it takes more than a twentieth of the run
-/// and more than 0.2 s. Half of the third corpus is one family, so that sketches rule out few pairs; documents of the fourth are short.
+/// What the audit that every run has unless told otherwise costs, and what it measures; fails if it takes more than a twentieth of the run
+/// and more than 0.2 s. Half of the third corpus is one family, so that sketches tell little apart; documents of the fourth are short.
 pub fn audit(data: &str) -> Result<()> {
     let minwise = build()?;
     let family = work().join("family.jsonl");

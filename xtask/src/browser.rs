@@ -19,7 +19,7 @@ const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 #[derive(Default)]
 pub struct BrowserTests(OnceCell<Result<BrowserTools, String>>);
 
-/// The programs and packages that the tests need.
+/// What the tests need.
 struct BrowserTools {
     node: PathBuf,
     browser: PathBuf,
@@ -214,7 +214,7 @@ impl Drop for RunningServer {
     }
 }
 
-/// The files of tests, in order. Versions of `node --test` treat a folder differently, so files are named.
+/// The files of tests, in order. What a folder means to `node --test` differs between its versions.
 fn tests(folder: &Path) -> Result<Vec<String>> {
     let mut files = vec![];
     for entry in fs_err::read_dir(folder)? {

@@ -1,7 +1,7 @@
 //! The build of the README's first command in a fresh clone: CPU seconds, wall-clock seconds, and the seconds in which one
 //! thread was all that ran.
 //!
-//! The compiler is watched in `/proc`, ten times per second. A thread counts as running if it is on a core or waits for one,
+//! The compiler is watched in `/proc`, ten times a second. A thread counts as running if it is on a core or waits for one,
 //! so other work on the machine makes the build longer but does not change which of its threads run; times are CPU times
 //! for the same reason. `cargo build --timings` is not used: it sees that the last unit runs alone, not on how many cores.
 
@@ -25,7 +25,7 @@ const LISTED: usize = 12;
 /// Clock ticks per second in `/proc`; the same on every Linux.
 const TICKS: f64 = 100.0;
 
-/// The CPU seconds of one unit, which is a crate or a build script.
+/// What one unit (a crate, or a build script) took, in CPU seconds.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 struct BuildUnit {
     cpu: f64,
@@ -61,7 +61,7 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// The CPU seconds of each unit, and the CPU seconds and seconds of the whole build.
+/// What each unit took, the CPU seconds of the whole build, and its seconds.
 fn measure(folder: &Path) -> Result<(BTreeMap<String, BuildUnit>, f64, f64)> {
     let (begin, before) = (Instant::now(), children_seconds()?);
     let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
@@ -112,7 +112,7 @@ struct Process {
     seconds: f64,
 }
 
-/// The descendants of Cargo. Processes that end meanwhile are left out.
+/// The descendants of Cargo. Those that end while they are looked at are left out.
 fn processes(cargo: u32) -> Result<Vec<Process>> {
     let mut parents = BTreeMap::new();
     for entry in fs_err::read_dir("/proc")? {
@@ -147,7 +147,7 @@ fn process_folder(id: u32) -> PathBuf {
     Path::new("/proc").join(id.to_string())
 }
 
-/// The data of a process or a thread in `/proc/…/stat`.
+/// What `/proc/…/stat` has of a process or a thread.
 struct Stat {
     state: char,
     parent: u32,

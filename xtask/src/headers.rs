@@ -33,7 +33,7 @@ pub fn check() -> Result<()> {
     Ok(())
 }
 
-/// The Rust files in a folder, except those in `target`.
+/// The Rust files in a folder, but for what is built.
 fn find(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs_err::read_dir(folder)? {
         let path = entry?.path();

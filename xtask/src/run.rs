@@ -34,7 +34,7 @@ pub fn command(program: &Path, args: &[&str]) -> Result<()> {
     check(Command::new(program).current_dir(root()).args(args))
 }
 
-/// The output of a program.
+/// What a program prints.
 pub fn output(program: &Path, args: &[&str]) -> Result<String> {
     let shown = format!("{} {}", program.display(), args.join(" "));
     let output = Command::new(program)

@@ -41,7 +41,7 @@ const PAIRS: u64 = 10;
 /// The share of a stage's work from which on a file counts even if it hands nothing on.
 const MUCH: f64 = 0.05;
 
-/// The work of a file for one record in one stage.
+/// What a file does for one record in one stage.
 #[derive(Debug, Default, PartialEq)]
 struct FileVisit {
     /// Instructions per record, in the file and in what it calls.
@@ -168,7 +168,7 @@ fn is_of(function: &str, root: &str) -> bool {
     function.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with("::{"))
 }
 
-/// The cost of a record in each file of each stage.
+/// What a record costs in each file of each stage.
 fn stages(few: &str, many: &str) -> Stages {
     let (few, many) = (Profile::parse(few), Profile::parse(many));
     let mut stages = Stages::new();

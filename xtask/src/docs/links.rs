@@ -12,7 +12,7 @@ pub struct MarkdownLink {
     pub target: String,
 }
 
-/// The links of a page, except those in code.
+/// The links of a page, but for those in code.
 pub fn of(page: &str) -> Vec<MarkdownLink> {
     let mut links = vec![];
     let mut is_code = false;

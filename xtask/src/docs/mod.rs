@@ -41,7 +41,7 @@ pub fn write() -> Result<()> {
     for (name, content) in written_texts()? {
         fs_err::write(root().join(name), content)?;
     }
-    // A test of the server checks that the description of the API is current.
+    // That it is current is a test of the server.
     let openapi = ["test", "--package", "minwise-server", "--test", "server", "openapi"];
     cargo_with(&openapi, &[("MINWISE_WRITE_OPENAPI", "1")])?;
     check_pages()
@@ -173,20 +173,4 @@ fn files_below(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>> {
 
 fn relative(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_errata_of_rustdoc_are_current() {
-        let committed = fs_err::read_to_string(root().join(ERRATA_OF_RUSTDOC)).unwrap();
-        assert!(committed == errata_of_rustdoc().unwrap(), "`cargo x docs` is needed");
-    }
-
-    #[test]
-    fn every_reference_of_the_repository_leads_somewhere() {
-        assert_eq!(reference_problems(&[]).unwrap(), Vec::<String>::new());
-    }
 }

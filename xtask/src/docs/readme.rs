@@ -1,4 +1,4 @@
-//! The parts and the greatest length of the README: newcomers read it first, and most of them read nothing else.
+//! What the README must have, and how long it may be: newcomers read it first, and most of them read nothing else.
 
 /// The most lines of the README.
 const MOST_LINES: usize = 150;

@@ -145,7 +145,7 @@ const INDEX: &[&str] = &[
     "error",
     "progress",
     "fault",
-    // The data on disk, and the form of each row.
+    // What lies on disk, and the form of each row.
     "settings",
     "folder",
     "store",
@@ -232,6 +232,6 @@ const PYTHON: &[&str] = &[
     "index",
     "datasketch",
     "spark",
-    // The module that Python imports.
+    // What Python sees of them.
     "_minwise",
 ];

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::rules;
 use super::source::Tree;
 
-/// The problems of a crate of these files, whose root declares the rooms `a`, `b` and `c` unless it is among them.
+/// What is wrong with a crate of these files, whose root declares the rooms `a`, `b` and `c` unless it is among them.
 fn wrong_with(files: &[(&str, &str)]) -> Vec<String> {
     rules::check(&tree(files), Some(&["a", "b", "c"]))
 }
@@ -29,7 +29,7 @@ fn reached(tree: &Tree, from: &str, path: &str) -> Vec<String> {
     tree.resolve(from, &segments).into_iter().filter(|&to| to != from).map(path_of).collect()
 }
 
-/// The check before it parsed the code: the names behind `crate::`, line by line.
+/// What the check was before it parsed: the names behind `crate::`, line by line.
 fn names_by_text(source: &str) -> Vec<String> {
     source
         .lines()

@@ -12,9 +12,9 @@ use anyhow::{Result, bail};
 
 use crate::run::{is_root, package_name, packages, root};
 
-/// The beginning of the reason of a test that takes too long for every run.
+/// What a reason begins with if a test takes too long for every run.
 const LONG: &str = "long: ";
-/// The beginning of the reason of a test that only a person runs, to write something.
+/// What a reason begins with if only a person runs the test, to write something.
 const BY_HAND: &str = "by hand: ";
 
 /// Something that a test needs and that not every machine has.
@@ -103,7 +103,7 @@ impl Choice {
         self.left_out_of(words).count() as u64
     }
 
-    /// The lines about skipped tests, one per reason.
+    /// What to say of the tests that are skipped, a line per reason.
     pub fn notes(&self, words: &[&str]) -> Vec<String> {
         let mut reasons: Vec<(&str, Vec<&str>)> = vec![];
         for (test, reason) in self.left_out_of(words) {
@@ -119,7 +119,7 @@ impl Choice {
         reasons.into_iter().map(note).collect()
     }
 
-    /// Arguments of the runner, so that it runs the ignored tests too, except those that are left out.
+    /// Arguments of the runner, so that it runs the ignored tests too, but for those that are left out.
     pub fn arguments(&self, has_nextest: bool) -> Vec<String> {
         let left_out = self.left_out.iter().map(|(test, _)| test);
         if has_nextest {

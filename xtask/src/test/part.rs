@@ -8,7 +8,7 @@ use anyhow::Result;
 pub struct Part<'a> {
     /// The name, in the plan, the heading and the table.
     name: &'static str,
-    /// The task of the part, in one line of the plan.
+    /// What the part does, in one line of the plan.
     does: String,
     run: Box<dyn FnOnce() -> Result<PartOutcome> + 'a>,
 }
@@ -43,7 +43,7 @@ pub enum PartOutcome {
     Skipped(String),
 }
 
-/// The report of a runner of tests.
+/// What a runner of tests reported.
 #[derive(Debug, Default, PartialEq)]
 pub struct RunnerReport {
     pub counts: TestCounts,

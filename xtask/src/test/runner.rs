@@ -13,7 +13,7 @@ use crate::run::shown;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TestRunner {
     Nextest,
-    /// The tests of `cargo test`, including doc tests.
+    /// What `cargo test` runs, doc tests included.
     Libtest,
     /// `node --test` with `--test-reporter=spec`.
     Node,
@@ -122,7 +122,7 @@ fn nextest(lines: &[String]) -> (TestCounts, Vec<String>) {
     };
     let mut counts = TestCounts::default();
     let summary = lines[at].split_once(" run: ").map_or("", |(_, counts)| counts);
-    // Text in parentheses explains the number before it, and may have commas.
+    // What is in parentheses says more of the number before it, with commas of its own.
     let summary: String =
         summary.split('(').map(|piece| piece.split_once(')').map_or(piece, |(_, after)| after)).collect();
     for (number, what) in summary.split(',').filter_map(counted) {

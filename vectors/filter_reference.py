@@ -190,7 +190,7 @@ def filter_file():
         values = [at_most(x, 100, t), at_most(x - 1, 100, t), at_least(x + 1, 100, t), at_least(x, 100, t)]
         texts = [printed(*pair) for pair in zip([below_or_at, below, above, at_or_above], values)]
         names = ["at_most", "below", "above", "at_least"]
-        origin = "digest 06 §4.1 (E-47)"
+        origin = "docs/sources/filter.md#thresholds (E-47)"
         entries.append(dict(origin=origin, threshold=0.8, look=100, matches=x, **dict(zip(names, texts))))
     checks = [
         ("0.8", 100, "at_most", 61, "9.683793e-06"), ("0.8", 100, "at_most", 62, "2.497e-05"),
@@ -201,7 +201,7 @@ def filter_file():
     ]  # fmt: skip
     for threshold, k, name, m, text in checks:
         text = printed(text, globals()[name](m, k, Fraction(threshold)))
-        row = dict(origin="digest 06 §4.1", threshold=float(threshold), look=k, matches=m)
+        row = dict(origin="docs/sources/filter.md#thresholds", threshold=float(threshold), look=k, matches=m)
         entries.append(row | {name: text})
     yield "tail", entries
 
@@ -211,20 +211,20 @@ def filter_file():
         for error, pair in of_errors:
             found = [side(int(k), Fraction(threshold), Fraction(error)) for side in (lower, upper)]
             assert found == [None if text == "-" else int(text) for text in pair], (threshold, k, found)
-            row = dict(origin="digest 06 §4.1 (E-48, E-58)", threshold=float(threshold), look=int(k))
+            row = dict(origin="docs/sources/filter.md#thresholds (E-48, E-58)", threshold=float(threshold), look=int(k))
             entries.append(some(**row, error=float(error), lower=found[0], upper=found[1]))
     bonferroni = {100: (58, 97), 200: (130, 185), 300: (204, 271), 500: (355, 441), 900: (660, 775)}
     for k, pair in bonferroni.items():
         error = Fraction("1e-5") / 9
         assert (lower(k, t, error), upper(k, t, error)) == pair
-        row = dict(origin="digest 06 §4.3, a ninth of 1e-5", threshold=0.8, look=k, error=1e-5 / 9)
+        row = dict(origin="docs/sources/filter.md#several-looks, a ninth of 1e-5", threshold=0.8, look=k, error=1e-5 / 9)
         entries.append(row | dict(lower=pair[0], upper=pair[1]))
     yield "threshold", entries
 
     entries = []
     for error, looks, rejected, accepted in SPENT:
         found = run(lambda x, k: 0.8, 1000, thresholds(looks, t, Fraction(error)))
-        row = dict(origin="digest 06 §4.3 (E-51)", threshold=0.8, registers=1000, error=float(error))
+        row = dict(origin="docs/sources/filter.md#several-looks (E-51)", threshold=0.8, registers=1000, error=float(error))
         texts = dict(rejected=printed(rejected, found[0]), accepted=printed(accepted, found[1]))
         entries.append(row | dict(looks=list(looks)) | texts)
     yield "spent", entries
@@ -236,7 +236,7 @@ def filter_file():
     ]:  # fmt: skip
         most = [max(run(lambda x, k: 0.8, 1000, thresholds(looks, t, Fraction(e)))[:2]) for e in (error, above)]
         assert most[0] <= float(total) < most[1]
-        row = dict(origin="digest 06 §4.3", threshold=0.8, registers=1000, looks=list(looks))
+        row = dict(origin="docs/sources/filter.md#several-looks", threshold=0.8, registers=1000, looks=list(looks))
         entries.append(row | dict(total=float(total), error=float(error), too_large=float(above)))
     yield "budget", entries
 
@@ -252,7 +252,7 @@ def filter_file():
     of_tenths = thresholds(TENTHS, t, Fraction("1e-5"))
     yield "comparisons", [
         dict(
-            origin="digest 06 §4.4",
+            origin="docs/sources/filter.md#expected-work",
             threshold=0.8,
             registers=1000,
             error=1e-5,
@@ -264,7 +264,7 @@ def filter_file():
     ]
     yield "even_spread", [
         dict(
-            origin="digest 06 §4.4",
+            origin="docs/sources/filter.md#expected-work",
             threshold=float(threshold),
             registers=1000,
             error=1e-5,
@@ -286,7 +286,7 @@ def filter_file():
         assert pair == (int(low), int(high))
         rejection = printed(rate_low, Fraction(pair[0] + 1, int(k) + 1))
         acceptance = printed(rate_high, Fraction(int(k) - pair[1] + 1, int(k) + 1))
-        row = dict(origin="digest 07, [003]", threshold=float(threshold), look=int(k), error=1e-5)
+        row = dict(origin="docs/sources/experiments.md#filter", threshold=float(threshold), look=int(k), error=1e-5)
         entries.append(row | dict(lower=pair[0], upper=pair[1], rejection=rejection, acceptance=acceptance))
     yield "rate", entries
     yield "shuffle", [dict(origin=OURS, registers=k, order=shuffle(k)) for k in (1, 2, 16, 128)]

@@ -736,7 +736,7 @@ SHINGLED = [
     ("exactly five", "a b c d e"),
     ("nine characters", "123456789"),
     ("repeats", "to be or not to be or not to be"),
-    ("digest 01 §1.2", "abcdabd"),
+    ("docs/sources/shingles.md#k-shingles", "abcdabd"),
     ("case and punctuation", "Hello, ｗｏｒｌｄ! — hello (World)?"),
     ("white space is folded", " a  b\nc\td "),
     ("long tokens", "sixteen_bytes_ab seventeen_bytes_a " + "thirty_two_bytes" * 2 + " thirty_three_bytes_" + "ab" * 7),
@@ -788,7 +788,7 @@ MISMATCHES = [
     ("nfkc+casefold / words:5 / minhash:128 / seed:2", "seed"),
 ]
 
-DIGEST_POINTS = """
+SOURCE_POINTS = """
 20 5 0.549280 0.641514 0.508696 0.526363
 20 10 0.741134 0.641514 0.713229 0.733735
 20 50 0.941845 0.641514 0.934643 0.941483
@@ -800,8 +800,8 @@ DIGEST_POINTS = """
 60 20 0.814878 0.635208 0.799850 0.812824
 120 10 0.619558 0.633659 0.597089 0.613116
 """
-DIGEST_BANDINGS = [(20, 5), (20, 10), (25, 8), (50, 4), (100, 12), (20, 50)]
-DIGEST_CURVES = """
+SOURCE_BANDINGS = [(20, 5), (20, 10), (25, 8), (50, 4), (100, 12), (20, 50)]
+SOURCE_CURVES = """
 0.2 0.006381 0.000002 0.000064 0.076943 0.000000 0.000000
 0.3 0.047494 0.000118 0.001639 0.334122 0.000053 0.000000
 0.4 0.186050 0.002095 0.016256 0.726559 0.001676 0.000000
@@ -812,7 +812,7 @@ DIGEST_CURVES = """
 0.9 1.000000 0.999811 0.999999 1.000000 1.000000 0.098182
 0.95 1.000000 1.000000 1.000000 1.000000 1.000000 0.798372
 """
-DIGEST_DEVIATIONS = [(400, 0.5, "0.025000"), (200, 0.6, "0.034641"), (10, 0.6, "0.154919"), (1000, 0.8, "0.012649")]
+SOURCE_DEVIATIONS = [(400, 0.5, "0.025000"), (200, 0.6, "0.034641"), (10, 0.6, "0.154919"), (1000, 0.8, "0.012649")]
 
 # --- weights ---------------------------------------------------------------------------------------------------------
 
@@ -995,18 +995,18 @@ def published(printed, computed):
 def hash_file():
     yield "fmix32", [
         dict(origin=origin, input=f"{x:08x}", output=f"{fmix32(x):08x}")
-        for origin, values in [("digest 01 §3.3 (murmur3 of the empty key)", [0, 1, M32]), (OURS, [2, 0x9E3779B9])]
+        for origin, values in [("docs/sources/hashing.md#murmurhash3 (murmur3 of the empty key)", [0, 1, M32]), (OURS, [2, 0x9E3779B9])]
         for x in values
     ]
     yield "fmix64", [
         dict(origin=origin, input=f"{x:016x}", output=f"{fmix64(x):016x}")
-        for origin, values in [("digest 01 §3.5", [0, 1, 2, 123456789]), (OURS, [M64, GOLDEN])]
+        for origin, values in [("docs/sources/hashing.md#finalisers", [0, 1, 2, 123456789]), (OURS, [M64, GOLDEN])]
         for x in values
     ]
     first = {seed: list(islice(splitmix64(seed), 4)) for seed in [0, 1, 2, 42, M64]}
     yield "splitmix64", [
         dict(
-            origin="digest 01 §3.5 (first value); the others ours" if seed < 3 else OURS,
+            origin="docs/sources/hashing.md#finalisers (first value); the others ours" if seed < 3 else OURS,
             seed=str(seed),
             output=hex64(values),
         )
@@ -1196,8 +1196,8 @@ def spec_file():
 
 WEIGHED = [[1, 1, 2, 3], [1, 2, 4], [2, 3, 3, 5], [6, 1]]
 WEIGHTS = {
-    "digest 06": {1: 1.0, 2: 2.5, 3: 0.3},
-    "digest 06, other": {1: 1.5, 2: 2.0, 4: 0.4},
+    "example of docs/sources/weights.md": {1: 1.0, 2: 2.5, 3: 0.3},
+    "example of docs/sources/weights.md, other": {1: 1.5, 2: 2.0, 4: 0.4},
     "one": {7: 5.0},
     "powers of two": {x: 2.0 ** (x % 5 - 2) for x in range(20)},
     "unit": {x: 1.0 for x in islice(splitmix64(3), 40)},
@@ -1211,7 +1211,7 @@ def weighted_file():
     yield "ln", [dict(origin=OURS, x=f"{bits(x):016x}", ln=f"{bits(ln(x)):016x}") for x in numbers]
     yield "weights", [
         dict(
-            origin="digest 06 §1" if weighting == "tf-idf" else OURS,
+            origin="docs/sources/weights.md#tf-idf" if weighting == "tf-idf" else OURS,
             weighting=weighting,
             documents=[hex64(document) for document in WEIGHED],
             document=at,
@@ -1260,13 +1260,13 @@ def weighted_file():
 
 def tune_file():
     entries = []
-    for line in DIGEST_POINTS.split("\n")[1:-1]:
+    for line in SOURCE_POINTS.split("\n")[1:-1]:
         bands, rows, star, at_star, half, steepest = line.split()
         b, r = int(bands), int(rows)
         assert published(star, (1 / b) ** (1 / r)) and published(at_star, curve((1 / b) ** (1 / r), b, r))
         entries.append(
             dict(
-                origin="digest 02 §2.1",
+                origin="docs/sources/banding.md#threshold",
                 bands=b,
                 rows=r,
                 root_point=float(star),
@@ -1276,19 +1276,19 @@ def tune_file():
             )
         )
     yield "points", entries
-    table = [line.split() for line in DIGEST_CURVES.split("\n")[1:-1]]
+    table = [line.split() for line in SOURCE_CURVES.split("\n")[1:-1]]
     entries = [
         dict(
-            origin="digest 02 §2.1",
+            origin="docs/sources/banding.md#threshold",
             bands=bands,
             rows=rows,
             similarities=[float(row[0]) for row in table],
             probabilities=[published(row[column], curve(float(row[0]), bands, rows)) for row in table],
         )
-        for column, (bands, rows) in enumerate(DIGEST_BANDINGS, 1)
+        for column, (bands, rows) in enumerate(SOURCE_BANDINGS, 1)
     ]
     example = [published("0.604580", curve(0.94, 20, 50))]
-    entries.append(dict(origin="digest 02 §2.2 (E-41)", bands=20, rows=50, similarities=[0.94], probabilities=example))
+    entries.append(dict(origin="docs/sources/banding.md#worked-example (E-41)", bands=20, rows=50, similarities=[0.94], probabilities=example))
     for bands, rows in [(16, 6), (9, 13), (1, 1), (128, 1), (1, 128)]:
         at = [0.0, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0]
         found = [round(curve(s, bands, rows), 6) for s in at]
@@ -1312,8 +1312,8 @@ def tune_file():
         )
     yield "choice", entries
     yield "standard_deviation", [
-        dict(origin="digest 02 §1", registers=k, similarity=j, value=published(printed, math.sqrt(j * (1 - j) / k)))
-        for k, j, printed in DIGEST_DEVIATIONS
+        dict(origin="docs/sources/minhash.md#test-vectors", registers=k, similarity=j, value=published(printed, math.sqrt(j * (1 - j) / k)))
+        for k, j, printed in SOURCE_DEVIATIONS
     ]
 
 
@@ -1353,7 +1353,7 @@ HEADERS = {
     "six digits after the point. Numbers are hexadecimal, seeds decimal. A document is its shingles in order, with repeats.",
     "spec": "Text forms of specs with their fingerprints (hexadecimal), forms that are refused, and the field that a "
     "comparison of two specs names.",
-    "filter": "Tails, thresholds of looks, the error of all looks together, and expected comparisons (digest 06, 4). "
+    "filter": "Tails, thresholds of looks, the error of all looks together, and expected comparisons (docs/sources/filter.md). "
     "Printed numbers are text and right to half a unit of their last digit. A missing threshold does not exist.",
     "tune": "The S-curve, its points, and the bands and rows chosen for a recall at a threshold, with six digits after "
     "the point.",

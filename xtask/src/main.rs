@@ -19,6 +19,7 @@ mod run;
 mod sixteen;
 mod test;
 mod trace;
+mod words;
 
 use std::process::ExitCode;
 
@@ -38,7 +39,8 @@ cargo x test-api           the OpenAPI document and clients that are generated o
 cargo x test-python        the Python package only
 cargo x test-wheels        the wheels of the Python package, which `test --long` builds and tests as well
 cargo x test-spark         the Spark job only
-cargo x lint               formatting, clippy, documentation, features, headers, direction of the data flow, names of types, `docs --check`
+cargo x lint               formatting, clippy, documentation, features, headers, direction of the data flow, names of types, `docs --check`, words
+cargo x lint words         only the sentences, the messages of new commits, and all links and references
 cargo x docs [--check]     draw the pictures of docs/concepts, list all commands, describe the API and check what all pages point to
 cargo x pictures           take the pictures of README and guides anew, in Chromium
 cargo x dist               target/dist/minwise-VERSION-TARGET.tar.gz: a static binary, completions and manual pages; tried in an empty root
@@ -94,6 +96,7 @@ fn task(args: &[&str]) -> Result<bool> {
         ["test-wheels"] => Ok(test::of_wheels()),
         ["test-spark"] => Ok(test::of_spark()),
         ["lint"] => Ok(lint()),
+        ["lint", "words"] => Ok(part::run("cargo x lint words", lint_of_words(), &[])),
         _ => other_task(args).map(|()| true),
     }
 }
@@ -172,7 +175,16 @@ fn lint() -> bool {
         Part::task("names", "a public type shares its name with no other type", names::check),
         Part::task("docs/", "what is generated is current, and every link leads somewhere", docs::check),
     ];
-    part::run("cargo x lint", parts, &[])
+    part::run("cargo x lint", parts.into_iter().chain(lint_of_words()).collect(), &[])
+}
+
+/// The parts of the lint that read texts and nothing else.
+fn lint_of_words() -> Vec<Part<'static>> {
+    vec![
+        Part::task("words", "sentences keep the rules that a pattern can check", words::check),
+        Part::task("commits", "new commits have a short subject and a body", words::commits),
+        Part::task("references", "every link, work, place and erratum exists", docs::check_pages),
+    ]
 }
 
 fn vectors() -> Result<()> {

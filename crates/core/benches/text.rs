@@ -1,15 +1,16 @@
 //! From text to shingles: the stage that decides the speed of a whole run.
 //!
-//! - **Measured.** `normalise`: the default normal form alone, as word shingles ask for it. `shingle`: the same, then
-//!   tokens, their hashes and the rolled windows of five, which is all that happens to a document before
-//!   it is sketched. `chars`: the same for shingles of nine characters, which fold white space too.
+//! - **Measured.** `normalise`: the default normal form alone, as for word shingles. `shingle`: the normal
+//!   form, then tokens, their hashes and the rolled windows of five, which is all work on a document before
+//!   it is sketched. `chars`: the work of `shingle` for shingles of nine characters, which fold white space
+//!   too.
 //! - **Input.** 256 KiB of a made-up language for each script, as 64 documents of 4 KiB: words of one to ten letters
 //!   drawn by Zipf's law from 4000, a capital at the start of a clause, punctuation after every twelfth word.
 //!   The Chinese one has no spaces and a full-width comma or stop after every twelfth character; the mixed
 //!   one changes script from clause to clause. Bytes are those of the input in UTF-8.
-//! - **Not shown.** reading and decoding of files, texts that need the general way of normalisation often (decomposed
-//!   accents, Hangul letters, compatibility forms), and memory that is not in the cache. The words of real
-//!   texts are less evenly long, and fewer of the accented ones' letters carry an accent.
+//! - **Not shown.** reading and decoding of files, texts that often need the general algorithm of
+//!   normalisation (decomposed accents, Hangul letters, compatibility forms), and memory that is not in the
+//!   cache. The words of real texts have more different lengths, and fewer of their letters carry an accent.
 
 #![allow(missing_docs, reason = "criterion makes a public function without documentation")]
 
@@ -23,7 +24,7 @@ use minwise::text::{Normalization, NormalizedText, Normalizer};
 const DOCUMENTS: usize = 64;
 const DOCUMENT_BYTES: usize = 4096;
 
-/// A script: its letters, and what stands between words and at the end of clauses.
+/// A script: its letters, and its separators between words and at the end of clauses.
 struct Script {
     letters: Vec<char>,
     longest: u32,

@@ -2,11 +2,11 @@
 //!
 //! - **Measured.** `Dart`, `Icws`, `Cws` and `MinHash` with k = 128, each kernel that this machine has, in one run, so that they can be
 //!   compared as ratios. An element is a distinct shingle, so the time per element is that for all k registers together.
-//! - **Checked.** that all kernels' sketches are the same, and that `Dart` and `Icws` estimate the weighted Jaccard similarity of the
-//!   set and its half to four standard errors.
-//! - **Input.** random shingles with weights from 1 to 16, of which small ones are more frequent, as counts are; 20 000,
-//!   2000, 200 and 40 of them. Sixteen documents in turn, whose total weights are spread over an octave, since the
-//!   darts of one depend on that. `unit` has the same with equal weights.
+//! - **Checked.** The sketches of all kernels are equal, and `Dart` and `Icws` estimate the weighted Jaccard
+//!   similarity of the set and its half to four standard errors.
+//! - **Input.** random shingles with weights from 1 to 16, of which small ones are more frequent, as counts
+//!   are; 20 000, 2000, 200 and 40 of them. Sixteen documents in turn, whose total weights are spread over an
+//!   octave, because the number of darts depends on them. `unit` has equal weights.
 //! - **Not shown.** making shingles and counting them; documents of which one shingle has nearly all weight.
 
 #![allow(missing_docs, reason = "criterion makes a public function without documentation")]
@@ -99,7 +99,7 @@ fn weighted(criterion: &mut Criterion) {
             }
         }
         if len > 2000 {
-            // A sketch of so many takes `Cws` a second.
+            // With this many shingles, a sketch by `Cws` takes a second.
             continue;
         }
         let cws = Cws::new(REGISTERS, 1).expect("a number of registers in range");

@@ -1,19 +1,21 @@
 //! Days and dates: the Gregorian calendar, extended to all years.
 //!
-//! - **Idea.** A year that begins in March ends with the day that only leap years have, so a day of such a year has one place in it.
-//!   From March on, the months have 31, 30, 31, 30, 31 days and so on: (153·m + 2)/5 days lie before the m-th of
-//!   them. The calendar repeats after 400 years, which have 146,097 days.
+//! - **Idea.** A year that begins in March ends with the day that only leap years have, so every other day
+//!   has the same place in all years. From March on, the months have 31, 30, 31, 30, 31 days and so on:
+//!   (153·m + 2)/5 days lie before the m-th of them. The calendar repeats after 400 years, which have 146,097
+//!   days.
 //! - **Symbols.** Day 0 is 1970-01-01; days before it are negative. The year 0 is the one before the year 1.
 //! - **Vectors.** known dates and a walk from day to day, in the tests.
 //!
-//! All dates of the project are converted here: those that [`keep`](crate::keep) compares, and those that are shown to people.
+//! All dates of the project are converted here: those that [`keep`](crate::keep) compares, and those that
+//! people see.
 
-/// Seconds of a day.
+/// The number of seconds of a day.
 pub const DAY_SECONDS: u64 = 86_400;
 
-/// Days of 400 years.
+/// The number of days of 400 years.
 const ERA_DAYS: i64 = 146_097;
-/// Days from 0000-03-01 to 1970-01-01.
+/// The number of days from 0000-03-01 to 1970-01-01.
 const EPOCH: i64 = 719_468;
 
 /// A date of the calendar.
@@ -25,7 +27,7 @@ pub struct Date {
 }
 
 impl Date {
-    /// The date of this year, month and day; `None` if the month has no such day, or there is no such month.
+    /// The date of this year, month and day; `None` if there is no such month, or the month has no such day.
     #[must_use]
     pub fn new(year: i32, month: u8, day: u8) -> Option<Self> {
         let year = i64::from(year);
@@ -33,13 +35,13 @@ impl Date {
         is_there.then_some(Self { year, month, day })
     }
 
-    /// The date that is so many days after 1970-01-01, or before it.
+    /// The date `days` days after 1970-01-01, or before it if the number is negative.
     #[must_use]
     pub fn from_days(days: i64) -> Self {
-        // Divided before it is added to, so that no number of days is too large.
+        // The division comes before the addition, so that no number of days overflows.
         let since_march = days.rem_euclid(ERA_DAYS) + EPOCH;
         let (era, day_of_era) = (days.div_euclid(ERA_DAYS) + since_march / ERA_DAYS, since_march % ERA_DAYS);
-        // Each subtraction takes out the leap days before this one, so that years of 365 days remain.
+        // Each subtraction removes the leap days before this one, so that years of 365 days remain.
         let leap_days = day_of_era / 1460 - day_of_era / 36_524 + day_of_era / (ERA_DAYS - 1);
         let year_of_era = (day_of_era - leap_days) / 365;
         let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
@@ -50,7 +52,7 @@ impl Date {
         Self { year, month: month as u8, day: day as u8 }
     }
 
-    /// Days since 1970-01-01; negative before.
+    /// The number of days since 1970-01-01; negative before.
     #[must_use]
     pub fn days(self) -> i64 {
         let year = self.year - i64::from(self.month <= 2);
@@ -58,8 +60,8 @@ impl Date {
         let month = (i64::from(self.month) + 9) % 12;
         let day_of_year = (153 * month + 2) / 5 + i64::from(self.day) - 1;
         let day_of_era = 365 * year_of_era + year_of_era / 4 - year_of_era / 100 + day_of_year;
-        // The last days that there are numbers for lie in an era that begins behind them all, by which the product overflows;
-        // the sum does not.
+        // For the last days that have a number, the product overflows, because their era begins behind all of
+        // them; the sum does not.
         era.wrapping_mul(ERA_DAYS).wrapping_add(day_of_era - EPOCH)
     }
 
@@ -75,7 +77,7 @@ impl Date {
         self.month
     }
 
-    /// The day of the month, from 1 on.
+    /// The day of the month, from 1.
     #[must_use]
     pub fn day(self) -> u8 {
         self.day
@@ -186,7 +188,7 @@ mod tests {
             prop_assert_eq!(Date::from_days(days).days(), days);
         }
 
-        /// Two billion years to both sides.
+        /// Years up to two billion on both sides of 0.
         #[test]
         fn a_date_is_its_year_month_and_day(days in -700_000_000_000i64..700_000_000_000) {
             let date = Date::from_days(days);

@@ -1,14 +1,14 @@
-//! Errors of this crate: in settings, in stored bytes, and in documents that an index is given.
+//! Errors of this crate: in settings, in stored bytes, and in documents for an index.
 //!
-//! Core functions validate in their constructors and never fail afterwards, so most errors here are about a value
-//! that a person wrote. [`Error::hint`] says what to try instead.
+//! Constructors validate, and other functions of this crate mostly cannot fail, so most errors are about a
+//! value that a person wrote. [`Error::hint`] suggests another value.
 
 use std::fmt;
 
 use crate::figure::share_of_percent;
 use crate::sentence::Sentence;
 
-/// A setting that cannot be used, or two that do not fit together.
+/// The error type of this crate: an invalid setting, invalid bytes, or an invalid document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Error {
     kind: ErrorKind,
@@ -58,7 +58,7 @@ pub enum ErrorKind {
         /// The number of registers that reaches the recall, if any number does.
         needed: Option<usize>,
     },
-    /// Two specifications differ, so what was made with them cannot be compared.
+    /// Two specifications differ, so their sketches cannot be compared.
     SpecMismatch {
         /// The first field that differs.
         field: &'static str,
@@ -99,7 +99,7 @@ pub enum ErrorKind {
     ShortDocument {
         /// The place of the document among those that were given, counted from 0. `None` if one document was given.
         position: Option<usize>,
-        /// Units that the document has.
+        /// The number of units of the document.
         units: usize,
     },
 }
@@ -111,7 +111,7 @@ impl Error {
         &self.kind
     }
 
-    /// A stable name of what went wrong, for programs and logs.
+    /// A stable name of the error, for programs and logs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         self.kind.code()
@@ -125,7 +125,7 @@ impl Error {
                 Sentence::new().setting_to("registers", needed.to_string()).text(" would be enough")
             }),
             ErrorKind::Unreachable { best, needed, .. } => {
-                // Rounded down: what is proposed must be within reach.
+                // The value is rounded down, because the suggested setting must be possible.
                 let best = ((best * 1000.0).floor() / 1000.0).to_string();
                 Some(match needed {
                     Some(needed) => Sentence::new()
@@ -146,7 +146,7 @@ impl Error {
         }
     }
 
-    /// Something that was typed and cannot be read: what it was to be, and what would have done.
+    /// An error for a text that cannot be parsed: the type, the given text and the accepted form.
     #[must_use]
     pub fn parse(what: &'static str, given: &str, expected: impl Into<String>) -> Self {
         ErrorKind::Parse { what, given: given.to_owned(), expected: expected.into() }.into()
@@ -161,7 +161,7 @@ impl Error {
     }
 }
 
-/// A hint for somebody who gave a percentage where a share is expected.
+/// A hint for a percentage where a share is expected.
 fn share_for_percent(setting: &str, given: &str) -> Option<Sentence> {
     let setting = ["threshold", "recall"].into_iter().find(|name| setting.ends_with(name))?;
     let share = share_of_percent(given).filter(|share| (0.1..=1.0).contains(share))?;
@@ -208,7 +208,7 @@ impl fmt::Display for Error {
                 *bands as u128 * *rows as u128
             ),
             ErrorKind::Unreachable { threshold, recall, best, registers, .. } => {
-                // As many decimals as show that the best is less than what was asked for.
+                // The best recall is printed with enough decimals to show that it is below the wanted one.
                 let reaches = |decimals: usize| {
                     format!("{best:.decimals$}").parse().is_ok_and(|best: f64| best >= *recall)
                 };

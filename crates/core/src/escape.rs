@@ -1,7 +1,8 @@
-//! Making text safe to show.
+//! Escapes text, so that it is safe to show.
 //!
-//! Ids and file names come from data. Printed as they are, they can move the cursor, clear the screen, turn
-//! the reading direction round or break a line of a TSV file; in a page they can be markup. Escaped, they can only be read.
+//! Ids and file names come from data. Printed unescaped, they can move the cursor, clear the screen, reverse
+//! the reading direction or break a line of a TSV file; in a page they can be markup. Escaped, they are only
+//! text.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -34,11 +35,12 @@ pub fn escape_control(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// A field of a TSV file: escaped as by [`escape_control`], and no formula for a spreadsheet.
+/// A field of a TSV file: escaped as by [`escape_control`], and never a spreadsheet formula.
 ///
-/// Spreadsheets take a cell that begins with `=`, `@`, `+` or `-` for a formula, and a formula can run commands. The first
-/// character of such a field becomes an escape like any other. After `+` and `-`, only fields that call or link to something
-/// are formulas, so that ids such as `-17` and `-:3` stay as they are. A quotation mark in front is escaped likewise.
+/// Spreadsheets take a cell that begins with `=`, `@`, `+` or `-` for a formula, and a formula can run
+/// commands. The first character of such a field becomes an escape. After `+` and `-`, only fields with a
+/// call or a link are formulas, so that ids such as `-17` and `-:3` stay unchanged. A leading quotation mark
+/// is escaped too.
 ///
 /// ```
 /// assert_eq!(minwise::escape_field("=1+1"), "\\u{3d}1+1");
@@ -48,7 +50,7 @@ pub fn escape_control(text: &str) -> Cow<'_, str> {
 /// ```
 pub fn escape_field(text: &str) -> Cow<'_, str> {
     let is_formula = match text.as_bytes() {
-        // Readers that know quotes take them away, and what follows may be a formula, or the rest of the file.
+        // Programs that know quotes remove them, and the rest may be a formula, or swallow the file.
         [b'=' | b'@' | b'"', ..] => true,
         [b'+' | b'-', rest @ ..] => rest.iter().any(|byte| b"(|!=".contains(byte)),
         _ => false,
@@ -67,9 +69,10 @@ pub fn escape_field(text: &str) -> Cow<'_, str> {
     Cow::Owned(field)
 }
 
-/// Replaces every control character by a visible escape and leaves the rest, backslashes too.
+/// Replaces every control character by a visible escape and leaves the rest, including backslashes.
 ///
-/// For words that are ours and may hold what was escaped already; what they quote cannot be read back for certain.
+/// This form is for messages of ours, whose parts may be escaped already. It cannot be read back with
+/// certainty.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unsafe_to_show) {
         return Cow::Borrowed(text);
@@ -85,22 +88,23 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The same for several lines, whose line ends stay.
+/// Escapes several lines as [`visible`] does, and keeps their line ends.
 pub fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
 }
 
-/// Characters of a line of a message that are shown.
+/// The most characters of a line of a message.
 const LINE: usize = 2000;
 
-/// A line of a message without its middle, if it is longer than 2,000 characters: an id may have millions.
+/// A line of a message without its middle if it is longer than 2,000 characters, because an id may have
+/// millions.
 ///
 /// ```
 /// let line = minwise::shortened(&"x".repeat(30_000_000)).into_owned();
 /// assert!(line.len() < 2_100 && line.contains("[29,998,000 characters left out]"));
 /// ```
 pub fn shortened(line: &str) -> Cow<'_, str> {
-    // A string has no more characters than bytes.
+    // A string has at most as many characters as bytes.
     if line.len() <= LINE {
         return Cow::Borrowed(line);
     }
@@ -114,7 +118,7 @@ pub fn shortened(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}… [{left_out} characters left out] …{}", &line[..head], &line[tail..]))
 }
 
-/// The same for a JSON text, in JSON's own way: it stays the same JSON.
+/// Escapes a JSON text as [`visible`] does, in the form of JSON, so that its value stays the same.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
     if !json.contains(is_unsafe_to_show) {
         return Cow::Borrowed(json);
@@ -122,7 +126,7 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
     let mut shown = String::with_capacity(json.len() + 16);
     for character in json.chars() {
         if is_unsafe_to_show(character) {
-            // All of these lie in the first plane, so four digits are enough.
+            // All of these characters lie in the first plane, so four digits are enough.
             let _ = write!(shown, "\\u{:04x}", u32::from(character));
         } else {
             shown.push(character);
@@ -135,15 +139,16 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Quotes {
-    /// None: for text between tags, and nowhere else.
+    /// No quotation marks: for text between tags, and nowhere else.
     None,
-    /// `"`: for text between tags and attributes in double quotation marks.
+    /// `"`: for text between tags, and for attributes in double quotation marks.
     Double,
-    /// `"` and `'`: for text between tags and all attributes in quotation marks.
+    /// `"` and `'`: for text between tags, and for all attributes in quotation marks.
     All,
 }
 
-/// Replaces the characters that HTML or XML would take for markup. Control characters stay: a page may have some of them.
+/// Replaces the characters that HTML or XML would take for markup. Control characters stay, because a page
+/// may have some of them.
 pub fn escape_html(text: &str, quotes: Quotes) -> String {
     let mut escaped = String::with_capacity(text.len() + text.len() / 8);
     for character in text.chars() {
@@ -174,7 +179,7 @@ fn is_invisible(character: char) -> bool {
     )
 }
 
-/// Control characters, and those that end a line or turn the reading direction round.
+/// Whether a character is a control character, ends a line or reverses the reading direction.
 fn is_unsafe_to_show(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -179,9 +179,9 @@ pub fn read_share(text: &str) -> Option<f64> {
     }
 }
 
-/// The share that a number stands for which was typed in percent.
+/// The share that a number of percent stands for.
 pub(crate) fn share_of_percent(percent: &str) -> Option<f64> {
-    // Dividing by 100 would make 0.9990000000000001 of 99.9.
+    // Dividing by 100 would turn 99.9 into 0.9990000000000001.
     format!("{percent}e-2").parse().ok()
 }
 

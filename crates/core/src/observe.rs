@@ -1,7 +1,7 @@
 //! Progress, warnings and cancellation of long operations.
 //!
-//! One trait serves reading a corpus, a run of the engine and work on an archive, so that a program which draws a
-//! progress bar, or stops on Ctrl-C, implements it once.
+//! One trait serves reading a corpus, a run of the engine and work on an archive, so that a program with a
+//! progress bar, or with cancellation by Ctrl-C, implements it once.
 
 use std::fmt;
 
@@ -51,7 +51,7 @@ pub enum Stage {
     Add,
 }
 
-/// What the amounts of a stage count.
+/// The unit of the amounts of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProgressUnit {
@@ -98,7 +98,7 @@ impl Stage {
         }
     }
 
-    /// What its amounts count.
+    /// The unit of the stage's amounts.
     #[must_use]
     pub fn unit(self) -> ProgressUnit {
         match self {
@@ -126,54 +126,54 @@ impl Stage {
 pub enum Warning {
     /// Several documents have one id.
     RepeatedIds {
-        /// How many documents share their id with another.
+        /// The number of documents that share their id with another.
         documents: u64,
         /// One such id.
         example: String,
-        /// Where it stands.
+        /// The places of two documents with this id.
         places: [String; 2],
     },
     /// Lone surrogates were replaced.
     Repaired {
-        /// In how many documents.
+        /// The number of documents with replaced surrogates.
         documents: u64,
     },
-    /// A ranking of the keeper policy found no value in some documents, which come last.
+    /// A ranking of the keeper policy has no value for some documents, which come last.
     Unranked {
         /// The ranking.
         ranking: String,
-        /// How many documents there are.
+        /// The number of such documents.
         documents: u64,
-        /// Where the first of them stands.
+        /// The place of the first of them.
         place: String,
-        /// What is wrong with it, as the end of a sentence.
+        /// The problem with its value, as the end of a sentence.
         reason: String,
     },
     /// Some records of a crawl note an earlier visit of a page. They have no text and are all kept.
     Revisits {
-        /// How many records there are.
+        /// The number of such records.
         records: u64,
     },
     /// Groups of documents that share bands may give very many pairs.
     ManyPairs {
-        /// How many such groups there are.
+        /// The number of such groups.
         groups: u64,
-        /// Pairs that they may give together.
+        /// The number of pairs that these groups may give together.
         pairs: u64,
-        /// The documents of the largest group.
+        /// The number of documents of the largest group.
         documents: u64,
         /// The id of one of these documents.
         example: String,
     },
     /// Shelves were full, so documents were not compared with all others that share a band key with them.
     FullShelves {
-        /// How many shelves there are.
+        /// The number of full shelves.
         shelves: u64,
-        /// Documents that they left out.
+        /// The number of documents that they left out.
         documents: u64,
-        /// Documents that a shelf takes.
+        /// The most documents of a shelf.
         most: u64,
-        /// The hint: settings that help.
+        /// Settings that help.
         hint: Sentence,
     },
     /// The expected recall is below the wanted one.
@@ -182,7 +182,7 @@ pub enum Warning {
         expected: String,
         /// The wanted recall, in percent.
         wanted: String,
-        /// The hint: settings that help.
+        /// Settings that help.
         hint: Sentence,
     },
 }
@@ -202,7 +202,7 @@ impl Warning {
         }
     }
 
-    /// The warning with its settings as data, so that each interface spells them its own way.
+    /// The warning, with its settings as data, so that each interface spells them in its own way.
     #[must_use]
     pub fn message(&self) -> Sentence {
         match self {
@@ -282,7 +282,7 @@ impl fmt::Display for Warning {
 
 /// Follows long work, and may stop it.
 ///
-/// Every method has a default, so that an implementation has only what it needs. Methods are called from several
+/// Every method has a default, so an implementation needs only some of them. Methods are called from several
 /// threads and should return at once.
 ///
 /// ```
@@ -317,12 +317,12 @@ impl fmt::Display for Warning {
 /// }
 /// ```
 pub trait Observer: Sync {
-    /// A stage begins. `total` is the work to be done, in the [unit](Stage::unit) of the stage; 0 if it is unknown.
+    /// A stage begins. `total` is its work, in the [unit](Stage::unit) of the stage; 0 if it is unknown.
     fn begin(&self, stage: Stage, total: u64) {
         let _ = (stage, total);
     }
 
-    /// More of the current stage is done: this much, in addition to what was reported before.
+    /// `amount` more of the present stage is done, in addition to earlier reports.
     fn advance(&self, amount: u64) {
         let _ = amount;
     }
@@ -332,12 +332,12 @@ pub trait Observer: Sync {
         let _ = stage;
     }
 
-    /// Something about the data or the settings should be known, but the work goes on. `Display` of the warning is a sentence.
+    /// A warning about the data or the settings; the work continues. `Display` of the warning is a sentence.
     fn warn(&self, warning: &Warning) {
         let _ = warning;
     }
 
-    /// Returns true to cancel. The current operation then fails with an error that says so.
+    /// Returns `true` to cancel. The present operation then fails with an error that states this.
     fn cancelled(&self) -> bool {
         false
     }

@@ -1,8 +1,8 @@
-//! Sentences for people that name settings.
+//! Sentences for people, which name settings.
 //!
-//! The library is used from several interfaces, and each writes a setting its own way: `--max-rejects 5` on a command
-//! line, `max_rejects=5` in Python. So a message or a hint keeps the settings and actions that it names as data, and
-//! the interface spells them when it prints the sentence.
+//! Several interfaces use the library, and each spells a setting in its own way: `--max-rejects 5` on a
+//! command line, `max_rejects=5` in Python. So a message or a hint holds its settings and actions as data,
+//! and the interface spells them when it prints the sentence.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -40,11 +40,11 @@ pub enum SentencePart {
         /// The value, or a placeholder such as `DIR`.
         value: Option<Cow<'static, str>>,
     },
-    /// Something that can be done, such as `index create`, and what it is done to.
+    /// An action, such as `index create`, and its argument.
     Action {
         /// The name of the action, as words.
         name: &'static str,
-        /// What the action is given.
+        /// The argument of the action.
         argument: Option<String>,
     },
 }
@@ -84,7 +84,7 @@ impl Sentence {
         self
     }
 
-    /// Adds an action and what it is done to.
+    /// Adds an action and its argument.
     #[must_use]
     pub fn action_on(mut self, name: &'static str, argument: impl Into<String>) -> Self {
         self.parts.push(SentencePart::Action { name, argument: Some(argument.into()) });
@@ -155,10 +155,10 @@ impl fmt::Display for SentencePart {
     }
 }
 
-/// The setting as the builders and structs of the library name it.
+/// The name of the setting in the builders and structs of the library.
 fn method(setting: &str) -> String {
     match setting {
-        // A flag of commands; a method is named for its effect.
+        // `force` is a flag of commands; the method is named after its effect.
         "force" => "overwrite".to_owned(),
         _ => setting.replace('-', "_"),
     }

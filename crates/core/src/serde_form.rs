@@ -54,7 +54,7 @@ by_text_form!(
     WeightSpec,
 );
 
-/// What a stored object says of the version that wrote it.
+/// The versions that a stored object states.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Versions<'a> {
     /// The version of the form.
@@ -68,7 +68,7 @@ impl Versions<'_> {
         Self { form, spec_version: VERSION, unicode: UNICODE.into() }
     }
 
-    /// Returns an error that names the version if it is another one.
+    /// Returns an error with the stored version if it is another one.
     pub(crate) fn check(&self, what: &'static str, form: u32) -> Result<(), Error> {
         let numbers = [
             ("the version of the form", form, self.form),

@@ -1,4 +1,4 @@
-//! A sketch that knows its spec: it can be updated, merged, compared, counted and stored as bytes.
+//! A sketch with its spec, which can be updated, merged, compared, counted and stored as bytes.
 //!
 //! The bytes of a sketch, all numbers little-endian:
 //!
@@ -32,9 +32,9 @@ use crate::text::UNICODE;
 const MAGIC: &[u8; 8] = b"mwsketch";
 /// The version of the stored form.
 const FORM: u32 = 1;
-/// The subject of messages about bytes.
+/// The subject of error messages about bytes.
 const BYTES: &str = "a stored sketch";
-/// Bytes of a text in pieces that are cut together.
+/// The number of bytes of a text in pieces that are cut together.
 const BLOCK_BYTES: usize = 1 << 20;
 
 /// The sketch of one document, with the [`Spec`] that it was made by.
@@ -79,7 +79,7 @@ pub struct Sketch {
     buffers: Buffers,
 }
 
-/// Buffers that `update` uses again.
+/// Buffers that `update` reuses.
 #[derive(Clone, Default)]
 struct Buffers {
     shingles: Shingles,
@@ -108,16 +108,17 @@ impl Sketch {
     pub fn of(spec: Spec, text: &str) -> Result<Self, Error> {
         let mut sketch = Self::new(spec)?;
         sketch.update(text)?;
-        // Most sketches of a whole text are never updated, and buffers would take more memory than the sketch.
+        // Most sketches of a whole text are never updated, and buffers take more memory than the sketch.
         sketch.buffers = Buffers::default();
         Ok(sketch)
     }
 
-    /// The sketch with these words, as [`words`](Self::words) of another sketch or a row of
-    /// [`Sketches`](crate::sketch::Sketches) has them. If every word is [`EMPTY`], the document has no shingles.
+    /// A sketch with these words, which are [`words`](Self::words) of another sketch or a row of
+    /// [`Sketches`](crate::sketch::Sketches). If every word is [`EMPTY`], the document has no shingles.
     ///
     /// # Errors
-    /// Fails where [`new`](Self::new) does, and with [`ErrorKind::OutOfRange`] if there are more or fewer words than the spec
+    /// Fails where [`new`](Self::new) does, and with [`ErrorKind::OutOfRange`] if the number of words is not
+    /// that of the spec.
     /// has.
     pub fn from_words(spec: Spec, words: Vec<u32>) -> Result<Self, Error> {
         let sketch = Self::new(spec)?;
@@ -129,13 +130,13 @@ impl Sketch {
         Ok(Self { words, has_shingles, ..sketch })
     }
 
-    /// The spec that it was made by.
+    /// The spec of the sketch.
     #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// The words of the sketch, as a row of [`Sketches`](crate::sketch::Sketches) has them.
+    /// The words of the sketch, in the form of a row of [`Sketches`](crate::sketch::Sketches).
     #[must_use]
     pub fn words(&self) -> &[u32] {
         &self.words
@@ -149,8 +150,9 @@ impl Sketch {
 
     /// Adds the shingles of a text: afterwards this is the sketch of the union of both sets.
     ///
-    /// Each call takes a text of its own. Shingles that span two calls are not added, and a text of fewer than N tokens adds one
-    /// short shingle. If one long text comes in pieces, [`update_pieces`](Self::update_pieces) takes them.
+    /// Each call takes a text of its own. Shingles across two calls are not added, and a text of fewer than N
+    /// tokens adds one short shingle. If one long text comes in pieces, use
+    /// [`update_pieces`](Self::update_pieces).
     ///
     /// # Errors
     /// Fails with [`ErrorKind::ShortDocument`] if the spec rejects short texts and this is one, and with
@@ -168,8 +170,9 @@ impl Sketch {
         result
     }
 
-    /// Adds the shingles of one text that comes in pieces of any length: afterwards the sketch is as if [`update`](Self::update) had
-    /// been given the whole text. A word may begin in one piece and end in the next.
+    /// Adds the shingles of one text that comes in pieces of any length, with the result of
+    /// [`update`](Self::update) for the
+    /// whole text. A word may begin in one piece and end in the next.
     ///
     /// ```
     /// use minwise::{Sketch, Spec};
@@ -184,15 +187,17 @@ impl Sketch {
     /// A [kind that merges](Self#kinds-that-merge-and-kinds-that-count) holds one block of 1 MiB of the text and its shingles. The
     /// whole text is held if the kind does not merge, and if the spec has `strip-markup`, `terms`, bags or `short=reject`.
     ///
-    /// If your program receives pieces in a loop of its own, use a [`PieceShingler`](crate::shingle::PieceShingler) and give what it
-    /// finds to [`update_shingles`](Self::update_shingles).
+    /// If your program receives pieces in a loop of its own, use a
+    /// [`PieceShingler`](crate::shingle::PieceShingler) and pass its shingles
+    /// to [`update_shingles`](Self::update_shingles).
     ///
     /// # Errors
     /// Fails where [`update`](Self::update) does.
     pub fn update_pieces<T: AsRef<str>>(&mut self, pieces: impl IntoIterator<Item = T>) -> Result<(), Error> {
         let pieces = pieces.into_iter();
         if !self.shingler.cuts_blocks() || self.shingler.refuses(0) || !self.merges() {
-            // The whole text is collected, because it may be refused, or because its kind needs all shingles at once.
+            // The whole text is collected, because the spec may refuse it, or because the kind needs all
+            // shingles at once.
             let mut text = String::new();
             pieces.for_each(|piece| text.push_str(piece.as_ref()));
             return self.update(&text);
@@ -212,7 +217,7 @@ impl Sketch {
         self.sketcher.merge_into(&empty, &empty, &mut empty.clone())
     }
 
-    /// Forgets all shingles: afterwards the sketch is as [`new`](Self::new) makes it. Its buffers are used again.
+    /// Removes all shingles: the sketch is then that of [`new`](Self::new). Its buffers are reused.
     pub fn clear(&mut self) {
         self.words.fill(EMPTY);
         self.has_shingles = false;
@@ -272,8 +277,8 @@ impl Sketch {
 
     /// Estimates the similarity of two documents, with its standard error and interval.
     ///
-    /// Two documents without shingles have equal sets, so their similarity is 1; that of a document with shingles and one without
-    /// is 0. Both are exact.
+    /// The similarity of two documents without shingles is 1, because their sets are equal. The similarity of a
+    /// document with shingles and one without is 0. Both are exact.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::SpecMismatch`] if the specs differ.
@@ -333,7 +338,7 @@ impl Sketch {
         bytes
     }
 
-    /// Reads what [`to_bytes`](Self::to_bytes) wrote.
+    /// Reads the bytes that [`to_bytes`](Self::to_bytes) wrote.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Decode`], which has what was expected and what was found, if the bytes are of another form,
@@ -369,7 +374,7 @@ impl Sketch {
             let found = format!("`{}`", hex(checksum));
             return Err(Error::decode(BYTES, format!("the checksum `{}`", hex(&sum.to_le_bytes())), found));
         }
-        // From here on the bytes are what `to_bytes` of some version wrote, unless somebody forged them.
+        // From here on the bytes were written by `to_bytes` of some version, unless they are forged.
         let has_shingles = match flag {
             0 => false,
             1 => true,
@@ -379,7 +384,7 @@ impl Sketch {
         Self::of_stored(spec.parse()?, words, has_shingles)
     }
 
-    /// A sketch that was stored, if its parts fit.
+    /// A stored sketch, if its parts are consistent.
     pub(crate) fn of_stored(spec: Spec, words: Vec<u32>, has_shingles: bool) -> Result<Self, Error> {
         let empty = Self::new(spec)?;
         if words.len() != empty.words.len() {

@@ -1,20 +1,22 @@
 //! Sorting of well-mixed keys.
 //!
-//! Shingles and band keys are spread evenly over all 64 bits, so their first bits say nearly where each belongs: one
-//! pass distributes them into runs of about one, and each run is put in order by itself. On keys that are not
-//! spread evenly it is still correct and O(n log n). The benchmark `verify` compares it with a comparison sort.
+//! Shingles and band keys are spread evenly over all 64 bits, so their first bits nearly determine their
+//! places: one pass distributes them into runs of about one, and each run is sorted by itself. Keys that are
+//! not spread evenly are sorted correctly too, in O(n log n). The benchmark `verify` compares this with a
+//! comparison sort.
 
-/// Counters for this many runs lie on the stack and in the first cache. Fewer are cleared where fewer do.
+/// Up to 2 to this power runs, the counters are on the stack and in the first-level cache. Small inputs clear
+/// only the counters that they use.
 const NEAR_BITS: u32 = 12;
 const FEW_BITS: u32 = 9;
-/// Counters for more runs than this would not stay in the second cache.
+/// Counters for more runs would not fit into the second-level cache.
 const MOST_BITS: u32 = 16;
-/// Below this, distribution costs more than it saves.
+/// Below this number of items, distribution costs more than it saves.
 const FEW: usize = 32;
-/// Runs up to this length are put in order by insertion.
+/// Runs up to this length are sorted by insertion.
 const SHORT: u32 = 16;
 
-/// An item that is sorted by a well-mixed 64-bit key first, and by the rest of it for equal keys.
+/// An item whose order begins with a well-mixed 64-bit key.
 ///
 /// Sealed, because [`sort_mixed`] relies on keys in the order of the items.
 pub trait Mixed: sealed::MixedSeal + Copy + Ord + Default {
@@ -58,7 +60,7 @@ mod sealed {
     impl MixedSeal for (u64, u64) {}
 }
 
-/// Sorts `items`, fewer than 2³² of them, with `scratch` as room to work in.
+/// Sorts `items`, fewer than 2³², with `scratch` as a buffer.
 pub fn sort_mixed<T: Mixed>(items: &mut Vec<T>, scratch: &mut Vec<T>) {
     sort_mixed_bucket(items, scratch, 0);
 }
@@ -70,7 +72,7 @@ pub fn sort_mixed_bucket<T: Mixed>(items: &mut Vec<T>, scratch: &mut Vec<T>, sam
         items.sort_unstable();
         return;
     }
-    // About one item a run, as long as there are enough counters.
+    // About one item per run, while there are enough counters.
     let bits = items.len().ilog2().min(MOST_BITS);
     if bits <= FEW_BITS {
         distribute(items, scratch, (same_bits, bits), &mut [0; 1 << FEW_BITS][..1 << bits]);
@@ -100,9 +102,9 @@ fn distribute<T: Mixed>(
         begin += count;
         longest = longest.max(count);
     }
-    // What is there is overwritten, so that only what is missing is filled.
+    // Existing items are overwritten, so only missing ones are filled.
     scratch.resize(items.len(), T::default());
-    // Each counter is where its run goes on, and in the end where it ends.
+    // Each counter is the next place of its run, and in the end the end of the run.
     for item in items.iter() {
         let end = &mut ends[run_of(item)];
         scratch[*end as usize] = *item;

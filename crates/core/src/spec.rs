@@ -14,11 +14,11 @@ use crate::sketch::{Method, Sketcher, WeightedSketcher};
 use crate::text::{Normalization, UNICODE};
 use crate::weight::{MostDocuments, Weigher, WeigherBuffers, WeightedSet, Weighting};
 
-/// The version of what a spec means. It changes when the same text form begins to give other sketches.
+/// The version of the meaning of specs. It changes when the same text form begins to give other sketches.
 pub const VERSION: u32 = 1;
 
-/// How the shingles of a document are weighed, and which are left out. The text form lists what is not left at its
-/// default: `weight:tf-idf / table:0f3a… / max-df:0.1 / ignore:77c1…`.
+/// The weights of shingles, and the shingles that are left out. The text form lists the settings that differ
+/// from their default: `weight:tf-idf / table:0f3a… / max-df:0.1 / ignore:77c1…`.
 ///
 /// ```
 /// use minwise::{WeightSpec, weight::{MostDocuments, Weighting}};
@@ -135,8 +135,8 @@ impl FromStr for WeightSpec {
     }
 }
 
-/// How documents become sketches. The text form is `nfkc+casefold / words:5 / minhash:128 / seed:1`, and behind it that
-/// of [`WeightSpec`], if there are any.
+/// The way in which documents become sketches. The text form is `nfkc+casefold / words:5 / minhash:128 /
+/// seed:1`, followed by that of [`WeightSpec`], if there are weights.
 ///
 /// ```
 /// use minwise::Spec;
@@ -225,10 +225,10 @@ impl Spec {
         Shingler::new(self.normalization, self.shingling)
     }
 
-    /// The sketcher of this spec, for shingles as a [`Shingler`] gives them.
+    /// The sketcher of this spec, for the shingles of a [`Shingler`].
     ///
-    /// If the spec has [`WeightSpec`], its sketches are made of weighed shingles, and
-    /// [`weighing_sketcher`](Self::weighing_sketcher) makes them. Rows that exist can be compared by the sketcher of the
+    /// If the spec has [`WeightSpec`], its sketches are made of weighed shingles by
+    /// [`weighing_sketcher`](Self::weighing_sketcher). Existing rows can be compared by the sketcher of the
     /// [method](Method::build) alone.
     ///
     /// ```
@@ -249,9 +249,9 @@ impl Spec {
         self.method.build(self.seed)
     }
 
-    /// The sketcher of this spec, with weights or without, for shingles as a [`Shingler`] gives them.
+    /// The sketcher of this spec, with or without weights, for the shingles of a [`Shingler`].
     ///
-    /// `weigher` must do what the spec lists, and `table` is the fingerprint of the document frequencies that it knows.
+    /// `weigher` must agree with the spec, and `table` is the fingerprint of its document frequencies.
     ///
     /// ```
     /// use minwise::{Spec, weight::{Weigher, Weighting}};
@@ -314,7 +314,7 @@ impl Spec {
     /// # Errors
     /// Fails with [`ErrorKind::SpecMismatch`], which has the first part that differs and both values.
     pub fn check(&self, other: &Self) -> Result<(), Error> {
-        // Indexes check every sketch that they are given, and text forms take longer than a lookup.
+        // Indexes check every sketch that they receive, and writing text forms takes longer than a lookup.
         if self == other {
             return Ok(());
         }
@@ -337,8 +337,8 @@ impl Spec {
     }
 }
 
-/// Sketches documents as a spec with [`WeightSpec`] says: leaves shingles out, weighs the others and sketches them. Its buffers are
-/// used again for the next document.
+/// Sketches documents by a spec with [`WeightSpec`]: leaves shingles out, weighs the others and sketches
+/// them. Its buffers are reused for the next document.
 #[derive(Debug, Clone)]
 pub struct SpecSketcher {
     weigher: Weigher,
@@ -355,7 +355,7 @@ enum SketchMaker {
 }
 
 impl SpecSketcher {
-    /// Words that one sketch takes.
+    /// The number of words of one sketch.
     #[must_use]
     pub fn words(&self) -> usize {
         match &self.maker {
@@ -364,15 +364,15 @@ impl SpecSketcher {
         }
     }
 
-    /// Writes the sketch of a document's shingles, given in document order, repeats included. Returns whether any shingle is
-    /// left; if none is, every word is [`EMPTY`](crate::sketch::minhash::EMPTY).
+    /// Writes the sketch of a document's shingles, given in document order, repeats included. Returns whether
+    /// any shingle is left. If none is, every word is [`EMPTY`](crate::sketch::minhash::EMPTY).
     ///
     /// # Panics
-    /// If `out` does not have [`words`](Self::words) elements.
+    /// Panics if `out` does not have [`words`](Self::words) elements.
     pub fn sketch_into(&mut self, shingles: &[u64], out: &mut [u32]) -> bool {
         match &self.maker {
             SketchMaker::Plain(sketcher) => {
-                // Remaining shingles keep their order, because some sketches look at places.
+                // Remaining shingles keep their order, because some sketches use their places.
                 let distinct = self.weigher.remaining(shingles, &mut self.work);
                 self.remaining.clear();
                 let stays = |shingle: &&u64| distinct.binary_search(shingle).is_ok();
@@ -388,10 +388,10 @@ impl SpecSketcher {
         }
     }
 
-    /// Estimates the similarity of two documents of which shingles were left.
+    /// Estimates the similarity of two documents that both have shingles left.
     ///
     /// # Panics
-    /// If a row does not have [`words`](Self::words) elements.
+    /// Panics if a row does not have [`words`](Self::words) elements.
     #[must_use]
     pub fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
         match &self.maker {
@@ -418,7 +418,7 @@ impl FromStr for Spec {
         let wrong =
             || Error::parse("spec", text, "the form `nfkc+casefold / words:5 / minhash:128 / seed:1`");
         let parts: Vec<&str> = text.split('/').map(str::trim).collect();
-        // A sketch's own form may have a `/` in it; it goes up to the seed.
+        // The form of a sketch may contain `/`; it ends before the seed.
         let [normalization, shingling, rest @ ..] = &parts[..] else { return Err(wrong()) };
         let at = rest.iter().position(|part| part.starts_with("seed:")).ok_or_else(wrong)?;
         let (method, behind) = rest.split_at(at);
@@ -508,7 +508,7 @@ mod tests {
             assert_eq!(sketcher.sketch_into(shingles, &mut row), !shingles.is_empty());
             row
         };
-        // Weights: as the weighted sketcher has it.
+        // Weights: the result is that of the weighted sketcher.
         let weigher = || Weigher::with_frequencies(Weighting::TfIdfSmooth, table(), None);
         let weighed = spec("dart:16 / seed:3 / weight:tf-idf,smooth / table:0000000000000007");
         let found = row(weighed.weighing_sketcher(weigher(), Some(7)).unwrap(), &document);
@@ -520,7 +520,7 @@ mod tests {
             found,
             row(spec("dart:16 / seed:3").weighing_sketcher(Weigher::default(), None).unwrap(), &document)
         );
-        // Frequent and ignored shingles: as if the document did not have them.
+        // Frequent and ignored shingles: the result is that of documents without them.
         let most = Some(MostDocuments::Number(2));
         let ignoring = Weigher::with_frequencies(Weighting::None, table(), most).ignoring([7]);
         let form = format!(
@@ -531,7 +531,7 @@ mod tests {
         let mut expected = vec![0; 16];
         spec("minhash:16 / seed:3").sketcher().unwrap().sketch_into(&[2, 9, 2], &mut expected);
         assert_eq!(found, expected);
-        // Nothing is left of some documents.
+        // Some documents have no shingles left.
         let mut sketcher = weighed.weighing_sketcher(weigher(), Some(7)).unwrap();
         let mut empty = [0; 16];
         assert!(!sketcher.sketch_into(&[], &mut empty));

@@ -1,5 +1,5 @@
-//! Laws that every sketch obeys, run over the list of all of them: with random documents where the law speaks of any, and
-//! with chosen ones where it speaks of some.
+//! Laws that every sketch obeys, tested over the list of all sketches: with random documents where a law
+//! holds for all documents, and with chosen ones where it holds for some.
 //!
 //! Means, variances and intervals are in `tests/statistics`.
 
@@ -24,7 +24,7 @@ use minwise::sketch::{
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
-/// Registers or stored bits: a multiple of 4, as `Method::all` asks.
+/// The number of registers or stored bits: a multiple of 4, as `Method::all` requires.
 const SIZE: usize = 96;
 
 fn shingles(numbers: impl IntoIterator<Item = u64>) -> Vec<u64> {
@@ -43,24 +43,24 @@ fn for_each(mut check: impl FnMut(Method, &dyn Sketcher)) {
     }
 }
 
-/// Which laws a method obeys.
+/// The laws that a method obeys.
 #[expect(clippy::struct_excessive_bools, reason = "each law is obeyed or not, whatever the others are")]
 struct Claims {
-    /// The places of shingles matter.
+    /// The places of shingles change the sketch.
     is_positional: bool,
-    /// Places within a section matter, too.
+    /// Places within a section change the sketch too.
     is_fine: bool,
-    /// Which occurrence of a shingle counts, where only one does.
+    /// The occurrence of a shingle that counts, where only one does.
     counts: Option<Policy>,
-    /// Words are minima, or least values, of all shingles.
+    /// Words are minima, or least values, over all shingles.
     is_mergeable: bool,
-    /// Whole registers are compared, which unrelated documents do not share.
+    /// Whole registers are compared, in which unrelated documents do not agree.
     is_whole: bool,
     /// One number decides the estimate.
     has_statistic: bool,
 }
 
-/// A new method does not compile until all of this is known of it.
+/// The claims of a method. A new method does not compile until they are stated here.
 fn claims(method: Method) -> Claims {
     let bits = Claims {
         is_positional: false,
@@ -111,7 +111,8 @@ fn document(least: usize) -> impl Strategy<Value = Vec<u64>> {
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 24,
-        // Without a `main.rs` beside this file, proptest would look for one up to the root of the disk.
+        // Without a `main.rs` beside this file, proptest would search for one up to the root of the file
+        // system.
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("proptest-regressions"))),
         ..ProptestConfig::default()
     })]
@@ -144,13 +145,14 @@ proptest! {
             assert_eq!(estimate, sketcher.estimate(&row_b, &row_a), "{method}");
             let (low, high) = estimate.interval;
             assert!(0.0 <= low && low <= estimate.value && estimate.value <= high && high <= 1.0, "{method}: {estimate:?}");
-            // 1 is as far from the truth as half of the estimates can be, where the other half are clamped to it.
+            // 1 is as far from the truth as half of the estimates can be, if the other half are clamped to
+            // it.
             assert!((0.0..=FRAC_1_SQRT_2).contains(&estimate.standard_error), "{method}: {estimate:?}");
             assert_eq!(sketcher.exact(&a, &b), sketcher.exact(&b, &a), "{method}");
         });
     }
 
-    /// Empty parts too; where merging is not offered, nothing is written.
+    /// Parts may be empty. A sketch that does not merge leaves the output unchanged.
     #[test]
     fn sketches_of_parts_merge_where_that_is_claimed(a in document(0), b in document(0)) {
         let whole = [&a[..], &b].concat();
@@ -178,7 +180,8 @@ proptest! {
         assert!(seen > 30, "{seen}");
     }
 
-    /// Which of several occurrences counts: one that does not can be replaced by another shingle whose own does not.
+    /// An occurrence that does not count can be replaced by another shingle whose own occurrence there does
+    /// not count.
     #[test]
     fn policies_choose_among_repeats(document in document(2), at: prop::sample::Index, other: prop::sample::Index) {
         let at = at.index(document.len());
@@ -202,8 +205,8 @@ proptest! {
     }
 }
 
-/// A method on a kernel, if it has one; seed 1. Mixtures cannot be taken apart from outside, and pack their bits as `BBit`
-/// does.
+/// A method on a kernel, if it has one; seed 1. Mixtures cannot be taken apart from outside, and pack their
+/// bits as `BBit` does.
 fn on_kernel(method: Method, kernel: Kernel) -> Option<Arc<dyn Sketcher>> {
     let registers = |source: RegisterSource| -> Option<Arc<dyn Registers>> {
         (source.base == Base::MinHash)
@@ -278,7 +281,8 @@ fn positional_sketches_see_the_order_of_halves_and_not_within_them() {
     });
 }
 
-/// A shingle of both halves is aligned with one of either under masks, and with one of its own half under the others.
+/// A shingle of both halves is aligned with one of either half under masks, and with one of its own half
+/// under the other policies.
 #[test]
 fn masks_hold_all_sections_of_a_shingle() {
     let both = shingles([0, 1, 2, 0]);
@@ -303,7 +307,8 @@ fn seeds_give_other_sketches_of_the_same_size() {
     }
 }
 
-/// Whole registers of unrelated documents differ; `tests/statistics` has what happens by accident, of bits and of registers.
+/// Whole registers of unrelated documents differ; `tests/statistics` measures agreement by accident, of bits
+/// and of registers.
 #[test]
 fn unrelated_documents_have_no_register_in_common() {
     for_each(|method, sketcher| {
@@ -331,7 +336,8 @@ fn text_forms_say_everything() {
     }
 }
 
-/// Where one number decides, the estimated value of any two rows is that of two others with the same number, and rises with it.
+/// Where one number decides, two pairs of rows with the same number have the same estimate, and the estimate
+/// rises with the number.
 #[test]
 fn estimates_depend_on_the_statistic_that_is_named() {
     for_each(|method, sketcher| {

@@ -1,9 +1,10 @@
-//! Sketches that were weighed and not taken, and the measurements that decided it.
+//! Sketches that were considered and not adopted, and the measurements that decided it.
 //!
-//! *C-MinHash* (Li and Li, 2021) replaces k permutations by one that is shifted k times, after a first one that spreads
-//! the ids. Its variance is below that of `MinHash`, by as much as the shifts cover of the range of ids: much where there
-//! are a few hundred ids, nothing where shingles are hashed to 2³². It costs one look-up a register and shingle, as
-//! `MinHash` costs one multiplication. So it would have the place of `MinHash` in every table, and needs no file.
+//! *C-MinHash* (Li and Li, 2021) replaces k permutations by one that is shifted k times, after a first one
+//! that spreads the ids. Its variance is below that of `MinHash` in proportion to the share of the range of
+//! ids that the shifts cover: much below for a few hundred ids, and not at all for shingles that are hashed
+//! to 2³². It costs one look-up per register and shingle, as `MinHash` costs one multiplication. So it has no
+//! advantage over `MinHash` in any table of ours.
 
 use minwise::hash::SplitMix64;
 
@@ -27,8 +28,8 @@ fn sketch(set: &[usize], spread: &[u32], order: &[u32]) -> Vec<u32> {
     (1..=REGISTERS).map(least).collect()
 }
 
-/// The variance of the share of agreeing registers over that of `MinHash`, and its standard error; 120 shingles, of which
-/// both sets have 60.
+/// The variance of the share of agreeing registers over that of `MinHash`, and its standard error, for 120
+/// shingles of which both sets have 60.
 fn variance_ratio(ids: usize) -> (f64, f64) {
     let mut random = SplitMix64::new(ids as u64);
     let similarity = 0.5;

@@ -1,5 +1,5 @@
-//! What the sources got wrong, each shown by what the library does instead. `docs/concepts/errata.md` tells of all of
-//! them; most are shown where the algorithm is tested, and those that have no such place are here, one test each.
+//! Errors of the sources, each shown by the behaviour of the library. `docs/concepts/errata.md` lists all of
+//! them. Most are tested beside the algorithm, and the others are here, one test each.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ fn sketch(sketcher: &dyn Sketcher, shingles: &[u64]) -> Vec<u32> {
     row
 }
 
-/// The first source's (9) has no exponent: 1 − (1 − J)ᵇ.
+/// Hassanian-esfahani 2018, (9), has no exponent: 1 − (1 − J)ᵇ.
 #[test]
 fn e_05_a_band_has_rows() {
     let curve = Curve::from(Banding::new(20, 5, 100).unwrap());
@@ -30,8 +30,8 @@ fn e_05_a_band_has_rows() {
     assert!((without_rows.probability(0.5) - 0.999_999).abs() < 5e-7);
 }
 
-/// The first source's Table 3 has mean squared errors of `MinHash` that no unbiased share of k registers can have: at
-/// most 1/(4k), and ours have it.
+/// Hassanian-esfahani 2018, Table 3, has mean squared errors of `MinHash` that no unbiased share of k
+/// registers can have: the greatest is 1/(4k), and ours reach it.
 #[test]
 fn e_06_squared_errors_fall_with_the_registers() {
     const TRIALS: u64 = 400;
@@ -53,8 +53,8 @@ fn e_06_squared_errors_fall_with_the_registers() {
     }
 }
 
-/// The first source's Table 4 has more recall with sections than without. A register that agrees in its section agrees
-/// in its minimum, so whatever sections accept at a threshold is accepted without them.
+/// Hassanian-esfahani 2018, Table 4, has more recall with sections than without. A register that agrees in
+/// its section agrees in its minimum, so every pair that is accepted with sections is accepted without them.
 #[test]
 fn e_07_sections_never_find_more() {
     let document = shingles(0..300);
@@ -72,8 +72,9 @@ fn e_07_sections_never_find_more() {
     assert!(fewer > 0, "some of these shingles changed their section");
 }
 
-/// The first source reads true and false positives off the sizes of two variances. Below J = s/(s+1) the variance in its
-/// model is the smaller one, and yet nothing is accepted there: what moves a pair across a threshold is its mean.
+/// Hassanian-esfahani 2018, (25), derives true and false positives from the sizes of two variances. Below J =
+/// s/(s+1) the variance in its model is smaller, but nothing is accepted there, because the mean decides
+/// whether a pair crosses the threshold.
 #[test]
 fn e_08_the_mean_decides_and_not_the_variance() {
     let (registers, threshold) = (500, 0.4);
@@ -90,7 +91,7 @@ fn e_08_the_mean_decides_and_not_the_variance() {
     assert!(matches.aligned_similarity().interval.1 < threshold);
 }
 
-/// The first source's (2) divides the intersection of two sketches by their union, as sets.
+/// Hassanian-esfahani 2018, (2), divides the intersection of two sketches by their union, as sets.
 #[test]
 fn e_09_registers_as_a_set_give_another_number() {
     let (a, b) = ([1, 2, 3, 4], [1, 2, 7, 8]);
@@ -101,7 +102,7 @@ fn e_09_registers_as_a_set_give_another_number() {
     assert_eq!(as_sets, 1.0 / 3.0);
 }
 
-/// The sources' error of 1/√k is twice the standard error at its greatest.
+/// The printed error of 1/√k is twice the greatest standard error.
 #[test]
 fn e_13_the_error_is_half_of_what_is_printed() {
     for registers in [100, 400, 1000] {
@@ -112,19 +113,20 @@ fn e_13_the_error_is_half_of_what_is_printed() {
     }
 }
 
-/// The first source compares the shingle that attains a minimum in (1) and the minimum in (3). They are the same only
-/// if no two shingles have one hash value; registers here keep the value.
+/// Hassanian-esfahani 2018 compares the shingle that attains a minimum in (1), and the minimum in (3). They
+/// are equivalent only if no two shingles have the same hash value; registers here hold the value.
 #[test]
 fn e_15_a_minimum_is_not_the_shingle_that_attains_it() {
-    // Two shingles that fold to one key: what is added to the upper half, times the multiplier, is taken from the lower.
+    // Two shingles that fold to one key: the addition to the upper half, times the multiplier, is subtracted
+    // from the lower half.
     let (one, other) = (5_u64 << 32 | 0x9e37_79b1, 6_u64 << 32);
     let minhash = MinHash::new(64, 3).unwrap();
     assert_ne!(one, other);
     assert_eq!(sketch(&minhash, &[one]), sketch(&minhash, &[other]));
 }
 
-/// The third source lets the covariance of its two groups of registers vanish for many registers. It is 0 for any
-/// number, because the groups share no register; were they the same registers, it would not vanish at all.
+/// Yuan 2012, §3, argues that the covariance of its two groups of registers vanishes for many registers. It
+/// is 0 for any number, because the groups share no register. If they did, it would not vanish.
 #[test]
 fn e_19_groups_must_not_share_registers() {
     let registers = 4096;
@@ -138,18 +140,18 @@ fn e_19_groups_must_not_share_registers() {
         (0..registers).filter(|&register| holds(register)).count() as f64 / registers as f64
     };
     let (one, two) = (share(&|register| agrees(register, 1)), share(&|register| agrees(register, 2)));
-    // Of one register: two bits agree only if the first does.
+    // Two bits of one register: they agree only if the first does.
     let same = share(&|register| agrees(register, 1) && agrees(register, 2));
     assert_eq!(same, two);
-    // Of two registers: as often as independent ones do, and far from that.
+    // Bits of two registers: they agree as often as independent ones.
     let apart = share(&|register| agrees(register, 1) && agrees((register + 1) % registers, 2));
     let error = (one * two * (1.0 - one * two) / registers as f64).sqrt();
     assert!((apart - one * two).abs() <= 4.0 * error, "{apart}, {} expected", one * two);
     assert!(same - one * two > 4.0 * error);
 }
 
-/// The third source writes the chance that two bits agree with a permutation for each. Only bits of one register agree
-/// more often than chance has it, even for equal documents.
+/// Yuan 2012, (21), writes the probability that two bits agree with a permutation for each. Only bits of one
+/// register agree more often than chance, even for equal documents.
 #[test]
 fn e_20_registers_of_different_functions_are_strangers() {
     let registers = 4096;
@@ -160,7 +162,8 @@ fn e_20_registers_of_different_functions_are_strangers() {
     assert!((agreeing - trials / 2.0).abs() <= 4.0 * (trials / 4.0).sqrt(), "{agreeing} of {trials}");
 }
 
-/// The second source calls (1/b)^(1/r) the similarity at which every other pair is found. There it is 1 − (1 − 1/b)ᵇ.
+/// Bergillos 2018, §5, defines (1/b)^(1/r) as the similarity at which half of the pairs are found. There the
+/// share is 1 − (1 − 1/b)ᵇ.
 #[test]
 fn e_29_the_threshold_is_not_the_half_point() {
     for (bands, rows, threshold, probability, half) in [
@@ -177,9 +180,9 @@ fn e_29_the_threshold_is_not_the_half_point() {
     }
 }
 
-/// The second source's loop goes over the rows of the matrix that it is about to make, and its hash does not depend on
-/// the function. Over the rows of the *characteristic* matrix, and with a function for each register, it gives the
-/// minima of the sets.
+/// The loop of Bergillos 2018, §5.3, processes the rows of the matrix that it fills, and its hash does not
+/// depend on the function. Over the rows of the *characteristic* matrix, with a function per register, it
+/// gives the minima of the sets.
 #[test]
 fn e_32_the_rows_are_those_of_the_characteristic_matrix() {
     let documents: [&[u64]; 4] = [&[0, 3], &[2], &[1, 3, 4], &[0, 2, 3]];
@@ -199,12 +202,12 @@ fn e_32_the_rows_are_those_of_the_characteristic_matrix() {
         family.minima_into(document, &mut minima);
         assert_eq!(minima, signature);
     }
-    // With one function for all, registers would say nothing more than the first.
+    // With one function for all registers, these would all be equal to the first.
     assert!(signatures.iter().any(|signature| signature.iter().any(|register| *register != signature[0])));
 }
 
-/// The fifth source takes a number below p ≈ N for the identity of a band, and so finds b strangers a query. 64 bits find
-/// none.
+/// Anonymous, §4, identifies a band by a number below p ≈ N, and so finds b unrelated documents per query.
+/// Keys of 64 bits find none.
 #[test]
 fn e_40_a_bucket_is_not_a_band() {
     const DOCUMENTS: usize = 2000;
@@ -232,7 +235,7 @@ fn e_40_a_bucket_is_not_a_band() {
     }
     let expected = (QUERIES * bands * (DOCUMENTS - 1)) as f64 / prime as f64;
     assert!((by_bucket as f64 - expected).abs() <= 4.0 * expected.sqrt(), "{by_bucket}, {expected} expected");
-    // About b a query.
+    // About b unrelated documents per query.
     assert_eq!((expected / QUERIES as f64).round(), bands as f64);
     assert_eq!(by_key, 0);
 }

@@ -35,7 +35,7 @@ impl TryFrom<String> for Printed {
 impl Printed {
     #[track_caller]
     fn check(&self, found: f64) {
-        // A number halfway between two printed ones may go either way.
+        // A number halfway between two printed ones may be printed as either.
         let allowed = self.half_unit * (1.0 + 1e-6);
         assert!((found - self.value).abs() <= allowed, "{found} is not {}", self.value);
     }
@@ -150,10 +150,10 @@ fn per_look(threshold: f64, registers: usize, looks: &[usize], error: f64) -> Fi
     Filter::new(threshold, registers, looks, ErrorBudget::PerLook(error)).expect("settings in range")
 }
 
-/// A filter of one look that rejects up to so many matches: the probability that it does.
+/// The probability that a filter with one look, which rejects up to `matches` matches, rejects.
 fn at_most(matches: usize, k: usize, p: f64) -> f64 {
     let law = |e: f64| per_look(p, k, &[k], e);
-    // The least e, by halving, at which the look rejects that many.
+    // The least e at which the look rejects this many matches, by bisection.
     let rejects = |e: f64| law(e).looks().first().and_then(|look| look.lower).is_some_and(|m| m >= matches);
     let (mut low, mut high) = (0.0, 0.5);
     for _ in 0..1100 {
@@ -170,7 +170,7 @@ fn at_most(matches: usize, k: usize, p: f64) -> f64 {
 fn tails_as_corrected() {
     for row in vectors().tail {
         let (k, m, p) = (row.look, row.matches, row.threshold);
-        // Errors are at most one half, so a tail above it is what the other one leaves.
+        // Errors are at most one half, so a tail above one half is computed from the other tail.
         let lower = |m: usize| {
             let found = at_most(m, k, p);
             if found < 0.5 { found } else { 1.0 - at_most(k - m - 1, k, 1.0 - p) }
@@ -193,7 +193,7 @@ fn thresholds() {
     for row in vectors().threshold {
         let filter = per_look(row.threshold, row.look, &[row.look], row.error);
         let expected = Look { registers: row.look, lower: row.lower, upper: row.upper };
-        // A look that cannot decide is not there.
+        // A look that cannot decide is left out.
         let expected = (row.lower.is_some() || row.upper.is_some()).then_some(expected);
         assert_eq!(filter.looks(), expected.as_slice(), "{} {} {}", row.threshold, row.look, row.error);
     }
@@ -219,7 +219,7 @@ fn the_error_of_a_look_that_keeps_to_a_budget() {
             outcome.rejected.max(outcome.accepted)
         };
         assert!(spent(row.error) <= row.total && row.total < spent(row.too_large), "{}", row.error);
-        // Each side of ours is as large as it alone may be.
+        // Each side of our filter has the greatest error that it may have by itself.
         let ours =
             Filter::new(row.threshold, row.registers, &row.looks, ErrorBudget::Exact(row.total)).unwrap();
         let theirs = per_look(row.threshold, row.registers, &row.looks, row.error);
@@ -259,7 +259,7 @@ fn expected_work() {
         assert_eq!((look.lower, look.upper), (Some(row.lower), Some(row.upper)));
         row.rejection.check(look.rejection_rate());
         row.acceptance.check(look.acceptance_rate());
-        // One look sees all pairs, so that the closed forms are its outcome.
+        // All pairs reach the first look, so its closed forms are the outcome.
         let outcome = filter.outcome_of_even_spread(Use::Decide);
         row.rejection.check(outcome.rejected);
         row.acceptance.check(outcome.accepted);
@@ -302,10 +302,10 @@ fn settings_are_checked_and_explained() {
     refuse(0.8, 0, &[], exact, "from 1 to 65536");
     refuse(0.8, 65_537, &[], exact, "from 1 to 65536");
     assert!(Filter::new(0.8, 65_536, &[16, 65_536], exact).is_ok());
-    // As small as an error may be: 0.2²⁸⁷ is below it, 0.2²⁸⁶ is not.
+    // The least error that is allowed: 0.2²⁸⁷ is below it, and 0.2²⁸⁶ is not.
     let least = |look| per_look(0.8, 1000, &[look], 1e-200).looks().first().and_then(|look| look.lower);
     assert_eq!((least(286), least(287)), (None, Some(0)));
-    // Nothing to look at, or nothing to be seen: every pair passes.
+    // Without looks, or with looks at which nothing can be decided, every pair passes.
     for looks in [&[][..], &[1, 2, 3]] {
         let filter = Filter::new(0.8, 8, looks, exact).unwrap();
         assert!(filter.looks().is_empty());
@@ -341,7 +341,7 @@ fn which_sketches_can_be_filtered() {
     };
     assert_eq!(thresholds("b-bit:1/minhash:64"), per_look(0.9, 64, &[64], 1e-6).looks()[0].lower);
     assert!(thresholds("one-permutation:64") < thresholds("minhash:64"), "fewer are rejected");
-    // More registers than the exact law is made for.
+    // The exact law is not made for this many registers.
     let large = "one-permutation:2048".parse().unwrap();
     assert_eq!(Filter::of(large, 0.8, 1, &[64], ErrorBudget::Exact(1e-6)).unwrap(), None);
 }
@@ -379,7 +379,7 @@ fn simulated_pairs_at_the_threshold() {
             let standard_error = (expected.rejected * (1.0 - expected.rejected) / n).sqrt();
             assert!(expected.rejected <= alpha);
             assert!((rate - expected.rejected).abs() <= 4.0 * standard_error, "{rate} {expected:?}");
-            // Only rejected pairs save anything, and no more than all registers.
+            // Only rejected pairs save comparisons, and at most all registers.
             let mean = compared as f64 / n;
             let allowed = 4.0 * 1000.0 * (expected.rejected / n).sqrt();
             assert!((mean - expected.comparisons).abs() <= allowed, "{mean} {expected:?}");
@@ -400,19 +400,20 @@ fn pairs_below_the_threshold_are_rejected_early() {
         .sum();
     let mean = compared as f64 / f64::from(n);
     let expected = filter.expected_comparisons(0.05, Use::Screen);
-    // One look is 16 registers, and next to no pair needs more than two.
+    // One look is 16 registers, and almost no pair needs more than two looks.
     assert!((mean - expected).abs() < 4.0 * 16.0 / f64::from(n).sqrt(), "{mean} {expected}");
     assert!(expected < 128.0 / 7.0);
 }
 
-/// Real sketches of documents whose similarity is the threshold: the share that is rejected.
+/// The share of rejected pairs among real sketches of documents whose similarity is the threshold.
 fn false_rejections(form: &str, threshold: f64, union: usize, alpha: f64, trials: u64) -> f64 {
     let method: Method = form.parse().expect("a text form");
     let registers = method.registers();
     let filter = Filter::of(method, threshold, union, &default_looks(registers), ErrorBudget::Exact(alpha))
         .expect("settings in range")
         .expect("a sketch that can be filtered");
-    // Bits are counted on the registers that they are taken from, which is what their planes do.
+    // Bits are counted on the registers from which they are taken, which gives the same number as their
+    // planes.
     let (mask, source) = match method {
         Method::BBit(bits, source) => ((1 << bits) - 1, Method::Registers(source)),
         Method::BitHash(source) => (1, Method::Registers(source)),
@@ -476,7 +477,7 @@ fn real_sketches_at_the_threshold() {
         ("b-bit:2/one-permutation,rotation:128", 40),
     ] {
         for threshold in [0.8, 0.5] {
-            // Five shingles cannot be at one half; ten can.
+            // Five shingles cannot have a similarity of one half; ten can.
             let union = if threshold == 0.5 && union == 5 { 10 } else { union };
             let rate = false_rejections(form, threshold, union, ALPHA, TRIALS);
             let most = ALPHA + 4.0 * (ALPHA * (1.0 - ALPHA) / TRIALS as f64).sqrt();
@@ -485,7 +486,8 @@ fn real_sketches_at_the_threshold() {
     }
 }
 
-/// Digest 06, 4.4: binomial tails are too small for copied registers, which is why these have a law of their own.
+/// docs/sources/filter.md#expected-work: binomial tails are too small for copied registers, so these have a
+/// law of their own.
 #[test]
 fn binomial_thresholds_are_wrong_for_copied_registers() {
     let trials = 4000;
@@ -512,7 +514,7 @@ fn binomial_thresholds_are_wrong_for_copied_registers() {
 #[test]
 fn ties_are_similar_whatever_the_product_of_threshold_and_registers_rounds_to() {
     for (threshold, needed) in [(0.55, 55), (0.29, 29), (0.58, 58), (0.8, 80), (0.801, 81)] {
-        // Without looks everything is compared.
+        // Without looks all registers are compared.
         let filter = per_look(threshold, 100, &[], 1e-6);
         let decide = |matches| {
             filter.decide_by(|range| {
@@ -544,14 +546,14 @@ fn early_accepted_shares_are_too_high() {
         full += share;
     }
     let n = f64::from(n);
-    // The digest's rmse of the early share is 0.0193, its bias 0.0055.
+    // E-51: the early share has an rmse of 0.0193 and a bias of 0.0055.
     let standard_error = 0.0193 / n.sqrt();
     assert!((full / n - 0.9).abs() < 4.0 * (0.9_f64 * 0.1 / 1000.0 / n).sqrt());
     assert!((early / n - 0.9055).abs() < 4.0 * standard_error, "{}", early / n);
 }
 
-/// E-50: a small tail at the threshold does not settle what the similarity is. If all pairs lie just below it, every
-/// early acceptance is wrong.
+/// E-50: a small tail at the threshold does not determine the similarity. If all pairs lie just below the
+/// threshold, every early acceptance is wrong.
 #[test]
 fn acceptance_of_pairs_below_the_threshold_is_rare_but_never_right() {
     let filter = per_look(0.8, 1000, &[100], 1e-5);
@@ -566,7 +568,8 @@ fn increasing_looks(registers: usize) -> impl Strategy<Value = Vec<usize>> {
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 200,
-        // Without a `main.rs` beside this file, proptest would look for one up to the root of the disk.
+        // Without a `main.rs` beside this file, proptest would search for one up to the root of the file
+        // system.
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("proptest-regressions"))),
         ..ProptestConfig::default()
     })]
@@ -584,7 +587,7 @@ proptest! {
             prop_assert!(pair[0].lower <= pair[1].lower);
         }
         for look in loose.looks() {
-            // Never both at once, and never more than there are.
+            // A look never rejects and accepts the same number, and thresholds do not exceed the registers.
             prop_assert!(look.lower.is_none_or(|lower| lower < look.registers));
             prop_assert!(look.upper.is_none_or(|upper| 0 < upper && upper <= look.registers));
             if let (Some(lower), Some(upper)) = (look.lower, look.upper) {
@@ -601,7 +604,7 @@ proptest! {
     #[test]
     fn the_budget_is_kept_and_used(p in 0.1..0.95f64, looks in increasing_looks(120), exponent in 1.0..9.0f64) {
         let alpha = 10f64.powf(-exponent);
-        // Rounding of walks of 120 steps.
+        // The rounding of walks of 120 steps.
         let rounding = 1.0 + 1e4 * f64::EPSILON;
         let new = |budget| Filter::new(p, 120, &looks, budget).unwrap();
         let (exact, even) = (new(ErrorBudget::Exact(alpha)), new(ErrorBudget::Bonferroni(alpha)));
@@ -610,7 +613,8 @@ proptest! {
         prop_assert!(spent(&even) <= spent(&exact) * rounding);
         prop_assert!(spent(&exact) <= exact.error_per_look() * looks.len() as f64 * rounding, "union bound");
         prop_assert!(exact.error_per_look() <= alpha);
-        // The next larger error of a look that changes a threshold is too large, unless one look alone would spend it.
+        // The next greater error of a look that changes a threshold is too large, unless one look alone would
+        // spend it.
         let lowers = |filter: &Filter| -> Vec<(usize, usize)> {
             filter.looks().iter().filter_map(|look| Some((look.registers, look.lower?))).collect()
         };
@@ -620,7 +624,7 @@ proptest! {
         if let Some(larger) = larger {
             prop_assert!(spent(&larger) > alpha / rounding);
         }
-        // Pairs that are more similar are rejected more rarely, less similar ones compared for a shorter time.
+        // More similar pairs are rejected more rarely, and less similar ones are compared for a shorter time.
         prop_assert!(exact.outcome(p + 0.04, Use::Screen).rejected <= spent(&exact));
         prop_assert!(exact.expected_comparisons(p - 0.08, Use::Screen) <= exact.expected_comparisons(p, Use::Screen) * rounding);
     }

@@ -1,4 +1,4 @@
-//! What is serialised is read back, what cannot be is refused, and the forms stay as they are.
+//! Serialised values are read back, invalid ones are refused, and the forms stay the same.
 
 use minwise::candidate::Banding;
 use minwise::cluster::{Edge, Standing};

@@ -1,8 +1,8 @@
 //! The golden values of `vectors/`, every one of them.
 //!
-//! Other languages read the same files, so agreement here is agreement everywhere. The files are made by
-//! `vectors/reference.py`, a second implementation that shares no code with this one; a test that fails here says
-//! which entry of which file differs, and either a result changed, which is a breaking change, or one side is wrong.
+//! Programs in other languages read the same files, so they agree with this crate. `vectors/reference.py`, a
+//! second implementation without shared code, makes the files. A failing test names the entry and the file:
+//! either a result changed, which is a breaking change, or one of the implementations is wrong.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -26,7 +26,7 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors");
 /// Half a unit of the last of the six digits that the tables print.
 const HALF_A_DIGIT: f64 = 0.5e-6 * (1.0 + 1e-6);
 
-/// Files that a test below reads; `filter` is read by `filter.rs`.
+/// The files that a test below reads; `filter.rs` reads `filter`.
 const FILES: [&str; 10] =
     ["filter", "hash", "minhash", "shingle", "sketch", "spec", "text", "tune", "weighted", "winnow"];
 
@@ -38,7 +38,7 @@ fn read<T: DeserializeOwned>(stem: &str) -> T {
     toml::from_str(&text).unwrap_or_else(|error| panic!("{stem}.toml: {error}"))
 }
 
-/// Entries that differ; a test looks at all of them before it fails.
+/// Entries that differ. A test compares all of them before it fails.
 #[derive(Default)]
 struct Differences {
     seen: usize,
@@ -208,7 +208,7 @@ struct NormalText {
     tokens: Vec<String>,
 }
 
-/// The tokens of a text that is not to be changed, by the places at which they stand in it.
+/// The tokens of a text that needs no normalisation, cut at their places.
 fn tokens(normal: &str) -> Vec<&str> {
     let unchanged: Normalization = "none+keep-space".parse().expect("a text form");
     let mut shingles = Shingles::new();
@@ -240,7 +240,7 @@ fn text() {
             expected.iter().map(String::as_str).collect(),
         );
 
-        // And the way of a document, where tokens are never seen but as hashes; on every kernel of this machine.
+        // The same tokens are also hashed as in a document, on every kernel of this machine.
         let hashes: Vec<u64> = expected.iter().map(|token| rolling::whole(&[token_hash(token)])).collect();
         for kernel in Kernel::available() {
             let mut shingles = Shingles::new();
@@ -327,7 +327,7 @@ fn shingle() {
     for EqualityKeys { name, source, keys } in &file.equality {
         for (how, expected) in keys {
             let shingler = Shingler::new(Normalization::default(), how.parse().unwrap());
-            // As a number, the first byte is the upper one.
+            // The first byte is the most significant one of this number.
             let bytes = |key: u128| format!("{:032x}", key.swap_bytes());
             shingler.shingle_into(source, &mut out);
             let entry = || format!("key of {name:?}, {how}");
@@ -425,8 +425,8 @@ fn minhash() {
         }
     }
     for Coefficients { seed, fold_seed, multipliers, offsets } in &file.coefficients {
-        // The shingle that equals the seed folds to 0, so its sketch is the offsets; any other one then shows the
-        // multipliers.
+        // The shingle that equals the seed folds to 0, so its sketch has the offsets; any other shingle then
+        // shows the multipliers.
         let minhash = MinHash::new(offsets.len(), seed.0).unwrap();
         let at_zero = sketch(&minhash, &[fold_seed.0]);
         differences.check(|| format!("offsets of {seed:?}"), &hex_halves(&at_zero), offsets);
@@ -478,9 +478,9 @@ struct NamedDocument {
 struct MethodSketches {
     method: String,
     seed: Seed,
-    /// Of each document.
+    /// The words of each document.
     words: BTreeMap<String, Vec<Hex>>,
-    /// For `many` and `overlapping`.
+    /// The estimate for `many` and `overlapping`.
     estimate: f64,
 }
 
@@ -755,7 +755,7 @@ fn winnow() {
     let file: WinnowFile = read("winnow");
     let mut differences = Differences::default();
     for (number, Chosen { window, shingles, at }) in file.choose.iter().enumerate() {
-        // Shingles of one unit, so that a passage has as many units as a window shingles.
+        // Shingles have one unit, so a passage has as many units as a window has shingles.
         let winnow = Winnow::new("words:1".parse().expect("a shingling"), *window).expect("a passage");
         let mut chosen = vec![];
         winnow.choose_into(&numbers(shingles), &mut chosen);

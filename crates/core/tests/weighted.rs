@@ -1,7 +1,7 @@
 //! Laws and statistics of the sketches of weighted sets.
 //!
-//! Inputs come from fixed seeds, and every bound follows from the law that is tested: a mean may be four of its own
-//! standard errors away. `cargo test --test weighted -- --nocapture` prints what was measured.
+//! Inputs come from fixed seeds, and every bound follows from the tested law: a mean may be four of its own
+//! standard errors away. `cargo test --test weighted -- --nocapture` prints the measured values.
 
 #![allow(clippy::print_stdout, reason = "what was measured is worth seeing, whether or not it passes")]
 
@@ -18,7 +18,8 @@ use minwise::verify::WeightedOverlap;
 use minwise::weight::WeightedSet;
 
 const REGISTERS: usize = 128;
-/// Standard errors that a mean may be away from what it estimates; a right estimator is refused once in 16 000 times.
+/// The greatest distance of a mean from its expectation, in standard errors; a correct estimator is refused
+/// with probability 1/16 000.
 const SIGMAS: f64 = 4.0;
 
 type Members = Vec<(u64, f64)>;
@@ -50,20 +51,21 @@ fn spread(len: u64, powers: f64, seed: u64) -> Members {
     (0..len).map(|id| (fmix64(id + 1000 * seed), ((uniform() - 0.5) * powers).exp())).collect()
 }
 
-/// The pairs of digest 06, 3 (weights 1, 2.5, 0.3 and so on), and others: short and long, of huge and tiny weights.
+/// The pairs of docs/sources/weights.md#consistent-weighted-sampling (weights 1, 2.5, 0.3 and so on), and others: short and long,
+/// of huge and tiny weights.
 fn pairs() -> Vec<(&'static str, Members, Members)> {
     let unit = |range: std::ops::Range<u64>| range.map(|id| (fmix64(id), 1.0)).collect::<Members>();
     let scaled = |members: &Members, by: f64| members.iter().map(|&(x, w)| (x, w * by)).collect::<Members>();
     let base = spread(60, 4.0, 1);
     let edited: Members = base[..50].iter().map(|&(x, w)| (x, w * 1.25)).chain(spread(8, 4.0, 2)).collect();
     vec![
-        ("digest, 0.6383", vec![(1, 1.0), (2, 2.5), (3, 0.3)], vec![(1, 1.5), (2, 2.0), (4, 0.4)]),
+        ("docs/sources, 0.6383", vec![(1, 1.0), (2, 2.5), (3, 0.3)], vec![(1, 1.5), (2, 2.0), (4, 0.4)]),
         (
-            "digest, small weights",
+            "docs/sources, small weights",
             vec![(1, 0.01), (2, 0.02), (3, 0.005)],
             vec![(1, 0.012), (2, 0.02), (4, 0.01)],
         ),
-        ("digest, 0.1", vec![(1, 10.0), (2, 1.0)], vec![(1, 1.0), (2, 10.0)]),
+        ("docs/sources, 0.1", vec![(1, 10.0), (2, 1.0)], vec![(1, 1.0), (2, 10.0)]),
         ("one shingle, 0.8", vec![(1, 5.0)], vec![(1, 4.0)]),
         ("one shingle, powers of two", vec![(1, 8.0)], vec![(1, 4.0)]),
         ("unit weights, 1/3", unit(0..12), unit(6..18)),
@@ -130,8 +132,9 @@ fn cws_is_unbiased_and_has_its_variance() {
     check_statistics(WeightedMethod::Cws, 1000);
 }
 
-/// Standard errors between the mean estimate of sets that share no shingle and what is claimed of it: registers of 32 bits agree
-/// by accident with probability 2⁻³². `spoil` may change a sketch before it is looked at.
+/// The standard errors between the mean estimate of sets without shared shingles and its expectation:
+/// registers of 32 bits agree by accident with probability 2⁻³². `spoil` may change a sketch before it is
+/// compared.
 fn away_at_similarity_0(method: WeightedMethod, trials: u64, spoil: impl Fn(&mut [u32])) -> f64 {
     let accident = 2f64.powi(-32);
     let (a, b) = (spread(60, 4.0, 3), spread(60, 4.0, 4));
@@ -159,7 +162,7 @@ fn unlike_sets_agree_by_accident_only() {
     }
 }
 
-/// A test of the test above: one register that never changes is seen.
+/// A test of the test above: a register that never changes is detected.
 #[test]
 fn a_register_that_never_changes_is_seen_at_similarity_0() {
     for method in WeightedMethod::all(REGISTERS) {
@@ -168,7 +171,7 @@ fn a_register_that_never_changes_is_seen_at_similarity_0() {
     }
 }
 
-/// In long documents samples come from the tails of the draws, and from the lowest rows.
+/// In long documents, samples come from the tails of the draws and from the lowest rows.
 #[test]
 fn dart_and_icws_are_unbiased_for_long_documents() {
     for (method, len) in [WeightedMethod::Dart(REGISTERS), WeightedMethod::Icws(REGISTERS)]
@@ -186,7 +189,8 @@ fn dart_and_icws_are_unbiased_for_long_documents() {
     }
 }
 
-/// Digest 06, 3.2: what forgetting the step costs. The digest's own numbers come from 12 000 draws.
+/// The bias of samples without their step, beside docs/sources/weights.md#improved-consistent-weighted-sampling, whose values come
+/// from 12 000 draws.
 #[test]
 fn zero_bit_is_biased_for_few_shingles_and_not_for_many() {
     const TRIALS: u64 = 400;
@@ -199,7 +203,7 @@ fn zero_bit_is_biased_for_few_shingles_and_not_for_many() {
     for (at, expected) in [(0, 0.7215), (2, 0.1818)] {
         let spread = expected * (1.0 - expected) * (1.0 / draws + 1.0 / 12_000.0);
         let found = mean(at);
-        println!("zero-bit, {}: {found:.4}, {expected} in the digest", pairs[at].0);
+        println!("zero-bit, {}: {found:.4}, {expected} in docs/sources", pairs[at].0);
         assert!((found - expected).abs() <= SIGMAS * f64::sqrt(spread), "{found}, not {expected}");
         let similarity = exact(&pairs[at].1, &pairs[at].2);
         assert!(
@@ -260,15 +264,15 @@ fn seeds_give_other_sketches_and_more_samplers_begin_like_fewer() {
             WeightedMethod::Icws(_) | WeightedMethod::Cws(_) | WeightedMethod::ZeroBit(_) => {
                 assert_eq!(of(long, 1)[..40], of(short, 1), "{short}");
             }
-            // Its registers share their darts.
+            // The register of a dart depends on their number, so long sketches do not begin like short ones.
             WeightedMethod::Dart(_) => {}
         }
         assert!(matches(&of(short, 1), &of(short, 2)) < 3, "{short}");
     }
 }
 
-/// A register of the document with all weights times λ agrees with probability min(λ, 1/λ); and scaling a pair alike
-/// leaves its agreement where it was.
+/// A register of the document with all weights times λ agrees with probability min(λ, 1/λ). Scaling both
+/// documents of a pair does not change its agreement.
 #[test]
 fn scaling_moves_the_steps_by_its_own_law() {
     let base = spread(30, 3.0, 10);
@@ -283,8 +287,8 @@ fn scaling_moves_the_steps_by_its_own_law() {
     }
 }
 
-/// What consistency means: where a set is covered by another, and the other's sample lies within it, they share the
-/// sample. Then agreement of A with C implies nothing less for any B between them.
+/// Consistency: if one set covers another, and its sample lies within the other, both have the same sample.
+/// So if A and C agree, any B between them agrees too.
 #[test]
 fn a_set_between_two_agrees_wherever_they_agree() {
     let least = spread(60, 3.0, 11);
@@ -326,7 +330,7 @@ fn a_weight_of_any_size_will_do() {
     for_each(|method, sketcher| {
         let members = [(1, f64::MAX), (2, f64::MAX), (3, 5e-324), (4, f64::MIN_POSITIVE)];
         let row = sketch(sketcher, &set(&members));
-        // Next to the two great ones the others are never sampled.
+        // The two great weights leave the others no probability of being sampled.
         assert_eq!(row, sketch(sketcher, &set(&members[..2])), "{method}");
         let tiny = sketch(sketcher, &set(&members[2..3]));
         assert!(tiny.iter().all(|&word| word != EMPTY), "{method}");

@@ -1,4 +1,4 @@
-//! An archive of the size in the fourth source, from nothing: how fast it is filled, what it takes, how soon it is open, and
+//! An archive of the size in Yuan 2019, §6.5, from nothing: how fast it is filled, what it takes, how soon it is open, and
 //! how long a check takes.
 //!
 //!     cargo bench -p minwise-index --bench archive -- [DOCUMENTS] [FOLDER]

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// How far an experiment can be repeated (digest 07).
+/// How far an experiment can be repeated: the classes of docs/sources/experiments.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum Class {
     /// It follows from theory.

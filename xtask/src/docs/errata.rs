@@ -1,14 +1,14 @@
-//! The page of errata: every one is there, and each is shown by a test or an experiment, or says what it waits for.
+//! The page of errata: every number is there, and each entry names a test or an experiment, or the reason that there is none.
 
 use super::{evidence, links};
 use crate::run::root;
 
-/// How many there are.
-const LAST: usize = 58;
-/// What an erratum says about which there is nothing to test yet.
+/// The number of errata, and the number of the last one.
+pub const LAST: usize = 58;
+/// The text of an erratum for which there is nothing to test yet.
 const TO_COME: &str = "*To come with the ";
 
-/// What is wrong with the page.
+/// Every problem of the page.
 pub fn problems(page: &str) -> Vec<String> {
     let mut wrong = vec![];
     for number in 1..=LAST {
@@ -28,7 +28,7 @@ pub fn problems(page: &str) -> Vec<String> {
 }
 
 /// The entries as the documentation of `minwise` has them: without links, because its readers have no repository, and without the
-/// names of tests and experiments. What comes behind the last entry is left out.
+/// names of tests and experiments. The text behind the last entry is left out.
 pub fn for_rustdoc(page: &str) -> String {
     let entries = page.find("\n## ").map_or("", |at| &page[at + 1..]);
     let last = entries.rfind("\n### E-").unwrap_or(0);

@@ -57,7 +57,7 @@ pub fn problem(page: &Path, link: &MarkdownLink) -> Result<Option<String>> {
 }
 
 /// The anchors that headings have: lower case, spaces to hyphens, without punctuation.
-fn headings(page: &str) -> impl Iterator<Item = String> {
+pub fn headings(page: &str) -> impl Iterator<Item = String> {
     page.lines().filter(|line| line.starts_with('#')).map(|line| {
         line.trim_start_matches('#')
             .trim()

@@ -4,6 +4,7 @@ mod errata;
 mod evidence;
 mod links;
 mod readme;
+mod sources;
 
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,24 @@ use anyhow::{Result, bail};
 
 use crate::run::{self, cargo, cargo_program, cargo_with, root};
 
+/// Folders whose files may refer to the works, to `docs/sources` and to errata. Records of the lab are as they were written.
+const REFERRING: [&str; 10] = [
+    "bench",
+    "crates",
+    "docs",
+    "examples",
+    "fuzz",
+    "python/minwise",
+    "python/tests",
+    "tests",
+    "vectors",
+    "xtask",
+];
+/// This file's references are examples.
+const NOT_REFERRING: &str = "xtask/src/docs/sources.rs";
+
+/// The page of errata.
+const ERRATA: &str = "docs/concepts/errata.md";
 /// The list of errata that the documentation of `minwise` includes.
 const ERRATA_OF_RUSTDOC: &str = "crates/core/src/errata.md";
 /// The reference of all commands.
@@ -70,7 +89,7 @@ fn written_texts() -> Result<[(&'static str, String); 2]> {
 }
 
 fn errata_of_rustdoc() -> Result<String> {
-    Ok(errata::for_rustdoc(&fs_err::read_to_string(root().join("docs/concepts/errata.md"))?))
+    Ok(errata::for_rustdoc(&fs_err::read_to_string(root().join(ERRATA))?))
 }
 
 fn generate(folder: &Path) -> Result<()> {
@@ -78,7 +97,8 @@ fn generate(folder: &Path) -> Result<()> {
     cargo(&["run", "--quiet", "--package", "minwise-lab", "--example", "concepts", "--", &folder])
 }
 
-fn check_pages() -> Result<()> {
+/// Fails if a page or a reference points to what is not there, or a page lacks what it must have.
+pub fn check_pages() -> Result<()> {
     let mut pages = files_below(&root().join("docs"), &["md"])?;
     for entry in fs_err::read_dir(root())? {
         let path = entry?.path();
@@ -97,14 +117,39 @@ fn check_pages() -> Result<()> {
             wrong.extend(problem.map(|problem| format!("{}:{}: {problem}", relative(page), link.line)));
         }
     }
+    let citation = fs_err::read_to_string(root().join("CITATION.cff"))?;
+    wrong.extend(readme::citation_problem(&citation, env!("CARGO_PKG_VERSION")));
     wrong.extend(readme::problems(&fs_err::read_to_string(root().join("README.md"))?));
-    wrong.extend(errata::problems(&fs_err::read_to_string(root().join("docs/concepts/errata.md"))?));
+    wrong.extend(errata::problems(&fs_err::read_to_string(root().join(ERRATA))?));
+    wrong.extend(reference_problems(&pages)?);
     if wrong.is_empty() {
         println!("docs: {links} links of {} pages lead somewhere", pages.len());
         Ok(())
     } else {
         bail!("pages point to what is not there, or lack what they must have:\n  {}", wrong.join("\n  "))
     }
+}
+
+/// References to works, places in them, pages of `docs/sources` and errata that lead nowhere, in the pages and all other files.
+fn reference_problems(pages: &[PathBuf]) -> Result<Vec<String>> {
+    let sources = sources::Sources::read()?;
+    let mut files: Vec<PathBuf> = pages.to_vec();
+    for folder in REFERRING {
+        files.extend(files_below(&root().join(folder), &["rs", "md", "toml", "py", "js", "mjs"])?);
+    }
+    files.sort();
+    files.dedup();
+    let errata = sources.errata_problems(&fs_err::read_to_string(root().join(ERRATA))?).into_iter();
+    let mut wrong: Vec<String> = errata.map(|problem| format!("{ERRATA}, {problem}")).collect();
+    for file in files {
+        let name = relative(&file);
+        if name == NOT_REFERRING || name.contains("/target/") || name.contains("/node_modules/") {
+            continue;
+        }
+        let found = sources.problems(Path::new(&name), &fs_err::read_to_string(&file)?);
+        wrong.extend(found.into_iter().map(|(line, problem)| format!("{name}:{line}: {problem}")));
+    }
+    Ok(wrong)
 }
 
 /// The files with one of these extensions, in a folder and those inside it.

@@ -43,9 +43,26 @@ pub fn problems(readme: &str) -> Vec<String> {
     problems
 }
 
+/// Why `CITATION.cff` is not that of this version, if it is not.
+pub fn citation_problem(citation: &str, version: &str) -> Option<String> {
+    let stated = citation.lines().find_map(|line| line.strip_prefix("version: "));
+    let is_right = stated == Some(version);
+    (!is_right).then(|| format!("CITATION.cff has the version {stated:?}, and Cargo.toml has {version}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_citation_has_the_version_of_the_workspace() {
+        let citation = include_str!("../../../CITATION.cff");
+        assert_eq!(citation_problem(citation, env!("CARGO_PKG_VERSION")), None);
+        assert!(
+            citation_problem(citation, "0.0.0")
+                .is_some_and(|problem| problem.ends_with("Cargo.toml has 0.0.0"))
+        );
+    }
 
     #[test]
     fn the_readme_has_its_parts_and_no_more_lines() {

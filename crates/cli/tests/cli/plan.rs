@@ -45,7 +45,7 @@ fn bands_and_rows_may_be_given_instead() {
     let run = Desk::new().run("plan --bands 20 --rows 5 --format json").exit(0);
     let plan: Value = serde_json::from_str(run.text()).unwrap();
     assert_eq!((&plan["bands"], &plan["rows"]), (&20.into(), &5.into()));
-    // Digest 02: twenty bands of five rows find 0.999644 of the pairs at 0.8.
+    // docs/sources/banding.md#threshold: twenty bands of five rows find 0.999644 of the pairs at 0.8.
     assert!((plan["recall_at_threshold"].as_f64().unwrap() - 0.999_644).abs() < 6e-7);
 }
 
@@ -139,7 +139,7 @@ fn method(sketch: &Value) -> Method {
     sketch["sketch"].as_str().unwrap().parse().unwrap()
 }
 
-/// Digest 04, 9: at 0.8 a quarter of a bit a register needs the fewest bits, at 0.5 one bit does.
+/// docs/sources/bits.md#variance-times-stored-bits: at 0.8 a quarter of a bit per register needs the fewest bits, at 0.5 one bit does.
 #[test]
 fn sketches_are_ranked_by_bytes() {
     for (options, least) in

@@ -1,16 +1,17 @@
 //! Banding: documents whose sketches agree in a whole band are candidates.
 //!
 //! - **Paper.** Broder, *On the resemblance and containment of documents*, 1997; Indyk and Motwani, *Approximate nearest
-//!   neighbors: towards removing the curse of dimensionality*, 1998; the first, second and [fifth source](crate#sources).
+//!   neighbors: towards removing the curse of dimensionality*, 1998; Hassanian-esfahani 2018, §2,
+//!   Bergillos 2018, §5, and [Anonymous](crate#sources), §4.
 //! - **Idea.** The registers are cut into b bands of r rows. Two documents at similarity s agree in all rows of one band
 //!   with probability sʳ, so they meet in at least one of the bands with probability 1 − (1 − sʳ)ᵇ.
 //! - **Symbols.** b → `bands`, r → `rows`.
 //! - **Formula.** key ← fmix64(band + 1); for each pair of rows l, u: key ← fold((key ⊕ (l + 2³²·u)) · K), a last odd row with
 //!   u = 0; the key is fmix64 of that. K = 0xc4ceb9fe1a85ec53, and fold is that of [`crate::hash`].
-//! - **Cost.** one 64-bit key a band and document, sorted band by band.
-//! - **Differs.** The [fifth source](crate#sources) takes a number below N for the identity of a band, which makes about b false candidates
-//!   a query (E-40); the second one's vector hash collides on small values (E-38). A key here is 64 mixed bits
-//!   of the band's number and all its rows.
+//! - **Cost.** one 64-bit key per band and document, sorted band by band.
+//! - **Differs.** [Anonymous](crate#sources), §4, identifies a band by a number below N, which makes about b
+//!   false candidates per query (E-40), and the vector hash of Bergillos 2018, §5.1, collides on small values
+//!   (E-38). A key here is 64 mixed bits of the band's number and all its rows.
 //! - **Vectors.** golden values of our own.
 
 use crate::error::{Error, ErrorKind};
@@ -25,7 +26,7 @@ pub struct Banding {
     rows: usize,
 }
 
-/// Bands and rows as somebody wrote them.
+/// The fields of a serialised [`Banding`], before they are checked.
 #[cfg(feature = "serde")]
 #[derive(serde::Deserialize)]
 struct Unchecked {
@@ -38,13 +39,15 @@ impl TryFrom<Unchecked> for Banding {
     type Error = Error;
 
     fn try_from(Unchecked { bands, rows }: Unchecked) -> Result<Self, Error> {
-        // The sketches are not known here; they have at most as many registers as any sketch has.
+        // The number of registers is not known here, because a banding is stored without its sketches. No
+        // sketch has more than 2¹⁶.
         Self::new(bands, rows, 1 << 16)
     }
 }
 
 impl Banding {
-    /// `bands` bands of `rows` rows, on sketches of `registers` registers; registers left over take no part.
+    /// Cuts sketches of `registers` registers into `bands` bands of `rows` rows. Registers left over take no
+    /// part.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`] if `bands` or `rows` is 0, and with [`ErrorKind::TooFewRegisters`] if `bands` times
@@ -77,7 +80,7 @@ impl Banding {
     /// The key of one band of a sketch. Equal rows have equal keys; different rows have the same key with probability 2⁻⁶⁴.
     ///
     /// # Panics
-    /// If the sketch is shorter than the banding was made for.
+    /// Panics if the sketch is shorter than the banding was made for.
     #[inline]
     #[must_use]
     pub fn key(&self, band: usize, sketch: &[u32]) -> u64 {
@@ -97,7 +100,7 @@ impl Banding {
     /// ```
     ///
     /// # Panics
-    /// If the sketch is shorter than the banding was made for, or `out` does not have one element per band.
+    /// Panics if the sketch is shorter than the banding was made for, or `out` does not have one element per band.
     #[inline]
     pub fn keys_into(&self, sketch: &[u32], out: &mut [u64]) {
         assert_eq!(out.len(), self.bands, "one key per band");

@@ -1,24 +1,26 @@
-//! The recall that a run implies.
+//! The recall of a run, estimated from the pairs that it found.
 //!
-//! - **Idea.** A pair at similarity s is found with a known probability P(s), so each pair that was found stands for
-//!   1/P(s) pairs that were there (Horvitz and Thompson, 1952). Of n found pairs, n / Σ 1/P(sᵢ) is the share
-//!   found of all there are, which corrects for the pairs that were never seen.
-//! - **Differs.** Averaging P over the found pairs instead would be too high: pairs that are hard to find are rare among
-//!   them because they are hard to find.
-//! - **Families.** The pairs of one family are found or missed together, because all of them meet the same hash functions. The
-//!   pairs that only one band found tell how this run fared. A pair that agrees in a band with probability q is
-//!   found by one band alone with probability b q (1 − q)ᵇ⁻¹ and missed with probability (1 − q)ᵇ, so each such
-//!   pair stands for (1 − q) / (b q) missed ones. The more these pairs crowd in some of the bands, the more
-//!   the estimate follows them.
-//! - **Bound.** [`ExpectedRecall::low`] takes the larger of the two estimates of what was missed and adds to it what
-//!   chance may add, in 98 of 100 runs at least (Bernstein's inequality). The variance is that of a jackknife over
-//!   the bands, which are independent draws. It is not too small on average (Efron and Stein, 1981).
-//! - **Stars.** A document that was missed is kept, and those behind it meet it. What sets it apart from the others
-//!   hides it from them too, so that one missed pair may be the first of many ([`Followers`]).
-//! - **Components.** They see as few pairs as connect their documents, and those are the ones that are easy to find. The
-//!   bound is that of pairs at the threshold ([`ExpectedRecall::with_least`]).
+//! - **Idea.** A pair at similarity s is found with a known probability P(s), so each found pair stands for
+//!   1/P(s) pairs of the corpus (Horvitz and Thompson, 1952). Of n found pairs, the estimated recall is n / Σ
+//!   1/P(sᵢ).
+//! - **Differs.** The mean of P over the found pairs would be too high, because pairs with a small P are rare
+//!   among the found ones.
+//! - **Families.** The pairs of one family are found or missed together, because all of them meet the same
+//!   hash functions. Pairs that only one band found show how many were missed in this run: a pair that agrees
+//!   in a band with probability q is found by one band alone with probability b q (1 − q)ᵇ⁻¹ and missed with
+//!   probability (1 − q)ᵇ, so each such pair stands for (1 − q) / (b q) missed ones. The estimate uses these
+//!   pairs the more, the more unevenly they are spread over the bands.
+//! - **Bound.** [`ExpectedRecall::low`] takes the larger of the two estimates of missed pairs and adds a
+//!   margin that chance exceeds in at most 2 of 100 runs (Bernstein's inequality). The variance is that of a
+//!   jackknife over the bands, which are independent draws. A jackknife variance is not too small on average
+//!   (Efron and Stein, 1981).
+//! - **Stars.** A missed document is kept, so later documents are compared with it. The registers in which it
+//!   differs from its family hide it from them too, so one missed pair may cause many ([`Followers`]).
+//! - **Components.** A run of components compares only as many pairs as connect the documents, and these
+//!   pairs are easy to find. The bound is that of pairs at the threshold ([`ExpectedRecall::with_least`]).
 //!
-//! A benchmark compares the expected recall with the true one on 25 kinds of corpora, and fails if it is wrong.
+//! `cargo x bench recall` compares the expected recall with the true one on 25 kinds of corpora, and fails if
+//! it is wrong.
 
 use std::collections::BTreeMap;
 
@@ -26,39 +28,41 @@ use super::tune::Curve;
 
 /// The probability with which [`ExpectedRecall::low`] may be too high.
 const RISK: f64 = 0.02;
-/// The numbers that [`ExpectedRecall::sums`] has before those of the bands.
+/// The number of values in [`ExpectedRecall::sums`] before those of the bands.
 const SUMS: usize = 9;
 
-/// Adds up found pairs and tells the share of all pairs that they are.
+/// Adds up found pairs and estimates their share of all pairs.
 #[derive(Debug, Clone)]
 pub struct ExpectedRecall {
     curve: Curve,
-    /// The share of candidates that is not put aside by mistake.
+    /// The probability that the filter does not reject a pair by mistake.
     passing: f64,
-    /// The least probability with which a pair is found, if the pairs that are added are no fair sample of all.
+    /// The least probability with which a pair is found, set if the added pairs are no fair sample of all
+    /// pairs.
     least: Option<f64>,
     found: f64,
     there: f64,
-    /// Found pairs that might have been missed.
+    /// The found pairs that might have been missed.
     chancy: f64,
-    /// Pairs that were missed, by those that one band alone found.
+    /// The estimated number of missed pairs, from the pairs that exactly one band found.
     missed: f64,
-    /// For each band, the pairs that it alone found; empty if there are none.
+    /// For each band, the number of pairs that only this band found; empty if there are none.
     alone: Vec<f64>,
-    /// The squares of those pairs, added up.
+    /// The sum of the squares of the numbers of pairs that one band alone found, one term per call of
+    /// [`add`](Self::add).
     alone_squares: f64,
     /// The variance of `there`, if pairs were found or missed independently.
     variance: f64,
-    /// The pairs that are expected to be missed, each counted once, whatever number of pairs stands or falls with it.
+    /// The expected number of missed decisions. Pairs that are found or missed together count once.
     misses: f64,
-    /// The largest number of pairs that stand or fall together.
+    /// The largest number of pairs that are found or missed together.
     largest: f64,
     /// The variance that [`Followers`] add.
     followers: f64,
 }
 
 impl ExpectedRecall {
-    /// No pairs yet, for candidates found along `curve`.
+    /// An estimate without pairs, for candidates found along `curve`.
     #[must_use]
     pub fn new(curve: Curve) -> Self {
         Self {
@@ -78,14 +82,14 @@ impl ExpectedRecall {
         }
     }
 
-    /// The same for candidates of which a filter puts aside this share by mistake, at most.
+    /// Sets the greatest share of candidates that a filter rejects by mistake.
     #[must_use]
     pub fn with_loss(self, share: f64) -> Self {
         Self { passing: self.passing * (1.0 - share), ..self }
     }
 
-    /// The estimate for pairs that are no fair sample of all: the bound takes each to stand for pairs whose registers agree with
-    /// probability `p`, which is the least.
+    /// Declares that the added pairs are no fair sample of all pairs. The bound then takes each added pair to
+    /// stand for pairs whose registers agree with the least probability, `p`.
     #[must_use]
     pub fn with_least(self, p: f64) -> Self {
         Self { least: Some(self.passing * self.curve.probability(p)), ..self }
@@ -99,10 +103,11 @@ impl ExpectedRecall {
     ///
     /// `alone` is the band that found the pair, if no other band did.
     ///
-    /// `pairs` says how many pairs stand or fall with it: documents with equal shingles share one sketch.
+    /// `pairs` is the number of pairs that are found or missed together: documents with equal shingles share
+    /// one sketch.
     ///
     /// # Panics
-    /// If there is no such band.
+    /// Panics if there is no such band.
     pub fn add(&mut self, p: f64, shares: &[f64], alone: Option<usize>, pairs: u64) -> f64 {
         let band = self.curve.band_on_full_shelves(p, shares);
         let probability = self.passing * self.curve.probability_of_bands(band);
@@ -124,18 +129,18 @@ impl ExpectedRecall {
         odds
     }
 
-    /// Pairs that are found whatever the bands, such as documents with equal shingles.
+    /// Adds pairs that are found by any bands, such as documents with equal shingles.
     pub fn add_certain(&mut self, pairs: u64) {
         self.found += pairs as f64;
         self.there += pairs as f64;
     }
 
-    /// Adds what documents that were missed may have led to.
+    /// Adds the variance of the pairs that missed documents cause.
     pub fn add_followers(&mut self, followers: &Followers) {
         self.followers += followers.variance();
     }
 
-    /// Takes in what another one has added up.
+    /// Adds the sums of another estimate.
     pub fn merge(&mut self, other: &Self) {
         self.found += other.found;
         self.there += other.there;
@@ -169,7 +174,7 @@ impl ExpectedRecall {
         [&sums[..], &self.alone].concat()
     }
 
-    /// Goes on from what was added up before; `false` if `sums` are not those of such a run.
+    /// Continues from stored `sums`. Returns `false` if they are not those of such an estimate.
     #[must_use]
     pub fn set_sums(&mut self, sums: &[f64]) -> bool {
         let Some((&sums, alone)) = sums.split_first_chunk::<SUMS>() else { return false };
@@ -191,20 +196,20 @@ impl ExpectedRecall {
         true
     }
 
-    /// The share of all pairs that was found; 1 when there was nothing to find.
+    /// The estimated share of all pairs that was found; 1 if there was nothing to find.
     #[must_use]
     pub fn value(&self) -> f64 {
         self.share(self.expected_missed())
     }
 
-    /// Whether anything is known about the share: pairs were found, or no pair can be missed.
+    /// Whether the share can be estimated: pairs were found, or no pair can be missed.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.found > 0.0 || self.curve == Curve::CERTAIN
     }
 
-    /// A share that the true one is not below, in 98 of 100 runs at least; `None` if nothing was found, so that nothing
-    /// is known.
+    /// A lower bound of the share, which the true share is below in at most 2 of 100 runs; `None` if no pair
+    /// was found.
     #[must_use]
     pub fn low(&self) -> Option<f64> {
         if self.found == 0.0 {
@@ -212,7 +217,8 @@ impl ExpectedRecall {
         }
         let missed = (self.there - self.found).max(self.missed);
         if self.misses < RISK {
-            // More likely than not by far, not a single pair was missed.
+            // The expected number of missed pairs is so small that probably none was missed, so no margin is
+            // added.
             return Some(self.share(missed));
         }
         let least = self.least.map_or(0.0, |least| self.chancy * (1.0 / least - 1.0));
@@ -232,7 +238,8 @@ impl ExpectedRecall {
         if self.found > 0.0 { self.found / (self.found + missed) } else { 1.0 }
     }
 
-    /// Pairs that were missed, by the curve and, as far as pairs were found together, by those that one band alone found.
+    /// The expected number of missed pairs: by the curve, and, as far as pairs were found together, by the
+    /// pairs of one band alone.
     fn expected_missed(&self) -> f64 {
         let by_curve = self.there - self.found;
         let (variance, bands) = (self.jackknife(), self.curve.bands());
@@ -244,16 +251,17 @@ impl ExpectedRecall {
         by_curve + (1.0 - independent / variance).max(0.0) * (self.missed - by_curve)
     }
 
-    /// The variance of the pairs that were missed.
+    /// The variance of the number of missed pairs.
     fn spread(&self) -> f64 {
         self.variance.max(self.jackknife()) + self.followers
     }
 
-    /// The variance of the pairs found, by leaving out one band after the other.
+    /// The variance of the number of found pairs, by leaving out one band after the other.
     fn jackknife(&self) -> f64 {
         let bands = self.curve.bands();
         if bands < 2.0 {
-            // One draw tells nothing of how draws differ.
+            // With one band there is no second draw to compare with, so the largest possible variance is
+            // taken.
             return self.alone.iter().map(|alone| alone * alone).sum();
         }
         let mean = self.alone.iter().sum::<f64>() / bands;
@@ -262,23 +270,25 @@ impl ExpectedRecall {
     }
 }
 
-/// How many documents come after each removed one of a star, and so what had followed if it had been missed.
+/// The variance that missed documents of a star add: a missed document is kept, and later documents may be
+/// compared with it in vain.
 ///
-/// A document that is missed is kept. Those behind it that are near its keeper may be near it, too, and are likely to miss it,
-/// because they need registers in which it differs from its keeper. Of n documents, any number from 0 to n is taken to be
-/// missed with the same probability, so the mean square is n²/3. With n²/10 the bound holds in 96 of 100 runs, which is too few.
+/// A missed document is kept. Later documents near its keeper may be near it too, and are likely to miss it,
+/// because they need registers in which it differs from its keeper. Of n documents, any number from 0 to n is
+/// taken to be missed with the same probability, so the mean square is n²/3. With n²/10 the bound held in 96
+/// of 100 runs only.
 #[derive(Debug, Clone, Default)]
 pub struct Followers {
     keepers: BTreeMap<u32, Keeper>,
-    /// The document whose pairs come at present.
+    /// The document whose pairs are being added.
     now: Option<RemovedDocument>,
 }
 
-/// A kept document.
+/// The sums of a kept document.
 #[derive(Debug, Clone, Copy, Default)]
 struct Keeper {
-    /// For each removed document, the odds that it was missed, times a power of the number n of pairs that came after it:
-    /// Σ odds, Σ odds · n, Σ odds · n².
+    /// Over its removed documents: Σ odds, Σ odds · n and Σ odds · n², where odds are those that the document
+    /// was missed, and n is the number of pairs that came after it.
     odds: f64,
     once: f64,
     twice: f64,
@@ -293,8 +303,8 @@ struct RemovedDocument {
 }
 
 impl Followers {
-    /// Adds a pair of a removed document and a kept one. `odds` is what [`ExpectedRecall::add`] returned for it. The pairs of
-    /// one document come one after the other.
+    /// Adds a pair of a removed document and a kept one. `odds` is the value that [`ExpectedRecall::add`]
+    /// returned for it. The pairs of one document are added one after the other.
     pub fn add(&mut self, document: u32, keeper: u32, odds: f64, pairs: u64) {
         let removed = RemovedDocument { document, keeper, odds };
         match &mut self.now {
@@ -304,7 +314,7 @@ impl Followers {
                 }
             }
             now => {
-                // The document before has no more pairs.
+                // The document before has no more pairs, so its odds count for the documents after it.
                 if let Some(before) = now.replace(removed) {
                     self.keepers.entry(before.keeper).or_default().odds += before.odds;
                 }
@@ -323,11 +333,12 @@ impl Followers {
 }
 
 impl Curve {
-    /// The probability that a pair meets in one band, if some of its shelves are full and hold these shares of their documents.
+    /// The probability that a pair meets in one band, if some of its shelves are full and took these shares
+    /// of their documents.
     ///
-    /// A shelf is full because its rows fell on what many documents share, and there the pair agrees more often than
-    /// elsewhere; so it is taken to agree wherever a shelf is full, as far as its similarity allows. That is the cautious
-    /// side: full shelves lose the more, the more of the agreement lies in them.
+    /// A shelf is full because many documents share its rows, and a pair agrees there more often than
+    /// elsewhere. The pair is therefore taken to agree on all full shelves, as far as its similarity allows.
+    /// This assumption is cautious: the more of the agreement lies on full shelves, the more of it is lost.
     fn band_on_full_shelves(&self, p: f64, shares: &[f64]) -> f64 {
         let agrees = self.band_probability(p);
         if shares.is_empty() {
@@ -366,7 +377,7 @@ mod tests {
         let mut recall = ExpectedRecall::new(curve()).with_loss(0.1).with_loss(0.2);
         recall.add(1.0, &[], None, 3);
         assert!((recall.value() - 0.72).abs() < 1e-12);
-        // What is found without the filter is not lost to it.
+        // Pairs that are found without the filter are not lost to it.
         recall.add_certain(3);
         assert!((recall.value() - 6.0 / (3.0 + 3.0 / 0.72)).abs() < 1e-12);
     }
@@ -431,20 +442,20 @@ mod tests {
         }
         assert!(mean[0] < mean[1] && mean[1] < mean[2], "{mean:?}");
         assert!(mean[2] > 0.98, "{mean:?}");
-        // Copies of one document tell no more than one of them.
+        // Several copies of one document give no more information than one copy.
         assert!((mean[1] - mean[3]).abs() < 1e-9, "{mean:?}");
     }
 
     #[test]
     fn pairs_that_one_band_alone_found_tell_of_those_that_none_did() {
-        // A family: three of its pairs in four hang on one band.
+        // A family: one band finds three quarters of its pairs.
         let mut recall = ExpectedRecall::new(curve());
         for at in 0..1000 {
             recall.add(0.8, &[], (at % 4 > 0).then_some(3), 1);
         }
         let q = 0.8f64.powi(6);
         let by_one = 750.0 * (1.0 - q) / (16.0 * q);
-        // Nearly all of them crowd in one band, so the curve says nearly nothing.
+        // Nearly all of these pairs are in one band, so the estimate nearly ignores the curve.
         assert!((recall.value() - 1000.0 / (1000.0 + by_one)).abs() < 1e-3, "{}", recall.value());
         assert!(recall.low().unwrap() < 0.4 && recall.standard_error() > 0.2);
     }

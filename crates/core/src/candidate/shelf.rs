@@ -1,50 +1,51 @@
-//! Where the documents of one band key stand, and how many of them.
+//! Shelves: the documents with equal rows in one band, at most a fixed number per shelf.
 //!
-//! Documents with equal rows in a band stand on one shelf, in keeper order, and whoever comes later is compared with them.
-//! A shelf takes the first N documents that are put there and leaves out all others, so that no document is compared with
-//! more than N others per band. Who stands on a shelf depends on nothing that comes after the N-th, so a cluster of
-//! machines comes to the same answer. [`Shelves::share`] says what a full shelf costs.
+//! Documents with equal rows in a band stand on one shelf, in keeper order, and every later document is
+//! compared with them. A shelf takes the first N documents that are put there and leaves out all others, so
+//! that no document is compared with more than N others per band. The first N documents do not depend on any
+//! later one, so a cluster of machines gets the same shelves. [`Shelves::share`] returns the share of the
+//! documents that a full shelf took.
 //!
-//! There are as many shelves as band keys that two documents share, and most never hold more than a few documents. The few
-//! are chains in one list; a shelf that outgrows its chain gets a list of its own.
+//! There are as many shelves as band keys that two documents share, and most of them hold a few documents
+//! only. Small shelves are chains in one list. A shelf that outgrows its chain gets a list of its own.
 
-/// Documents that a shelf has before it gets a list of its own.
+/// The most documents of a shelf without a list of its own.
 const FEW: usize = 4;
-/// Nothing follows, or nothing is there.
+/// The link of an empty shelf, and of the first document of a chain.
 const END: u32 = u32::MAX;
-/// Set in the head of a shelf that has a list of its own.
+/// The bit of a head whose shelf has a list of its own.
 const OWN: u32 = 1 << 31;
 
 /// The shelves that left documents out because they were full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct FullShelves {
-    /// How many shelves there are.
+    /// The number of shelves.
     pub shelves: u64,
-    /// Documents that they left out; a document counts once per shelf.
+    /// The number of documents that these shelves left out; a document counts once per shelf.
     pub left_out: u64,
 }
 
 impl FullShelves {
-    /// So many shelves, which left out so many documents.
+    /// `shelves` shelves, which left out `left_out` documents.
     #[must_use]
     pub fn new(shelves: u64, left_out: u64) -> Self {
         Self { shelves, left_out }
     }
 
-    /// Adds other shelves.
+    /// Adds the numbers of other shelves.
     pub fn merge(&mut self, other: Self) {
         self.shelves += other.shelves;
         self.left_out += other.left_out;
     }
 }
 
-/// All shelves of a neighbourhood, with the documents that were put there in ascending order.
+/// All shelves of a neighbourhood. Documents are put on them in ascending order.
 #[derive(Debug, Clone)]
 pub struct Shelves {
-    /// N: documents that a shelf takes.
+    /// N: the most documents of a shelf.
     most: usize,
-    /// For each shelf, the last link of its chain, or the number of its own list.
+    /// For each shelf, the last link of its chain, or the number of its list.
     heads: Vec<u32>,
     /// A document, and the link before it.
     links: Vec<(u32, u32)>,
@@ -82,7 +83,7 @@ impl Shelves {
     /// Puts a document on a shelf that holds only earlier ones, unless the shelf is full.
     ///
     /// # Panics
-    /// If there is no such shelf.
+    /// Panics if there is no such shelf.
     pub fn put(&mut self, shelf: u32, document: u32) {
         let head = self.heads[shelf as usize];
         if head != END && head & OWN != 0 {
@@ -106,19 +107,19 @@ impl Shelves {
         self.put(shelf, document);
     }
 
-    /// How many documents stand on a shelf.
+    /// The number of documents on a shelf.
     ///
     /// # Panics
-    /// If there is no such shelf.
+    /// Panics if there is no such shelf.
     #[must_use]
     pub fn len_of(&self, shelf: u32) -> usize {
         self.own(shelf).map_or_else(|| self.chain(shelf).count(), |own| own.documents.len())
     }
 
-    /// Visits the documents on a shelf, the last one first, until one is not wanted.
+    /// Visits the documents on a shelf, the last one first, until `wants` returns `false`.
     ///
     /// # Panics
-    /// If there is no such shelf.
+    /// Panics if there is no such shelf.
     pub fn visit(&self, shelf: u32, mut wants: impl FnMut(u32) -> bool) {
         match self.own(shelf) {
             Some(own) => own.documents.iter().rev().all(|&document| wants(document)),
@@ -126,10 +127,10 @@ impl Shelves {
         };
     }
 
-    /// The first documents on a shelf, at most `out.len()`: fills `out` and returns how many there are.
+    /// Fills `out` with the first documents on a shelf, at most `out.len()`, and returns their number.
     ///
     /// # Panics
-    /// If there is no such shelf.
+    /// Panics if there is no such shelf.
     pub fn first_of(&self, shelf: u32, out: &mut [u32]) -> usize {
         if let Some(own) = self.own(shelf) {
             let count = out.len().min(own.documents.len());
@@ -146,10 +147,10 @@ impl Shelves {
         count
     }
 
-    /// Whether a document that was put on a shelf stands there, and was not left out.
+    /// Whether a shelf took a document that was put there, and did not leave it out.
     ///
     /// # Panics
-    /// If there is no such shelf.
+    /// Panics if there is no such shelf.
     #[must_use]
     pub fn took(&self, shelf: u32, document: u32) -> bool {
         match self.own(shelf) {
@@ -158,10 +159,10 @@ impl Shelves {
         }
     }
 
-    /// The share of the documents put on a shelf that stand there, if any were left out.
+    /// The share of the documents put on a shelf that it took; `None` if it left none out.
     ///
     /// # Panics
-    /// If there is no such shelf.
+    /// Panics if there is no such shelf.
     #[must_use]
     pub fn share(&self, shelf: u32) -> Option<f64> {
         let own = self.own(shelf).filter(|own| own.left_out > 0)?;
@@ -169,7 +170,7 @@ impl Shelves {
         Some(taken / (taken + own.left_out as f64))
     }
 
-    /// Adds up the shelves that left documents out, as far as they count.
+    /// Adds up the shelves that left documents out and for which `counts` returns `true`.
     pub fn full(&self, mut counts: impl FnMut(u32) -> bool) -> FullShelves {
         let mut full = FullShelves::default();
         for shelf in 0..self.heads.len() as u32 {

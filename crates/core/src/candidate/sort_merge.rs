@@ -1,28 +1,32 @@
 //! Sort-merge: documents that share shingles, counted pair by pair.
 //!
-//! - **Paper.** Broder, Glassman, Manasse and Zweig, *Syntactic clustering of the web*, 1997, as the [fourth source](crate#sources) tells it.
-//!   What may be left out: Chaudhuri, Ganti and Kaushik, *A primitive operator for similarity joins
-//!   in data cleaning*, 2006, and Xiao, Wang, Lin and Yu, *Efficient similarity joins for near duplicate detection*,
-//!   2008.
-//! - **Idea.** ⟨shingle, document⟩, sorted by shingle, brings the documents of each shingle together; every two of them are a
-//!   ⟨document, document, 1⟩; sorted and summed, these are the sizes of all overlaps, without comparing two
-//!   documents.
-//! - **Symbols.** T → the threshold; |x| → the mass of a document: its shingles, or their weights as whole numbers of some unit, so
-//!   that sums do not depend on their order. Of a pair, x is the smaller document and y the larger one.
-//! - **Formula.** A pair is a candidate if its count and what was left out come to n(x, y) = T/(1+T)·(|x| + |y|) for the Jaccard
-//!   similarity, to T·|x| for containment, to more than m for registers. Shingles are in one order for all
-//!   documents, and each leaves out the last ones of its own: less than 2T/(1+T)·|x| where it is the smaller one
-//!   and less than T·|y| where it is the larger one; T·|x| and nothing for containment; m for registers.
-//! - **Why.** n(x, y) is least, for a given x, if y is as small as x, and for a given y, if x is as small as T·|y|: these are
-//!   the two bounds. So either left out less than must be shared, and the pair has a shingle that both kept. Of what
-//!   they share, all that comes before both cuts was counted, and the rest is behind the earlier cut: no more than
-//!   the document with that cut left out.
-//! - **Cost.** Σ x(s)·y(s) pairs over the shingles s that x(s) documents keep as the smaller one and y(s) as the larger one.
-//! - **Error.** none over shingles: every pair at or above the threshold is a candidate. Over registers, that of the filter.
-//! - **Differs.** The triplet is printed with three documents (E-55). A shingle of 10⁵ documents gives 5·10⁹ pairs, so frequent
-//!   ones must be left out, and the source loses what they would have counted. Here nothing is lost. The order is by
-//!   document frequency, and shingles of few documents are never left out: they make few pairs, and whatever is
-//!   counted keeps pairs from being candidates for nothing.
+//! - **Paper.** Broder, Glassman, Manasse and Zweig, *Syntactic clustering of the web*, 1997, as summarised by
+//!   [Yuan 2019](crate#sources), §3.
+//!   The bounds on what may be left out: Chaudhuri, Ganti and Kaushik, *A primitive operator for similarity
+//!   joins in data cleaning*, 2006, and Xiao, Wang, Lin and Yu, *Efficient similarity joins for near duplicate
+//!   detection*, 2008.
+//! - **Idea.** Pairs ⟨shingle, document⟩, sorted by shingle, bring the documents of each shingle together.
+//!   Every two of them are a triplet ⟨document, document, 1⟩. Sorted and summed, the triplets are the sizes
+//!   of all overlaps, without a comparison of two documents.
+//! - **Symbols.** T → the threshold; |x| → the mass of a document: the number of its shingles, or the sum of
+//!   their weights as whole numbers of some unit, so that sums do not depend on their order. Of a pair, x is
+//!   the smaller document and y the larger one.
+//! - **Formula.** A pair is a candidate if its count plus the mass left out reaches n(x, y): T/(1+T)·(|x| +
+//!   |y|) for the Jaccard similarity, T·|x| for containment, more than m for registers. All documents have
+//!   their shingles in one order, and each leaves out the last ones: less than 2T/(1+T)·|x| as the smaller
+//!   document and less than T·|y| as the larger one; for containment T·|x| and nothing; for registers m.
+//! - **Why.** For a given x, n(x, y) is least if y is as small as x, and for a given y, if x is as small as
+//!   T·|y|: these are the two bounds. So each document left out less than the pair must share, and the pair
+//!   has a shingle that both kept. Shared shingles before both cuts were counted. The other shared shingles
+//!   lie behind the earlier cut, so their mass is at most what the document with that cut left out.
+//! - **Cost.** Σ x(s)·y(s) pairs over the shingles s that x(s) documents keep as the smaller one and y(s) as
+//!   the larger one.
+//! - **Error.** none over shingles: every pair at or above the threshold is a candidate. Over registers, that
+//!   of the filter.
+//! - **Differs.** Yuan 2019, §3, prints the triplet with three documents (E-55). A shingle of 10⁵ documents
+//!   makes 5·10⁹ pairs, so frequent shingles must be left out, and the work loses their counts. Here the mass
+//!   left out is added, so no pair is lost. The order is by document frequency. Shingles of few documents are
+//!   never left out, because they make few pairs, and every counted shingle rules out candidates.
 //! - **Vectors.** a worked example, by another program.
 //!
 //! - **Use when** every pair is wanted and most shingles are rare; for containment, which bands do not see.
@@ -30,39 +34,42 @@
 
 use std::cmp::{Ordering, Reverse};
 
-/// Products with the threshold are taken with this much room, which is more than rounding can come to, that of weights
-/// to whole numbers included. It lets a few pairs just below the threshold be candidates too.
+/// Products with the threshold are taken with this margin, which exceeds all rounding, including that of
+/// weights to whole numbers. Because of it a few pairs just below the threshold are candidates too.
 const ROOM: f64 = 1e-6;
 
 /// Shingles of at most this many documents are never left out.
 const RARE: u32 = 64;
 
-/// When two documents are a candidate.
+/// The condition for a candidate pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum CandidateRule {
-    /// Their Jaccard similarity may reach the threshold.
+    /// The Jaccard similarity may reach this threshold.
     Jaccard(f64),
-    /// The share of the smaller one that the larger one has may reach the threshold.
+    /// The share of the smaller document that the larger one contains may reach this threshold.
     Containment(f64),
-    /// They share more than this mass, whatever they have.
+    /// The documents share more than this mass, whatever their sizes.
     MoreThan(u64),
 }
 
 impl CandidateRule {
-    /// The most mass that a document may leave out of the pairs of which it is the smaller one, and of the others.
+    /// The most mass that a document may leave out: of pairs in which it is the smaller document, and of the
+    /// others.
     fn allowances(self, whole: u64) -> [u64; 2] {
-        // The largest whole number below; rounding may take a little off, and then less is left out than could be.
+        // The largest whole number below the share. Rounding may lower it, and then the document leaves out
+        // less than it could.
         let below = |share: f64| ((share * whole as f64 * (1.0 - ROOM)).ceil() as u64).saturating_sub(1);
         match self {
             Self::Jaccard(threshold) => [below(2.0 * threshold / (1.0 + threshold)), below(threshold)],
-            // A larger document may be anything but large in what a small one needs of it.
+            // A large document may contain all of a small one in any small part of itself, so it leaves out
+            // nothing.
             Self::Containment(threshold) => [below(threshold), 0],
             Self::MoreThan(mass) => [mass; 2],
         }
     }
 
-    /// Whether documents of these masses, x ≤ y, can be a candidate at all.
+    /// Whether a pair of documents of these masses, x ≤ y, can be a candidate.
     fn sizes_allow(self, x: u64, y: u64) -> bool {
         match self {
             Self::Jaccard(threshold) => x as f64 * (1.0 + ROOM) >= threshold * y as f64,
@@ -70,7 +77,8 @@ impl CandidateRule {
         }
     }
 
-    /// Whether so much shared mass is enough. Rounding never says no where the exact similarity would say yes.
+    /// Whether this shared mass is enough. The margin makes sure that rounding refuses no pair that the exact
+    /// similarity accepts.
     fn is_enough(self, shared: u64, x: u64, y: u64) -> bool {
         let shared_at_least = |needed: f64| shared as f64 >= needed * (1.0 - ROOM);
         match self {
@@ -83,7 +91,7 @@ impl CandidateRule {
     }
 }
 
-/// Where a shingle stands in the order in which all documents have their shingles: behind those of fewer documents.
+/// The place of a shingle in the order that all documents share: behind the shingles of fewer documents.
 ///
 /// Shingles of equal rank are left out together or not at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,23 +100,23 @@ pub struct Rank(u64);
 impl Rank {
     /// The last rank that no document leaves out.
     const RARE: Self = Self((RARE as u64) << 32 | u32::MAX as u64);
-    /// No shingle is behind it.
+    /// The greatest rank. No shingle comes after it.
     const LAST: Self = Self(u64::MAX);
 
-    /// The rank of a shingle that so many documents have.
+    /// The rank of a shingle that `frequency` documents have.
     #[must_use]
     pub fn new(shingle: u64, frequency: usize) -> Self {
-        // Among equally frequent ones any order will do, as long as it is the same for all documents.
+        // Equally frequent shingles may come in any order that is the same for all documents.
         Self(u64::try_from(frequency).unwrap_or(u64::MAX).min(u64::from(u32::MAX)) << 32 | shingle >> 32)
     }
 
-    /// From the number that it was written down as.
+    /// The rank that [`to_bits`](Self::to_bits) wrote as this number.
     #[must_use]
     pub fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// As a number, in the same order.
+    /// The rank as a number; numbers have the order of ranks.
     #[must_use]
     pub fn to_bits(self) -> u64 {
         self.0
@@ -121,19 +129,19 @@ impl Rank {
     }
 }
 
-/// What a document leaves out.
+/// The shingles that a document leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Cut {
-    /// The last rank that it keeps.
+    /// The last rank that the document keeps.
     last: Rank,
-    /// The mass of what is behind.
+    /// The mass of the shingles behind that rank.
     dropped: u64,
 }
 
 impl Cut {
     const NOTHING: Self = Self { last: Rank::LAST, dropped: 0 };
 
-    /// Of shingles that are sorted by falling rank.
+    /// The cut that leaves out at most `allowance` of shingles sorted by falling rank.
     fn within(allowance: u64, falling: &[(Rank, u64)]) -> Self {
         let mut cut = Self::NOTHING;
         for same in falling.chunk_by(|a, b| a.0 == b.0) {
@@ -147,27 +155,27 @@ impl Cut {
     }
 }
 
-/// What a document leaves out as the smaller one of a pair, and as the larger one.
+/// The cut of a document as the smaller one of a pair, and as the larger one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PairCuts([Cut; 2]);
 
-/// A document while shingles are counted.
+/// The mass of a document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Mass {
-    /// Of all its shingles.
+    /// The mass of all its shingles.
     whole: u64,
-    /// Of the frequent ones.
+    /// The mass of its frequent shingles.
     frequent: u64,
 }
 
-/// Counts the mass of each document first.
+/// The first pass over shingles, which counts the mass of each document.
 #[derive(Debug, Clone)]
 pub struct Census {
     rule: CandidateRule,
     masses: Vec<Mass>,
 }
 
-/// Knows what each document leaves out, and says which documents meet in a shingle.
+/// The second pass over shingles, which lists the pairs of documents that share one.
 #[derive(Debug, Clone)]
 pub struct Join {
     rule: CandidateRule,
@@ -176,13 +184,13 @@ pub struct Join {
 }
 
 impl Census {
-    /// Nothing counted yet, for documents numbered from 0.
+    /// A census without shingles, for documents numbered from 0.
     #[must_use]
     pub fn new(rule: CandidateRule, documents: usize) -> Self {
         Self { rule, masses: vec![Mass::default(); documents] }
     }
 
-    /// One shingle: all documents that have it, each once, and what it weighs in them.
+    /// Adds a shingle: all documents that have it, each once, with its weight in them.
     pub fn add(&mut self, rank: Rank, having: impl Iterator<Item = (u32, u64)>) {
         for (document, mass) in having {
             let masses = &mut self.masses[document as usize];
@@ -193,8 +201,8 @@ impl Census {
         }
     }
 
-    /// What documents leave out, once all shingles are counted. Those that [cannot leave out](Join::is_crowded) all of their
-    /// frequent shingles leave out none until they are [cut](Join::cut).
+    /// Ends the census. A document that can leave out all its frequent shingles does so. A
+    /// [crowded](Join::is_crowded) document leaves out none until it is [cut](Join::cut).
     #[must_use]
     pub fn join(self) -> Join {
         let Self { rule, masses } = self;
@@ -209,7 +217,7 @@ impl Census {
 }
 
 impl Join {
-    /// Whether a document can leave out a part of its frequent shingles only.
+    /// Whether a document can leave out some of its frequent shingles but not all of them.
     #[must_use]
     pub fn is_crowded(&self, document: u32) -> bool {
         let mass = &self.masses[document as usize];
@@ -217,20 +225,20 @@ impl Join {
         self.rule.allowances(mass.whole).into_iter().any(some)
     }
 
-    /// How much of a document can be left out, given all its frequent shingles with what they weigh.
+    /// The cuts of a document, given all its frequent shingles with their weights.
     pub fn cuts(&self, document: u32, frequent: &mut [(Rank, u64)]) -> PairCuts {
         frequent.sort_unstable_by_key(|shingle| Reverse(shingle.0));
         let allowances = self.rule.allowances(self.masses[document as usize].whole);
         PairCuts(allowances.map(|allowance| Cut::within(allowance, frequent)))
     }
 
-    /// Leaves that out.
+    /// Sets the cuts of a document.
     pub fn cut(&mut self, document: u32, cuts: PairCuts) {
         self.cuts[document as usize] = cuts;
     }
 
-    /// One shingle again, and all documents that have it: tells `each` of every two of them that may owe a match to it,
-    /// the smaller one first, and of the mass that they share in it.
+    /// Lists the pairs of a shingle, given all documents that have it. Calls `each` with every two documents
+    /// that keep the shingle, the smaller one first, and the mass that they share in it.
     pub fn pairs(&self, rank: Rank, having: &mut [(u32, u64)], each: impl FnMut(u32, u32, u64)) {
         having.sort_unstable_by_key(|&(document, _)| self.size(document));
         if !rank.is_frequent() {
@@ -243,7 +251,7 @@ impl Join {
         self.meet(&keeping(0), &keeping(1), each);
     }
 
-    /// The smaller documents with the larger ones, both by rising size.
+    /// Lists the pairs of a smaller and a larger document, both lists by rising size.
     fn meet(&self, smaller: &[(u32, u64)], larger: &[(u32, u64)], mut each: impl FnMut(u32, u32, u64)) {
         let whole = |document: u32| self.masses[document as usize].whole;
         let mut from = 0;
@@ -256,12 +264,13 @@ impl Join {
         }
     }
 
-    /// What decides which of two documents is the smaller one.
+    /// The size of a document, by which one of two is the smaller one. Ties go by number.
     fn size(&self, document: u32) -> (u64, u32) {
         (self.masses[document as usize].whole, document)
     }
 
-    /// Whether a pair that was told of, x being the smaller one, is a candidate, given the sum of what it shares.
+    /// Whether a listed pair, x being the smaller document, is a candidate, given the sum of its shared
+    /// masses.
     #[must_use]
     pub fn is_candidate(&self, x: u32, y: u32, shared: u64) -> bool {
         let [whole, other] = [x, y].map(|document| self.masses[document as usize].whole);
@@ -282,18 +291,18 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// A document: its shingles with what they weigh.
+    /// A document: its shingles with their weights.
     type ShingleWeights = BTreeMap<u64, u64>;
 
     fn plain(shingles: impl IntoIterator<Item = u64>) -> ShingleWeights {
         shingles.into_iter().map(|shingle| (shingle, 1)).collect()
     }
 
-    /// What a join makes of documents.
+    /// The result of a join.
     struct Joined {
         /// Candidates and their counts.
         candidates: BTreeMap<(u32, u32), u64>,
-        /// Pairs that were told of, each as often as it was.
+        /// The number of listed pairs, repeats included.
         told: u64,
     }
 
@@ -333,7 +342,7 @@ mod tests {
 
     /// A worked example.
     #[test]
-    fn the_digest_triplets() {
+    fn documented_triplets() {
         let sets = [&[1, 2][..], &[2, 3], &[1, 2, 3], &[4]].map(|set| plain(set.iter().copied()));
         let all = join(&sets, CandidateRule::MoreThan(0)).candidates;
         assert_eq!(all, BTreeMap::from([((0, 1), 1), ((0, 2), 2), ((1, 2), 2)]));
@@ -421,21 +430,21 @@ mod tests {
     fn frequent_shingles_make_few_pairs() {
         let documents = forms(20, |_| 30);
         assert_eq!(join(&documents, CandidateRule::Jaccard(0.8)).told, 0);
-        // At a threshold that the shared part reaches by itself it must be kept.
+        // At a threshold that the template reaches by itself, documents must keep it.
         assert_eq!(join(&documents, CandidateRule::Jaccard(0.25)).candidates.len(), 500 * 499 / 2);
     }
 
-    /// A template that comes near the threshold can be left out by as much as documents need besides it.
+    /// A template below the threshold is left out as far as documents need other shared shingles too.
     #[test]
     fn a_template_just_below_the_threshold_makes_no_pairs() {
         // 0.87 of a document, and a Jaccard similarity of 87/113 = 0.77.
         let joined = join(&forms(87, |_| 13), CandidateRule::Jaccard(0.8));
         assert_eq!(joined.told, 0);
-        // Of documents of all sizes some must keep a few shingles of it.
+        // With documents of many sizes, some must keep a few shingles of the template.
         let documents = forms(87, |d| 13 + d % 20);
         let joined = join(&documents, CandidateRule::Jaccard(0.8));
         assert!(joined.told < 87 * 500 * 499 / 2 / 10, "{}", joined.told);
-        // One shingle more and all pairs are near-duplicates, which no bound may refuse.
+        // With one more shingle all pairs are near-duplicates, and no bound may refuse them.
         assert_eq!(join(&forms(89, |_| 11), CandidateRule::Jaccard(0.8)).candidates.len(), 500 * 499 / 2);
     }
 

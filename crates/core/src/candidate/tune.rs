@@ -1,12 +1,13 @@
-//! How likely a pair is to be found, and the choice of bands and rows.
+//! The probability that a pair is found, and the choice of bands and rows.
 //!
-//! The only copy of the S-curve P(s) = 1 − (1 − p(s)ʳ)ᵇ, where p(s) is the probability that one register of a pair at
-//! similarity s agrees: s itself for `MinHash`, something else for other sketches. Everything here is a function of p.
+//! This module has the only copy of the S-curve P(s) = 1 − (1 − p(s)ʳ)ᵇ, where p(s) is the probability that
+//! one register of a pair at similarity s agrees: s for `MinHash`, another function for other sketches. All
+//! functions here take p.
 //!
-//! - **Paper.** the S-curve of [banding](super::banding), as the first and the [fifth source](crate#sources) have it.
-//! - **Differs.** (1/b)^(1/r) is not where P = ½ (E-29): [`Curve::half_point`] is. The usual tuning balances the areas of
-//!   false positives and negatives and may miss six of ten pairs exactly at the threshold; here the recall at
-//!   the threshold is a condition, and the work is what is made least.
+//! - **Paper.** the S-curve of [banding](super::banding), as in Hassanian-esfahani 2018, (9), and [Anonymous](crate#sources), §5.
+//! - **Differs.** (1/b)^(1/r) is not where P = ½ (E-29): [`Curve::half_point`] is. The usual tuning balances
+//!   the areas of false positives and negatives, and may miss six of ten pairs exactly at the threshold. Here
+//!   the recall at the threshold is a condition, and the work is minimised.
 
 use super::Banding;
 use crate::error::{Error, ErrorKind};
@@ -34,7 +35,7 @@ impl Curve {
         self.probability_of_bands(self.band_probability(p))
     }
 
-    /// The probability that such a pair agrees in one band.
+    /// The probability that a pair whose registers agree with probability `p` agrees in one band.
     pub(super) fn band_probability(&self, p: f64) -> f64 {
         p.powf(self.rows)
     }
@@ -61,13 +62,14 @@ impl Curve {
         (self.rows > 1.0).then(|| ((self.rows - 1.0) / (self.rows * self.bands - 1.0)).powf(1.0 / self.rows))
     }
 
-    /// The share of pairs with similarities spread evenly below `threshold` that become candidates all the same.
+    /// The share of pairs that become candidates although they are below `threshold`, if their similarities
+    /// are spread evenly there.
     #[must_use]
     pub fn false_share(&self, threshold: f64, match_probability: impl Fn(f64) -> f64) -> f64 {
         if threshold <= 0.0 {
             return 0.0;
         }
-        // Simpson's rule; the curve is smooth, so 256 steps are exact to many digits.
+        // Simpson's rule with 256 steps; the curve is smooth, so that the sum is exact to many digits.
         let steps = 256;
         let step = threshold / f64::from(steps);
         let area: f64 = (0..=steps)
@@ -85,13 +87,14 @@ impl Curve {
     }
 }
 
-/// What a band key costs (made, sorted, looked at), as against one verification of a false candidate.
+/// The cost of a band key (computed, sorted, looked up) relative to one verification of a false candidate.
 const KEY_COST: f64 = 0.02;
-/// The neighbours that a document is taken to have at similarities spread evenly from 0 to 1. It stands for a corpus
-/// with some boilerplate; the choice of bands and rows is not sensitive to it.
+/// The number of neighbours of a document at similarities spread evenly from 0 to 1, which stands for a
+/// corpus with some boilerplate. The choice of bands and rows hardly depends on it.
 const NEIGHBOURS: f64 = 10.0;
 
-/// False candidates to be expected per document, if it has ten neighbours at similarities spread evenly from 0 to 1.
+/// The expected number of false candidates per document, if it has ten neighbours at similarities spread
+/// evenly from 0 to 1.
 #[must_use]
 pub fn expected_false_candidates(
     banding: Banding,
@@ -101,8 +104,8 @@ pub fn expected_false_candidates(
     NEIGHBOURS * threshold * Curve::from(banding).false_share(threshold, match_probability)
 }
 
-/// Chooses bands and rows that find a pair at `threshold` with probability `recall` or better, within `registers`
-/// registers, at the least expected work: keys to sort and false candidates to verify.
+/// Chooses bands and rows within `registers` registers that find a pair at `threshold` with probability
+/// `recall` or better, at the least expected work: keys to sort and false candidates to verify.
 ///
 /// # Errors
 /// Fails with [`ErrorKind::OutOfRange`] unless `threshold` is above 0 and at most 1 and `recall` is above 0 and below 1. Fails
@@ -130,7 +133,7 @@ pub fn choose(
         })
 }
 
-/// A threshold at which pairs can be told apart: above 0, at most 1.
+/// Checks a threshold: above 0 and at most 1.
 ///
 /// # Errors
 /// Fails with [`ErrorKind::OutOfRange`] unless `threshold` is above 0 and at most 1; NaN is refused, too.
@@ -142,7 +145,7 @@ pub fn check_threshold(threshold: f64) -> Result<(), Error> {
     }
 }
 
-/// A recall that can be asked for: above 0, below 1.
+/// Checks a wanted recall: above 0 and below 1.
 ///
 /// # Errors
 /// Fails with [`ErrorKind::OutOfRange`] unless `recall` is above 0 and below 1; NaN is refused, too.
@@ -180,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_curve() {
+    fn documented_curve() {
         #[rustfmt::skip]
         let table = [
             (0.2, [0.006_381, 0.000_002, 0.000_064, 0.076_943, 0.000_000, 0.000_000]),
@@ -205,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_half_and_steepest_points() {
+    fn documented_half_and_steepest_points() {
         #[rustfmt::skip]
         let table = [
             (20, 5, 0.508_696, 0.526_363), (20, 10, 0.713_229, 0.733_735), (20, 50, 0.934_643, 0.941_483),
@@ -287,7 +290,8 @@ mod tests {
             error.hint().unwrap().to_string(),
             "`registers = 10` would be enough; so would `recall = 0.937`"
         );
-        // 0.9999986 would be 1.0000 with four decimals, which is more than what was asked for.
+        // With four decimals, 0.9999986 would be printed as 1.0000, which is above the recall that is
+        // possible.
         let error = choose(0.1, 0.999_999, 128, |s| s).unwrap_err().to_string();
         assert!(error.ends_with("with probability 0.999999: the best is 0.9999986"), "{error}");
         for (threshold, recall) in

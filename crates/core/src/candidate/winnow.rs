@@ -1,14 +1,16 @@
-//! Winnowing: a few shingles of a document, chosen so that no long shared run is without one.
+//! Winnowing: chooses a few shingles of a document, so that every long shared run contains a chosen one.
 //!
 //! - **Paper.** Schleimer, Wilkerson and Aiken, *Winnowing: local algorithms for document fingerprinting*, SIGMOD 2003;
 //!   robust winnowing, section 4.
-//! - **Idea.** Of every w shingles in a row the one with the least hash is chosen, and is chosen once however many windows
-//!   it is the least of. A run that two documents share has the same windows in both, so the same choice.
+//! - **Idea.** Of every w consecutive shingles the one with the least hash is chosen. A shingle that is the
+//!   least of several windows is chosen once. A run that two documents share has the same windows in both, so
+//!   the same choice.
 //! - **Symbols.** k → the size of a shingle, t → `passage` (the guarantee), w → t − k + 1 shingles.
 //! - **Cost.** O(n); a share of 2 / (w + 1) of the shingles is chosen, if their hashes are random.
 //! - **Error.** none: a shared run of at least `passage` units is certain to have a common choice.
 //!   A document of fewer shingles than a window is one window.
-//! - **Differs.** The paper hashes for itself; here shingles are hashed already, and mixed, so they are compared as they are.
+//! - **Differs.** The paper hashes text. Here shingles are hashed and mixed already, so they are compared as
+//!   they are.
 //! - **Vectors.** golden values of our own.
 
 use crate::error::Error;
@@ -31,7 +33,7 @@ pub struct Winnow {
 }
 
 impl Winnow {
-    /// Fingerprints that no shared run of `passage` units is without.
+    /// Fingerprints such that every shared run of `passage` units contains one.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `passage` is less than the number of units of a
@@ -47,7 +49,7 @@ impl Winnow {
         }
     }
 
-    /// Shingles of a window.
+    /// The number of shingles per window.
     #[must_use]
     pub fn window(&self) -> usize {
         self.window
@@ -55,8 +57,9 @@ impl Winnow {
 
     /// Writes the fingerprints of a document, given its shingles in order.
     ///
-    /// Of equal least shingles in a window the one that was chosen before is kept as long as it is in the window, and
-    /// else the last is taken, so that a text that repeats itself does not choose at every step.
+    /// If several shingles of a window are equal and least, the one that was chosen before is kept while it
+    /// is in the window, and otherwise the last is taken. A text that repeats itself then does not choose at
+    /// every step.
     pub fn choose_into(&self, shingles: &[u64], out: &mut Vec<Fingerprint>) {
         out.clear();
         let mut chosen: Option<usize> = None;
@@ -64,7 +67,7 @@ impl Winnow {
         for start in 0..windows {
             let end = (start + self.window).min(shingles.len());
             let next = match chosen {
-                // One shingle came into the window, and what was the least of it is still there.
+                // One shingle entered the window, and the last choice is still in it.
                 Some(at) if at >= start => {
                     if shingles[end - 1] < shingles[at] {
                         end - 1
@@ -82,7 +85,7 @@ impl Winnow {
     }
 }
 
-/// The place of the least of some shingles; of equal ones the last.
+/// The index of the least of some shingles; of equal ones the last.
 fn last_least(window: &[u64]) -> usize {
     let mut least = 0;
     for (at, shingle) in window.iter().enumerate() {

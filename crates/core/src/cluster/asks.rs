@@ -1,16 +1,19 @@
 //! Pairs that a cluster of machines compares next.
 //!
-//! - **Idea.** A cluster of machines cannot ask one pair after the other, because each answer means a shuffle of texts. So it asks
-//!   in rounds: [`StarAsks`] takes the similar pairs of the round before, decides about all documents of which enough is known
-//!   ([`decide_round`]), and returns the pairs of the next round. [`ComponentAsks`] does the same for connected components.
-//! - **Stars.** A document that is *kept* is compared with every later member of its shelves, as [`star`](super::star) does. To find
-//!   out who is kept, the first undecided members of each shelf, the *front*, are compared with one another. The front of a shelf
-//!   has 4 documents in the first round and four times as many in each further round, so that a shelf of a million members takes
-//!   ten rounds. Only pairs within the front can be in vain.
+//! - **Idea.** A cluster of machines cannot compare one pair after the other, because each comparison means a
+//!   shuffle of texts. So pairs are compared in rounds: [`StarAsks`] takes the similar pairs of the round
+//!   before, decides about all documents of which enough is known ([`decide_round`]), and returns the pairs
+//!   of the next round. [`ComponentAsks`] does the same for connected components.
+//! - **Stars.** A document that is *kept* is compared with every later member of its shelves, as in
+//!   [`star`](super::star). To find out which documents are kept, the first undecided members of each shelf,
+//!   the *front*, are compared with one another. The front of a shelf has 4 documents in the first round and
+//!   four times as many in each further round, so that a shelf of a million members takes ten rounds. Only
+//!   pairs within the front may be compared without need.
 //! - **Components.** The first member of each shelf is compared with all others. After that, members of a growing front
 //!   that are not connected yet are compared with one another.
-//! - **Crowds.** Most pairs are listed one by one. If a shelf has many documents that ask, its pairs are a [`Block`]: rows and the
-//!   rule that tells which of them to compare ([`BlockRow::asks`]), so that machines list no pair that sketches rule out.
+//! - **Crowds.** Most pairs are listed one by one. If a shelf has many documents that ask, its pairs are a
+//!   [`Block`]: rows and the rule for pairs to compare ([`BlockRow::asks`]), so that machines list no pair
+//!   that sketches rule out.
 //! - **Cost.** Each round passes over all memberships a few times: 5 bytes per membership, and some 30 per document.
 
 use super::components::Forest;
@@ -36,13 +39,15 @@ pub struct ShelvedDocuments {
 }
 
 impl ShelvedDocuments {
-    /// `documents` documents, the first `given` of which are given; each shelf is the documents that stand on it, ascending.
+    /// `documents` documents, of which the first `given` are given. Each shelf lists the documents that stand
+    /// on it, ascending.
     ///
     /// Documents with equal shingles are one document, whose place is that of the first of them. `last` has, for each document, the
     /// number of documents whose place is before the last of its equals; for a document without equals this is its own number.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `last` has another length, or if a shelf does not ascend or names a document that does not exist.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `last` has another length, or if
+    /// a shelf does not ascend or names a document that does not exist.
     pub fn new<'a>(
         documents: usize,
         given: u32,
@@ -81,13 +86,13 @@ impl ShelvedDocuments {
         Ok(Self { documents, given, last, begins, members, own_begins, own })
     }
 
-    /// How many documents there are.
+    /// The number of documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.documents
     }
 
-    /// Whether there are none.
+    /// Whether there are no documents.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.documents == 0
@@ -99,7 +104,7 @@ impl ShelvedDocuments {
         &self.members[self.begins[shelf]..self.begins[shelf + 1]]
     }
 
-    /// How many shelves there are.
+    /// The number of shelves.
     #[must_use]
     pub fn shelves(&self) -> usize {
         self.begins.len() - 1
@@ -110,7 +115,7 @@ impl ShelvedDocuments {
         &self.own[self.own_begins[document]..self.own_begins[document + 1]]
     }
 
-    /// Whether both documents stand on a shelf before this one.
+    /// Whether both documents stand on one of the shelves before `shelf`.
     fn share_before(&self, shelf: usize, a: u32, b: u32) -> bool {
         let mut others = self.own(b).iter().peekable();
         self.own(a).iter().take_while(|own| (**own as usize) < shelf).any(|own| {
@@ -128,7 +133,7 @@ impl ShelvedDocuments {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Asks {
-    /// Pairs that are listed, the earlier document first; each is listed once.
+    /// Pairs that are listed once each, the earlier document first.
     pub pairs: Vec<(u32, u32)>,
     /// Shelves with so many pairs that they are not listed. A pair may be in several blocks.
     pub blocks: Vec<Block>,
@@ -184,7 +189,7 @@ pub struct StarAsks {
 }
 
 impl StarAsks {
-    /// Begins with nothing known. A shelf takes the first `most` kept documents.
+    /// Begins the rounds. A shelf takes the first `most` kept documents.
     #[must_use]
     pub fn new(shelved: ShelvedDocuments, most: usize) -> Self {
         let documents = shelved.len();
@@ -205,7 +210,7 @@ impl StarAsks {
         }
     }
 
-    /// These rounds with blocks for shelves of another size.
+    /// Sets the limits above which a shelf becomes a block.
     #[must_use]
     pub fn with_limits(self, limits: BlockLimits) -> Self {
         Self { limits, ..self }
@@ -233,7 +238,7 @@ impl StarAsks {
             .collect()
     }
 
-    /// How many documents are undecided.
+    /// The number of undecided documents.
     #[must_use]
     pub fn undecided(&self) -> usize {
         self.state.iter().filter(|&&state| state == MemberState::Undecided).count()
@@ -243,7 +248,8 @@ impl StarAsks {
     /// none, every document is decided and every edge that names a keeper is known.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a pair names a document that does not exist or one document twice, or if a similarity is not a number from 0 to 1.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a pair names a document that
+    /// does not exist or one document twice, or if a similarity is not a number from 0 to 1.
     pub fn next_round(&mut self, similar: &[(u32, u32, f64)]) -> Result<Asks, Error> {
         let edges = similar.iter();
         self.edges.extend(edges.map(|&(a, b, similarity)| Edge { a: a.into(), b: b.into(), similarity }));
@@ -256,15 +262,15 @@ impl StarAsks {
             self.round += 1;
             while self.decide()? {}
             let asks = self.asks();
-            // If all pairs of a round were compared in earlier ones, no answer will come, and the round has to be followed by
-            // another at once.
+            // If all pairs of a round were compared in earlier ones, no answer follows, so the next round
+            // begins at once.
             if !asks.is_empty() || self.undecided() == 0 {
                 return Ok(asks);
             }
         }
     }
 
-    /// Decides about all documents of which enough is known; returns whether that was any.
+    /// Decides about all documents of which enough is known. Returns whether there was any.
     fn decide(&mut self) -> Result<bool, Error> {
         let waits = self.waits();
         let documents: Vec<Ranked> = (0..)
@@ -310,7 +316,7 @@ impl StarAsks {
         })
     }
 
-    /// For each document, what it waits for on all its shelves.
+    /// For each document, the sum of its waits on all its shelves.
     fn waits(&self) -> Vec<MemberWait> {
         let mut waits = vec![MemberWait::default(); self.shelved.len()];
         let (rule, mut members) = (StarShelf::new(self.most, self.round), vec![]);
@@ -326,7 +332,7 @@ impl StarAsks {
         waits
     }
 
-    /// Documents that come to the front of all their shelves.
+    /// Moves documents to the front that are at the front of all their shelves.
     fn advance_front(&mut self) {
         for (number, wait) in self.waits().into_iter().enumerate() {
             if self.state[number] == MemberState::Undecided && self.front[number] == 0 && !wait.is_behind {
@@ -403,7 +409,7 @@ pub struct ComponentAsks {
 }
 
 impl ComponentAsks {
-    /// Begins with nothing known. A document is compared with the first `most` documents on each of its shelves.
+    /// Begins the rounds. A document is compared with the first `most` documents on each of its shelves.
     #[must_use]
     pub fn new(shelved: ShelvedDocuments, most: usize) -> Self {
         let forest = Forest::new(shelved.len());
@@ -416,7 +422,7 @@ impl ComponentAsks {
         Self { joins: false, ..Self::new(shelved, most) }
     }
 
-    /// These rounds with blocks for shelves of another size.
+    /// Sets the limits above which a shelf becomes a block.
     #[must_use]
     pub fn with_limits(self, limits: BlockLimits) -> Self {
         Self { limits, ..self }
@@ -590,7 +596,7 @@ mod tests {
         }
     }
 
-    /// Documents whose shelves and components are on machines that know nothing of one another.
+    /// The same documents, with each shelf and each component on a machine of its own.
     struct Apart {
         shelved: ShelvedDocuments,
         state: Vec<MemberState>,
@@ -641,8 +647,8 @@ mod tests {
             self.shelved.shelf(shelf).iter().map(member).collect()
         }
 
-        /// Decides about each component of similar undecided documents apart; returns what documents wait for, and whether anything
-        /// was decided.
+        /// Decides about each component of similar undecided documents by itself. Returns the waits of
+        /// documents, and whether anything was decided.
         fn decide(&mut self, world: &World) -> (Vec<MemberWait>, bool) {
             let mut waits = vec![MemberWait::default(); world.documents];
             for shelf in 0..self.shelved.shelves() {

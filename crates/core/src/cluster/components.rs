@@ -1,24 +1,26 @@
 //! Connected components.
 //!
-//! - **Idea.** Two documents belong together when a chain of similar pairs leads from one to the other.
+//! - **Idea.** Two documents belong together if a chain of similar pairs leads from one to the other.
 //! - **Cost.** A pair is compared only if it is not yet connected, so a family of n costs about n comparisons.
-//! - **Given.** Documents that are given are connected only through others.
-//! - **Use when** a whole family is to be one cluster, however far apart its ends are.
-//! - **Do not** use it to remove documents unless that is what is wanted: the two ends of a chain may share nothing.
+//! - **Given.** Given documents are not compared with each other, so they are connected only through other
+//!   documents.
+//! - **Use when** a whole family is to be one cluster, however different its ends are.
+//! - **Do not** use it to remove documents unless this is wanted: the two ends of a chain may share nothing.
 
 use super::neighbourhood::Meetings;
 use super::{Judge, Neighbourhood, SimilarDocuments};
 
-/// Documents on a shelf that one is compared with before all others: if a family fills the shelf, the first of them decides.
+/// The number of documents on a shelf that a document is compared with first. If a family fills the shelf,
+/// the first of them usually decides.
 const FIRST: usize = 8;
 
-/// For each document, the first one in keeper order that it is connected with (itself, if it comes first). A document is
-/// compared with the first `most` documents on each of its shelves.
+/// For each document, the first one in keeper order that it is connected with, which may be itself. A
+/// document is compared with the first `most` documents on each of its shelves.
 ///
-/// `found` is told of every similar pair that was seen on the way, which is not all of them.
+/// Calls `found` with every similar pair that was compared; not all similar pairs are.
 ///
 /// # Errors
-/// Returns the first error of `judge`. There are no others.
+/// Returns the first error of `judge`, and no other error.
 pub fn components<J: Judge>(
     neighbourhood: &Neighbourhood,
     most: usize,
@@ -28,9 +30,10 @@ pub fn components<J: Judge>(
     let mut meetings = Meetings::new(neighbourhood, most);
     let mut connected = Connected::new(neighbourhood);
     let is_given = |document: u32| document < neighbourhood.given();
-    // For each document of the block, whether it is connected with all that were put before the block.
+    // For each document of the block, whether it is connected with all documents that were put before the
+    // block.
     let (mut block, mut settled): (_, Vec<bool>) = (0..0, vec![]);
-    // Pairs of documents that have not looked yet, so that nothing is known of their shelves.
+    // Similar pairs whose later document has not been looked up, so that its shelves are not known yet.
     let mut early: Vec<Early> = vec![];
     for document in 0..neighbourhood.len() as u32 {
         if document == block.end {
@@ -72,7 +75,8 @@ pub fn components<J: Judge>(
         connected.note(document, &meetings.own);
         meetings.put(document, judge)?;
     }
-    // If all documents of a shelf are connected, those that were left out are too.
+    // If all documents of a shelf are connected, a document that the shelf left out is connected with them
+    // too.
     meetings.end(|shelf| connected.together[shelf as usize] == ShelfState::Apart, judge);
     Ok((0..neighbourhood.len() as u32).map(|document| connected.forest.first(document)).collect())
 }
@@ -87,8 +91,8 @@ struct Early {
 /// The documents that are connected so far.
 struct Connected {
     forest: Forest,
-    /// For each shelf, one of its documents while all of them are connected. A document that is connected with it need not
-    /// look at any other there, which keeps one large family linear.
+    /// For each shelf, one of its documents while all of them are connected. A document connected with it
+    /// skips the others there, so that one large family takes linear time.
     together: Vec<ShelfState>,
     has_shelves: bool,
 }
@@ -110,8 +114,8 @@ impl Connected {
         }
     }
 
-    /// Whether a document is connected with every document on its shelves. If the documents of a shelf are connected with one
-    /// another, it is compared with the first of them for that.
+    /// Whether a document is connected with every document on its shelves. On a shelf whose documents are
+    /// connected with one another, it is compared with the first of them.
     fn settle<J: Judge>(
         &mut self,
         document: u32,
@@ -184,10 +188,10 @@ impl Forest {
     /// The smallest member connected with this one.
     ///
     /// # Panics
-    /// If there is no such member.
+    /// Panics if there is no such member.
     pub fn first(&mut self, mut member: u32) -> u32 {
         while self.0[member as usize] != member {
-            // Every second step is shortened: later look-ups find the root at once.
+            // Path halving: every second step is shortened, so that later searches are short.
             let parent = self.0[member as usize];
             self.0[member as usize] = self.0[parent as usize];
             member = self.0[member as usize];
@@ -198,7 +202,7 @@ impl Forest {
     /// Whether two members are connected.
     ///
     /// # Panics
-    /// If there is no such member.
+    /// Panics if there is no such member.
     pub fn are_joined(&mut self, a: u32, b: u32) -> bool {
         self.first(a) == self.first(b)
     }
@@ -206,7 +210,7 @@ impl Forest {
     /// Connects two members.
     ///
     /// # Panics
-    /// If there is no such member.
+    /// Panics if there is no such member.
     pub fn join(&mut self, a: u32, b: u32) {
         let (a, b) = (self.first(a), self.first(b));
         self.0[a.max(b) as usize] = a.min(b);

@@ -2,14 +2,16 @@
 //!
 //! | clustering | a document is removed when | use when |
 //! |---|---|---|
-//! | [`star`] | it is similar to a document *that is kept* | always; nothing is removed that has no kept near-duplicate |
+//! | [`star`] | it is similar to a document *that is kept* | always; every removed document has a kept near-duplicate |
 //! | [`components`] | a chain of similar pairs leads from it to the kept one | a whole family is to go, however its ends differ |
 //! | [`pairs`] | – | every similar pair is wanted, and nothing is decided |
 //!
-//! On many machines, stars are found in rounds: [`decide_round`] decides about all documents of which enough pairs are compared.
+//! On many machines, stars are found in rounds: [`decide_round`] decides about all documents of which enough
+//! pairs are compared.
 //!
-//! The three work on one [`Neighbourhood`] at a time: documents that meet, directly or through others. What is
-//! similar is asked of a [`Judge`], and only when the answer matters, because an answer means reading two documents.
+//! The three work on one [`Neighbourhood`] at a time: documents that meet, directly or through others.
+//! Whether two documents are similar is asked of a [`Judge`], and only if the answer matters, because an
+//! answer means reading two documents.
 
 mod asks;
 mod components;
@@ -42,10 +44,10 @@ pub use star::{Verdict, star};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Clustering {
-    /// Around kept documents.
+    /// Duplicates around kept documents.
     #[default]
     Star,
-    /// By transitive closure.
+    /// Connected components of similar documents.
     Components,
 }
 
@@ -73,16 +75,17 @@ impl FromStr for Clustering {
 /// Decides about pairs of documents, which are numbered within their neighbourhood.
 ///
 /// A clustering asks in three steps, each of which costs more per pair than the one before: sketches
-/// ([`screen`](Self::screen), or [`scan`](Self::scan) for many pairs at once), what is certain without a comparison
-/// ([`bound`](Self::bound)), and the comparison ([`similarity`](Self::similarity), or [`similarities`](Self::similarities) for
-/// many pairs at once).
+/// ([`screen`](Self::screen), or [`scan`](Self::scan) for many pairs at once), bounds that need no comparison
+/// ([`bound`](Self::bound)), and the exact comparison ([`similarity`](Self::similarity), or
+/// [`similarities`](Self::similarities) for many pairs at once).
 pub trait Judge {
-    /// What can go wrong when documents are read.
+    /// The error of reading a document.
     type Error;
 
-    /// Appends to `open` those of `others` that may be similar to a document by their sketches, in the order of `others`.
+    /// Appends to `open` those of `others` that may be similar to a document by their sketches, in the order
+    /// of `others`.
     ///
-    /// Without sketches, all of them.
+    /// This default, for judges without sketches, appends all of them.
     ///
     /// # Errors
     /// Fails if the sketch of a document cannot be read, which ends the clustering. This default never fails.
@@ -91,10 +94,10 @@ pub trait Judge {
         Ok(())
     }
 
-    /// Adds a document to those that [`scan`](Self::scan) goes through; `false` if it cannot be added, and neither can any
-    /// that follows. Documents come in ascending order.
+    /// Adds a document to those that [`scan`](Self::scan) goes through. Returns `false` if neither it nor any
+    /// later document can be added. Documents come in ascending order.
     ///
-    /// Without sketches, there is nothing to scan.
+    /// This default, for judges without sketches, adds none.
     ///
     /// # Errors
     /// Fails if the sketch of the document cannot be read, which ends the clustering. This default never fails.
@@ -102,8 +105,9 @@ pub trait Judge {
         Ok(false)
     }
 
-    /// Screens each of `documents` against all that were [put](Self::put): `open[i]` gets those that may be similar to
-    /// `documents[i]`, ascending, as [`screen`](Self::screen) would tell.
+    /// Screens each of `documents` against all that were [put](Self::put). `open[i]` gets the documents that
+    /// may be similar to `documents[i]`, ascending, which are those that [`screen`](Self::screen) would leave
+    /// open.
     ///
     /// # Errors
     /// Fails if the sketch of a document cannot be read, which ends the clustering. This default never fails.
@@ -113,11 +117,11 @@ pub trait Judge {
         Ok(())
     }
 
-    /// Takes out of `open` documents that are certainly not similar to `document`, if that is cheaper to tell than their
-    /// similarity.
+    /// Removes from `open` documents that are certainly not similar to `document`, if this is cheaper to find
+    /// out than their similarity.
     ///
     /// # Errors
-    /// Fails if what it goes by cannot be read, which ends the clustering. This default never fails.
+    /// Fails if the bounds cannot be read, which ends the clustering. This default never fails.
     fn bound(&mut self, _document: u32, _open: &mut Vec<u32>) -> Result<(), Self::Error> {
         Ok(())
     }
@@ -128,15 +132,17 @@ pub trait Judge {
     /// Fails if a document cannot be read, which ends the clustering.
     fn similarity(&mut self, a: u32, b: u32) -> Result<Option<f64>, Self::Error>;
 
-    /// Pairs that [`similarities`](Self::similarities) compares at once; it is given no more, and those of one document besides.
+    /// The number of pairs that one call of [`similarities`](Self::similarities) should have. A call has at
+    /// most this many, and those of one document besides.
     fn together(&self) -> usize {
         0
     }
 
-    /// Compares many pairs at once: appends to `similar[i]` those of `others[i]` whose [similarity](Self::similarity) to
-    /// `documents[i]` reaches the threshold, with this similarity, in the order of `others[i]`.
+    /// Compares many pairs at once. Appends to `similar[i]` those of `others[i]` whose
+    /// [similarity](Self::similarity) to `documents[i]` reaches the threshold, with this similarity, in the
+    /// order of `others[i]`.
     ///
-    /// Without threads, one pair after the other.
+    /// This default compares one pair after the other.
     ///
     /// # Errors
     /// Fails if a document cannot be read, which ends the clustering. This default returns the first error of
@@ -155,21 +161,21 @@ pub trait Judge {
         Ok(())
     }
 
-    /// In a neighbourhood [of pairs](Neighbourhood::of_pairs): fills `out` with the candidates of a document, in ascending
-    /// order. Those after it matter only if it is visited again.
+    /// In a neighbourhood [of pairs](Neighbourhood::of_pairs), fills `out` with the candidates of a document,
+    /// in ascending order. Candidates after the document matter only if it is visited again.
     ///
     /// # Errors
     /// Fails if the candidates cannot be read, which ends the clustering.
     fn partners(&mut self, document: u32, out: &mut Vec<u32>) -> Result<(), Self::Error>;
 
-    /// In a neighbourhood [of shelves](Neighbourhood::of_shelves): fills `out` with the shelves of a document, in ascending
-    /// order.
+    /// In a neighbourhood [of shelves](Neighbourhood::of_shelves), fills `out` with the shelves of a
+    /// document, in ascending order.
     ///
     /// # Errors
     /// Fails if the shelves cannot be read, which ends the clustering.
     fn shelves(&mut self, document: u32, out: &mut Vec<u32>) -> Result<(), Self::Error>;
 
-    /// Takes note of the shelves that left documents out. A clustering calls it once, at its end.
+    /// Receives the number of shelves that left documents out. A clustering calls it once, at its end.
     fn note_full(&mut self, _full: FullShelves) {}
 }
 
@@ -177,12 +183,12 @@ pub trait Judge {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct SimilarDocuments<'a> {
-    /// The one later in keeper order.
+    /// The document later in keeper order.
     pub document: u32,
-    /// The one earlier in keeper order.
+    /// The document earlier in keeper order.
     pub earlier: u32,
     /// Their exact similarity.
     pub similarity: f64,
-    /// For each full shelf of the later one, the share of its documents that stand there.
+    /// For each full shelf of the later document, the share of its documents that it took.
     pub shares: &'a [f64],
 }

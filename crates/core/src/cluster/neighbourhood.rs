@@ -6,35 +6,35 @@ use super::Judge;
 
 /// Documents that meet one another, numbered from 0 in keeper order.
 ///
-/// Documents that share a band key stand on one shelf. The neighbourhood stores the shelves or, if they do not fit into
-/// memory, the [`Judge`] does. Of candidates that were found pair by
-/// pair the judge knows the [partners](Judge::partners).
+/// Documents that share a band key stand on one shelf. The neighbourhood stores the shelves or, if they do
+/// not fit into memory, the [`Judge`] does. If candidates were found pair by pair, the judge has the
+/// [partners](Judge::partners) of each document.
 #[derive(Debug, Clone, Default)]
 pub struct Neighbourhood {
     documents: usize,
-    /// How many of the first documents are given.
+    /// The number of given documents, which come first.
     given: u32,
     shelves: usize,
     lists: MeetingLists,
 }
 
-/// Who knows where documents meet.
+/// The place where the shelves or partners of documents are stored.
 #[derive(Debug, Clone, Default)]
 enum MeetingLists {
     /// Shelves of document d, ascending: `shelves[begins[d]..begins[d + 1]]`.
     Here { shelves: Vec<u32>, begins: Vec<usize> },
-    /// The judge knows the shelves.
+    /// The judge has the shelves.
     #[default]
     Elsewhere,
-    /// There are no shelves, and the judge knows the partners.
+    /// There are no shelves, and the judge has the partners.
     Pairs,
 }
 
 impl Neighbourhood {
-    /// `documents` documents; each shelf is the documents that stand on it, ascending.
+    /// `documents` documents. Each shelf lists the documents that stand on it, ascending.
     ///
     /// # Panics
-    /// If a shelf names a document that does not exist.
+    /// Panics if a shelf names a document that does not exist.
     #[must_use]
     pub fn new<'a>(documents: usize, shelves: impl Iterator<Item = &'a [u32]> + Clone) -> Self {
         let mut begins = vec![0; documents + 1];
@@ -60,7 +60,7 @@ impl Neighbourhood {
         Self { documents, given: 0, shelves: count, lists: MeetingLists::Here { shelves: list, begins } }
     }
 
-    /// `documents` documents on so many shelves; the judge knows [who stands where](Judge::shelves).
+    /// `documents` documents on `shelves` shelves; the judge has [the shelves of each](Judge::shelves).
     #[must_use]
     pub fn of_shelves(documents: usize, shelves: usize) -> Self {
         Self { documents, given: 0, shelves, lists: MeetingLists::Elsewhere }
@@ -72,32 +72,32 @@ impl Neighbourhood {
         Self { documents, given: 0, shelves: 0, lists: MeetingLists::Pairs }
     }
 
-    /// The same with its first `given` documents *given*: they stay whatever they are like, and [`star`](super::star) and
+    /// Makes the first `given` documents *given*: they are kept in any case, and [`star`](super::star) and
     /// [`components`](super::components) do not compare them with one another.
     #[must_use]
     pub fn with_given(self, given: u32) -> Self {
         Self { given, ..self }
     }
 
-    /// How many of the first documents are given.
+    /// The number of given documents, which come first.
     #[must_use]
     pub fn given(&self) -> u32 {
         self.given
     }
 
-    /// How many documents there are.
+    /// The number of documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.documents
     }
 
-    /// Whether there are none.
+    /// Whether there are no documents.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many shelves there are.
+    /// The number of shelves.
     pub(super) fn shelves(&self) -> usize {
         self.shelves
     }
@@ -121,64 +121,65 @@ impl Neighbourhood {
     }
 }
 
-/// Documents on a shelf from which on it is a crowd. Going through a smaller shelf is cheaper than a scan.
+/// The number of documents from which on a shelf is a crowd. Going through a smaller shelf is cheaper than a
+/// scan.
 pub(super) const CROWD: usize = 64;
-/// A scan takes a small part of the time per document that going through shelves takes. It pays if the longest shelf has one
-/// in this many of the documents that are scanned.
+/// A scan takes much less time per document than going through shelves. It pays if the longest shelf has at
+/// least one document per this many scanned documents.
 const SCAN_SHARE: usize = 1024;
-/// Documents that look together, at most: enough for many threads, and for a sketch to serve many comparisons once it is in
-/// the cache.
+/// The most documents of a block: enough for many threads, and for a sketch in the cache to serve many
+/// comparisons.
 const BLOCK: usize = 256;
-/// Pairs that a block may leave open.
+/// The most pairs that a block may leave open.
 const BLOCK_PAIRS: usize = 1 << 22;
 
-/// Who meets whom while documents are put on their shelves one after the other.
+/// Finds the documents that meet while documents are put on their shelves one after the other.
 ///
-/// A document meets those that stand on its shelves. Where documents crowd, a block of documents first
-/// [scans](Judge::scan) all that were put until then, and those that their sketches leave open are asked whether they share a
-/// shelf. Both ways lead to the same pairs; only the order of the two questions differs.
+/// A document meets the documents on its shelves. In a crowd, a block of documents first [scans](Judge::scan)
+/// all that were put until then, and documents that the sketches leave open are checked for a shared shelf.
+/// Both ways find the same pairs; only the order of the two checks differs.
 pub(super) struct Meetings<'a> {
     neighbourhood: &'a Neighbourhood,
     shelves: Shelves,
-    /// Of documents whose candidates are pairs: whether each was put there.
+    /// For each document of a neighbourhood of pairs, whether it was put there.
     there: Vec<bool>,
-    /// The document that last looked at each document, so that none is looked at twice.
+    /// For each document, the last document that was compared with it, so that no pair is compared twice.
     looked: Vec<u32>,
-    /// The shelves of the document that looked last.
+    /// The shelves of the present document.
     pub(super) own: Vec<u32>,
     /// The shelves of another document.
     others: Vec<u32>,
     /// Documents that are to be screened.
     met: Vec<u32>,
-    /// The documents that may be similar to the one that looked last, ascending.
+    /// The documents that may be similar to the present one, ascending.
     pub(super) open: Vec<u32>,
-    /// The documents that are similar to the one that looked last, ascending, with their similarities.
+    /// The documents that are similar to the present one, ascending, with their similarities.
     pub(super) similar: Vec<(u32, f64)>,
-    /// For each full shelf of the document that looked last, the share of its documents that stand there.
+    /// For each full shelf of the present document, the share of its documents that it took.
     pub(super) shares: Vec<f64>,
-    /// Whether the judge can scan more documents than it has.
+    /// Whether the judge can take more documents into its scan.
     scans_more: bool,
-    /// Documents that a scan goes through.
+    /// The number of documents in the scan.
     scanned: usize,
-    /// A scan goes through no document from this one on.
+    /// The first document that is not in the scan.
     scanned_end: u32,
     block: ScanBlock,
 }
 
-/// Documents that look together.
+/// A block: documents that scan together.
 #[derive(Default)]
 struct ScanBlock {
     /// The scan went through documents before this one.
     covers: u32,
-    /// The documents that scanned, ascending.
+    /// The documents of the block that scanned, ascending.
     documents: Vec<u32>,
-    /// For each of them, the first document that it is to be compared with.
+    /// For each of these documents, the first document that it is to be compared with.
     from: Vec<u32>,
-    /// For each of them, the documents that its sketch left open.
+    /// For each of these documents, the documents that its sketch left open.
     open: Vec<Vec<u32>>,
-    /// For each of them, the documents among these that are similar to it, once they were compared.
+    /// For each of these documents, the open ones that are similar to it, once they were compared.
     similar: Vec<Vec<(u32, f64)>>,
-    /// Whether each of them was compared.
+    /// For each of these documents, whether it was compared.
     compared: Vec<bool>,
 }
 
@@ -204,12 +205,12 @@ impl<'a> Meetings<'a> {
         }
     }
 
-    /// How many documents the next block may have.
+    /// The most documents of the next block.
     pub(super) fn block_len(&self) -> usize {
         BLOCK_PAIRS.checked_div(self.scanned).unwrap_or(BLOCK).clamp(16, BLOCK)
     }
 
-    /// Begins a block: those of its documents that stand in a crowd scan all documents put until now. `block` has each
+    /// Begins a block. Its documents that stand in a crowd scan all documents put until now. `block` has each
     /// document with the first one that it is to be compared with.
     pub(super) fn begin<J: Judge>(
         &mut self,
@@ -243,10 +244,10 @@ impl<'a> Meetings<'a> {
         judge.scan(&block.documents, &mut block.open)
     }
 
-    /// Compares a document of the block with those that its scan left open, and documents behind it with theirs, until these
-    /// are many pairs.
+    /// Compares a document of the block with those that its scan left open, and then the next documents of
+    /// the block with theirs, until there are many pairs.
     ///
-    /// All of them were put before the block, so nothing that the block decides changes which of them are met.
+    /// All compared documents were put before the block, so no decision within the block changes the pairs.
     fn compare_block<J: Judge>(&mut self, first: usize, judge: &mut J) -> Result<(), J::Error> {
         let (mut places, mut documents, mut others, mut pairs) = (vec![], vec![], vec![], 0);
         for at in first..self.block.documents.len() {
@@ -274,8 +275,8 @@ impl<'a> Meetings<'a> {
         Ok(())
     }
 
-    /// Appends to `open` the documents numbered `from` and up that a document of the block meets and that its scan left open.
-    /// Its own shelves are known.
+    /// Appends to `open` the documents numbered `from` and up that a document of the block meets and that its
+    /// scan left open. The own shelves of the document are known already.
     fn open_of_block<J: Judge>(
         &mut self,
         at: usize,
@@ -290,7 +291,7 @@ impl<'a> Meetings<'a> {
         self.take_shared(&open, judge)
     }
 
-    /// Finds out on which shelves a document stands.
+    /// Looks up the shelves of a document.
     pub(super) fn find_own<J: Judge>(&mut self, document: u32, judge: &mut J) -> Result<(), J::Error> {
         self.neighbourhood.shelves_of(document, judge, &mut self.own)
     }
@@ -301,8 +302,8 @@ impl<'a> Meetings<'a> {
         &out[..count]
     }
 
-    /// Finds the documents numbered `from` and up that `document` meets and that may be similar to it, each once, in
-    /// ascending order, but none that is to be passed over.
+    /// Finds the documents numbered `from` and up that `document` meets and that may be similar to it, each
+    /// once, in ascending order, except those that `passes_over` names.
     pub(super) fn look<J: Judge>(
         &mut self,
         document: u32,
@@ -319,8 +320,9 @@ impl<'a> Meetings<'a> {
         self.look_outside(document, from, passes_over, judge)
     }
 
-    /// Finds the documents numbered `from` and up that `document` meets and that are similar to it, each once, in ascending
-    /// order, but none that is to be passed over. Many are compared at once, so a document is compared with all of them.
+    /// Finds the documents numbered `from` and up that `document` meets and that are similar to it, each
+    /// once, in ascending order, except those that `passes_over` names. Many are compared at once, so no
+    /// similar pair ends the search early.
     pub(super) fn find_similar<J: Judge>(
         &mut self,
         document: u32,
@@ -334,7 +336,7 @@ impl<'a> Meetings<'a> {
             if !self.block.compared[at] {
                 self.compare_block(at, judge)?;
             }
-            // A document that comes again begins behind the block.
+            // A later visit of the document begins behind the block.
             let similar = std::mem::take(&mut self.block.similar[at]);
             self.similar
                 .extend(similar.into_iter().filter(|&(other, _)| other >= from && !passes_over(other)));
@@ -406,13 +408,13 @@ impl<'a> Meetings<'a> {
         open.clear();
         judge.screen(document, &self.met, &mut open)?;
         judge.bound(document, &mut open)?;
-        // The scan covers documents before these.
+        // The scan has all documents before these.
         self.open.extend_from_slice(&open);
         self.others = open;
         Ok(())
     }
 
-    /// Takes those of `open` that stand on a shelf of the document that looks.
+    /// Takes those of `open` that stand on a shelf of the present document.
     fn take_shared<J: Judge>(&mut self, open: &[u32], judge: &mut J) -> Result<(), J::Error> {
         for &other in open {
             self.neighbourhood.shelves_of(other, judge, &mut self.others)?;
@@ -428,7 +430,8 @@ impl<'a> Meetings<'a> {
         Ok(())
     }
 
-    /// Fills `met` with the documents numbered `from` and up on the shelves of the document that looks, ascending.
+    /// Fills `met` with the documents numbered `from` and up on the shelves of the present document,
+    /// ascending.
     fn meet(&mut self, document: u32, from: u32) {
         let Self { shelves, looked, met, shares, .. } = self;
         for &shelf in &self.own {
@@ -451,12 +454,13 @@ impl<'a> Meetings<'a> {
         met.sort_unstable();
     }
 
-    /// Tells the judge how many documents full shelves left out. Shelves that lose no pair by it do not count.
+    /// Reports to the judge how many documents full shelves left out. Shelves for which `loses` returns
+    /// `false` do not count.
     pub(super) fn end<J: Judge>(self, loses: impl FnMut(u32) -> bool, judge: &mut J) {
         judge.note_full(self.shelves.full(loses));
     }
 
-    /// Puts the document that looked last where those that come after it meet it.
+    /// Puts the present document on its shelves, where later documents meet it.
     pub(super) fn put<J: Judge>(&mut self, document: u32, judge: &mut J) -> Result<(), J::Error> {
         if let Some(there) = self.there.get_mut(document as usize) {
             *there = true;

@@ -3,11 +3,11 @@
 use super::neighbourhood::{CROWD, Meetings};
 use super::{Judge, Neighbourhood, SimilarDocuments};
 
-/// Tells `found` of every pair of documents that meets and reaches the threshold, if at least one of the two is wanted. A
-/// document is compared with the first `most` documents on each of its shelves.
+/// Calls `found` with every pair of documents that meets and reaches the threshold, if at least one of the
+/// two is wanted. A document is compared with the first `most` documents on each of its shelves.
 ///
 /// # Errors
-/// Returns the first error of `judge` or `found`. There are no others.
+/// Returns the first error of `judge` or `found`, and no other error.
 pub fn pairs<J: Judge>(
     neighbourhood: &Neighbourhood,
     wanted: impl Fn(u32) -> bool,
@@ -28,7 +28,7 @@ pub fn pairs<J: Judge>(
             )?;
         }
         let is_wanted = wanted(document);
-        // An unwanted document of a crowd would go through thousands of others to find the few that are wanted.
+        // In a crowd, an unwanted document would go through thousands of others to find the few wanted ones.
         if !is_wanted && put.len() < CROWD && !neighbourhood.is_of_pairs() {
             meetings.find_similar_among(document, &put, judge)?;
         } else {

@@ -1,12 +1,13 @@
 //! Star clustering in rounds, for documents on many machines.
 //!
 //! - **Idea.** A cluster of machines compares pairs of documents in rounds and collects the similar ones as edges. After each
-//!   round, [`decide_round`] decides about every document of which enough is known; in the end, [`name_keepers`]
-//!   names the kept document that each removed one repeats. Both see ranks and edges: no text, sketch or shelf.
+//!   round, [`decide_round`] decides about every document of which enough is known. In the end,
+//!   [`name_keepers`] names the kept document that each removed one repeats. Both need ranks and edges, and no
+//!   text, sketch or shelf.
 //! - **Rule.** In keeper order, a document is removed if a kept document before it that it meets on a shelf is similar to it.
 //!   So it is kept if each earlier document on its shelves is removed, or was compared with it and is not similar.
 //!   A document is removed as soon as one similar document before it is kept.
-//! - **Result.** That of [`star`](super::star) in one piece, whatever the rounds compare first, if every pair of a kept and a
+//! - **Result.** The result is that of [`star`](super::star) in one piece, for any order of pairs, if every pair of a kept and a
 //!   later document that meet is compared in the end.
 //! - **Cost.** One pass over documents and edges in the order of ranks, with one binary search per edge. Edges that are not
 //!   sorted by their later rank are copied and sorted.

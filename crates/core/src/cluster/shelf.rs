@@ -12,7 +12,7 @@
 
 use std::cmp::Reverse;
 
-/// Documents of a shelf that the first round compares with one another.
+/// The number of documents of a shelf that the first round compares with one another.
 const FIRST_FRONT: usize = 4;
 /// The front grows by this factor per round.
 const GROWTH: usize = 4;

@@ -6,10 +6,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Documents that a shelf takes: all.
+/// The most documents of a shelf: no limit.
 const MOST: usize = usize::MAX;
 
-/// Similarities written down in a table; counts how often it is asked.
+/// Similarities from a table; counts how often it is asked.
 #[derive(Debug)]
 struct SimilarityTable {
     size: usize,
@@ -41,7 +41,7 @@ impl Judge for SimilarityTable {
     }
 
     fn put(&mut self, document: u32) -> Result<bool, Infallible> {
-        // The last ones are beyond what it can scan.
+        // The last documents are beyond the limit of the scan.
         let fits = self.put.len() < 2500;
         if fits {
             self.put.push(document);
@@ -93,7 +93,7 @@ fn everyone(size: usize) -> Neighbourhood {
     Neighbourhood::new(size, [&members[..]].into_iter())
 }
 
-/// Every pair is a candidate, found on a shelf or listed.
+/// Neighbourhoods in which every pair is a candidate: by a shelf in two ways, and listed.
 fn ways(size: usize) -> [Neighbourhood; 3] {
     [everyone(size), Neighbourhood::of_shelves(size, 1), Neighbourhood::of_pairs(size)]
 }
@@ -135,7 +135,7 @@ proptest! {
         order in any::<u64>(),
         given in 0u32..5,
     ) {
-        // First visits ascending, repeats of earlier ones strewn in behind them.
+        // First visits ascend, and repeats of earlier documents lie between them.
         let mut visits: Vec<u32> = vec![];
         let mut random = crate::hash::SplitMix64::new(order);
         for document in 0..12 {
@@ -213,7 +213,7 @@ fn a_large_family_costs_one_comparison_a_document() {
     assert_eq!((table.asked, table.scans), (size - 1, 0));
 }
 
-/// Strangers of which each shares a shelf with many, and some are similar.
+/// Documents that are mostly not similar, each of which shares a shelf with many others.
 fn crowd(size: usize) -> (Neighbourhood, Neighbourhood, SimilarityTable) {
     let mut random = crate::hash::SplitMix64::new(7);
     // A twentieth of the pairs is similar, and a third survives the sketches.
@@ -334,7 +334,7 @@ fn a_crowd_is_scanned_and_the_pairs_are_those_of_the_shelves() {
 fn a_star_in_a_crowd_is_what_its_definition_says() {
     let size = 3000;
     let (here, _, mut table) = crowd(size);
-    // So few are similar that most are kept and crowd.
+    // So few pairs are similar that most documents are kept and crowd.
     for (at, similarity) in table.similarities.iter_mut().enumerate() {
         if *similarity > 0.8 && at % 40 != 0 {
             *similarity = 0.75;

@@ -1,8 +1,9 @@
-//! The estimator of [`BBit`](crate::sketch::b_bit::BBit) and of [`BitHash`](crate::sketch::bit_hash::BitHash), and
-//! what the estimators of the other bit sketches share.
+//! The estimator of [`BBit`](crate::sketch::b_bit::BBit) and of
+//! [`BitHash`](crate::sketch::bit_hash::BitHash), and the functions that all estimators of bit sketches
+//! share.
 //!
-//! Two registers agree in b bits if they are equal, or by accident. With rⱼ = fⱼ/D, the size of a set over the range
-//! of the permutation:
+//! Two registers agree in b bits if they are equal, or by accident. With rⱼ = fⱼ/D, where fⱼ is the size of a
+//! set and D that of the range of the permutation:
 //!
 //! ```text
 //! Aⱼ  = rⱼ(1−rⱼ)^(2ᵇ−1) / (1 − (1−rⱼ)^(2ᵇ))
@@ -11,33 +12,33 @@
 //! Var = E_b(1−E_b) / (k(1−C₂)²)              B  = b·k·Var
 //! ```
 //!
-//! R̂ is unbiased until it is clamped. As r → 0, and for every register that was mixed, C₁ = C₂ = 2⁻ᵇ and
-//! Var = (1−R)(R + 1/(2ᵇ−1))/k. As printed, A is 0/0 at r = 0 and cancels below r = 10⁻¹², so it is taken from `ln_1p`
-//! and `exp_m1` (E-27).
+//! R̂ is unbiased until it is clamped. As r → 0, and for every mixed register, C₁ = C₂ = 2⁻ᵇ and Var =
+//! (1−R)(R + 1/(2ᵇ−1))/k. As printed in Yuan 2012, (8), A is 0/0 at r = 0 and cancels below r = 10⁻¹², so it
+//! is computed by `ln_1p` and `exp_m1` (E-27).
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
 use super::{Estimate, Z_95, wilson_interval};
 
-/// How often two registers agree by accident: C₁ and C₂.
+/// The probabilities of agreement by accident: C₁ and C₂.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "the counts of a formula, which callers construct")]
 pub struct Chance {
     /// C₁: the probability of agreement at similarity 0.
     pub c1: f64,
-    /// C₂: 1 − C₂ is how fast that probability grows with the similarity.
+    /// C₂: the probability of agreement grows by 1 − C₂ between similarity 0 and 1.
     pub c2: f64,
 }
 
 impl Chance {
-    /// C₁ = C₂ = 2⁻ᵇ: small sets in a large range, or bits of mixed values.
+    /// C₁ = C₂ = 2⁻ᵇ, which holds for small sets in a large range, and for mixed bits.
     #[must_use]
     pub fn sparse(bits: u32) -> Self {
         let accident = accidental_agreement(0.0, bits);
         Self { c1: accident, c2: accident }
     }
 
-    /// For minima that are ranks in a range of which the two sets fill the shares `r1` and `r2`.
+    /// C₁ and C₂ for minima that are ranks in a range of which the two sets fill the shares `r1` and `r2`.
     #[must_use]
     pub fn known(bits: u32, r1: f64, r2: f64) -> Self {
         let (a1, a2) = (accidental_agreement(r1, bits), accidental_agreement(r2, bits));
@@ -81,14 +82,14 @@ pub fn variance(similarity: f64, registers: usize, chance: Chance) -> f64 {
     probability * (1.0 - probability) / (registers as f64 * (1.0 - chance.c2).powi(2))
 }
 
-/// B: the variance of R̂ times the bits stored. The smaller it is, the better are bits spent.
+/// B: the variance of R̂ times the stored bits. A sketch with a smaller B uses its bits better.
 #[must_use]
 pub fn storage_factor(similarity: f64, bits: u32, chance: Chance) -> f64 {
     f64::from(bits) * variance(similarity, 1, chance)
 }
 
 /// The b from 1 to 16 with the least storage factor for mixed registers: 1 above R = 1/3, 2 down to 5/21, 3 down to
-/// 17/105 and so on. The [third source](crate#sources) puts the first bound at "about 0.4" (E-26).
+/// 17/105 and so on. [Yuan 2012](crate#sources), §3, puts the first bound at "about 0.4" (E-26).
 #[must_use]
 pub fn best_bits(similarity: f64) -> u32 {
     let factor = |bits| storage_factor(similarity, bits, Chance::sparse(bits));
@@ -97,18 +98,18 @@ pub fn best_bits(similarity: f64) -> u32 {
 
 /// Estimates the similarity of two documents of whose k registers `matches` agree in all their bits.
 ///
-/// The standard error is taken at (m + ½)/(k + 1), the interval is Wilson's for m carried over by R̂. Fewer matches
-/// than chance gives count as that many for both.
+/// The standard error is taken at (m + ½)/(k + 1), and the interval is Wilson's for m, transformed by R̂. If
+/// there are fewer matches than chance gives, error and interval are those at the number that chance gives.
 ///
 /// # Panics
-/// If there are no registers or more matches than registers.
+/// Panics if there are no registers or more matches than registers.
 #[must_use]
 pub fn estimate(matches: usize, registers: usize, chance: Chance) -> Estimate {
     let spread = |similarity| variance(similarity, registers, chance);
     linear(matches, registers, chance.c1, |share| chance.similarity(share), spread)
 }
 
-/// R̂ of one bit a register from the Hamming distance of two sketches, not clamped: 1 − 2d/k.
+/// R̂ from the Hamming distance of two sketches with one bit per register, not clamped: 1 − 2d/k.
 #[must_use]
 pub fn hamming_similarity(distance: usize, registers: usize) -> f64 {
     1.0 - 2.0 * distance as f64 / registers as f64
@@ -120,10 +121,10 @@ pub fn hamming_variance(similarity: f64, registers: usize) -> f64 {
     (1.0 - similarity) * (1.0 + similarity) / registers as f64
 }
 
-/// Estimates from a Hamming distance; the same as [`estimate`] with one bit and k − d matches.
+/// Estimates from a Hamming distance, as [`estimate`] does with one bit and k − d matches.
 ///
 /// # Panics
-/// If there are no registers or the distance exceeds their number.
+/// Panics if there are no registers or the distance exceeds their number.
 #[must_use]
 pub fn hamming_estimate(distance: usize, registers: usize) -> Estimate {
     assert!(distance <= registers, "at most every register differs");
@@ -140,10 +141,11 @@ pub(super) fn inside(matches: f64, trials: f64) -> f64 {
     (matches + 0.5) / (trials + 1.0)
 }
 
-/// An estimate from m of k trials by an estimator that is linear in m; `variance` is a function of the similarity.
+/// An estimate from m of k trials by an estimator that is linear in m. `variance` is a function of the
+/// similarity.
 ///
-/// A share below `floor`, which is what similarity 0 gives, says no more than the floor itself, so error and interval
-/// are taken there: the interval never shrinks to a point at 0.
+/// `floor` is the share at similarity 0. A share below it gives no more information than the floor itself, so
+/// error and interval are taken there, and the interval never shrinks to a point at 0.
 pub(super) fn linear(
     matches: usize,
     trials: usize,
@@ -164,7 +166,7 @@ pub(super) fn linear(
 
 /// An estimate from m of k trials by a curved estimator, whose slope grows without bound as the share falls.
 ///
-/// The floor is that of [`linear`].
+/// `floor` is that of [`linear`].
 pub(super) fn curved(
     matches: usize,
     trials: usize,
@@ -185,28 +187,29 @@ pub(super) fn curved(
     }
 }
 
-/// The standard error of a curved estimator, as nearly as variance (by the delta method) and interval tell it.
+/// The standard error of a curved estimator, from its variance (by the delta method) and its interval.
 ///
-/// Where the slope is so steep that the variance says more than the interval allows, the interval says how large the
-/// error is. One that begins at 0 is cut off there: its width is one side only, and documents that share nothing may
-/// have given it. Of their estimates half are clamped to 0 and half lie above it, at `above_zero` if their count is
-/// one standard deviation above its mean. A linear estimator is `above_zero`/√2 away from 0 in the root mean square; a
-/// curved one flattens, so it is less (Jensen), and no less than that is reported.
+/// If the slope is so steep that the variance exceeds the interval, the error follows from the width of the
+/// interval. An interval that begins at 0 is cut off there: its width is one side only, and documents that
+/// share nothing may have given it. Half of the estimates of such documents are clamped to 0, and half lie
+/// above it, at `above_zero` if their count is one standard deviation above its mean. The root mean square of
+/// a linear estimator is then `above_zero`/√2. The value of a curved one is smaller (Jensen), so this value is the
+/// least that is reported.
 pub(super) fn bounded(variance: f64, (low, high): (f64, f64), above_zero: f64) -> f64 {
     let sides = if low > 0.0 { 2.0 } else { 1.0 };
-    // `min` passes over NaN, which the formulas give where the slope is infinite.
+    // `min` ignores NaN, which the formulas give where the slope is infinite.
     let error = ((high - low) / (sides * Z_95)).min(variance.sqrt());
     if low > 0.0 { error } else { error.max(above_zero.clamp(0.0, 1.0) * FRAC_1_SQRT_2) }
 }
 
-/// The similarities under which a statistic that grows with the similarity is at most `Z_95` standard deviations from
-/// what was seen: Wilson's interval, for any mean and standard deviation.
+/// The similarities at which a statistic that grows with the similarity has an observed value within `Z_95`
+/// standard deviations of its mean: Wilson's interval, for any mean and standard deviation.
 pub(super) fn score_interval(
     seen: f64,
     mean: impl Fn(f64) -> f64,
     deviation: impl Fn(f64) -> f64,
 ) -> (f64, f64) {
-    // Where a predicate that is false at first and true from some similarity on turns true.
+    // The similarity from which on a predicate holds, by bisection.
     let turn = |holds: &dyn Fn(f64) -> bool| {
         if !holds(1.0) {
             return 1.0;
@@ -224,7 +227,7 @@ pub(super) fn score_interval(
     };
     let low = turn(&|j| mean(j) + Z_95 * deviation(j) >= seen);
     let high = turn(&|j| mean(j) - Z_95 * deviation(j) > seen);
-    // The bisection ends 2⁻⁵⁰ above 0, and a low end that was 0 is meant to be 0.
+    // The bisection ends 2⁻⁵⁰ above 0. A low end this small is 0.
     (if low < 1e-14 { 0.0 } else { low }, high)
 }
 
@@ -237,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_table() {
+    fn documented_table() {
         let third = 1.0 / 3.0;
         for (r1, r2, r, bits, c1, c2, e, k_var, b) in [
             (0.0, 0.0, 0.5, 1, 0.5, 0.5, 0.75, 0.75, 0.75),
@@ -315,7 +318,7 @@ mod tests {
     fn the_edges_of_the_shares() {
         assert_eq!(accidental_agreement(0.0, 3), 0.125);
         assert_eq!(accidental_agreement(1.0, 3), 0.0);
-        // Where the printed form cancels (E-27).
+        // At these r the printed form cancels (E-27).
         for r in [1e-300, 1e-17, 1e-13] {
             near(accidental_agreement(r, 4), 0.0625);
         }
@@ -369,7 +372,7 @@ mod tests {
 
     #[test]
     fn bits_at_equal_storage() {
-        // Digest 04, 9: columns 64-bit, 32-bit, b = 8, 4, 2 and 1.
+        // docs/sources/bits.md#variance-times-stored-bits: columns 64-bit, 32-bit, b = 8, 4, 2 and 1.
         for (j, row) in [
             (0.3, [13.44, 6.72, 1.702, 1.027, 0.887, 0.910]),
             (0.5, [16.00, 8.00, 2.016, 1.133, 0.833, 0.750]),

@@ -5,9 +5,10 @@
 //! Var ≈ (1/k)·G(1−G) / ((1−C₂)²·n·G^(2(n−1)/n))
 //! ```
 //!
-//! k counts registers, so there are k/n groups; Ĝ is the share of them that agree completely. The survey prints the
-//! exponent as 2(n−1), almost seven times too much variance at J = 0.8 and n = 4 (E-11). R̂ is consistent, with a
-//! bias of order 1/k. n = 1 is [`b_bit`].
+//! k counts registers, so there are k/n groups. Ĝ is the share of groups that agree completely.
+//! Hassanian-esfahani 2018, Table 1, prints the exponent as 2(n−1), which is almost seven times too much
+//! variance at J = 0.8 and n = 4 (E-11). R̂ is consistent, with a bias of order 1/k. With n = 1 the estimator
+//! is that of [`b_bit`].
 
 use super::Estimate;
 use super::b_bit::{self, Chance, curved};
@@ -35,7 +36,7 @@ pub fn variance(similarity: f64, registers: usize, connected: usize, chance: Cha
 /// Estimates the similarity of two documents of whose groups `matches` agree completely.
 ///
 /// # Panics
-/// If there are no groups or more matches than groups.
+/// Panics if there are no groups or more matches than groups.
 #[must_use]
 pub fn estimate(matches: usize, groups: usize, connected: usize, chance: Chance) -> Estimate {
     if connected == 1 {
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_variances() {
+    fn documented_variances() {
         for (j, n, bits, expected) in
             [(0.8, 2, 1, 1.9e-4), (0.8, 4, 1, 2.1228e-4), (0.9, 4, 1, 1.0277e-4), (0.8, 2, 2, 1.2333e-4)]
         {

@@ -7,20 +7,21 @@
 //! p       = s·(1 − nᵗ)/(1 − n)        n = (1 − 2/t)ᵘ        s = 1 − 2(1 − 1/t)ᵘ + n
 //! ```
 //!
-//! The source has no variance, and simulations come near that of `SuperMinHash`; this one is
-//! exact. A register shows the shingle of the union that filled it, and by symmetry only one thing about two registers
-//! matters: how often they show the same shingle. If both are filled in one of the first t rounds, and in the same one,
-//! they never do, because a shingle goes to one register a round: n is the probability that a round misses both, s
-//! that it fills both, p that one of t rounds does. Otherwise the later one is filled by a fresh function, and they show
-//! the same shingle with probability 1/u. So the registers' covariance is −J(1−J)·p/(u−1).
+//! Hassanian-esfahani 2018, Table 1, has no variance, and simulations come near that of `SuperMinHash`; this
+//! formula is exact. A register shows the shingle of the union that filled it. By symmetry, the covariance of
+//! two registers depends only on the probability that they show the same shingle. If both are filled in the
+//! same one of the first t rounds, they never do, because a shingle goes to one register per round: n is the
+//! probability that a round fills neither, s that it fills both, and p that one of t rounds fills both.
+//! Otherwise the later one is filled by a fresh function, and they show the same shingle with probability
+//! 1/u. So the covariance of the registers is −J(1−J)·p/(u−1).
 //!
-//! α is about ½ for u ≪ t and 1 for u ≫ t, and within some per cent of that of [`super_minhash`](super::super_minhash). Two
-//! sketches do not tell u, so an [`estimate`] takes α = 1.
+//! α is about ½ for u ≪ t and 1 for u ≫ t, and within some per cent of that of
+//! [`super_minhash`](super::super_minhash). u is not known from two sketches, so an [`estimate`] takes α = 1.
 
 use super::{Estimate, minhash};
 
-/// α(t, u): the variance as a share of that of independent registers; 1 for one register or a union of one shingle,
-/// where there is nothing to gain.
+/// α(t, u): the variance as a share of that of independent registers; 1 for one register or a union of one
+/// shingle.
 #[must_use]
 pub fn alpha(registers: usize, union: usize) -> f64 {
     if registers < 2 || union < 2 {
@@ -39,11 +40,11 @@ pub fn variance(similarity: f64, union: usize, registers: usize) -> f64 {
     alpha(registers, union) * minhash::variance(similarity, registers)
 }
 
-/// Estimates the Jaccard similarity of two documents that both have shingles. The error is that of an unknown and
-/// large union.
+/// Estimates the Jaccard similarity of two documents that both have shingles. The error is that of a large
+/// union, because its size is not known.
 ///
 /// # Panics
-/// If the sketches differ in length or have no registers.
+/// Panics if the sketches differ in length or have no registers.
 #[must_use]
 pub fn estimate(a: &[u32], b: &[u32]) -> Estimate {
     minhash::estimate(a, b)
@@ -53,11 +54,11 @@ pub fn estimate(a: &[u32], b: &[u32]) -> Estimate {
 mod tests {
     use super::*;
 
-    /// All that can happen to two shingles and two registers, counted: in each of two rounds both shingles choose one of
-    /// the registers, and then the registers still empty are filled evenly.
+    /// Enumerates all cases of two shingles and two registers: in each of two rounds both shingles choose one
+    /// of the registers, and then the registers that are still empty are filled evenly.
     #[test]
     fn two_shingles_and_two_registers_by_enumeration() {
-        // Which register each shingle chooses: 0 and 1, each with probability ½ a round.
+        // Each shingle chooses register 0 or 1, each with probability ½ per round.
         let mut same = 0.0;
         for first in 0..4_u32 {
             let (x, y) = (first & 1, first >> 1);
@@ -73,7 +74,7 @@ mod tests {
 
     /// Simulated shares: two or three digits of 3000 trials, of 1500 for the last.
     #[test]
-    fn the_digest_simulations() {
+    fn documented_simulations() {
         for (union, registers, simulated, half_a_digit, trials) in [
             (40, 64, 0.512, 0.0005, 3000.0),
             (200, 64, 0.726, 0.0005, 3000.0),

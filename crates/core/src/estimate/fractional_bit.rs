@@ -7,11 +7,11 @@
 //! inverse variance   R̂ = Σ(wᵢ/Vᵢ)·R̂ᵢ / Σ(wᵢ/Vᵢ)            Var = 1/(k·Σwᵢ/Vᵢ),  Vᵢ = Eᵢ(1−Eᵢ)/(1−C₂ᵢ)²
 //! ```
 //!
-//! The [third source](crate#sources) prints wᵢ² in the variance, which is half of the truth at f = 1½ (E-16). The groups use
-//! different registers, so their covariance is exactly 0 (E-19). No mixture has less variance a bit than the better
-//! of its widths (E-17). Weights by inverse variance are taken at the pooled estimate, which the matches of all groups make, so
-//! that estimate is biased by O(1/k): by +0.00035 at R = 0.07 for 1,000 registers of which 200 have one bit, 500 three and 300
-//! seven, 3 % of its standard error.
+//! [Yuan 2012](crate#sources), (17), prints wᵢ² in the variance, which halves it at f = 1½ (E-16). The groups
+//! use different registers, so their covariance is exactly 0 (E-19). No mixture has less variance per bit
+//! than the better of its widths (E-17). Weights by inverse variance are taken at the pooled estimate, which
+//! depends on the matches of all groups, so that estimate is biased by O(1/k): by +0.00035 at R = 0.07 for
+//! 1,000 registers of which 200 have one bit, 500 three and 300 seven, which is 3 % of its standard error.
 //!
 //! **f = 1/2ⁿ**: k stored bits, each the exclusive or of 2ⁿ lowest bits, so 2ⁿ·k registers (E-23).
 //!
@@ -20,9 +20,9 @@
 //! Var ≈ (1/k)·T(1−T) / (4ⁿ(1−C₂)²(2T−1)^((2ⁿ−1)/2ⁿ⁻¹))
 //! ```
 //!
-//! The source prints C₂ in the numerator, which is a bias of (C₁−C₂)/(1−C₂) (E-21). R̂ is consistent, not unbiased
-//! (E-22): its bias is of order 1/k, and the clamp governs it where R^(2ⁿ) is below about 2/√k;
-//! [`Method::bias`](crate::sketch::Method::bias) computes it. The root is the right one where E₁ ≥ ½.
+//! Yuan 2012, (29), prints C₂ in the numerator, which is a bias of (C₁−C₂)/(1−C₂) (E-21). R̂ is consistent,
+//! not unbiased (E-22): its bias is of order 1/k, and the clamp dominates where R^(2ⁿ) is below about 2/√k.
+//! [`Method::bias`](crate::sketch::Method::bias) computes the bias. The positive root is correct for E₁ ≥ ½.
 //!
 //! **¾ bit**: a share w of the stored bits are exclusive ors of two, the others plain.
 //!
@@ -31,7 +31,8 @@
 //! Var ≈ (1/k)·(w·T_½(1−T_½) + (1−w)·E₁(1−E₁)) / ((4wE₁ + 1 − 3w)²(1−C₂)²)
 //! ```
 //!
-//! The source takes w = ½, which is ⅔ bit a register; w = ⅓ is ¾ (E-24). It has neither the max nor a variance.
+//! Yuan 2012, (36), has w = ½, which is ⅔ bit per register; w = ⅓ is ¾ (E-24). The work has neither the max
+//! nor a variance.
 
 use super::Estimate;
 use super::b_bit::{self, Chance, curved, inside, linear, score_interval};
@@ -40,41 +41,41 @@ use super::b_bit::{self, Chance, curved, inside, linear, score_interval};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "the counts of a formula, which callers construct")]
 pub struct WidthGroup {
-    /// b.
+    /// b: the bits of a register.
     pub bits: u32,
-    /// How many registers have this width.
+    /// The number of registers of this width.
     pub registers: usize,
-    /// How often they agree by accident.
+    /// The probabilities that these bits agree by accident.
     pub chance: Chance,
 }
 
 impl WidthGroup {
-    /// Registers whose bits were mixed, or of small sets in a large range.
+    /// A group whose bits were mixed, or of small sets in a large range.
     #[must_use]
     pub fn sparse(bits: u32, registers: usize) -> Self {
         Self { bits, registers, chance: Chance::sparse(bits) }
     }
 
-    /// Ranks in a range of which the two sets fill the shares `r1` and `r2`.
+    /// A group whose minima are ranks in a range of which the two sets fill the shares `r1` and `r2`.
     #[must_use]
     pub fn known(bits: u32, registers: usize, r1: f64, r2: f64) -> Self {
         Self { bits, registers, chance: Chance::known(bits, r1, r2) }
     }
 
-    /// V: the variance that one register of the group alone would have.
+    /// V: the variance that one register of the group would have by itself.
     fn unit_variance(&self, similarity: f64) -> f64 {
         b_bit::variance(similarity, 1, self.chance)
     }
 }
 
-/// How the groups of a mixture become one estimate.
+/// The way in which the groups of a mixture are combined to one estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Combination {
-    /// All matches over all registers, as the [third source](crate#sources) has it; unbiased.
+    /// All matches over all registers, as in [Yuan 2012](crate#sources), (15); unbiased.
     Pooled,
-    /// Each group's own estimate, weighted by its inverse variance at the pooled estimate; never less exact. The pooled
-    /// estimate is taken at (m + ½)/(k + 1) and not below 0, so that no variance is 0.
+    /// The estimate of each group, weighted by its inverse variance at the pooled estimate; never less exact.
+    /// The pooled estimate is taken at (m + ½)/(k + 1) and not below 0, so that no variance is 0.
     #[default]
     InverseVariance,
 }
@@ -83,12 +84,12 @@ fn registers(groups: &[WidthGroup]) -> f64 {
     groups.iter().map(|group| group.registers as f64).sum()
 }
 
-/// The mean of something over all registers: Σwᵢ·xᵢ.
+/// The mean of a quantity over all registers: Σwᵢ·xᵢ.
 fn weighted(groups: &[WidthGroup], of: impl Fn(&WidthGroup) -> f64) -> f64 {
     groups.iter().map(|group| group.registers as f64 * of(group)).sum::<f64>() / registers(groups)
 }
 
-/// f: the mean number of bits a register.
+/// f: the mean number of bits per register.
 #[must_use]
 pub fn bits_per_register(groups: &[WidthGroup]) -> f64 {
     weighted(groups, |group| f64::from(group.bits))
@@ -119,7 +120,7 @@ pub fn variance(similarity: f64, groups: &[WidthGroup], combination: Combination
     }
 }
 
-/// F: the variance times the bits stored.
+/// F: the variance times the stored bits.
 #[must_use]
 pub fn storage_factor(similarity: f64, groups: &[WidthGroup], combination: Combination) -> f64 {
     bits_per_register(groups) * registers(groups) * variance(similarity, groups, combination)
@@ -128,7 +129,7 @@ pub fn storage_factor(similarity: f64, groups: &[WidthGroup], combination: Combi
 /// R̂ from the matches of each group, not clamped.
 ///
 /// # Panics
-/// If there is not one count for each group.
+/// Panics if there is not exactly one count per group.
 #[must_use]
 pub fn similarity(matches: &[usize], groups: &[WidthGroup], combination: Combination) -> f64 {
     assert_eq!(matches.len(), groups.len(), "one count for each group");
@@ -154,13 +155,13 @@ pub(crate) fn weights(total: usize, groups: &[WidthGroup]) -> impl Iterator<Item
     groups.iter().map(move |group| weight(group) / sum)
 }
 
-/// The fewest matches of one group with which an estimate can reach a threshold, whatever the other groups have; nothing if
-/// no estimate can.
+/// The fewest matches of one group with which an estimate can reach a threshold, for any matches of the other
+/// groups; `None` if no estimate can.
 ///
-/// The weights of [`Combination::InverseVariance`] depend on the sum of all matches, so more matches may give a lower
-/// estimate. For a given sum the weights are fixed, and the estimate is greatest if the group with the most weight per
-/// match has as many of the rest as it can, then the next. All sums are tried. Beyond 4096 registers that takes too long,
-/// and 0 is returned.
+/// The weights of [`Combination::InverseVariance`] depend on the sum of all matches, so more matches may give
+/// a lower estimate. For a given sum the weights are fixed, and the estimate is greatest if the group with
+/// the most weight per match has as many of the remaining matches as it can, then the next group. All sums
+/// are tried. Beyond 4096 registers this takes too long, and 0 is returned.
 #[must_use]
 pub fn least_matches(
     group: usize,
@@ -170,7 +171,7 @@ pub fn least_matches(
 ) -> Option<usize> {
     let all = registers(groups) as usize;
     let own = groups[group].registers;
-    // Estimates below 0 are raised to 0.
+    // An estimate reaches every threshold of 0 or less, because it is clamped.
     if all > MOST_TRIED || threshold <= 0.0 {
         return Some(0);
     }
@@ -187,14 +188,14 @@ pub fn least_matches(
                 matches[other] = left.min(groups[other].registers);
                 left -= matches[other];
             }
-            // The same sum taken in another order differs in its last digits.
+            // A sum taken in another order differs in its last digits.
             similarity(&matches, groups, combination) >= threshold - 1e-9
         })
     };
     (0..=own).find(|&count| reaches(count))
 }
 
-/// The most registers that [`least_matches`] tries all sums of.
+/// The most registers for which [`least_matches`] tries all sums.
 const MOST_TRIED: usize = 4096;
 
 /// The similarity at which groups are weighted.
@@ -204,11 +205,12 @@ fn pooled_for_weights(total: f64, groups: &[WidthGroup]) -> f64 {
 
 /// Estimates the similarity of two documents from the matches of each group.
 ///
-/// The pooled interval is Wilson's for all matches together, which is a little too wide, because the groups differ;
-/// that of the other combination is where R̂ is at most 1.96 standard deviations away.
+/// The pooled interval is Wilson's for all matches together, which is a little too wide, because the groups
+/// differ. The interval by inverse variance has the similarities at which R̂ is at most 1.96 standard
+/// deviations from its mean.
 ///
 /// # Panics
-/// If there is not one count for each group, or more matches than registers.
+/// Panics if there is not exactly one count per group, or if a count exceeds the registers.
 #[must_use]
 pub fn estimate(matches: &[usize], groups: &[WidthGroup], combination: Combination) -> Estimate {
     let (count, total) = (matches.iter().sum(), registers(groups) as usize);
@@ -263,7 +265,7 @@ pub fn xor_step_ratio(t: f64) -> f64 {
 /// Estimates from the stored bits that agree.
 ///
 /// # Panics
-/// If there are no stored bits or more matches than bits.
+/// Panics if there are no stored bits or more matches than bits.
 #[must_use]
 pub fn xor_estimate(matches: usize, stored_bits: usize, halvings: u32, chance: Chance) -> Estimate {
     if halvings == 0 {
@@ -273,12 +275,12 @@ pub fn xor_estimate(matches: usize, stored_bits: usize, halvings: u32, chance: C
     curved(matches, stored_bits, 0.5, similarity, |j| xor_variance(j, stored_bits, halvings, chance))
 }
 
-/// The share of the stored bits that are exclusive ors of two: ½ as printed.
+/// The share of stored bits that are exclusive ors of two, as Yuan 2012, (36), has it: ½.
 pub const THREE_QUARTER_PAPER: f64 = 0.5;
-/// The share that stores exactly ¾ bit a register: ⅓.
+/// The share that stores exactly ¾ bit per register: ⅓.
 pub const THREE_QUARTER_EXACT: f64 = 1.0 / 3.0;
 
-/// T of a mixture of pairs, a share `w` of the stored bits, and plain bits.
+/// T of a mixture of pairs, which are a share `w` of the stored bits, and plain bits.
 #[must_use]
 pub fn three_quarter_match_probability(similarity: f64, w: f64, chance: Chance) -> f64 {
     let one = chance.match_probability(similarity);
@@ -306,7 +308,8 @@ pub fn three_quarter_variance(similarity: f64, stored_bits: usize, w: f64, chanc
     spread / (stored_bits as f64 * slope * slope)
 }
 
-/// The variance if pairs and plain bits were estimated apart and weighted by inverse variance, which is never more.
+/// The variance if pairs and plain bits were estimated separately and weighted by inverse variance, which is
+/// never more.
 #[must_use]
 pub fn three_quarter_best_variance(similarity: f64, stored_bits: usize, w: f64, chance: Chance) -> f64 {
     let pairs = w / xor_variance(similarity, 1, 1, chance);
@@ -317,7 +320,7 @@ pub fn three_quarter_best_variance(similarity: f64, stored_bits: usize, w: f64, 
 /// Estimates from the stored bits that agree.
 ///
 /// # Panics
-/// If there are no stored bits or more matches than bits.
+/// Panics if there are no stored bits or more matches than bits.
 #[must_use]
 pub fn three_quarter_estimate(matches: usize, stored_bits: usize, w: f64, chance: Chance) -> Estimate {
     let floor = three_quarter_match_probability(0.0, w, chance);
@@ -341,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_mixtures() {
+    fn documented_mixtures() {
         for (r, k1, e, k_var, f) in [
             (0.5, 2, 0.6875, 0.54, 0.81),
             (0.8, 3, 0.8875, 0.314_074_074_1, 0.392_592_592_6),
@@ -402,7 +405,7 @@ mod tests {
         }
     }
 
-    /// The weight is w, and not w² as printed (E-16).
+    /// The weight in the variance is w, and not w² as printed (E-16).
     #[test]
     fn the_weights_of_the_variance() {
         let printed = |r: f64, groups: &[WidthGroup]| {
@@ -436,7 +439,7 @@ mod tests {
         }
     }
 
-    /// f = 1½ in the table at equal storage, and no mixture is better than the better of its widths (E-17).
+    /// f = 1½ in the table at equal storage. No mixture is better than the better of its widths (E-17).
     #[test]
     fn a_mixture_never_beats_its_widths() {
         for (j, expected) in [
@@ -481,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_exclusive_ors() {
+    fn documented_exclusive_ors() {
         for (r, n, (r1, r2), e1, t, k_var, ratio) in [
             (0.9, 1, (0.0, 0.0), 0.95, 0.905, 0.106_141_975_3, 1.790_055_248_6),
             (0.9, 2, (0.0, 0.0), 0.95, 0.828_05, 0.066_979_776_4, 2.836_677_129_7),
@@ -528,19 +531,19 @@ mod tests {
             assert!(k_var(bound + 2e-6, n) < k_var(bound + 2e-6, n - 1));
             assert!(k_var(bound - 2e-6, n) > k_var(bound - 2e-6, n - 1));
         }
-        // Crossings with one bit; the source says 0.8 for all (E-26).
+        // Similarities at which fractions cross one bit. Yuan 2012, §4, has 0.8 for all of them (E-26).
         for (n, bound) in [(1, 0.577_350), (2, 0.697_164), (3, 0.796_949)] {
             assert!(k_var(bound + 2e-6, n) < k_var(bound + 2e-6, 0));
             assert!(k_var(bound - 2e-6, n) > k_var(bound - 2e-6, 0));
         }
-        // At equal registers they never do (E-23).
+        // At equal registers fractions are never better than one bit (E-23).
         for (r, row) in [(0.9, [0.190, 0.212, 0.268, 0.445]), (0.99, [0.0199, 0.0201, 0.0205, 0.0214])] {
             for (n, expected) in (0_u32..).zip(row) {
                 let found = f64::from(n).exp2() * k_var(r, n);
                 assert!((found - expected).abs() < 5.1e-4, "{r} {n}: {found}");
             }
         }
-        // Digest 04, 9.
+        // docs/sources/bits.md#variance-times-stored-bits.
         for (j, row) in [
             (0.3, [2.755, 85.7, f64::NAN]),
             (0.5, [0.938, 3.98, 256.0]),
@@ -581,7 +584,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_three_quarters() {
+    fn documented_three_quarters() {
         let chance = Chance::sparse(1);
         for (r, paper, paper_var, exact, exact_var) in [
             (0.2, 0.56, 1.998_367_346_9, 0.573_333_333_3, 1.52),

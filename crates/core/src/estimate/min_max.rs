@@ -1,9 +1,9 @@
 //! The estimator of [`MinMax`](crate::sketch::min_max::MinMax).
 //!
-//! Ĵ = (agreeing minima + agreeing maxima)/k, unbiased. With u = |A∪B| and a = |A∩B|:
-//! Var = (J/k)·(u+a−2)/(u−1) − 2J²/k, below J(1−J)/k because the least and the greatest shingle of one function are
-//! never the same one if u > 1; the two are equal in the limit of large u. The variance needs u, which two sketches
-//! do not tell, so an [`estimate`] reports the slightly greater J(1−J)/k.
+//! Ĵ = (agreeing minima + agreeing maxima)/k, unbiased. With u = |A∪B| and a = |A∩B|: Var =
+//! (J/k)·(u+a−2)/(u−1) − 2J²/k. The variance is below J(1−J)/k, because the least and the greatest shingle of
+//! one function differ if u > 1; for large u the two are equal. u is not known from two sketches, so an
+//! [`estimate`] reports the slightly greater J(1−J)/k.
 
 use super::{Estimate, minhash};
 
@@ -18,11 +18,11 @@ pub fn variance(union: usize, common: usize, registers: usize) -> f64 {
     (similarity / k * (u + a - 2.0) / (u - 1.0) - 2.0 * similarity * similarity / k).max(0.0)
 }
 
-/// Estimates the Jaccard similarity of two documents that both have shingles. The error is that of an unknown and
-/// large union.
+/// Estimates the Jaccard similarity of two documents that both have shingles. The error is that of a large
+/// union, because its size is not known.
 ///
 /// # Panics
-/// If the sketches differ in length or have no registers.
+/// Panics if the sketches differ in length or have no registers.
 #[must_use]
 pub fn estimate(a: &[u32], b: &[u32]) -> Estimate {
     minhash::estimate(a, b)
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_variances() {
+    fn documented_variances() {
         for (union, common, registers, expected) in [
             (200, 100, 64, 3.886_620_6e-3),
             (40, 30, 64, 2.854_567_3e-3),

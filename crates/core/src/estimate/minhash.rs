@@ -1,16 +1,15 @@
 //! The estimator of [`MinHash`](crate::sketch::MinHash).
 //!
-//! Ĵ = m/k, where m of k registers agree. m is binomial with k trials and probability J, so Ĵ is unbiased with
-//! variance J(1−J)/k. Registers are compared one by one: taking them as sets would give m/(2k−m)
-//! (E-09).
+//! Ĵ = m/k, where m of k registers agree. m is binomial with k trials and probability J, so Ĵ is unbiased
+//! with variance J(1−J)/k. Registers are compared one by one; as sets they would give m/(2k−m) (E-09).
 
 use super::{CountEstimate, Estimate, wilson_interval};
 use crate::kernel::Kernel;
 
-/// In how many registers two sketches agree.
+/// The number of registers in which two sketches agree.
 ///
 /// # Panics
-/// If they differ in length.
+/// Panics if the sketches differ in length.
 #[must_use]
 pub fn matches(a: &[u32], b: &[u32]) -> usize {
     Kernel::detect().equal_words(a, b)
@@ -27,7 +26,7 @@ pub fn variance(similarity: f64, registers: usize) -> f64 {
 /// The standard error is taken at (m + ½)/(k + 1), so that agreement in all registers is not mistaken for certainty.
 ///
 /// # Panics
-/// If the sketches differ in length or have no registers.
+/// Panics if the sketches differ in length or have no registers.
 #[must_use]
 pub fn estimate(a: &[u32], b: &[u32]) -> Estimate {
     let (agreeing, registers) = (matches(a, b), a.len());
@@ -40,7 +39,7 @@ pub fn estimate(a: &[u32], b: &[u32]) -> Estimate {
     }
 }
 
-/// The fewest registers that the number of shingles can be estimated from.
+/// The fewest registers from which the number of shingles can be estimated.
 pub const LEAST_TO_COUNT: usize = 3;
 
 /// Estimates how many distinct shingles the document of a sketch has.
@@ -50,14 +49,14 @@ pub const LEAST_TO_COUNT: usize = 3;
 /// to 32 bits first, so of n shingles about n²/2³³ are lost: 0.1 % of ten million.
 ///
 /// # Panics
-/// If there are fewer than [`LEAST_TO_COUNT`] registers.
+/// Panics if there are fewer than [`LEAST_TO_COUNT`] registers.
 #[must_use]
 pub fn count(sketch: &[u32]) -> CountEstimate {
     assert!(sketch.len() >= LEAST_TO_COUNT, "enough registers to estimate from");
     if sketch.iter().all(|&register| register == u32::MAX) {
         return CountEstimate::exact(0);
     }
-    // Half a step more keeps the logarithm away from 0 and is right on average.
+    // Half a step is added to keep the logarithm away from 0; it is right on average.
     let time = |register: u32| -(-(f64::from(register) + 0.5) / 2f64.powi(32)).ln_1p();
     CountEstimate::of_exponential_sum(sketch.iter().map(|&register| time(register)).sum(), sketch.len())
 }
@@ -68,7 +67,7 @@ mod tests {
     use crate::hash::SplitMix64;
     use crate::sketch::MinHash;
 
-    /// Mean, variance and coverage within four standard errors of what is claimed.
+    /// The mean, the variance and the coverage agree with the formula within four standard errors.
     #[test]
     fn counts_are_unbiased_with_the_variance_of_the_formula() {
         let trials = 2000;
@@ -90,7 +89,8 @@ mod tests {
             let variance = n * n / (k - 2.0);
             let mean = sum / trials;
             assert!((mean - n).abs() <= 4.0 * (variance / trials).sqrt(), "{shingles}: mean {mean}");
-            // The fourth central moment of an inverse gamma estimate is near 3σ⁴·(1 + 10/k); half as much again is allowed.
+            // The fourth central moment of an inverse gamma estimate is near 3σ⁴·(1 + 10/k); the test allows
+            // half as much again.
             let spread = variance * ((2.0 + 30.0 / k) * 1.5 / trials).sqrt();
             let found = squares / trials;
             assert!((found - variance).abs() <= 4.0 * spread, "{shingles}: variance {found}, not {variance}");
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_standard_deviations() {
+    fn documented_standard_deviations() {
         for (registers, similarity, expected) in
             [(400, 0.5, 0.025), (200, 0.6, 0.034_641), (10, 0.6, 0.154_919), (1000, 0.8, 0.012_649)]
         {
@@ -115,8 +115,8 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_variances() {
-        // Digest 05, 3: the last column of its table.
+    fn documented_variances() {
+        // docs/sources/sketches.md#densification: the last column of its table.
         for (union, common, registers, expected) in [
             (40, 30, 64, 2.929_687_5e-3),
             (200, 100, 64, 3.906_25e-3),

@@ -34,18 +34,18 @@ pub struct SampledMisses<'a> {
     pub found: u64,
     /// For each missed duplicate that was seen, the probability that a search for it succeeds.
     pub seen: &'a [f64],
-    /// Drawn documents whose search did not end, so that they may be missed duplicates or not.
+    /// Drawn documents whose search did not end, so that they may or may not be missed duplicates.
     pub open: u64,
     /// Σ (πᵢⱼ − πᵢπⱼ)/(πᵢⱼπᵢπⱼ) over all ordered pairs of different misses that were seen, where πᵢⱼ is the probability that both
     /// searches succeed; 0 if searches succeed independently of each other.
     pub covariance: f64,
     /// The share of the kept documents that was drawn.
     pub drawn: f64,
-    /// The probability that the search for a miss succeeds which is hard to find.
+    /// The probability that the search for a miss succeeds, for misses that are hard to find.
     pub least: f64,
 }
 
-/// A share with the interval that a sample allows.
+/// A share, with its confidence interval from a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Share {
@@ -93,7 +93,8 @@ impl SampledMisses<'_> {
     }
 }
 
-/// The number of which so few as `count` are seen with probability 0.025, if each is seen with `probability`.
+/// The greatest number that is likely enough: at most `count` of it are seen with probability 0.025, if each
+/// is seen with `probability`.
 fn upper_limit(count: u64, probability: f64) -> f64 {
     if probability >= 1.0 {
         return count as f64;
@@ -101,12 +102,13 @@ fn upper_limit(count: u64, probability: f64) -> f64 {
     if count > SUMMED {
         return by_normal(count as f64 + 0.5, probability, Z_95);
     }
-    // The expected count is far above any that this tail allows.
+    // At this number the expected count is far above `count`, so the limit lies below it.
     let beyond = (count as f64 + 20.0 + 10.0 * (count as f64 + 1.0).sqrt()) / probability;
     bisect(count as f64, beyond, |number| ln_at_most(number, count, probability) >= TAIL.ln())
 }
 
-/// The number of which as many as `count` are seen with probability 0.025, and at least `count`.
+/// The least number that is likely enough: at least `count` of it are seen with probability 0.025. The result
+/// is at least `count`.
 fn lower_limit(count: u64, probability: f64) -> f64 {
     if count == 0 || probability >= 1.0 {
         return count as f64;
@@ -125,7 +127,7 @@ fn by_normal(count: f64, probability: f64, z: f64) -> f64 {
     root * root / probability
 }
 
-/// The last number of a range for which something holds; the first one if it holds for none.
+/// The last number of a range for which `holds` returns `true`; the first number if it does so for none.
 fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..STEPS {
         let middle = f64::midpoint(low, high);
@@ -136,7 +138,7 @@ fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
 
 /// ln P(Bin(n, p) ≤ c) for real n ≥ c, where it is the incomplete beta function.
 ///
-/// The terms are added up from the c-th down, relative to it: the first one underflows if n is large.
+/// The terms are added up from the c-th down, relative to it, because the first one underflows for large n.
 fn ln_at_most(number: f64, count: u64, probability: f64) -> f64 {
     let odds = (1.0 - probability) / probability;
     let (mut term, mut sum) = (1.0, 1.0);
@@ -159,11 +161,11 @@ mod tests {
 
     #[test]
     fn tails_are_those_of_the_binomial_distribution() {
-        // P(Bin(10, 0.3) ≤ 2) = 0.3827827864, and without any term but the first 0.7^10.
+        // P(Bin(10, 0.3) ≤ 2) = 0.3827827864; with the first term alone it is 0.7^10.
         assert!((ln_at_most(10.0, 2, 0.3).exp() - 0.382_782_786_4).abs() < 1e-9);
         assert!((ln_at_most(10.0, 0, 0.3).exp() - 0.7_f64.powi(10)).abs() < 1e-12);
         assert!((ln_at_most(3.0, 3, 0.4)).abs() < 1e-12);
-        // A thousand trials with next to no failures: every term but the last underflows.
+        // With almost no failures in a thousand trials, every term except the last underflows.
         assert!(ln_at_most(1001.0, 1000, 1.0 - 1e-9).is_finite());
     }
 
@@ -189,7 +191,8 @@ mod tests {
         }
     }
 
-    /// Of every number of misses, all counts whose interval leaves the number out together have at most 5 %.
+    /// For every number of misses, the counts whose interval does not contain it have a probability of at
+    /// most 5 % together.
     #[test]
     fn the_limits_cover_every_number() {
         for p in [0.02, 0.3, 0.8, 0.9, 0.97] {
@@ -213,7 +216,7 @@ mod tests {
         let census = SampledMisses { seen: &[1.0; 25], ..NONE }.share_found();
         assert_eq!((census.value, census.interval), (0.8, (0.8, 0.8)));
         assert_eq!(NONE.share_found().interval, (1.0, 1.0));
-        // Nothing was found and nothing is left.
+        // The run found nothing, and no duplicate is left.
         assert_eq!(SampledMisses { found: 0, ..NONE }.share_found().interval, (1.0, 1.0));
         // A missed duplicate that was seen is certain, however few documents were drawn.
         let some = SampledMisses { seen: &[1.0; 25], drawn: 0.9, ..NONE }.share_found();

@@ -13,7 +13,8 @@
 //! | [`odd`] | parities of indexed minima | O(1/k) | see the module |
 //! | [`sectional`] | registers that agree, and where | none, for qJ | qJ(1−qJ)/k |
 //!
-//! One is about a run instead of a pair: [`missed`], the share of duplicates that was found, from a sample of kept documents.
+//! One estimator is about a run instead of a pair: [`missed`] estimates the share of duplicates that was
+//! found, from a sample of kept documents.
 
 pub mod b_bit;
 pub mod bottom_k;
@@ -39,7 +40,7 @@ use std::fmt;
 pub struct Estimate {
     /// The estimate.
     pub value: f64,
-    /// Its standard error.
+    /// The standard error of the estimate.
     pub standard_error: f64,
     /// The ends of the 95 % confidence interval.
     pub interval: (f64, f64),
@@ -61,14 +62,14 @@ impl fmt::Display for Estimate {
 pub struct CountEstimate {
     /// The estimate.
     pub value: f64,
-    /// Its standard error; 0 if the number is exact.
+    /// The standard error of the estimate; 0 if the number is exact.
     pub standard_error: f64,
     /// The ends of the 95 % confidence interval.
     pub interval: (f64, f64),
 }
 
 impl CountEstimate {
-    /// A number that is known.
+    /// A known number, with the error 0.
     #[must_use]
     pub(crate) fn exact(number: usize) -> Self {
         let value = number as f64;
@@ -104,7 +105,7 @@ pub(crate) const Z_95: f64 = 1.959_963_984_540_054;
 
 /// Wilson's interval for a share of `successes` in `trials`.
 ///
-/// It stays inside 0 to 1 and does not shrink to a point when all trials agree.
+/// The interval stays inside 0 to 1 and does not shrink to a point when all trials agree.
 #[must_use]
 pub fn wilson_interval(successes: f64, trials: f64) -> (f64, f64) {
     if trials <= 0.0 {
@@ -115,7 +116,8 @@ pub fn wilson_interval(successes: f64, trials: f64) -> (f64, f64) {
     let centre = (share + z2 / (2.0 * trials)) / (1.0 + z2 / trials);
     let reach =
         Z_95 / (1.0 + z2 / trials) * (share * (1.0 - share) / trials + z2 / (4.0 * trials * trials)).sqrt();
-    // The share lies inside; rounding must not say otherwise, nor keep all of all trials from reaching 1.
+    // The share lies inside the interval. Rounding must not move an end beyond it, and the interval of all of
+    // all trials ends at 1.
     ((centre - reach).max(0.0).min(share), (centre + reach).min(1.0).max(share))
 }
 

@@ -3,23 +3,24 @@
 //! Of k bins, e are empty in both documents (E(e) = k(1−1/k)ᵘ, u = |A∪B|). Without densification
 //! Ĵ = matches/(k − e); with it Ĵ = matches/k. Both are unbiased; matches/k without densification is not.
 //!
-//! All variances have one form. Each bin that is not empty in both
-//! documents tells of one shingle, drawn without replacement, so two registers agree independently of each other except
-//! if they copy the same bin. With Q the number of ordered pairs of registers that show the same bin,
+//! All variances have one form. Each bin that is not empty in both documents shows one shingle, drawn without
+//! replacement, so two registers agree independently of each other unless they copy the same bin. With Q the
+//! number of ordered pairs of registers that show the same bin,
 //!
-//! Var = J(1−J)·(u·E(Q)/k² − 1)/(u−1), where
+//! Var = J(1−J)·(u·E(Q)/k² − 1)/(u−1). The value of Q depends on densification:
 //!
-//! - without densification, Q/k² stands for 1/(k−e);
+//! - without densification, Q/k² is 1/(k−e);
 //! - by optimal densification, Q = k + 2e + e(e−1)/(k−e);
-//! - by rotation, Q = 2k(k+1)/(k−e+1) − k: the runs of copies are a random division of k into k−e parts.
+//! - by rotation, Q = 2k(k+1)/(k−e+1) − k, because the runs of copies are a random division of k into k−e
+//!   parts.
 //!
-//! For u ≪ k optimal densification comes to (1 + u/(2(u−1)))·J(1−J)/k, from 2 to 1.5 times that of independent minima,
-//! because shingles that share a bin are lost; rotation comes to J(1−J)/(u+1), however large k is.
+//! For u ≪ k optimal densification has (1 + u/(2(u−1)))·J(1−J)/k, which is 2 to 1.5 times the variance of
+//! independent minima, because shingles that share a bin are lost. Rotation has J(1−J)/(u+1), for any k.
 
 use super::{Estimate, wilson_interval};
 
-/// The law of the number of empty bins after `shingles` distinct shingles fell into `bins` bins: element e is the
-/// probability of e empty ones.
+/// The law of the number of empty bins after `shingles` distinct shingles fell into `bins` bins: element e is
+/// the probability of e empty bins.
 #[must_use]
 pub fn empty_bins_law(shingles: usize, bins: usize) -> Vec<f64> {
     let k = bins as f64;
@@ -41,7 +42,7 @@ pub fn expected_empty_bins(shingles: usize, bins: usize) -> f64 {
     k * (1.0 - 1.0 / k).powf(shingles as f64)
 }
 
-/// Q/k² without densification, of `bins` bins with `empty` jointly empty ones: one in k − e.
+/// Q/k² without densification, for `bins` bins of which `empty` are empty in both documents: 1/(k − e).
 #[must_use]
 pub fn share_raw(bins: usize, empty: usize) -> f64 {
     1.0 / (bins as f64 - empty as f64)
@@ -69,13 +70,13 @@ pub fn variance(union: usize, common: usize, bins: usize, share: fn(usize, usize
         return 0.0;
     }
     let (u, similarity) = (union as f64, common as f64 / union as f64);
-    // At least one bin is not empty, and the law gives all empty bins probability 0.
+    // At least one bin is not empty; the law gives the case of all empty bins probability 0.
     let law = empty_bins_law(union, bins);
     let mean: f64 = law[..bins].iter().enumerate().map(|(empty, p)| p * share(bins, empty)).sum();
     similarity * (1.0 - similarity) * (u * mean - 1.0) / (u - 1.0)
 }
 
-/// matches/(k − e), or nothing if all bins are empty in both documents.
+/// matches/(k − e); `None` if all bins are empty in both documents.
 #[must_use]
 pub fn raw(matches: usize, empty: usize, bins: usize) -> Option<f64> {
     (empty < bins).then(|| matches as f64 / (bins - empty) as f64)
@@ -83,10 +84,11 @@ pub fn raw(matches: usize, empty: usize, bins: usize) -> Option<f64> {
 
 /// Estimates the similarity from `matches` of `bins` bins without densification, `empty` being empty in both documents.
 ///
-/// The variance is J(1−J)/(k−e), which is that of a union of many more shingles than bins and too great otherwise.
+/// The variance is J(1−J)/(k−e). It holds for a union of many more shingles than bins, and is too great
+/// otherwise.
 ///
 /// # Panics
-/// If all bins are empty in both documents.
+/// Panics if all bins are empty in both documents.
 #[must_use]
 pub fn estimate_raw(matches: usize, empty: usize, bins: usize) -> Estimate {
     assert!(empty < bins, "the documents have shingles");
@@ -94,13 +96,14 @@ pub fn estimate_raw(matches: usize, empty: usize, bins: usize) -> Estimate {
     from_share(matches as f64 / occupied, occupied)
 }
 
-/// Estimates the similarity from `matches` of `bins` densified bins, of which at least `occupied` were not empty in
-/// both documents before.
+/// Estimates the similarity from `matches` of `bins` densified bins, of which at least `occupied` were not
+/// empty in both documents before densification.
 ///
-/// The union is estimated from `occupied`, and the variance is taken there, or at J(1−J)/k if that is more.
+/// The size of the union is estimated from `occupied`, and the variance is taken there, or at J(1−J)/k if
+/// this is more.
 ///
 /// # Panics
-/// If `occupied` is zero or more than `bins`.
+/// Panics if `occupied` is zero or more than `bins`.
 #[must_use]
 pub fn estimate_densified(
     matches: usize,
@@ -114,14 +117,14 @@ pub fn estimate_densified(
     let trials = if occupied == bins {
         k
     } else {
-        // The union that leaves this many bins empty on average.
+        // The size of the union for which this many bins are empty on average.
         let u = ((1.0 - occupied as f64 / k).ln() / (1.0 - 1.0 / k).ln()).max(2.0);
         ((u - 1.0) / (u * share - 1.0)).clamp(1.0, k)
     };
     from_share(matches as f64 / k, trials)
 }
 
-/// The estimate whose variance is that of a share of so many independent trials.
+/// The estimate with the variance of a share of `trials` independent trials.
 fn from_share(value: f64, trials: f64) -> Estimate {
     let inside = (value * trials + 0.5) / (trials + 1.0);
     Estimate {
@@ -136,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_table() {
+    fn documented_table() {
         for (union, common, bins, empty, raw, optimal) in [
             (40, 30, 64, 34.088_115_51, 1.654_125_1e-3, 3.200_550_5e-3),
             (200, 100, 64, 2.743_437_48, 2.847_926_6e-3, 3.013_427_8e-3),
@@ -154,10 +157,10 @@ mod tests {
 
     #[test]
     fn rotation_as_simulated() {
-        // The digest's simulation of 4000 runs: 5.0e-3, two digits.
+        // docs/sources/sketches.md#densification: a simulation of 4000 runs gave 5.0e-3, two digits.
         let rotation = variance(40, 30, 64, share_rotation);
         assert!((rotation - 5.0e-3).abs() < 4.0 * 5.0e-3 * (2.0_f64 / 4000.0).sqrt() + 5e-5, "{rotation}");
-        // Few shingles in many bins: the variance does not depend on the bins.
+        // With few shingles in many bins, the variance does not depend on the number of bins.
         let sparse = variance(10, 6, 4000, share_rotation);
         assert!((sparse / (0.24 / 11.0) - 1.0).abs() < 0.01, "{sparse}");
     }

@@ -1,12 +1,13 @@
 //! The estimators of the sectional sketches.
 //!
-//! Of the a shingles that two documents share, m lie in sections that agree; q = m/a is their alignment rate. A
-//! register whose minimum and section both agree has drawn one of those m out of u = |A∪B|, so the share of such
-//! registers, `Ĵ_S`, estimates m/u = qJ, without bias and with variance qJ(1−qJ)/k.
+//! Of the a shingles that two documents share, m have the same section in both; q = m/a is the alignment
+//! rate. A register agrees in minimum and section if its minimum is one of those m out of u = |A∪B| shingles.
+//! So the share of such registers, `Ĵ_S`, estimates m/u = qJ, without bias and with variance qJ(1−qJ)/k.
 //!
-//! The [first source](crate#sources) calls the share an unbiased estimator of J with mean J/s (E-02) and smaller variance (E-03). J/s is
-//! its mean only if a shared shingle's two sections are independent and uniform, which is what near-duplicates are
-//! not; the variance belongs to another quantity. Both are kept here under names that say so.
+//! [Hassanian-esfahani 2018](crate#sources), (16), calls the share an unbiased estimator of J with mean J/s
+//! (E-02) and smaller variance (E-03). J/s is its mean only if the two sections of a shared shingle are
+//! independent and uniform, which does not hold for near-duplicates. The printed variance belongs to another
+//! quantity. Both formulas are kept here, under names with `independent`.
 //!
 //! | quantity | estimated by | mean | variance |
 //! |---|---|---|---|
@@ -16,7 +17,7 @@
 
 use super::{Estimate, wilson_interval};
 
-/// What the registers of two sectional sketches have in common.
+/// The agreements of the registers of two sectional sketches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "the counts of a formula, which callers construct")]
 pub struct SectionalMatches {
@@ -24,13 +25,13 @@ pub struct SectionalMatches {
     pub registers: usize,
     /// Registers whose minima agree.
     pub minima: usize,
-    /// Those of them whose sections agree too.
+    /// Registers whose minima and sections both agree.
     pub aligned: usize,
 }
 
 impl SectionalMatches {
-    /// Compares two rows of (minimum, section), register by register; comparing them as sets would count pairs that
-    /// stand in different registers (E-09). `agree` says which sections do.
+    /// Compares two rows of (minimum, section), register by register. Comparing them as sets would count
+    /// pairs of different registers (E-09). `agree` returns whether two sections agree.
     pub fn count<A, B>(a: A, b: B, agree: impl Fn(u32, u32) -> bool) -> Self
     where
         A: IntoIterator<Item = (u32, u32)>,
@@ -66,7 +67,7 @@ impl SectionalMatches {
 
     /// q̂ = `Ĵ_S`/Ĵ, if any minima agree.
     ///
-    /// Each agreeing register has drawn a shared shingle evenly, so the aligned ones are binomial in their number.
+    /// Each agreeing register has drawn a shared shingle evenly, so the number of aligned ones is binomial.
     #[must_use]
     pub fn alignment_rate(self) -> Option<Estimate> {
         (self.minima > 0).then(|| share(self.aligned, self.minima))
@@ -111,13 +112,14 @@ impl SectionalOverlap {
         ratio(self.common, self.left + self.right - self.common)
     }
 
-    /// What sampling by shingle and then comparing sections estimates: m / |A∪B| = qJ.
+    /// The mean of sampling by shingle and then comparing sections (post-tag): m / |A∪B| = qJ.
     #[must_use]
     pub fn post_tag(self) -> f64 {
         ratio(self.aligned, self.left + self.right - self.common)
     }
 
-    /// What sampling pairs of shingle and section estimates: m / (|A| + |B| − m), at most the other (E-04).
+    /// The mean of sampling pairs of shingle and section (pre-tag): m / (|A| + |B| − m), which is at most
+    /// that of post-tag (E-04).
     #[must_use]
     pub fn pre_tag(self) -> f64 {
         ratio(self.aligned, self.left + self.right - self.aligned)
@@ -142,21 +144,22 @@ pub fn displaced_share(inserted: usize, len: usize, sections: usize) -> f64 {
     inserted as f64 / len as f64 * (sections as f64 - 1.0) / 2.0
 }
 
-/// The [first source](crate#sources)'s mean J/s: true where the sections of a shared shingle are independent and uniform (E-02).
+/// The mean J/s of [Hassanian-esfahani 2018](crate#sources), (16), which holds if the sections of a shared
+/// shingle are independent and uniform (E-02).
 #[must_use]
 pub fn independent_mean(similarity: f64, sections: usize) -> f64 {
     similarity / sections as f64
 }
 
-/// The variance of s·`Ĵ_S`, which would be unbiased for J in the [first source](crate#sources)'s model: J(s−J)/k, never below that of
-/// plain `MinHash` (E-03).
+/// The variance of s·`Ĵ_S`, which would be unbiased for J in the model of [Hassanian-esfahani
+/// 2018](crate#sources), §4: J(s−J)/k, never below that of plain `MinHash` (E-03).
 #[must_use]
 pub fn independent_rescaled_variance(similarity: f64, sections: usize, registers: usize) -> f64 {
     similarity * (sections as f64 - similarity) / registers as f64
 }
 
-/// The similarity s/(s+1) below which J/s·(1−J/s) is the smaller one of it and J(1−J), and which says nothing about
-/// accuracy, because they are the variances of estimators of different quantities (E-03).
+/// The similarity s/(s+1), below which J/s·(1−J/s) is smaller than J(1−J). It implies nothing about accuracy,
+/// because these are variances of estimators of different quantities (E-03).
 #[must_use]
 pub fn independent_crossing(sections: usize) -> f64 {
     sections as f64 / (sections as f64 + 1.0)
@@ -167,14 +170,15 @@ mod tests {
     use super::*;
     use crate::hash::cantor;
 
-    /// The [first source](crate#sources)'s Figure 1, as far as it is printed: documents as (attribute, section) and three orders of
+    /// Hassanian-esfahani 2018, Figure 1, as far as it is printed: documents as (attribute, section) and three orders of
     /// the nine attributes.
     const D1: [(u32, u32); 6] = [(1, 1), (2, 1), (5, 2), (7, 3), (8, 2), (9, 3)];
     const D3: [(u32, u32); 4] = [(1, 1), (2, 2), (5, 2), (7, 2)];
     const ORDERS: [[u32; 9]; 3] =
         [[6, 7, 1, 2, 5, 8, 9, 3, 4], [1, 9, 6, 3, 8, 2, 4, 7, 5], [3, 5, 6, 1, 9, 2, 8, 7, 4]];
 
-    /// The place in the order of the document's first attribute, not its number (E-12), and its section.
+    /// The place of the document's first attribute in the permuted order, not the attribute's number (E-12),
+    /// and its section.
     fn signature(document: &[(u32, u32)]) -> Vec<(u32, u32)> {
         let first = |order: &[u32; 9]| {
             (1..).zip(order).find_map(|(place, attribute)| {
@@ -224,18 +228,19 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_example_of_both_designs() {
-        // 100 words in front of 1000, s = 2: J = 0.9088, 0.8633 after sampling and 0.8256 before it (E-04).
-        // |A| and |B| shingles chosen to those shares: q = 0.95 of J = 0.9088 of 10 000.
+    fn documented_example_of_both_designs() {
+        // 100 words in front of 1000, s = 2: J = 0.9088, with 0.8633 by post-tag and 0.8256 by pre-tag
+        // (E-04). |A| and |B| are chosen to give these shares: q = 0.95 of J = 0.9088 of 10 000.
         let overlap = SectionalOverlap { left: 9088, right: 10_000, common: 9088, aligned: 8633 };
         assert!((overlap.post_tag() - 0.8633).abs() < 5e-5);
-        // Half a unit in the fourth digit of J, of the first share and of this one, each as it bears on this one.
+        // The tolerance is half a unit in the fourth digit of J and of both shares, as each changes the
+        // result.
         let rounding = 5e-5 * (1.0 + (1.9088 + 0.8633) / (1.9088f64 - 0.8633).powi(2));
         assert!((overlap.pre_tag() - 0.8256).abs() < rounding, "{}", overlap.pre_tag());
     }
 
     #[test]
-    fn the_digest_displacements() {
+    fn documented_displacements() {
         for (len, inserted, sections, printed) in
             [(1000, 100, 2, 0.95), (1000, 100, 5, 0.80), (1000, 50, 3, 0.949), (2568, 100, 2, 0.980_530)]
         {
@@ -263,7 +268,7 @@ mod tests {
         }
         // Three times that of plain MinHash at J = 0.5 and s = 2.
         assert!((independent_rescaled_variance(0.5, 2, 100) - 3.0 * variance(0.5, 100)).abs() < 1e-12);
-        // And at J = 1 the true variance is 0, where the model has 0.25 (E-10).
+        // At J = 1 the true variance is 0, where the model has 0.25 (E-10).
         assert_eq!(variance(1.0, 1), 0.0);
         assert!((variance(independent_mean(1.0, 2), 1) - 0.25).abs() < 1e-12);
     }

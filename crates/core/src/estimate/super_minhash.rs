@@ -1,19 +1,20 @@
 //! The estimator of [`SuperMinHash`](crate::sketch::super_minhash::SuperMinHash).
 //!
-//! Ĵ = matches/m, unbiased. With u = |A∪B|, Var = α(m, u)·J(1−J)/m, where (the survey writes ∝(m, n) with
-//! an n that means nothing, E-11)
+//! Ĵ = matches/m, unbiased. With u = |A∪B|, Var = α(m, u)·J(1−J)/m. Hassanian-esfahani 2018, Table 1, prints
+//! "∝(m, n)" with an n without meaning (E-11). The factor is
 //!
-//! α(m, u) = 1 − Σ_{l=1}^{m−1} lᵘ·((l+1)ᵘ + (l−1)ᵘ − 2lᵘ) / ((m−1)ᵘ⁻¹·mᵘ·(u−1)),
+//! α(m, u) = 1 − Σ_{l=1}^{m−1} lᵘ·((l+1)ᵘ + (l−1)ᵘ − 2lᵘ) / ((m−1)ᵘ⁻¹·mᵘ·(u−1)).
 //!
-//! about ½ for u ≪ m and 1 for u ≫ m. Two sketches do not tell u, so an [`estimate`] takes α = 1: for documents with
-//! fewer shingles than registers the true error is up to √2 times smaller than the reported one.
+//! The factor is about ½ for u ≪ m and 1 for u ≫ m. u is not known from two sketches, so an [`estimate`] uses
+//! 1 for α. For documents with fewer shingles than registers the true error is up to √2 times smaller than the
+//! reported one.
 
 use super::{Estimate, minhash};
 
-/// α(m, u): the variance as a share of that of independent registers; 1 for one register or a union of one shingle,
-/// where there is nothing to gain.
+/// α(m, u): the variance as a share of that of independent registers; 1 for one register or a union of one
+/// shingle.
 ///
-/// Powers are taken of ratios, lᵘ/(m−1)ᵘ and (l+1)ᵘ/mᵘ and so on, none of which can overflow.
+/// Powers are taken of ratios, such as lᵘ/(m−1)ᵘ and (l+1)ᵘ/mᵘ, none of which can overflow.
 #[must_use]
 pub fn alpha(registers: usize, union: usize) -> f64 {
     if registers < 2 || union < 2 {
@@ -37,11 +38,11 @@ pub fn variance(similarity: f64, union: usize, registers: usize) -> f64 {
     alpha(registers, union) * minhash::variance(similarity, registers)
 }
 
-/// Estimates the Jaccard similarity of two documents that both have shingles. The error is that of an unknown and
-/// large union.
+/// Estimates the Jaccard similarity of two documents that both have shingles. The error is that of a large
+/// union, because its size is not known.
 ///
 /// # Panics
-/// If the sketches differ in length or have no registers.
+/// Panics if the sketches differ in length or have no registers.
 #[must_use]
 pub fn estimate(a: &[u32], b: &[u32]) -> Estimate {
     minhash::estimate(a, b)
@@ -52,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_alphas() {
+    fn documented_alphas() {
         for (registers, union, expected) in [
             (2, 2, 0.5),
             (16, 10, 0.504_163),

@@ -5,31 +5,31 @@ use std::ops::Range;
 use super::Filter;
 use crate::estimate::minhash::matches;
 
-/// What the filter found of a pair that is to be verified unless it is rejected.
+/// The result of the filter for a pair that is verified unless it is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "an answer of two parts, which tests construct")]
 pub struct Screening {
-    /// Whether the pair is not similar enough, but for the error of the filter.
+    /// Whether the pair is below the threshold, up to the error of the filter.
     pub rejected: bool,
-    /// Registers that were compared.
+    /// The number of registers that were compared.
     pub compared: usize,
 }
 
-/// What the filter decided of a pair that is not verified.
+/// The decision of the filter about a pair that is not verified.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a pair is rejected or it is not")]
 pub enum FilterDecision {
-    /// It does not reach the threshold.
+    /// The pair does not reach the threshold.
     Reject {
-        /// Registers that were compared.
+        /// The number of registers that were compared.
         compared: usize,
     },
-    /// It reaches the threshold.
+    /// The pair reaches the threshold.
     Accept {
-        /// Registers that were compared.
+        /// The number of registers that were compared.
         compared: usize,
-        /// The share of them that agree. It is too high on average where fewer than all were compared (E-51): whoever
-        /// wants the similarity compares the rest.
+        /// The share of these registers that agree. If fewer than all were compared, the share is too high on
+        /// average (E-51). For an unbiased estimate, compare the rest.
         share: f64,
     },
 }
@@ -38,15 +38,15 @@ impl Filter {
     /// Compares two sketches until one look rejects the pair or all have passed it.
     ///
     /// # Panics
-    /// If the sketches do not have K registers.
+    /// Panics if the sketches do not have K registers.
     #[must_use]
     pub fn screen(&self, a: &[u32], b: &[u32]) -> Screening {
         self.check_rows(a, b);
         self.screen_by(|range| matches(&a[range.clone()], &b[range]))
     }
 
-    /// The same for registers in whatever form: `count` says how many agree among those of a range. Ranges follow upon
-    /// each other from 0.
+    /// Screens registers in any form: `count` returns the number of agreeing registers in a range. The ranges
+    /// follow each other from 0.
     #[inline]
     pub fn screen_by(&self, mut count: impl FnMut(Range<usize>) -> usize) -> Screening {
         let (mut compared, mut agreed) = (0, 0);
@@ -61,21 +61,22 @@ impl Filter {
         Screening { rejected: false, compared }
     }
 
-    /// Compares two sketches until it is settled whether they are similar enough, as the second algorithm of the fourth
-    /// source does: by the looks, or by ⌈T·K⌉ matches of all K registers, ties being similar. A
-    /// comparison that the rest of the registers cannot change any more ends, too.
+    /// Compares two sketches until their decision is certain enough, as Yuan 2019, Algorithm 2, does: by the
+    /// looks, or by ⌈T·K⌉ matches of all K registers, where a tie is similar. A comparison also ends if the
+    /// remaining registers cannot change the decision.
     ///
-    /// Not for pairs that can be verified: of those exactly at the threshold half are lost, as with any estimate.
+    /// Do not use it for pairs that can be verified: half of those exactly at the threshold are lost, as with
+    /// any estimate.
     ///
     /// # Panics
-    /// If the sketches do not have K registers.
+    /// Panics if the sketches do not have K registers.
     #[must_use]
     pub fn decide(&self, a: &[u32], b: &[u32]) -> FilterDecision {
         self.check_rows(a, b);
         self.decide_by(|range| matches(&a[range.clone()], &b[range]))
     }
 
-    /// The same for registers in whatever form; `count` as in [`screen_by`](Self::screen_by).
+    /// Decides about registers in any form; `count` is that of [`screen_by`](Self::screen_by).
     pub fn decide_by(&self, mut count: impl FnMut(Range<usize>) -> usize) -> FilterDecision {
         let (mut compared, mut agreed) = (0, 0);
         let accept =

@@ -1,36 +1,38 @@
 //! The exact law of the matches of densified one-permutation sketches.
 //!
-//! u shingles in the union, a of them common, fall into K bins, and o bins are not empty. The least value of each such
-//! bin is one of the u shingles, drawn without replacement, so h of the o are common ones: hypergeometric. The K − o
-//! other bins are copies,
+//! u shingles in the union, a of them common, fall into K bins, and o bins are not empty. The least value of
+//! each such bin is one of the u shingles, drawn without replacement, so the number h of common ones among
+//! the o is hypergeometric. The K − o other bins are copies:
 //!
-//! - by optimal densification each of a bin of its own choice: h + Bin(K−o, h/o) matches;
-//! - by rotation each of the next: the runs are a random division of K into o parts, and h of these have j bins
-//!   together with probability C(j−1, h−1)·C(K−j−1, o−h−1)/C(K−1, o−1).
+//! - By optimal densification, each copies a bin of its own choice: h + Bin(K−o, h/o) matches.
+//! - By rotation, each copies the next bin: the runs are a random division of K into o parts, and h of these
+//!   have j bins together with probability C(j−1, h−1)·C(K−j−1, o−h−1)/C(K−1, o−1).
 //!
-//! A binomial law widened to the same variance would not do: for 10 shingles at
-//! J = ½ in 128 bins by optimal densification, thresholds for an error of 10⁻⁷ err a hundred times as often, because few
-//! shingles make a coarse law with a long tail. A test below shows it.
+//! A binomial law widened to the same variance is not enough: for 10 shingles at J = ½ in 128 bins by optimal
+//! densification, its thresholds for an error of 10⁻⁷ err a hundred times as often, because few shingles make
+//! a coarse law with a long tail. A test below shows this.
 //!
-//! How large the union is differs from pair to pair, and the filter is made once. So the laws for all sizes are to be
-//! kept to; these are taken in stretches, of each the size at which J comes nearest to the threshold.
+//! The size of the union differs from pair to pair, and the filter is made once, so it must hold for the laws
+//! of all sizes. The sizes are divided into stretches, and each is represented by the size at which J comes
+//! nearest to the threshold.
 
 use super::law::{Law, LawMixture};
 use crate::estimate::one_permutation::empty_bins_law;
 use crate::sketch::one_permutation::Densification;
 
-/// The most registers for which these laws are made: their cost grows with the cube.
+/// The most registers for which these laws are made: their cost grows with the cube of the number.
 pub(super) const MOST_REGISTERS: usize = 1024;
 
-/// What does not matter, in parts of the error of a look. There are some ten thousand pairs of o and h.
+/// The probability mass that is neglected, relative to the error of a look. There are some ten thousand pairs
+/// of o and h.
 pub(super) const FLOOR: f64 = 1.0 / (1u64 << 40) as f64;
 
-/// From so many shingles a bin, matches spread less than binomial ones: that bins are drawn without replacement counts
-/// for more than the few copies do.
+/// From this many shingles per bin, matches spread less than binomial ones, because drawing bins without
+/// replacement has more effect than the few copies.
 const FULL: usize = 4;
 
-/// Laws of pairs at the threshold or just above it, with `shingles` or more in their union; probabilities below `floor`
-/// do not matter.
+/// Laws of pairs at the threshold or just above it, with `shingles` or more in their union. Probabilities
+/// below `floor` are neglected.
 pub(super) fn laws(
     densification: Densification,
     threshold: f64,
@@ -77,7 +79,8 @@ pub(super) fn law(
             }
             match densification {
                 Densification::Rotation => add_runs(registers, occupied, agreeing, weight, &mut sum),
-                // Nothing asks for bins that stay empty: they have no register for each of `registers`.
+                // No caller asks for empty bins without densification, because they have no value for each of
+                // `registers`.
                 Densification::Optimal | Densification::None => {
                     let share = agreeing as f64 / occupied as f64;
                     sum.add_binomial(agreeing, registers - occupied, share, weight);
@@ -88,7 +91,7 @@ pub(super) fn law(
     sum.into_law()
 }
 
-/// How many of `all` bins are in the `agreeing` ones of `runs` runs.
+/// Adds the law of the number of bins, of `all`, that are in the `agreeing` ones of `runs` runs.
 fn add_runs(all: usize, runs: usize, agreeing: usize, weight: f64, sum: &mut LawMixture) {
     if agreeing == 0 || agreeing == runs {
         sum.add_certain(if agreeing == 0 { 0 } else { all }, weight);
@@ -123,7 +126,7 @@ mod tests {
                         .sum::<f64>()
                 };
                 let similarity = shared as f64 / union as f64;
-                // Rounding of sums of some hundred terms, each of a few hundred factors.
+                // The rounding of sums of some hundred terms, each of a few hundred factors.
                 let allowed = 1e5 * f64::EPSILON;
                 assert!((moment(0) - 1.0).abs() < allowed && (moment(1) - similarity).abs() < allowed);
                 let expected = variance(union, shared, registers, share);

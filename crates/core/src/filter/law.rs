@@ -1,17 +1,18 @@
 //! Laws of the number of registers in which two documents at the threshold agree.
 //!
-//! Everything that the filter needs to know of a sketch is the law of X, the agreements among all K registers: as long
-//! as the registers are compared in an order in which no register is special, those among the first k are a random
-//! part of them, whatever the dependence between registers ([`walk`](super::walk)).
+//! The filter needs one thing of a sketch: the law of X, the number of agreements among all K registers. If
+//! registers are compared in an order in which no register is special, the agreements among the first k are a
+//! random part of X, whatever the dependence between registers ([`walk`](super::walk)).
 //!
-//! Only + − × ÷ in a fixed order: the same numbers on every machine. Terms are taken from the greatest outwards and
-//! divided by their sum, so nothing overflows, and what is left out is far below every error that can be asked for.
+//! The computation has only + − × ÷ in a fixed order, so every machine gets the same numbers. Terms are taken
+//! from the greatest outwards and divided by their sum, so nothing overflows, and the neglected terms are far
+//! below every error that can be asked for.
 
 use std::iter::successors;
 use std::ops::RangeInclusive;
 
-/// Terms this much smaller than the greatest add nothing that any comparison can see, and smaller ones are slow to
-/// compute with.
+/// The least ratio of a term to the greatest one. Smaller terms change no comparison, and are slow to compute
+/// with.
 const SMALLEST: f64 = 1e-290;
 
 /// The probabilities of 0, 1, … K agreements.
@@ -19,14 +20,14 @@ const SMALLEST: f64 = 1e-290;
 pub(super) struct Law(Vec<f64>);
 
 impl Law {
-    /// Of K registers that agree with probability `p` each, independently.
+    /// The law of K registers that agree with probability `p` each, independently.
     pub(super) fn independent(p: f64, registers: usize) -> Self {
         let mut sum = LawMixture::new(registers, SMALLEST);
         sum.add_binomial(0, registers, p, 1.0);
         sum.into_law()
     }
 
-    /// K.
+    /// K: the number of registers.
     pub(super) fn registers(&self) -> usize {
         self.0.len() - 1
     }
@@ -40,8 +41,8 @@ impl Law {
         Self(self.0.iter().rev().copied().collect())
     }
 
-    /// The law if registers that differ agree all the same with probability `chance`, independently: that of a few
-    /// bits of each register.
+    /// The law if registers that differ still agree with probability `chance`, independently, as a few bits
+    /// of each register do.
     pub(super) fn with_chance(&self, chance: f64, floor: f64) -> Self {
         let registers = self.registers();
         let mut sum = LawMixture::new(registers, floor);
@@ -56,12 +57,12 @@ impl Law {
 #[derive(Debug)]
 pub(super) struct LawMixture {
     law: Vec<f64>,
-    /// Terms below it are left out, and their mass given to the others of the same simple law.
+    /// Terms below `floor` are left out, and their mass is given to the others of the same simple law.
     floor: f64,
 }
 
 impl LawMixture {
-    /// Of laws of 0 to `most`.
+    /// An empty mixture of laws of 0 to `most`.
     pub(super) fn new(most: usize, floor: f64) -> Self {
         Self { law: vec![0.0; most + 1], floor }
     }
@@ -70,12 +71,12 @@ impl LawMixture {
         Law(self.law)
     }
 
-    /// The law that is `matches` for certain.
+    /// Adds the law in which `matches` has probability 1.
     pub(super) fn add_certain(&mut self, matches: usize, weight: f64) {
         self.law[matches] += weight;
     }
 
-    /// `offset` and a binomial number of `trials`.
+    /// Adds the law of `offset` plus a binomial number of `trials`.
     pub(super) fn add_binomial(&mut self, offset: usize, trials: usize, p: f64, weight: f64) {
         if p <= 0.0 || trials == 0 {
             self.add_certain(offset, weight);
@@ -89,7 +90,8 @@ impl LawMixture {
         }
     }
 
-    /// How many of `marked` among `all` are among `drawn` of them, drawn without replacement.
+    /// Adds the law of the number of marked ones among `drawn`, drawn without replacement from `all` of which
+    /// `marked` are marked.
     pub(super) fn add_hypergeometric(&mut self, all: usize, marked: usize, drawn: usize, weight: f64) {
         let (least, most) = ((marked + drawn).saturating_sub(all), marked.min(drawn));
         let (n, a, d) = (all as f64, marked as f64, drawn as f64);
@@ -98,8 +100,8 @@ impl LawMixture {
         self.add(0, least..=most, mode, weight, ratio);
     }
 
-    /// `offset` and a number in `range` whose law has one mode, at or near `mode`, and is given by the ratio of the
-    /// probability of i + 1 to that of i.
+    /// Adds the law of `offset` plus a number in `range`. This law has one mode, at or near `mode`, and is
+    /// given by the ratio of the probability of i + 1 to that of i.
     pub(super) fn add(
         &mut self,
         offset: usize,
@@ -119,7 +121,7 @@ impl LawMixture {
         let up = successors(Some((mode, 1.0)), |&(i, term)| {
             (i < *range.end()).then(|| (i + 1, term * ratio(i as f64)))
         });
-        // A mode that was missed by one has a term above 1 beside it, never one below the floor.
+        // If `mode` is off by one, the term beside it is above 1, and none of them is below the floor.
         let terms: Vec<(usize, f64)> = down
             .take_while(|&(_, term)| term > least)
             .chain(up.skip(1).take_while(|&(_, term)| term > least))
@@ -135,7 +137,7 @@ impl LawMixture {
 mod tests {
     use super::*;
 
-    /// Rounding of a sum of positive terms, each the product of at most so many factors.
+    /// Compares sums of positive terms, each the product of at most `factors` factors, up to rounding.
     fn near(found: f64, expected: f64, factors: usize) {
         let allowed = 4.0 * factors as f64 * f64::EPSILON * expected;
         assert!((found - expected).abs() <= allowed, "{found} is not {expected}");
@@ -156,7 +158,7 @@ mod tests {
         for (found, expected) in hypergeometric(5, 2, 2).probabilities().iter().zip([0.3, 0.6, 0.1]) {
             near(*found, expected, 4);
         }
-        // More are drawn than are not marked.
+        // More are drawn than there are unmarked ones.
         for (found, expected) in hypergeometric(5, 4, 3).probabilities().iter().zip([0.0, 0.0, 0.6, 0.4]) {
             near(*found, expected, 4);
         }

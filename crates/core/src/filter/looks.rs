@@ -1,23 +1,25 @@
-//! Where to look, and in which order registers are compared.
+//! The places of looks, and the order in which registers are compared.
 
 use crate::hash::SplitMix64;
 
-/// Registers that the vector units of all machines compare in whole steps.
+/// The number of registers that the vector units of all machines compare in whole steps.
 const BLOCK: usize = 16;
-/// Values whose bits of one kind fill a word of 64 bits.
+/// The number of values of which one bit each fills a word of 64 bits.
 const WORD: usize = 64;
 
-/// The looks for K registers: whole blocks of 16, each look an eighth or a block after the last, and all of them at the
-/// end.
+/// The looks for K registers: whole blocks of 16 registers. Each look is an eighth, or one block, after the
+/// last, and one look has all registers.
 ///
-/// Dissimilar pairs end at the first look that can reject, so the early ones are close together; later ones matter to
-/// fewer and fewer pairs. What a look costs in error is small, because neighbouring looks err on the same pairs.
+/// Dissimilar pairs end at the first look that can reject, so the early looks are close together. Later looks
+/// concern fewer and fewer pairs. A further look costs little error, because neighbouring looks err on the
+/// same pairs.
 #[must_use]
 pub fn default_looks(registers: usize) -> Vec<usize> {
     looks_after_blocks(registers, BLOCK)
 }
 
-/// The looks for K values of a few bits each: whole words of 64 values, otherwise as [`default_looks`] has them.
+/// The looks for K values of a few bits each: whole words of 64 values, at the distances of
+/// [`default_looks`].
 #[must_use]
 pub fn bit_looks(values: usize) -> Vec<usize> {
     looks_after_blocks(values, WORD)
@@ -35,11 +37,11 @@ fn looks_after_blocks(registers: usize, block: usize) -> Vec<usize> {
 /// The seed of [`shuffle`].
 const SEED: u64 = 0x6669_6c74_6572_2031;
 
-/// The order in which the registers of a sketch are to be compared if neighbours depend on each other: a random
-/// permutation of 0..K, always the same. Frozen.
+/// The order in which the registers of a sketch are compared if neighbours depend on each other: a fixed
+/// random permutation of 0..K. Frozen, because stored filters rely on it.
 ///
-/// Fisher and Yates' way: for i from K − 1 down to 1, element i changes places with element ⌊h·(i+1)/2⁶⁴⌋, h being the
-/// next number of a `SplitMix64`.
+/// The shuffle is that of Fisher and Yates: for i from K − 1 down to 1, element i is swapped with element
+/// ⌊h·(i+1)/2⁶⁴⌋, where h is the next number of a `SplitMix64`.
 #[must_use]
 pub fn shuffle(registers: usize) -> Vec<usize> {
     let mut random = SplitMix64::new(SEED);

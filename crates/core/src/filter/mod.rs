@@ -1,28 +1,29 @@
-//! The filter: candidates that cannot be near-duplicates are put aside after a few registers.
+//! The filter: rejects candidates that cannot be near-duplicates after comparing a few registers.
 //!
-//! - **Paper.** the [fourth source](crate#sources), "early termination", with errata E-47 to E-52 and E-58.
+//! - **Paper.** [Yuan 2019](crate#sources), §5, "early termination", with errata E-47 to E-52 and E-58.
 //! - **Idea.** Registers are compared in portions. After k of them, at a *look*, a pair with far fewer agreements than a
 //!   pair at the threshold would have is rejected; most pairs of unlike documents end at the first look.
 //! - **Symbols.** k₁ < … < kₙ → `looks`; K → `registers`; X → `matches`; T → the probability that a register of two documents
 //!   at the threshold agrees; e → the error at one look; α → the error at all looks together.
 //! - **Formula.** `m_lower` = max{m : P(X ≤ m) ≤ e}, `m_upper` = min{m : P(X ≥ m) ≤ e}, both at the threshold, the worst
 //!   case: P(X ≤ m) falls with the similarity. Reject at X ≤ `m_lower`, accept at X ≥ `m_upper`.
-//! - **Cost.** some walks of at most K²/2 steps to make: 3 ms for 1024 registers, a second for as many densified bins.
-//!   A comparison costs two integers a look.
-//! - **Error.** A pair at the threshold is rejected with probability α at most, at all looks together; a more similar one
-//!   with less. The source's e is for one look, and comes to five times that at nine looks (E-51).
-//! - **Differs.** The tables of the source are shifted by one and read off a grid (E-47, E-48); small k may have no threshold
-//!   (E-58). Between candidates and verification only rejection is used ([`Filter::screen`]): the early
-//!   acceptance of the source reports similarities that are too high (E-51) and its final comparison with T·K
-//!   loses half of the pairs at the threshold; both are in [`Filter::decide`], for estimates without
-//!   verification. That a small P(X ≤ m) would make a pair dissimilar for certain (E-50) is not so.
+//! - **Cost.** A filter takes some walks of at most K²/2 steps to make: 3 ms for 1024 registers, one second
+//!   for as many densified bins. A comparison takes two integer comparisons per look.
+//! - **Error.** A pair at the threshold is rejected with probability α at most, at all looks together; a more
+//!   similar pair with a lower one. The e of Yuan 2019 is spent at each look, and amounts to five times e at
+//!   nine looks (E-51).
+//! - **Differs.** The tables of the work are shifted by one and taken from a grid (E-47, E-48), and for small
+//!   k a threshold may not exist (E-58). Between candidates and verification only rejection is used
+//!   ([`Filter::screen`]). Early acceptance reports similarities that are too high (E-51), and a final
+//!   comparison with T·K loses half of the pairs at the threshold; both are in [`Filter::decide`], for
+//!   estimates without verification. A small P(X ≤ m) does not make a pair dissimilar for certain (E-50).
 //! - **Vectors.** computed from the definition by another program.
 //!
 //! | budget | error of all looks | use |
 //! |---|---|---|
 //! | [`ErrorBudget::Exact`] | α, as nearly as integers allow | always |
 //! | [`ErrorBudget::Bonferroni`] | at most α, often half of it | to check the other |
-//! | [`ErrorBudget::PerLook`] | up to n·e | the source's, for comparison |
+//! | [`ErrorBudget::PerLook`] | up to n·e | that of Yuan 2019, for comparison |
 
 mod compare;
 mod densified;
@@ -44,10 +45,10 @@ use crate::sketch::Method;
 use law::Law;
 use thresholds::SideThresholds;
 
-/// The most registers that a filter is made for.
+/// The most registers of a filter.
 const MOST_REGISTERS: usize = 1 << 16;
 
-/// The least error that can be asked for: far above the smallest numbers that the laws keep.
+/// The least error that can be asked for; it is far above the smallest numbers of the laws.
 const LEAST_ERROR: f64 = 1e-200;
 
 /// A place at which a comparison may end.
@@ -55,7 +56,7 @@ const LEAST_ERROR: f64 = 1e-200;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct Look {
-    /// k: the registers that have been compared.
+    /// k: the number of registers that have been compared.
     pub registers: usize,
     /// The most matches with which a pair is rejected, if it can be rejected here.
     pub lower: Option<usize>,
@@ -79,11 +80,11 @@ impl Look {
     }
 }
 
-/// What a filter is used for.
+/// The use of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Use {
-    /// Rejecting only; what remains is verified: [`Filter::screen`].
+    /// Rejecting only; the other pairs are verified: [`Filter::screen`].
     Screen,
     /// Rejecting and accepting: [`Filter::decide`].
     Decide,
@@ -93,17 +94,17 @@ pub enum Use {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter {
     registers: usize,
-    /// Matches of all registers from which a pair counts as similar: ⌈T·K⌉.
+    /// The number of matches of all registers from which on a pair counts as similar: ⌈T·K⌉.
     needed: usize,
     looks: Vec<Look>,
     error_per_look: f64,
 }
 
 impl Filter {
-    /// A filter for `registers` registers, each of which agrees with this probability if the documents are exactly at
-    /// the threshold, and independently or with a negative dependence.
+    /// A filter for `registers` registers. Each agrees with this probability if the documents are exactly at
+    /// the threshold, independently or with a negative dependence.
     ///
-    /// Looks at which nothing can be decided are dropped, so that none may remain: then every pair passes.
+    /// Looks at which nothing can be decided are dropped. If none remains, every pair passes.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `probability` is above 0 and below 1,
@@ -120,12 +121,12 @@ impl Filter {
         Ok(Self::of_laws(probability, &law, &law, looks, budget))
     }
 
-    /// A filter for sketches of this kind and documents whose similarity is to reach `threshold`; nothing for sketches
-    /// that cannot be compared register by register, whose pairs are all to be verified.
+    /// A filter for sketches of this kind and documents whose similarity must reach `threshold`; `None` for
+    /// sketches that cannot be compared register by register, whose pairs must all be verified.
     ///
-    /// The two documents of a pair have `shingles` distinct shingles or more between them. That matters to
-    /// [`Dependence::Positive`] sketches only, where the filter must not be asked about pairs with fewer, and never accepts
-    /// early.
+    /// The two documents of a pair have at least `shingles` distinct shingles together. This number matters
+    /// to [`Dependence::Positive`] sketches only. Their filter must not be asked about pairs with fewer
+    /// shingles, and it never accepts early.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) where [`new`](Self::new) does, with `threshold` in
@@ -155,7 +156,8 @@ impl Filter {
         Ok(Some(Self::of_laws(probability, &laws, &[], looks, budget)))
     }
 
-    /// From the laws of pairs at the threshold: those that must not be rejected, and those that must not be accepted.
+    /// A filter from the laws of pairs at the threshold: `below` of pairs that must not be rejected, `above`
+    /// of pairs that must not be accepted.
     fn of_laws(probability: f64, below: &[Law], above: &[Law], looks: &[usize], budget: ErrorBudget) -> Self {
         let registers = below[0].registers();
         let lower = SideThresholds::new(below, looks, budget);
@@ -171,7 +173,8 @@ impl Filter {
             })
             .filter(|look| look.lower.is_some() || look.upper.is_some())
             .collect();
-        // A share of m in K that is the threshold rounds to the same number, unlike the product of T and K.
+        // If the share m/K equals the threshold, both round to the same number. The product T·K may round to
+        // another one than m.
         let reaches = |matches: usize| matches as f64 / registers as f64 >= probability;
         let needed = (0..registers).find(|&matches| reaches(matches)).unwrap_or(registers);
         Self { registers, needed, looks, error_per_look: lower.error }
@@ -183,7 +186,7 @@ impl Filter {
         &self.looks
     }
 
-    /// K.
+    /// K: the number of registers.
     #[must_use]
     pub fn registers(&self) -> usize {
         self.registers
@@ -195,32 +198,32 @@ impl Filter {
         self.error_per_look
     }
 
-    /// Whether a pair with so many matches at this look is rejected.
+    /// Whether a look rejects a pair with this number of matches.
     ///
     /// # Panics
-    /// If there is no such look.
+    /// Panics if there is no such look.
     #[inline]
     #[must_use]
     pub fn rejects(&self, look: usize, matches: usize) -> bool {
         self.looks[look].lower.is_some_and(|lower| matches <= lower)
     }
 
-    /// What becomes of pairs whose registers agree with this probability, independently.
+    /// The outcome for pairs whose registers agree with this probability, independently.
     ///
-    /// Exact up to rounding. The curtailment of [`decide`](Self::decide) saves a little more.
+    /// The values are exact up to rounding. The curtailment of [`decide`](Self::decide) saves a little more.
     #[must_use]
     pub fn outcome(&self, probability: f64, purpose: Use) -> FilterOutcome {
         self.walk(purpose, |_, _| probability)
     }
 
-    /// What becomes of pairs whose registers agree with probabilities that are spread evenly from 0 to 1.
+    /// The outcome for pairs whose registers agree with probabilities that are spread evenly from 0 to 1.
     #[must_use]
     pub fn outcome_of_even_spread(&self, purpose: Use) -> FilterOutcome {
         // Laplace's rule of succession.
         self.walk(purpose, |matches, compared| (matches + 1.0) / (compared + 2.0))
     }
 
-    /// Registers that are compared on average, of pairs whose registers agree with this probability.
+    /// The mean number of registers that are compared, for pairs whose registers agree with this probability.
     #[must_use]
     pub fn expected_comparisons(&self, probability: f64, purpose: Use) -> f64 {
         self.outcome(probability, purpose).comparisons
@@ -232,7 +235,7 @@ impl Filter {
             Use::Screen => {
                 let rejecting = self.looks.iter().filter(|look| look.lower.is_some());
                 let looks: Vec<Look> = rejecting.map(|&look| Look { upper: None, ..look }).collect();
-                // What passes the last look is not compared further.
+                // After the last look, `screen` compares no further registers.
                 walk::forward(looks.last().map_or(0, |look| look.registers), &looks, chance)
             }
         }
@@ -240,7 +243,7 @@ impl Filter {
 }
 
 fn check(probability: f64, registers: usize, looks: &[usize], budget: ErrorBudget) -> Result<(), Error> {
-    // Written so that NaN is outside of every range.
+    // Ranges are tested positively, so that NaN is refused.
     if !(probability > 0.0 && probability < 1.0) {
         let setting = "the threshold of the filter";
         return Err(Error::out_of_range(setting, probability, "above 0 and below 1"));

@@ -1,8 +1,9 @@
-//! Filters as text: made once, used by many machines.
+//! Filters as text: one machine makes a filter, and many machines use it.
 //!
-//! The thresholds of a filter come from powers and logarithms, which two mathematical libraries may round differently.
-//! If many machines screen the pairs of one corpus, one of them makes the filter and ships its looks, and the others
-//! rebuild it from these integers. Rebuilding computes nothing, so every machine decides alike.
+//! The thresholds of a filter come from powers and logarithms, which two mathematical libraries may round
+//! differently. If many machines screen the pairs of one corpus, one of them makes the filter and sends its
+//! looks, and the others rebuild it from these integers. Rebuilding computes nothing, so every machine
+//! decides alike.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,8 +12,8 @@ use super::{Filter, Look, MOST_REGISTERS};
 use crate::error::Error;
 
 impl Filter {
-    /// The filter with these looks, as [`looks`](Self::looks), [`registers`](Self::registers), [`needed`](Self::needed)
-    /// and [`error_per_look`](Self::error_per_look) of another filter list them.
+    /// Rebuilds a filter from its looks, as [`looks`](Self::looks), [`registers`](Self::registers),
+    /// [`needed`](Self::needed) and [`error_per_look`](Self::error_per_look) return them.
     ///
     /// Looks must be in ascending order and end at `registers` at the latest. Each must have a threshold, with at most as
     /// many matches as registers were compared, and reject fewer matches than it accepts.
@@ -54,7 +55,7 @@ impl Filter {
         Ok(Self { registers, needed, looks, error_per_look })
     }
 
-    /// Matches of all registers from which a pair counts as similar.
+    /// The number of matches of all registers from which on a pair counts as similar.
     #[must_use]
     pub fn needed(&self) -> usize {
         self.needed

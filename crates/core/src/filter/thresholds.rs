@@ -1,26 +1,27 @@
-//! Thresholds of all looks, on one side, for an error that they share.
+//! The thresholds of all looks on one side, for an error that the looks share.
 //!
-//! The thresholds are steps in e, and the probability of ever being rejected grows with them. So it is enough to try
-//! the values of e at which one of them changes, and since it grows, to halve their list again and again: a
-//! handful of walks for 128 registers, a dozen for 65 536.
+//! The thresholds are step functions of e, and the probability of ever being rejected grows with them. So
+//! only values of e at which a threshold changes are tried, by bisection: a handful of walks for 128
+//! registers, a dozen for 65 536.
 
 use super::law::Law;
 use super::walk::{Tail, ever_at_most, tails};
 
-/// How large an error is allowed, for pairs exactly at the threshold and on one side.
+/// The allowed error on one side, for pairs exactly at the threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum ErrorBudget {
-    /// e at every look; all looks together may err up to as many times as there are looks.
+    /// The error e at every look. All looks together may err as many times e as there are looks.
     PerLook(f64),
-    /// α for all looks, of which each has the n-th part.
+    /// The error α of all looks together. Each look has α divided by the number of looks.
     Bonferroni(f64),
-    /// α for all looks: the greatest e at which the probability of ever erring is not above α.
+    /// The error α of all looks together: the greatest e at which the probability of ever erring is at most
+    /// α.
     Exact(f64),
 }
 
 impl ErrorBudget {
-    /// The error of so many looks together, at most.
+    /// The greatest error of this many looks together.
     #[must_use]
     pub fn total(self, looks: usize) -> f64 {
         match self {
@@ -31,12 +32,13 @@ impl ErrorBudget {
 }
 
 impl ErrorBudget {
-    /// The part that each of some filters has that are asked about the same pairs, so that all of them keep to it.
+    /// The budget of each of several filters that are asked about the same pairs, so that all of them
+    /// together keep to this budget.
     #[must_use]
     pub fn shared_by(self, filters: usize) -> Self {
         let share = |error: f64| error / filters.max(1) as f64;
         match self {
-            // An error per look is what it is called, for each look of each filter.
+            // A budget per look is the same for each look of each filter.
             Self::PerLook(_) => self,
             Self::Bonferroni(error) => Self::Bonferroni(share(error)),
             Self::Exact(error) => Self::Exact(share(error)),
@@ -49,7 +51,7 @@ impl ErrorBudget {
         }
     }
 
-    /// The least e that it comes to at so many looks.
+    /// The least e that this budget gives at this many looks.
     pub(super) fn least_error(self, looks: usize) -> f64 {
         match self {
             Self::PerLook(error) => error,
@@ -58,7 +60,7 @@ impl ErrorBudget {
     }
 }
 
-/// The thresholds of one side: the most matches that are too few, at every look.
+/// The thresholds of one side: at every look, the most matches that are too few.
 #[derive(Debug)]
 pub(super) struct SideThresholds {
     pub(super) error: f64,
@@ -72,7 +74,7 @@ impl SideThresholds {
         let most = if let ErrorBudget::Exact(error) = budget { error } else { least };
         let tails: Vec<Vec<Tail>> = laws.iter().map(|law| tails(law, looks, least, most)).collect();
         let at = |error: f64| -> Vec<Option<usize>> {
-            // Without a threshold under one of the laws there is none: `None` is the least.
+            // A look without a threshold under one of the laws has none: `None` is the least value.
             (0..looks.len())
                 .map(|look| tails.iter().map(|tails| tails[look].threshold(error)).min().flatten())
                 .collect()

@@ -1,35 +1,38 @@
 //! Exact probabilities of what happens at the looks, by dynamic programmes over the number of agreements.
 //!
-//! *Backward.* Of n registers x agree, and which ones is a matter of chance: take one away, and with probability x/n it
-//! was one of those. That holds for every [`Law`], so a walk from K down to 0 goes through the law of the agreements
-//! among the first k for every k, and paths that reach a look can be taken out on the way. It gives the tails and the
-//! probability that a pair is *ever* rejected; each path is taken out at its last such look, so the parts are disjoint
-//! and nothing is had by subtraction.
+//! *Backward.* Of n registers x agree, and which ones is random. If one register is taken away, it is an
+//! agreeing one with probability x/n. This holds for every [`Law`], so a walk from K down to 0 visits the law
+//! of the agreements among the first k for every k, and paths that reach a threshold at a look can be removed
+//! on the way. The walk yields the tails and the probability that a pair is *ever* rejected. Each path is
+//! removed at its last such look, so the parts are disjoint and no subtraction is needed.
 //!
-//! *Forward.* Register by register, as a comparison goes, with what it costs. It needs the probability of the next
-//! agreement, which is known for independent registers, and for a similarity that may be anything from 0 to 1.
+//! *Forward.* Registers are compared one by one, as in a comparison, and their number is counted. The walk
+//! needs the probability of the next agreement, which is known for independent registers, and for
+//! similarities that are spread evenly from 0 to 1.
 //!
-//! Both cost K times the width of the law, a fraction of K²/2 additions; the same bits on every machine.
+//! Both walks take K times the width of the law, a fraction of K²/2 additions, and give the same bits on
+//! every machine.
 
 use super::Look;
 use super::law::Law;
 
-/// What a walk leaves aside, in parts of the error that is looked for: far below the rounding of that error.
+/// The probability mass dropped per walk, relative to the target error: 2⁻⁷⁰, far below the rounding of that
+/// error.
 const ASIDE: f64 = 1.0 / (1u128 << 70) as f64;
 
 /// The law of the agreements among the first n registers, n going down from K.
 struct Backward {
     registers: usize,
-    /// By number of agreements; zero beside `low..=high`.
+    /// The probabilities by number of agreements; 0 outside of `low..=high`.
     mass: Vec<f64>,
-    /// Where the next step is written.
+    /// The buffer for the next step.
     next: Vec<f64>,
-    /// 0, 1, 2, … as numbers to compute with.
+    /// 0, 1, 2, … as floating-point numbers.
     index: Vec<f64>,
     low: usize,
     high: usize,
     negligible: f64,
-    /// Mass that was left aside because there was so little of it. It counts as lying wherever it would be worst.
+    /// The mass that was dropped because it is small. Results count it wherever it would be worst.
     aside: f64,
 }
 
@@ -52,21 +55,21 @@ impl Backward {
         walk
     }
 
-    /// Goes to the law of the first `registers`.
+    /// Walks back to the law of the first `registers` registers.
     fn back_to(&mut self, registers: usize) {
         while self.registers > registers {
             let n = self.registers as f64;
             let share = 1.0 / n;
             self.low = self.low.saturating_sub(1);
             let range = self.low..=self.high;
-            // Written as zipped slices, so that it is compiled to vector code.
+            // Zipped slices are compiled to vector code.
             let here = self.mass[range.clone()].iter().zip(&self.mass[self.low + 1..=self.high + 1]);
             for ((next, (same, more)), x) in
                 self.next[range.clone()].iter_mut().zip(here).zip(&self.index[range])
             {
                 *next = same * ((n - x) * share) + more * ((x + 1.0) * share);
             }
-            // The other buffer may hold something older beside what was written.
+            // The other buffer may hold values of an earlier step beside the written ones.
             self.next[self.high + 1] = 0.0;
             if let Some(below) = self.low.checked_sub(1) {
                 self.next[below] = 0.0;
@@ -88,7 +91,7 @@ impl Backward {
         }
     }
 
-    /// Takes out all paths with at most `matches` agreements here.
+    /// Removes all paths with at most `matches` agreements, and returns their probability.
     fn take(&mut self, matches: usize) -> f64 {
         let end = (matches + 1).clamp(self.low, self.high + 1);
         let taken = self.mass[self.low..end].iter().sum();
@@ -98,10 +101,10 @@ impl Backward {
     }
 }
 
-/// The lower tail of the agreements at one look, as far as it matters.
+/// The lower tail of the agreements at one look, for the errors of interest.
 #[derive(Debug, Clone)]
 pub(super) struct Tail {
-    /// So many agreements are less likely than anything of interest.
+    /// The first number of agreements whose probability matters.
     first: usize,
     /// P(X ≤ first), P(X ≤ first + 1), … up to the greatest error of interest.
     sums: Vec<f64>,
@@ -119,8 +122,7 @@ impl Tail {
     }
 }
 
-/// The lower tails at the looks, which are in increasing order, each as far as `most`; errors of interest are `least`
-/// or more.
+/// The lower tails at the looks, which ascend, each up to `most`. Errors below `least` do not matter.
 pub(super) fn tails(law: &Law, looks: &[usize], least: f64, most: f64) -> Vec<Tail> {
     let mut walk = Backward::new(law, least);
     let mut tails: Vec<Tail> = looks
@@ -143,8 +145,8 @@ pub(super) fn tails(law: &Law, looks: &[usize], least: f64, most: f64) -> Vec<Ta
     tails
 }
 
-/// The probability that at one look at least there are no more agreements than its threshold; any number above `limit`
-/// if it is more than that.
+/// The probability that at one look at least the agreements do not exceed its threshold. If it is above
+/// `limit`, any number above `limit` is returned.
 pub(super) fn ever_at_most(law: &Law, looks: &[usize], thresholds: &[Option<usize>], limit: f64) -> f64 {
     let mut walk = Backward::new(law, limit);
     let mut taken = 0.0;
@@ -159,22 +161,22 @@ pub(super) fn ever_at_most(law: &Law, looks: &[usize], thresholds: &[Option<usiz
     taken + walk.aside
 }
 
-/// What becomes of the pairs of one similarity.
+/// The outcome of the filter for the pairs of one similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct FilterOutcome {
     /// The probability that a look rejects the pair.
     pub rejected: f64,
-    /// The probability that a look accepts it.
+    /// The probability that a look accepts the pair.
     pub accepted: f64,
-    /// Registers that are compared on average.
+    /// The mean number of registers that are compared.
     pub comparisons: f64,
 }
 
-/// Compares `registers` registers, one by one, unless a look ends it; `chance` is the probability that the next one
-/// agrees, after so many agreements among so many.
+/// Compares `registers` registers one by one, unless a look ends the comparison. `chance` returns the
+/// probability that the next register agrees, given the numbers of agreeing and of compared registers.
 pub(super) fn forward(registers: usize, looks: &[Look], chance: impl Fn(f64, f64) -> f64) -> FilterOutcome {
-    /// Less is no longer a normal number, and slow to compute with.
+    /// Smaller numbers are not normal, and slow to compute with.
     const NOTHING: f64 = 1e-290;
     let mut mass = vec![0.0; registers + 1];
     mass[0] = 1.0;

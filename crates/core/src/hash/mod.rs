@@ -1,7 +1,8 @@
 //! Hash functions, frozen: their values reach files, so a change of any of them is a breaking change.
 //!
-//! Everything after the shingler sees integers. [`token`] turns the bytes of one token into 64 bits, [`rolling`]
-//! turns a window of tokens into one shingle, and the mixers here spread integers over all their bits.
+//! All steps after the shingler take integers. [`token`] turns the bytes of one token into 64 bits,
+//! [`rolling`] turns a window of tokens into one shingle, and the mixers here spread integers over all their
+//! bits.
 //!
 //! | function | from → to | use |
 //! |---|---|---|
@@ -9,13 +10,13 @@
 //! | [`fmix64`] | 64 → 64, a bijection | deriving seeds, mixing ids |
 //! | [`fold_multiply`] | 2 × 64 → 64 | hashing bytes, band keys |
 //! | [`SplitMix64`] | seed → sequence | the coefficients of hash families |
-//! | [`modular`], [`multiplicative`], [`murmur3`] | 64 → 32, families | the sources' own, for comparison |
-//! | [`vector`] | rows → a band key | the sources' own, for comparison |
+//! | [`modular`], [`multiplicative`], [`murmur3`] | 64 → 32, families | families of the [sources](crate#sources), for comparison |
+//! | [`vector`] | rows → a band key | hashes of the [sources](crate#sources), for comparison |
 //! | [`cantor`] | 2 × 64 → one number | a minimum and its section in one |
 //! | [`token`] | bytes → 64 | one token |
 //! | [`rolling`] | window of 64 → 64 | one shingle |
 //!
-//! None of these is cryptographic: someone who knows them can construct collisions.
+//! None of these is cryptographic: collisions can be constructed.
 
 pub mod cantor;
 pub mod modular;
@@ -50,8 +51,8 @@ pub const fn fmix64(mut h: u64) -> u64 {
 
 /// The full 128-bit product of `a` and `b`, its halves folded together by exclusive or.
 ///
-/// One multiplication mixes 128 bits of input into 64. A zero operand would lose the other one, so callers keep
-/// their operands away from zero.
+/// One multiplication mixes 128 bits of input into 64. If an operand is 0, the other one is lost, so callers
+/// keep their operands away from 0.
 #[inline(always)]
 #[must_use]
 pub const fn fold_multiply(a: u64, b: u64) -> u64 {
@@ -59,18 +60,19 @@ pub const fn fold_multiply(a: u64, b: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-/// The number that [`fmix64`] turns into this one.
+/// The inverse of [`fmix64`]: the number that it turns into `mixed`.
 #[must_use]
 pub const fn unfmix64(mixed: u64) -> u64 {
-    // Each shift by more than half undoes itself; the factors are the inverses mod 2⁶⁴ of those of `fmix64`.
+    // A shift by more than half is its own inverse; the factors are the inverses mod 2⁶⁴ of those of
+    // `fmix64`.
     let mut h = mixed;
     h = (h ^ (h >> 33)).wrapping_mul(0x9cb4_b2f8_1293_37db);
     h = (h ^ (h >> 33)).wrapping_mul(0x4f74_430c_22a5_4005);
     h ^ (h >> 33)
 }
 
-/// Steele, Lea and Flood's `SplitMix64`: the generator behind every coefficient of this library, small enough to be
-/// written again in any language.
+/// Steele, Lea and Flood's `SplitMix64`: the generator of every coefficient of this library. It is small
+/// enough to be written again in any language.
 #[derive(Debug, Clone)]
 pub struct SplitMix64 {
     state: u64,
@@ -105,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fmix64_gives_the_digest_values() {
+    fn fmix64_gives_documented_values() {
         assert_eq!(fmix64(0), 0);
         assert_eq!(fmix64(1), 0xb456_bcfc_34c2_cb2c);
         assert_eq!(fmix64(2), 0x3abf_2a20_6506_83e7);
@@ -121,14 +123,14 @@ mod tests {
 
     #[test]
     fn fmix32_ends_murmur3_of_the_empty_key() {
-        // murmur3_32("", seed) is fmix32(seed): digest 01, 3.3.
+        // murmur3_32("", seed) is fmix32(seed): docs/sources/hashing.md#murmurhash3.
         assert_eq!(fmix32(0), 0);
         assert_eq!(fmix32(1), 0x514e_28b7);
         assert_eq!(fmix32(0xffff_ffff), 0x81f1_6f39);
     }
 
     #[test]
-    fn splitmix64_starts_as_the_digest_says() {
+    fn splitmix64_starts_as_documented() {
         for (seed, first) in
             [(0, 0xe220_a839_7b1d_cdaf), (1, 0x910a_2dec_8902_5cc1), (2, 0x9758_35de_1c97_56ce)]
         {

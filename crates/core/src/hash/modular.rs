@@ -1,20 +1,22 @@
 //! The modular family of hash functions.
 //!
-//! - **Paper.** Carter and Wegman, *Universal classes of hash functions*, 1979; the first, second and [fifth source](crate#sources).
+//! - **Paper.** Carter and Wegman, *Universal classes of hash functions*, 1979; Hassanian-esfahani 2018, §2,
+//!   Bergillos 2018, §6.1, and [Anonymous](crate#sources).
 //! - **Idea.** Multiplying by a, adding b and taking the remainder by a prime permutes the numbers below the prime;
 //!   drawing a and b draws a permutation.
 //! - **Symbols.** h(x) = (a·x + b) mod p, 1 ≤ a < p, 0 ≤ b < p.
 //! - **Cost.** one 64 × 64 → 128 bit multiplication and one division per key and function.
-//! - **Error.** On mixed keys as good as random order. On raw ids not min-wise: {0..199} and {100..299} agree in 0.286 of
-//!   the functions, not in 0.333, whatever the prime (E-35).
-//! - **Differs.** The sources let a be 0, which makes a function that is the same for all documents (E-33), ask for
-//!   p ≥ the largest key where > is needed, compute in 32 bits, which is no permutation for p > 46 341 (E-34),
-//!   and draw until all a and b differ, which never ends if there are more functions than numbers below p
-//!   (E-46). Keys are mixed first unless raw ones are asked for.
+//! - **Error.** On mixed keys it is as good as a random order. On raw ids it is not min-wise: {0..199} and
+//!   {100..299} agree in 0.286 of the functions, not in 0.333, whatever the prime (E-35).
+//! - **Differs.** The works let a be 0, which makes a function that is the same for all documents (E-33), ask
+//!   for p ≥ the largest key where > is needed, compute in 32 bits, which is no permutation for p > 46 341
+//!   (E-34), and draw until all a and b differ, which never ends if there are more functions than numbers
+//!   below p (E-46). Keys are mixed first unless raw ones are asked for.
 //! - **Vectors.** computed from the definition by another program.
 //!
-//! - **Use when** the sources' results are to be repeated.
-//! - **Do not** use it for speed: [`MinHash`](crate::sketch::MinHash)'s own family takes one instruction a function.
+//! - **Use when** results of the works are to be repeated.
+//! - **Do not** use it for speed: the family of [`MinHash`](crate::sketch::MinHash) takes one instruction per
+//!   function.
 
 use super::{SplitMix64, fmix64};
 use crate::error::Error;
@@ -69,9 +71,10 @@ pub fn next_prime(n: u64) -> Option<u64> {
     (n..=LAST_PRIME).find(|&n| is_prime(n))
 }
 
-/// A number below `bound`, each equally likely.
+/// A number below `bound`; all are equally likely.
 fn below(bound: u64, random: &mut SplitMix64) -> u64 {
-    // What lies above the last whole multiple of the bound is drawn again.
+    // Numbers above the last whole multiple of the bound are drawn again, because they would favour small
+    // results.
     let last = u64::MAX - u64::MAX % bound;
     loop {
         let drawn = random.next_u64();
@@ -105,8 +108,8 @@ impl Modular {
         Self::draw(functions, MERSENNE_61, Keys::Mixed, seed)
     }
 
-    /// `functions` functions of ids 0 … `ids` − 1 as they are, modulo the smallest prime that is at least `ids`: the
-    /// sources' way, with its bias.
+    /// `functions` functions of unmixed ids 0 … `ids` − 1, modulo the smallest prime that is at least `ids`.
+    /// This is the form of the works, with its bias.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `functions` is 0, if `ids` is 0, or if no prime
@@ -135,7 +138,7 @@ impl Modular {
         self.prime
     }
 
-    /// How many functions there are.
+    /// The number of functions.
     #[must_use]
     pub fn functions(&self) -> usize {
         self.coefficients.len()
@@ -144,7 +147,7 @@ impl Modular {
     /// The value of one function. A raw key from p on collides with its remainder.
     ///
     /// # Panics
-    /// If there is no such function.
+    /// Panics if there is no such function.
     #[inline]
     #[must_use]
     pub fn hash(&self, function: usize, key: u64) -> u64 {
@@ -157,11 +160,11 @@ impl Modular {
         ((u128::from(a) * u128::from(key) + u128::from(b)) % u128::from(self.prime)) as u64
     }
 
-    /// Writes the minimum of each function over the keys, its upper 32 bits if p needs more; `u32::MAX` if there are no
-    /// keys.
+    /// Writes the minimum of each function over the keys, or the upper 32 bits of the minimum if p needs
+    /// more; `u32::MAX` if there are no keys.
     ///
     /// # Panics
-    /// If `out` does not have one element a function.
+    /// Panics if `out` does not have one element per function.
     pub fn minima_into(&self, keys: &[u64], out: &mut [u32]) {
         assert_eq!(out.len(), self.functions(), "one register a function");
         let surplus = (u64::BITS - self.prime.leading_zeros()).saturating_sub(32);
@@ -178,7 +181,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn the_digest_primes() {
+    fn documented_primes() {
         for (from, prime) in [
             (0, 2),
             (1, 2),
@@ -227,7 +230,7 @@ mod tests {
     #[test]
     fn thirty_two_bits_lose_values() {
         const DRAWS: u32 = 200;
-        // The fifth source's arithmetic (E-34): distinct values as a share of p.
+        // The arithmetic of Anonymous (E-34): distinct values as a share of p.
         for (prime, share) in [(50_021u64, 0.98), (100_003, 0.83), (300_007, 0.64)] {
             let mut random = SplitMix64::new(5);
             let mut seen = vec![0; prime as usize];
@@ -246,7 +249,7 @@ mod tests {
             let mean = shares.iter().sum::<f64>() / f64::from(DRAWS);
             let variance =
                 shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / f64::from(DRAWS - 1);
-            // The digest's value is itself a mean, of twenty draws.
+            // The value in docs/sources/hashing.md#modular-hashing is itself a mean, of twenty draws.
             let error = (variance / 20.0 + variance / f64::from(DRAWS)).sqrt();
             assert!((mean - share).abs() <= 4.0 * error + 0.005 && mean < 0.995, "{prime}: {mean} ± {error}");
         }

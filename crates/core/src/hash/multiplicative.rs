@@ -1,20 +1,20 @@
 //! Multiplicative hashing.
 //!
 //! - **Paper.** Knuth, *The Art of Computer Programming* 3, 6.4; Dietzfelbinger and others, *A reliable randomized
-//!   algorithm for the closest-pair problem*, 1997; the [second source](crate#sources).
+//!   algorithm for the closest-pair problem*, 1997; [Bergillos 2018](crate#sources), §6.2.
 //! - **Idea.** The upper bits of a product by a large odd number depend on all bits of the key.
 //! - **Symbols.** w → the word's bits; s = ⌊A·2ʷ⌋ with A = (√5−1)/2; p → `bits`.
 //! - **Formula.** h(x) = ((x·s) mod 2ʷ) ≫ (w−p). The family: hᵢ(x) = (fmix64(x)·sᵢ + oᵢ) mod 2⁶⁴, sᵢ odd.
 //! - **Cost.** one multiplication per key and function.
-//! - **Error.** as random order on mixed keys; checked below.
-//! - **Differs.** The source takes the constant as "a starting point" of a family. Multiplication alone sends 0 to 0, so a
-//!   document's row 0 is the minimum in every function: J = 0.20 is estimated as 1 if both have it, 0.99 as 0
-//!   if one has (E-36). Offsets, odd multipliers and mixed keys mend it. Its formula should read
-//!   ⌊m·(kA mod 1)⌋.
+//! - **Error.** On mixed keys it is as good as a random order; a test below checks it.
+//! - **Differs.** Bergillos 2018, §6.2, takes the constant as "a starting point" of a family. Multiplication
+//!   alone maps 0 to 0, so row 0 of a document is the minimum in every function: J = 0.20 is estimated as 1
+//!   if both documents have it, and 0.99 as 0 if one has it (E-36). Offsets, odd multipliers and mixed keys
+//!   prevent this. Its formula should read ⌊m·(kA mod 1)⌋.
 //! - **Vectors.** computed from the definition by another program.
 //!
-//! - **Use when** a table of 2ᵖ slots needs an index, or the source's family is to be compared.
-//! - **Do not** hash untrusted keys with it, nor take minima of few bits: they tie.
+//! - **Use when** a table of 2ᵖ slots needs an index, or the family of Bergillos 2018 is to be compared.
+//! - **Do not** hash untrusted keys with it, and do not take minima of few bits, because they tie.
 
 use super::{SplitMix64, fmix64};
 use crate::error::Error;
@@ -29,7 +29,7 @@ pub const FIBONACCI_64: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The upper `bits` bits of the product with [`FIBONACCI_32`].
 ///
 /// # Panics
-/// If `bits` is not from 1 to 32.
+/// Panics if `bits` is not from 1 to 32.
 #[inline]
 #[must_use]
 pub const fn fibonacci_32(key: u32, bits: u32) -> u32 {
@@ -40,7 +40,7 @@ pub const fn fibonacci_32(key: u32, bits: u32) -> u32 {
 /// The upper `bits` bits of the product with [`FIBONACCI_64`].
 ///
 /// # Panics
-/// If `bits` is not from 1 to 64.
+/// Panics if `bits` is not from 1 to 64.
 #[inline]
 #[must_use]
 pub const fn fibonacci_64(key: u64, bits: u32) -> u64 {
@@ -69,16 +69,16 @@ impl Multiplicative {
         })
     }
 
-    /// How many functions there are.
+    /// The number of functions.
     #[must_use]
     pub fn functions(&self) -> usize {
         self.coefficients.len()
     }
 
-    /// The value of one function, all 64 bits of it: a permutation of the keys.
+    /// The value of one function, 64 bits: a permutation of the keys.
     ///
     /// # Panics
-    /// If there is no such function.
+    /// Panics if there is no such function.
     #[inline]
     #[must_use]
     pub fn hash(&self, function: usize, key: u64) -> u64 {
@@ -89,7 +89,7 @@ impl Multiplicative {
     /// Writes the upper 32 bits of the minimum of each function over the keys; `u32::MAX` if there are none.
     ///
     /// # Panics
-    /// If `out` does not have one element a function.
+    /// Panics if `out` does not have one element per function.
     pub fn minima_into(&self, keys: &[u64], out: &mut [u32]) {
         assert_eq!(out.len(), self.functions(), "one register a function");
         for (function, out) in out.iter_mut().enumerate() {
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_values() {
+    fn documented_values() {
         assert_eq!(FIBONACCI_32, 2_654_435_769);
         assert_eq!(FIBONACCI_64, 11_400_714_819_323_198_485);
         let golden = (5f64.sqrt() - 1.0) / 2.0;
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!((fibonacci_64(1, 64), fibonacci_64(1, 32)), (FIBONACCI_64, 0x9e37_79b9));
     }
 
-    /// In what share of functions two sets agree, and its standard error.
+    /// The share of functions in which two sets agree, and its standard error.
     fn agreement(a: &[u64], b: &[u64], hash: impl Fn(u64, u64) -> u64) -> (f64, f64) {
         const FUNCTIONS: u64 = 20_000;
         let minimum = |set: &[u64], function| set.iter().map(|&key| hash(function, key)).min();
@@ -149,7 +149,8 @@ mod tests {
         for (left, right, similarity) in
             [((0, 60), (40, 100), 0.2), ((0, 100), (1, 100), 0.99), ((0, 200), (100, 300), 1.0 / 3.0)]
         {
-            // Every function meets other ids, because what is fixed here is the mixing, and with it one set's luck.
+            // Every function gets other ids, because with fixed ids the fixed mixing would decide the result
+            // of all functions.
             let hash = |function: u64, key| family.hash(function as usize, key + (fmix64(function) >> 8));
             let (a, b): (Vec<u64>, Vec<u64>) = ((left.0..left.1).collect(), (right.0..right.1).collect());
             let (share, error) = agreement(&a, &b, hash);

@@ -1,16 +1,17 @@
 //! `MurmurHash3`, the 32-bit form for x86.
 //!
-//! - **Paper.** Appleby, *`MurmurHash3`*, 2011; the [second source](crate#sources).
+//! - **Paper.** Appleby, *`MurmurHash3`*, 2011; [Bergillos 2018](crate#sources), §6.3.
 //! - **Idea.** Four bytes at a time are multiplied, rotated and folded into the state, which is mixed at the end.
 //! - **Formula.** in [`murmur3_32`]; all arithmetic mod 2³². As a family, function i is the hash with seed s + i.
 //! - **Cost.** about 1 ns per four bytes; the family hashes each key anew for each function.
-//! - **Error.** as random order; checked below.
-//! - **Differs.** The source's listing leaves open that blocks and tail are read with the lowest byte first and that
-//!   arithmetic wraps (E-37).
+//! - **Error.** As good as a random order; a test below checks it.
+//! - **Differs.** The listing of Bergillos 2018, §6.3, leaves open that blocks and tail are read with the
+//!   lowest byte first and that arithmetic wraps (E-37).
 //! - **Vectors.** those of the `mmh3` library.
 //!
 //! - **Use when** other programs must find the same values.
-//! - **Do not** use the family for speed, nor the hash where someone may want collisions: they are easy to make.
+//! - **Do not** use the family for speed, nor the hash for untrusted input, because collisions are easy to
+//!   construct.
 
 use super::fmix32;
 use crate::error::Error;
@@ -40,7 +41,7 @@ pub struct Murmur3 {
 }
 
 impl Murmur3 {
-    /// `functions` functions with seeds from `seed` on; the source's family is that from 0.
+    /// `functions` functions with seeds from `seed` on; the family of Bergillos 2018 begins at 0.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `functions` is 0.
@@ -51,7 +52,7 @@ impl Murmur3 {
         Ok(Self { functions, seed })
     }
 
-    /// How many functions there are.
+    /// The number of functions.
     #[must_use]
     pub fn functions(&self) -> usize {
         self.functions
@@ -67,7 +68,7 @@ impl Murmur3 {
     /// Writes the minimum of each function over the keys; `u32::MAX` if there are none.
     ///
     /// # Panics
-    /// If `out` does not have one element a function.
+    /// Panics if `out` does not have one element a function.
     pub fn minima_into(&self, keys: &[u64], out: &mut [u32]) {
         assert_eq!(out.len(), self.functions, "one register a function");
         for (function, out) in out.iter_mut().enumerate() {
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_values() {
+    fn documented_values() {
         let fox = b"The quick brown fox jumps over the lazy dog";
         let vectors: [(&[u8], u32, u32); 22] = [
             (b"", 0, 0),

@@ -1,16 +1,16 @@
 //! The hash of a window of tokens, rolled along.
 //!
-//! - **Idea.** A window w₁ … wₙ hashes to Σ wᵢ Bⁿ⁻ⁱ mod 2⁶⁴, and sliding it by one token costs two multiplications
-//!   whatever n is. The sum is then mixed, because a minimum needs every bit to be random.
+//! - **Idea.** A window w₁ … wₙ hashes to Σ wᵢ Bⁿ⁻ⁱ mod 2⁶⁴, and sliding it by one token costs two
+//!   multiplications for any n. The sum is then mixed, because a minimum needs every bit to be random.
 //! - **Formula.** B = 0x9e3779b97f4a7c15; z = (Σ ⊕ Σ≫32) · 0xd6e8feb86659fd93 mod 2⁶⁴; the hash is z ⊕ z≫32.
-//! - **Error.** The tokens' own hashes are random 64-bit numbers, so two different windows collide with a probability
-//!   of about 2⁻⁶⁴. Rearrangements of the same tokens lose some of that, because Bⁱ − Bʲ is even: exchanging
-//!   two tokens of a window of up to 256 collides at 2⁻⁵⁴ or less. The worst arrangement known, the
-//!   Thue–Morse sequence of two tokens against its complement, reaches 2⁻²⁰ at 256 and would be certain at
-//!   1024, which is why windows end at 256.
+//! - **Error.** The hashes of tokens are random 64-bit numbers, so two different windows collide with a
+//!   probability of about 2⁻⁶⁴. Rearrangements of the same tokens collide more often, because Bⁱ − Bʲ is
+//!   even: exchanging two tokens of a window of up to 256 collides at 2⁻⁵⁴ or less. The worst known
+//!   arrangement, the Thue–Morse sequence of two tokens against its complement, reaches 2⁻²⁰ at 256 and would
+//!   be certain at 1024. For this reason windows have at most 256 tokens.
 //! - **Vectors.** golden values of our own.
 
-/// The base of the polynomial: odd, so that no power of it loses bits.
+/// The base of the polynomial: odd, because a power of an even base loses bits.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Spreads a window's sum over all bits.
@@ -29,10 +29,10 @@ pub fn whole(tokens: &[u64]) -> u64 {
 
 /// Appends to `out` the hash of every window of `size` neighbours in `tokens`, in order.
 ///
-/// Nothing is appended when there are fewer than `size` tokens.
+/// Appends nothing if there are fewer than `size` tokens.
 ///
 /// # Panics
-/// If `size` is zero.
+/// Panics if `size` is zero.
 #[inline]
 pub fn windows_into(tokens: &[u64], size: usize, out: &mut Vec<u64>) {
     assert!(size > 0, "a window holds at least one token");
@@ -47,18 +47,18 @@ pub fn windows_into(tokens: &[u64], size: usize, out: &mut Vec<u64>) {
     }));
 }
 
-/// Windows up to this size are hashed one by one where a vector multiplies 64-bit numbers.
+/// The greatest size of windows that are hashed one by one where a vector multiplies 64-bit numbers.
 pub(crate) const APART: usize = 16;
 
-/// Appends what [`windows_into`] appends. Each window is hashed by itself, so that a vector holds neighbouring ones; rolling them
-/// makes each hash wait for the one before.
+/// Appends the hashes of [`windows_into`]. Each window is hashed by itself, so that a vector holds
+/// neighbouring windows; in a rolled hash, each waits for the one before.
 #[inline(always)]
 pub(crate) fn windows_apart_into(tokens: &[u64], size: usize, out: &mut Vec<u64>) {
     assert!(size > 0, "a window holds at least one token");
     let windows = (tokens.len() + 1).saturating_sub(size);
     out.reserve(windows);
     let mut done = 0;
-    // Four vectors of eight hide how long a multiplication takes.
+    // Four vectors of eight hide the latency of a multiplication.
     while windows - done >= 32 {
         out.extend_from_slice(&neighbours::<32>(&tokens[done..], size));
         done += 32;

@@ -6,11 +6,11 @@
 //! - **Formula.** h₀ = 0, and for each window of at most 16 bytes, read as two little-endian words l and u:
 //!   h ← fold((l ⊕ K₀ ⊕ h) · (u ⊕ K₁ ⊕ length)), where fold exclusive-ors the halves of the 128-bit product,
 //!   the length is that of the whole token in bytes, K₀ = 0xff51afd7ed558ccd and K₁ = 0xc4ceb9fe1a85ec53.
-//! - **Cost.** about 2 ns a token.
+//! - **Cost.** about 2 ns per token.
 //! - **Vectors.** golden values of our own.
 //!
-//! The two constants contain bytes that never occur in UTF-8 (0xff and 0xfe), so the operand that a short token
-//! does not reach can never become zero and swallow the other.
+//! The two constants contain bytes that never occur in UTF-8 (0xff and 0xfe), so an operand without bytes of
+//! the token is never zero, and does not lose the other one.
 
 use super::fold_multiply;
 
@@ -38,7 +38,7 @@ const fn low_bytes(count: usize) -> u64 {
 /// Hashes the `len` bytes of `padded` that begin at `start`.
 ///
 /// # Panics
-/// If fewer than [`PADDING`] bytes follow the token. Text buffers are padded so that this cannot happen.
+/// Panics if fewer than [`PADDING`] bytes follow the token. Text buffers are padded so that this cannot happen.
 #[inline(always)]
 #[must_use]
 pub fn hash(padded: &[u8], start: usize, len: usize) -> u64 {

@@ -1,24 +1,27 @@
-//! The sources' hashes of a vector, for band keys.
+//! Hashes of a vector, for band keys, of two [sources](crate#sources).
 //!
-//! - **Paper.** the [second source](crate#sources), 5.1, which is Boost's `hash_combine`; the [fifth source](crate#sources), 4.
+//! - **Paper.** [Bergillos 2018](crate#sources), §5.1, which is Boost's `hash_combine`; [Anonymous](crate#sources), §4.
 //! - **Idea.** The rows of a band are combined into one number, and documents with the same number are candidates.
 //! - **Formula.** [`hash_vec_32`], [`hash_vec_64`]: h = length; h ← h ⊕ (v + 0x9e3779b9 + (h≪6) + (h≫2)) for each v.
 //!   [`ModularSum`]: h = Σᵢ ((aᵢ·xᵢ + bᵢ) mod p) mod p.
-//! - **Cost.** four additions an element; a multiplication and a division.
-//! - **Error.** `hash_vec`: among the vectors of two numbers below 300 there are 170 090 colliding pairs in either width,
-//!   where chance makes 0.94 of 32 bits (E-38). `ModularSum`: two different bands collide with probability
-//!   1/p, and with p about the number of documents a query meets one false candidate a band (E-40).
-//! - **Differs.** The source states no width for `hash_vec`; here are both. aᵢ = 0 is not drawn (E-33).
+//! - **Cost.** `hash_vec`: four additions per element. `ModularSum`: a multiplication and a division per
+//!   element.
+//! - **Error.** `hash_vec`: among the vectors of two numbers below 300 there are 170 090 colliding pairs in
+//!   either width, where chance makes 0.94 for 32 bits (E-38). `ModularSum`: two different bands collide with
+//!   probability 1/p, and with p near the number of documents a query finds one false candidate per band
+//!   (E-40).
+//! - **Differs.** Bergillos 2018, §5.1, states no width for `hash_vec`; here are both. aᵢ = 0 is not drawn
+//!   (E-33).
 //! - **Vectors.** computed from the definition by another program.
 //!
-//! - **Use when** the sources' results are to be repeated.
-//! - **Do not** key bands with them: collisions cost only time, but much of it.
-//!   [`Banding`](crate::candidate) mixes all bits of a band into 64.
+//! - **Use when** results of the works are to be repeated.
+//! - **Do not** key bands with them, because collisions cost much time. [`Banding`](crate::candidate) mixes
+//!   all bits of a band into 64.
 
 use super::modular::{Modular, next_prime};
 use crate::error::Error;
 
-/// The [second source](crate#sources)'s `hash_vec` in words of 32 bits.
+/// `hash_vec` of [Bergillos 2018](crate#sources), §5.1, in words of 32 bits.
 #[must_use]
 pub fn hash_vec_32(vector: &[u32]) -> u32 {
     vector.iter().fold(vector.len() as u32, |hash, value| {
@@ -26,7 +29,7 @@ pub fn hash_vec_32(vector: &[u32]) -> u32 {
     })
 }
 
-/// The [second source](crate#sources)'s `hash_vec` in words of 64 bits.
+/// `hash_vec` of [Bergillos 2018](crate#sources), §5.1, in words of 64 bits.
 #[must_use]
 pub fn hash_vec_64(vector: &[u64]) -> u64 {
     vector.iter().fold(vector.len() as u64, |hash, value| {
@@ -34,7 +37,7 @@ pub fn hash_vec_64(vector: &[u64]) -> u64 {
     })
 }
 
-/// The [fifth source](crate#sources)'s hash of a vector of fixed length.
+/// The hash of a vector of fixed length of [Anonymous](crate#sources), §4.
 #[derive(Debug, Clone)]
 pub struct ModularSum {
     functions: Modular,
@@ -63,13 +66,13 @@ impl ModularSum {
     /// The bucket of a vector.
     ///
     /// # Panics
-    /// If it does not have as many elements as the hash was made for.
+    /// Panics if the vector does not have `len` elements.
     #[must_use]
     pub fn hash(&self, vector: &[u64]) -> u64 {
         assert_eq!(vector.len(), self.functions.functions(), "vectors of one length");
         let prime = u128::from(self.prime());
         let sum = vector.iter().enumerate().map(|(i, &value)| u128::from(self.functions.hash(i, value)));
-        // Of so many terms below 2⁶⁴ that memory holds, the sum fits 128 bits.
+        // The sum fits 128 bits, because memory holds fewer than 2⁶⁴ terms below 2⁶⁴.
         (sum.sum::<u128>() % prime) as u64
     }
 }
@@ -80,7 +83,7 @@ mod tests {
     use crate::hash::SplitMix64;
 
     #[test]
-    fn the_digest_values() {
+    fn documented_values() {
         let ten: Vec<u64> = (0..10).collect();
         let vectors: [(&[u64], u32, u64); 8] = [
             (&[], 0, 0),
@@ -114,14 +117,14 @@ mod tests {
 
     #[test]
     fn the_sum_collides_once_in_p() {
-        // Written out for one vector.
+        // The formula, computed for one vector by hand.
         let hash = ModularSum::new(3, 1000, 1).unwrap();
         assert_eq!(hash.prime(), 1009);
         let vector = [5, 77, 1008];
         let by_hand: u64 = (0..3).map(|i| hash.functions.hash(i, vector[i])).sum();
         assert_eq!(hash.hash(&vector), by_hand % 1009);
 
-        // Of 3000 random bands, about one pair in p collides, whatever p is.
+        // Of 3000 random bands, about one pair in p collides, for any p.
         for documents in [1000, 30_000] {
             let mut random = SplitMix64::new(8);
             let hash = ModularSum::new(5, documents, 2).unwrap();

@@ -1,9 +1,9 @@
 //! Keepers: which document of a cluster stays.
 //!
-//! A policy ranks documents; the best-ranked stay. Because it is a ranking of all documents and not a choice within a
-//! finished cluster, the star clustering can use it: it takes documents in this order and removes what repeats an
-//! earlier one. Rankings are asked one after the other, each where those before it leave a tie; the last word has the
-//! input order, or its reverse.
+//! A policy ranks documents, and the best-ranked document of a cluster stays. Star clustering needs a ranking
+//! of all documents, not a choice within a finished cluster: it takes documents in this order and removes
+//! those that repeat an earlier one. If rankings leave a tie, the next ranking decides; the input order, or
+//! its reverse, decides last.
 //!
 //! | ranking | stays | use when |
 //! |---|---|---|
@@ -14,7 +14,7 @@
 //! | `max:FIELD`, `min:FIELD` | the one with the largest or smallest number | something scored the documents |
 //! | `priority:FIELD=A,B,C` | the one whose field is A, else B, else C, else anything | some sources are better than others |
 //!
-//! A document without the field, or with a value in it that cannot be read, comes after all that have one.
+//! A document without the field, or with a value that the ranking cannot read, comes after all that have one.
 
 mod date;
 mod number;
@@ -29,58 +29,58 @@ pub use ranking::{Ranking, RankingInput};
 
 use crate::error::Error;
 
-/// A policy: rankings in the order in which they are asked, and who comes first where all of them leave a tie.
+/// A policy: rankings in the order in which they decide, and the order of documents that they leave tied.
 ///
-/// Its text form has a `;` between rankings: `priority:source=wiki,news;newest:date`. A `\` before a character of a
-/// field or value that would separate something takes it as it is.
+/// Its text form has a `;` between rankings: `priority:source=wiki,news;newest:date`. A `\` before a
+/// separator in a field or value makes it a plain character.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KeepPolicy {
     rankings: Vec<Ranking>,
     ties: Ties,
 }
 
-/// Who comes first of documents that no ranking tells apart.
+/// The order of documents that no ranking tells apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Ties {
-    /// The one read first.
+    /// The document that was read first.
     #[default]
     First,
-    /// The one read last.
+    /// The document that was read last.
     Last,
 }
 
 impl KeepPolicy {
-    /// A policy of these rankings.
+    /// A policy with these rankings.
     #[must_use]
     pub fn new(rankings: Vec<Ranking>, ties: Ties) -> Self {
         Self { rankings, ties }
     }
 
-    /// The rankings, in the order in which they are asked.
+    /// The rankings, in the order in which they decide.
     #[must_use]
     pub fn rankings(&self) -> &[Ranking] {
         &self.rankings
     }
 
-    /// Who comes first where all rankings leave a tie.
+    /// The order of documents that all rankings leave tied.
     #[must_use]
     pub fn ties(&self) -> Ties {
         self.ties
     }
 
-    /// Words that all rankings together take for a document.
+    /// The number of words that the ranks of a document take.
     #[must_use]
     pub fn words(&self) -> usize {
         self.rankings.iter().map(Ranking::words).sum()
     }
 
-    /// The fields that rankings look at: one for each ranking that looks at any, in their order.
+    /// The fields of the rankings, in their order; rankings without a field are left out.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         self.rankings.iter().filter_map(Ranking::field)
     }
 
-    /// Whether a ranking looks at how long a document is.
+    /// Whether a ranking needs the length of a document.
     #[must_use]
     pub fn needs_lengths(&self) -> bool {
         self.rankings.iter().any(Ranking::needs_length)

@@ -1,13 +1,13 @@
-//! Numbers, so mapped to words that the words have their order.
+//! Numbers as words whose order is that of the numbers.
 //!
-//! The first word is the nearest double-precision number. Whole numbers from 2⁵³ on have neighbours that are rounded to
-//! the same one, so the second word says how far each is from it: identifiers and time stamps of 64 bits are told apart.
-//! Only what is written without a point and an exponent has such a rest.
+//! The first word is the nearest double-precision number. From 2⁵³ on, several whole numbers are rounded to
+//! one, so the second word is the difference from it; identifiers and time stamps of 64 bits then differ.
+//! Only numbers written without a point and an exponent have this second word.
 
-/// The words of a number as it is written; `None` for what is no number.
+/// The words of a written number; `None` if the text is no number.
 pub(super) fn words(text: &str) -> Option<[u64; 2]> {
     let text = text.trim();
-    // Rust reads `inf` and `nan` too, which are words here.
+    // Rust parses `inf` and `nan` too, which are no numbers here.
     if !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }
@@ -21,16 +21,16 @@ pub(super) fn words(text: &str) -> Option<[u64; 2]> {
     }
 }
 
-/// The bits of a number, so changed that they have the order of the numbers. It is never 0 and never all ones: those
-/// would be quiet NaNs, which no text is read as.
+/// The bits of a number, changed so that they have the order of the numbers. The result is never 0 and never
+/// all ones, because these are quiet NaNs, which no text is parsed as.
 fn ordered(number: f64) -> u64 {
     // The two zeros are one number.
     let bits = (number + 0.0).to_bits();
-    // Negative numbers have the sign bit, and grow as they get smaller.
+    // Negative numbers have the sign bit, and their bits grow as the numbers fall.
     if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
 }
 
-/// A signed number as an unsigned one of the same order.
+/// A signed number as an unsigned number; the order is the same.
 pub(super) fn from_signed(number: i64) -> u64 {
     number.cast_unsigned() ^ 1 << 63
 }

@@ -7,13 +7,13 @@ use super::written;
 use super::{date, number};
 use crate::error::Error;
 
-/// What a ranking may look at.
+/// The properties of a document that a ranking may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct RankingInput<'a> {
-    /// Length of the text in characters, as it was read.
+    /// The length of the text in characters, as it was read.
     pub characters: u64,
-    /// What the field holds that the ranking looks at.
+    /// The value of the ranking's field.
     pub value: Option<&'a str>,
 }
 
@@ -33,7 +33,7 @@ pub enum Ranking {
     Max(String),
     /// The smallest number in a field first.
     Min(String),
-    /// By the place that the value of a field has in a list; what is not in it comes behind.
+    /// By the place of a field's value in a list; other values come after the list.
     Priority {
         /// The field.
         field: String,
@@ -42,12 +42,12 @@ pub enum Ranking {
     },
 }
 
-/// What a policy may be made of, for messages.
+/// The rankings of a policy, for messages.
 const EXPECTED: &str = "`first`, `last`, `longest`, `shortest`, `newest:FIELD`, `oldest:FIELD`, `max:FIELD`, \
                         `min:FIELD` or `priority:FIELD=A,B,C`";
 
 impl Ranking {
-    /// The field that it looks at, if any.
+    /// The field of the ranking, if it has one.
     #[must_use]
     pub fn field(&self) -> Option<&str> {
         match self {
@@ -60,7 +60,7 @@ impl Ranking {
         }
     }
 
-    /// What it cannot do without, for messages; nothing where every value will do.
+    /// The kind of value that the ranking needs, for messages; `None` if it accepts every value.
     #[must_use]
     pub fn wants(&self) -> Option<&'static str> {
         match self {
@@ -70,7 +70,7 @@ impl Ranking {
         }
     }
 
-    /// How many words of a rank count.
+    /// The number of words of a rank that count.
     #[must_use]
     pub fn words(&self) -> usize {
         match self {
@@ -79,7 +79,7 @@ impl Ranking {
         }
     }
 
-    /// Whether it looks at how long a document is.
+    /// Whether the ranking needs the length of a document.
     #[must_use]
     pub fn needs_length(&self) -> bool {
         match self {
@@ -88,10 +88,10 @@ impl Ranking {
         }
     }
 
-    /// Where a document stands: the least rank comes first. `None` where there is no value, or none that can be read.
+    /// The rank of a document: the least comes first. `None` if there is no value, or none that can be read.
     ///
-    /// Ranks are compared word by word, as far as [`words`](Self::words) says. No rank by a field is `u64::MAX`, so that it
-    /// can stand for "behind all others".
+    /// Ranks are compared word by word, up to the number of [`words`](Self::words). No rank by a field is
+    /// `u64::MAX`, so that this word can stand for documents without a rank.
     #[must_use]
     pub fn rank(&self, member: RankingInput<'_>) -> Option<[u64; 2]> {
         let reversed = |words: [u64; 2]| words.map(|word| !word);

@@ -1,9 +1,9 @@
-//! Names and values in a text form, in which separators can be written with a `\` before them.
+//! Names and values in a text form in which a `\` before a separator makes it a plain character.
 
-/// What separates something in the text form of a policy.
+/// The separators in the text form of a policy.
 const SEPARATORS: [char; 4] = ['\\', ';', ',', '='];
 
-/// The parts of a text between separators, as they are written.
+/// The parts of a text between separators, not yet decoded.
 pub(super) fn split(text: &str, separator: char) -> Vec<&str> {
     let mut parts = vec![];
     let mut begin = 0;
@@ -19,13 +19,13 @@ pub(super) fn split(text: &str, separator: char) -> Vec<&str> {
     parts
 }
 
-/// What a part says: a `\` stands for the character behind it.
+/// Decodes a part: a `\` stands for the character behind it.
 pub(super) fn read(part: &str) -> String {
     let mut out = String::with_capacity(part.len());
     let mut characters = part.chars();
     while let Some(character) = characters.next() {
         match character {
-            // At the end there is nothing that it could stand for.
+            // A `\` at the end has no character behind it and stays.
             '\\' => out.push(characters.next().unwrap_or('\\')),
             other => out.push(other),
         }
@@ -33,7 +33,7 @@ pub(super) fn read(part: &str) -> String {
     out
 }
 
-/// Writes what [`read`] reads.
+/// Encodes a text, so that [`read`] returns it.
 pub(super) fn write(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

@@ -58,7 +58,7 @@ pub(super) fn compressed_positions(masks: &[u64], out: &mut BitPositions) {
         // SAFETY: the room holds exactly the 64 bytes that are stored.
         unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), low) };
         out.advance(count.min(HALF));
-        // Tokens never fill it: two of them take four bytes at least, with what stands between them.
+        // Tokens never fill the room: two of them take at least four bytes, including the separator.
         if count > HALF {
             let high = _mm512_extracti64x4_epi64::<1>(positions);
             let high = _mm512_add_epi16(base, _mm512_cvtepu8_epi16(high));
@@ -87,7 +87,7 @@ pub(super) fn minima(shingles: &[u64], seed: u32, family: Linear<'_>, registers:
     });
 }
 
-/// Works through the registers from `done` in blocks of `VECTORS` vectors; returns how far it came.
+/// Processes the registers from `done` on in blocks of `VECTORS` vectors; returns the first one that is left.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn hold_blocks<const VECTORS: usize>(

@@ -1,18 +1,19 @@
-//! Powers of two of floating point numbers, exactly.
+//! Powers of two of floating-point numbers, exactly.
 
 /// n with 2ⁿ ≤ x < 2ⁿ⁺¹, for a positive finite x.
 #[inline(always)]
 pub(crate) const fn exponent(x: f64) -> i64 {
-    // Numbers below the normal ones have their exponent in their leading zeros; times 2⁵⁴ they are normal.
+    // Subnormal numbers have their exponent in their leading zeros; times 2⁵⁴ they are normal.
     let (normal, bias) = if x < f64::MIN_POSITIVE { (x * (1u64 << 54) as f64, 1023 + 54) } else { (x, 1023) };
     (normal.to_bits() >> 52).cast_signed() - bias
 }
 
-/// x·2ⁿ, infinite or zero beyond the range of numbers, for n from −2044 to 2046; beyond, as if it were one of these.
+/// x·2ⁿ for n from −2044 to 2046, infinite or zero beyond the range of numbers. An n beyond these bounds
+/// counts as the nearer bound.
 #[inline(always)]
 pub(crate) fn scaled(x: f64, n: i64) -> f64 {
     let power = |n: i64| f64::from_bits(((n.clamp(-1022, 1023) + 1023) as u64) << 52);
-    // In two steps, since weights differ by up to 2²⁰⁹⁸.
+    // Two steps, because weights differ by factors of up to 2²⁰⁹⁸, which one power of two does not cover.
     x * power(n / 2) * power(n - n / 2)
 }
 

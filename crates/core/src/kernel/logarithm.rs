@@ -1,18 +1,19 @@
-//! The natural logarithm, in operations that every machine rounds alike.
+//! The natural logarithm, from operations that every machine rounds alike.
 //!
-//! Weights and weighted sketches need a logarithm that decides bytes of files, and the one of a system's mathematics
-//! library may differ in its last bit from that of another. This one is made of additions, multiplications and one
-//! division of 64-bit floating point numbers, which IEEE 754 defines to the bit; Rust neither contracts nor reorders
-//! them, so scalar and vector code give the same bits. It has no branches, so that compilers can vectorise it.
+//! The bytes of files depend on the logarithms of weights, and the mathematics libraries of two systems may
+//! differ in the last bit. This logarithm consists of additions, multiplications and one division of 64-bit
+//! floating-point numbers, which IEEE 754 defines to the bit. Rust neither contracts nor reorders them, so
+//! scalar and vector code give the same bits. There are no branches, so that compilers can vectorise it.
 //!
 //! x = m·2ᵏ with m from √½ to √2, and s = (m−1)/(m+1), so that |s| < 0.1716 and
 //! ln x = k·ln 2 + 2·(s + s³/3 + s⁵/5 + …), of which eleven terms are enough: the next one is below 2⁻⁶².
-//! 64 bits rather than 32, because ln w is divided by numbers near zero (see [`draw`](super::sample)), where 24 bits
-//! would show. An exponential is not needed anywhere: samples are compared by their logarithms.
+//! It has 64 bits rather than 32, because ln w is divided by numbers near zero (see [`draw`](super::sample)),
+//! where an error in 24 bits would matter. No exponential is needed, because samples are compared by their
+//! logarithms.
 
-/// 2⁵²: an integer below it, set into the lower bits of this number, adds itself.
+/// 2⁵²: an integer below it, put into the lower bits of this number, adds itself.
 const LATTICE: f64 = (1u64 << 52) as f64;
-/// ln 2 to 32 bits, so that its product with an exponent is exact, and what is missing.
+/// ln 2 to 32 bits, so that its product with an exponent is exact, and the remainder.
 const LN_2_UPPER: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
 const LN_2_LOWER: f64 = f64::from_bits(0x3dea_39ef_3579_3c76);
 /// 2/(2i+3): the series after its first term, divided by s³.
@@ -26,19 +27,21 @@ const SERIES: [f64; 10] = {
     series
 };
 
-/// An integer below 2⁵² as a floating point number, without a conversion that some vector units lack.
+/// An integer below 2⁵² as a floating-point number, without a conversion instruction, which some vector units
+/// lack.
 #[inline(always)]
 pub(crate) const fn float(integer: u64) -> f64 {
     f64::from_bits(LATTICE.to_bits() | integer) - LATTICE
 }
 
-/// The natural logarithm of a positive finite number, to two units in the last place; of anything else, some number.
+/// The natural logarithm of a positive finite number, to two units in the last place. The result for any
+/// other number is arbitrary.
 #[inline(always)]
 #[must_use]
 pub const fn ln(x: f64) -> f64 {
     const HALF_ROOT: u64 = std::f64::consts::FRAC_1_SQRT_2.to_bits();
     const FRACTION: u64 = (1 << 52) - 1;
-    // Numbers below the normal ones have their exponent in their leading zeros; times 2⁵⁴ they are normal.
+    // Subnormal numbers have their exponent in their leading zeros; times 2⁵⁴ they are normal.
     let tiny = x < f64::MIN_POSITIVE;
     let bits = (if tiny { x * (4.0 * LATTICE) } else { x }).to_bits();
     let bias = if tiny { 1022.0 + 54.0 } else { 1022.0 };
@@ -51,7 +54,7 @@ pub const fn ln(x: f64) -> f64 {
     let s4 = s2 * s2;
     let s8 = s4 * s4;
     let s16 = s8 * s8;
-    // In pairs rather than one after the other: the terms do not wait for one another.
+    // Terms are added in pairs, so that they do not wait for one another.
     let first = (SERIES[0] + SERIES[1] * s2) + (SERIES[2] + SERIES[3] * s2) * s4;
     let second = (SERIES[4] + SERIES[5] * s2) + (SERIES[6] + SERIES[7] * s2) * s4;
     let third = SERIES[8] + SERIES[9] * s2;
@@ -64,7 +67,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// How many numbers lie between two of the same sign.
+    /// The number of floating-point numbers between two of the same sign.
     fn units(a: f64, b: f64) -> u64 {
         a.to_bits().abs_diff(b.to_bits())
     }
@@ -85,7 +88,7 @@ mod tests {
         }
     }
 
-    /// The bound that the documentation gives; the system's own logarithm is taken to be right to one unit.
+    /// The logarithm is within two units of the system's, which is taken to be right to one unit.
     #[test]
     fn within_two_units_of_the_system() {
         let mut random = crate::hash::SplitMix64::new(1);
@@ -93,7 +96,7 @@ mod tests {
         for _ in 0..2_000_000 {
             let bits = random.next_u64();
             let fraction = f64::from_bits(bits >> 12 | 1023 << 52);
-            // Every exponent, the neighbourhood of 1 from both sides, and what is below normal.
+            // The numbers have every exponent, are near 1 on both sides, or are subnormal.
             let near = 1.0 + (fraction - 1.5) * f64::from_bits((1023 - (bits & 31)) << 52);
             for x in [f64::from_bits(bits >> 1), fraction, fraction - 0.5, near, f64::from_bits(bits >> 13)] {
                 if x.is_finite() && x > 0.0 && x != 1.0 {

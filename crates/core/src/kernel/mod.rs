@@ -1,22 +1,24 @@
 //! The loops that run once per byte, per shingle and register, or per pair of sketches, written for the vector units of
 //! the machine.
 //!
-//! Five kinds of loops earn hand-written code: [`Kernel::classify`] finds the word characters and the non-ASCII bytes of
-//! a text, 64 bytes at a time, `Kernel::positions` lists the bits where tokens begin or end, [`Kernel::minima`] takes the minima
-//! of k hash functions over a document's shingles, [`Kernel::sample`] draws k samples of a weighted set, and those of
-//! [`compare`] count where two sketches agree. Each exists in a portable form, which is the definition, and in forms for AVX2,
-//! AVX-512 and NEON that give the same bits. Two more, [`Kernel::throw`] and `Kernel::windows`, are plain code that is compiled
+//! Five kinds of loops have hand-written vector code: [`Kernel::classify`] finds the word characters and the
+//! non-ASCII bytes of a text, 64 bytes at a time, `Kernel::positions` lists the bits where tokens begin or
+//! end, [`Kernel::minima`] takes the minima of k hash functions over a document's shingles,
+//! [`Kernel::sample`] draws k samples of a weighted set, and the loops of [`compare`] count where two
+//! sketches agree. Each exists in a portable form, which is the definition, and in forms for AVX2, AVX-512
+//! and NEON that give the same bits. Two more, [`Kernel::throw`] and `Kernel::windows`, are plain code that
+//! is compiled for a wider instruction set.
 //! for a wider instruction set.
-//! This room holds all `unsafe` code of the project, but for the line that maps files.
+//! This room holds all `unsafe` code of the library crates, except the line that maps files.
 //!
 //! | kernel | lanes of 32 bits | registers held while the shingles stream by |
 //! |---|---|---|
-//! | `portable` | whatever the compiler makes of it | 16 |
+//! | `portable` | as compiled | 16 |
 //! | `neon` | 4 | 16 |
 //! | `avx2` | 8 | 32 |
 //! | `avx512`, `avx512-popcount` | 16 | 128 |
 
-// The calls into functions compiled for a wider instruction set, and the loads and stores inside them.
+// Calls of functions compiled for a wider instruction set, and the loads and stores in them, are unsafe.
 #![allow(unsafe_code)]
 
 use std::fmt;
@@ -45,29 +47,30 @@ pub(crate) use logarithm::float;
 pub use logarithm::ln;
 pub use sample::{Draw, Elements, Sample, SampledStep};
 
-/// Bytes of text that one pair of masks describes.
+/// The number of bytes of text that one pair of masks describes.
 pub const BLOCK: usize = 64;
 
-/// What [`Kernel::classify`] finds in 64 bytes: bit i speaks of byte i.
+/// The result of [`Kernel::classify`] for 64 bytes: bit i describes byte i.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ByteMasks {
     /// ASCII letters, ASCII digits and `_`.
     pub word: u64,
-    /// Bytes of 0x80 and above: parts of characters that need a closer look.
+    /// Bytes of 0x80 and above, which are parts of non-ASCII characters.
     pub high: u64,
 }
 
-/// Positions of the bits that are set in some masks, counted through: bit i of mask m is position 64·m + i.
+/// The positions of the set bits of some masks: bit i of mask m is position 64·m + i.
 #[derive(Debug, Clone)]
 pub(crate) struct BitPositions {
-    /// Longer than needed, because kernels write more positions than there are and then count those that are.
+    /// The room for positions. It is longer than needed, because kernels write more positions than there are
+    /// and then count the real ones.
     room: Box<[u16]>,
     len: usize,
 }
 
 impl BitPositions {
-    /// The most masks at a time: as much as stays in the first cache beside the text.
+    /// The most masks at a time: as many as stay in the first-level cache beside the text.
     pub(crate) const MASKS: usize = 16;
     /// The most positions that a kernel writes at once.
     const AT_ONCE: usize = 32;
@@ -77,14 +80,14 @@ impl BitPositions {
         &self.room[..self.len]
     }
 
-    /// The next `N` positions, to be written over.
+    /// The room for the next `N` positions.
     #[inline(always)]
     fn room<const N: usize>(&mut self) -> &mut [u16; N] {
         const { assert!(N <= Self::AT_ONCE) };
         self.room[self.len..].first_chunk_mut().expect("there is room behind the last position")
     }
 
-    /// Counts so many positions more.
+    /// Adds `by` to the number of positions.
     #[inline(always)]
     fn advance(&mut self, by: usize) {
         self.len += by;
@@ -101,16 +104,16 @@ impl Default for BitPositions {
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct Linear<'a> {
-    /// Multipliers, odd.
+    /// The multipliers, which are odd.
     pub a: &'a [u32],
-    /// Offsets.
+    /// The offsets.
     pub b: &'a [u32],
 }
 
 /// An instruction set that this machine has.
 ///
-/// A value can only be had from [`detect`](Kernel::detect) and [`available`](Kernel::available), so holding one is
-/// proof that the machine can run it.
+/// Only [`detect`](Kernel::detect) and [`available`](Kernel::available) return values, so a value proves that
+/// the machine has the instruction set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kernel(Kind);
 
@@ -121,7 +124,7 @@ enum Kind {
     Avx2,
     #[cfg(target_arch = "x86_64")]
     Avx512,
-    /// With `vpopcntq` and `vpcompressb`, which came one generation later.
+    /// AVX-512 with `vpopcntq` and `vpcompressb`, which came one generation later.
     #[cfg(target_arch = "x86_64")]
     Avx512Popcount,
     #[cfg(target_arch = "aarch64")]
@@ -139,8 +142,8 @@ impl Kernel {
         Self::available().next_back().unwrap_or(Self(Kind::Portable))
     }
 
-    /// The kernel of this machine that `MINWISE_KERNEL` names. Only builds with debug assertions read it, so that tests can let
-    /// two processes of one machine take different kernels.
+    /// The kernel that `MINWISE_KERNEL` names, if this machine has it. Only builds with debug assertions read
+    /// the variable, so that tests can run two processes of one machine with different kernels.
     #[cfg(debug_assertions)]
     fn forced() -> Option<Self> {
         static FORCED: std::sync::OnceLock<Option<Kernel>> = std::sync::OnceLock::new();
@@ -199,7 +202,7 @@ impl Kernel {
     /// Describes `bytes` block by block into `out`, which is cleared first.
     ///
     /// # Panics
-    /// If the length of `bytes` is not a multiple of [`BLOCK`].
+    /// Panics if the length of `bytes` is not a multiple of [`BLOCK`].
     pub fn classify(self, bytes: &[u8], out: &mut Vec<ByteMasks>) {
         let (blocks, rest) = bytes.as_chunks::<BLOCK>();
         assert!(rest.is_empty(), "the text is padded to whole blocks");
@@ -219,10 +222,10 @@ impl Kernel {
         }
     }
 
-    /// Writes down the positions of the bits that are set.
+    /// Lists the positions of the set bits.
     ///
     /// # Panics
-    /// If there are more than [`BitPositions::MASKS`] masks.
+    /// Panics if there are more than [`BitPositions::MASKS`] masks.
     pub(crate) fn positions(self, masks: &[u64], out: &mut BitPositions) {
         assert!(masks.len() <= BitPositions::MASKS, "there is room for the positions");
         out.len = 0;
@@ -242,7 +245,7 @@ impl Kernel {
     /// Appends to `out` the hash of every window of `size` neighbours in `tokens` ([`rolling`]).
     ///
     /// # Panics
-    /// If `size` is zero.
+    /// Panics if `size` is zero.
     pub(crate) fn windows(self, tokens: &[u64], size: usize, out: &mut Vec<u64>) {
         match self.0 {
             // SAFETY: a `Kernel` of this kind exists only where its features were detected.
@@ -250,16 +253,16 @@ impl Kernel {
             Kind::Avx512 | Kind::Avx512Popcount if size <= rolling::APART => unsafe {
                 avx512::windows(tokens, size, out);
             },
-            // AVX2 multiplies 64-bit numbers in three steps, which takes as long as rolling the windows one after the other.
+            // AVX2 multiplies 64-bit numbers in three steps, which takes as long as rolling the windows.
             _ => rolling::windows_into(tokens, size, out),
         }
     }
 
-    /// Lowers each register i to the least hᵢ(fmix32(x)) over the `shingles`, x being the shingle folded to 32 bits
-    /// with `seed`.
+    /// Lowers each register i to the least hᵢ(fmix32(x)) over the `shingles`, where x is the shingle folded
+    /// to 32 bits with `seed`.
     ///
     /// # Panics
-    /// If `family` and `registers` differ in length.
+    /// Panics if `family` and `registers` differ in length.
     pub fn minima(self, shingles: &[u64], seed: u32, family: Linear<'_>, registers: &mut [u32]) {
         assert!(
             family.a.len() == registers.len() && family.b.len() == registers.len(),
@@ -288,22 +291,22 @@ impl fmt::Display for Kernel {
     }
 }
 
-/// Folds a 64-bit shingle to the 32 bits that the linear family works on, and mixes them.
+/// Folds a 64-bit shingle to the 32 bits of the linear family, and mixes them.
 ///
-/// Linear functions are not min-wise on structured keys such as consecutive ids (E-35), so keys are mixed first;
-/// for keys below 2³² the whole step is a bijection.
+/// Linear functions are not min-wise on structured keys such as consecutive ids (E-35), so keys are mixed
+/// first. For keys below 2³² the whole step is a bijection.
 #[inline(always)]
 pub(crate) const fn fold(shingle: u64, seed: u32) -> u32 {
     let upper = ((shingle >> 32) as u32).wrapping_mul(0x9e37_79b1);
     crate::hash::fmix32((shingle as u32).wrapping_add(upper) ^ seed)
 }
 
-/// Shingles that are folded at a time: few enough to stay on the stack and in the first cache, enough to make loading
-/// and storing the registers once per portion cheap.
+/// The number of shingles that are folded at a time: few enough to stay on the stack and in the first-level
+/// cache, enough to make loading and storing the registers once per portion cheap.
 const PORTION: usize = 256;
 
-/// Folds the shingles portion by portion and hands the keys on. Inlined into each kernel, so that it is compiled for
-/// that kernel's instruction set.
+/// Folds the shingles portion by portion and passes the keys to `each`. It is inlined into each kernel, and
+/// so compiled for its instruction set.
 #[inline(always)]
 fn fold_portions(shingles: &[u64], seed: u32, mut each: impl FnMut(&[u32])) {
     let mut keys = [0; PORTION];

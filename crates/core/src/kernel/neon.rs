@@ -7,11 +7,12 @@ use std::arch::aarch64::{
 
 use super::{BLOCK, ByteMasks, Linear, fold_portions, portable};
 
-/// Registers held while the shingles stream by: four vectors each of multipliers, offsets and minima.
+/// The number of registers held while the shingles stream by: four vectors each of multipliers, offsets and
+/// minima.
 const HELD: usize = 16;
 const LANES: usize = 4;
 
-/// The bit that each byte of a half vector stands for.
+/// The bit of each byte of a half vector.
 const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
 
 #[target_feature(enable = "neon")]
@@ -34,7 +35,7 @@ pub(super) fn classify(blocks: &[[u8; BLOCK]], out: &mut Vec<ByteMasks>) {
     }));
 }
 
-/// One bit for each byte, from bytes that are all ones or all zeros.
+/// One bit per byte, from bytes that are all ones or all zeros.
 #[inline]
 #[target_feature(enable = "neon")]
 fn mask(v: uint8x16_t) -> u64 {

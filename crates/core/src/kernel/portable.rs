@@ -32,11 +32,12 @@ pub(super) fn classify(blocks: &[[u8; BLOCK]], out: &mut Vec<ByteMasks>) {
     }));
 }
 
-/// Inlined into the kernels that have instructions for single bits but none for positions, so that it is compiled for them.
+/// Inlined into the kernels that have instructions for single bits but none for positions, and so compiled
+/// for them.
 #[inline(always)]
 pub(super) fn positions(masks: &[u64], out: &mut BitPositions) {
-    // The number of tokens in 64 bytes changes from block to block, and a loop that ends with the last one would be guessed
-    // wrongly each time. Nearly all blocks of natural languages have at most this many.
+    // The number of tokens per 64 bytes changes from block to block, and a loop that ends with the last one
+    // would be mispredicted each time. Nearly all blocks of natural languages have at most this many.
     const AT_ONCE: usize = 16;
     for (number, &mask) in masks.iter().enumerate() {
         let base = (number * BLOCK) as u16;
@@ -58,9 +59,9 @@ pub(super) fn minima(shingles: &[u64], seed: u32, family: Linear<'_>, registers:
     fold_portions(shingles, seed, |keys| minima_of_keys(keys, family, registers));
 }
 
-/// The minima over keys that are folded already; the vector kernels finish with it what does not fill their blocks.
+/// The minima over folded keys. The vector kernels call it for the registers that do not fill their blocks.
 pub(super) fn minima_of_keys(keys: &[u32], family: Linear<'_>, registers: &mut [u32]) {
-    // A block of 16 is what compilers keep in registers on every target.
+    // A block of 16 fits into the registers of every target.
     const HELD: usize = 16;
     let (a_blocks, a_rest) = family.a.as_chunks::<HELD>();
     let (b_blocks, b_rest) = family.b.as_chunks::<HELD>();

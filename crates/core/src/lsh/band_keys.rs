@@ -1,19 +1,19 @@
 //! The band keys of many rows.
 //!
-//! The keys of a block of rows are computed while its rows are in the cache, and lie together band by band. A thread that fills
-//! the table of one band then reads its keys one behind the other, and not one cache line of each row: going through the rows
-//! once per band took most of the time of a bulk insertion.
+//! The keys of a block of rows are computed while its rows are in the cache, and stored band by band. A
+//! thread that fills the table of one band then reads its keys consecutively, and not one cache line per row.
+//! Going through the rows once per band took most of the time of a bulk insertion.
 
 use crate::candidate::Banding;
 use crate::sketch::minhash::EMPTY;
 
-/// Rows of a block.
+/// The number of rows per block.
 pub(super) const BLOCK: usize = 64;
 
-/// The key of a row without shingles, by which nobody finds it.
+/// The key of a row without shingles. No query finds it.
 pub(super) const NONE: u64 = u64::MAX;
 
-/// Whether a row is that of a document without shingles.
+/// Whether a row belongs to a document without shingles.
 pub(super) fn is_empty(row: &[u32]) -> bool {
     row.iter().all(|&register| register == EMPTY)
 }
@@ -32,28 +32,28 @@ pub(super) fn for_each_key(banding: Banding, row: &[u32], mut visit: impl FnMut(
 pub(super) struct BandKeys {
     rows: usize,
     bands: usize,
-    /// Block by block: the keys of the first band, then those of the second.
+    /// Block by block: first the keys of the first band, then those of the second, and so on.
     keys: Vec<u64>,
 }
 
 impl BandKeys {
-    /// Room for the keys of so many rows.
+    /// Room for the keys of `rows` rows.
     pub(super) fn new(rows: usize, banding: Banding) -> Self {
         let bands = banding.bands();
         Self { rows, bands, keys: vec![0; rows.next_multiple_of(BLOCK) * bands] }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(super) fn len(&self) -> usize {
         self.rows
     }
 
-    /// The blocks, to be filled.
+    /// The blocks, to be filled by [`fill`](Self::fill).
     pub(super) fn blocks(&mut self) -> std::slice::ChunksMut<'_, u64> {
         self.keys.chunks_mut(BLOCK * self.bands)
     }
 
-    /// Fills a block with the keys of up to [`BLOCK`] rows of so many words.
+    /// Fills a block with the keys of up to [`BLOCK`] rows, each of `words` words.
     pub(super) fn fill(block: &mut [u64], banding: Banding, rows: &[u32], words: usize) {
         for (at, row) in rows.chunks_exact(words).enumerate() {
             for_each_key(banding, row, |band, key| block[band * BLOCK + at] = key);

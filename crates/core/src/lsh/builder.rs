@@ -9,9 +9,9 @@ use crate::error::{Error, ErrorKind};
 use crate::sketch::Method;
 use crate::spec::Spec;
 
-/// The threshold unless another is set, as in a run.
+/// The default threshold, which is that of a run.
 const THRESHOLD: f64 = 0.8;
-/// The wanted recall unless another is set, as in a run.
+/// The default of the wanted recall, which is that of a run.
 const RECALL: f64 = 0.99;
 
 /// Makes an [`Lsh`].
@@ -41,8 +41,8 @@ impl<K: Eq + Hash> LshBuilder<K> {
         Self { threshold, ..self }
     }
 
-    /// Sets the wanted recall, above 0 and below 1: the probability with which a document exactly at the threshold is among the candidates of a query.
-    /// Bands and rows are chosen by it. Default: 0.99.
+    /// Sets the wanted recall, above 0 and below 1: the probability that a document exactly at the threshold
+    /// is among the candidates of a query. Bands and rows are chosen by it. Default: 0.99.
     pub fn recall(self, recall: f64) -> Self {
         Self { recall: Some(recall), ..self }
     }
@@ -108,7 +108,7 @@ impl<K: Eq + Hash> Lsh<K> {
         Self::builder(spec).threshold(threshold).recall(recall).build()
     }
 
-    /// An empty index of these bands and rows.
+    /// An empty index with these bands and rows.
     ///
     /// # Errors
     /// Fails where [`LshBuilder::build`] does.
@@ -116,7 +116,7 @@ impl<K: Eq + Hash> Lsh<K> {
         Self::builder(spec).threshold(threshold).bands(bands, rows).build()
     }
 
-    /// An index with further settings.
+    /// A builder for an index with other settings.
     pub fn builder(spec: Spec) -> LshBuilder<K> {
         LshBuilder {
             keys: PhantomData,

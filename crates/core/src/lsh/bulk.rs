@@ -1,7 +1,8 @@
 //! Insertion of many documents by several threads.
 //!
-//! Threads sketch blocks of documents first, each into its own rows; then they put all rows into the bands, each into its own.
-//! So no two threads write to one place, there is nothing to lock, and the index is the one that insertion one by one makes.
+//! Threads sketch blocks of documents first, each into its own rows. Then they put all rows into the bands,
+//! each thread into its own bands. So no two threads write to one place, nothing needs a mutex, and the index
+//! equals the one that insertion one by one makes.
 
 use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +13,7 @@ use super::threads::for_each_with;
 use crate::error::{Error, ErrorKind};
 use crate::verify::ShingleSet;
 
-/// Documents that one thread sketches at a time.
+/// A block of documents that one thread sketches.
 struct SketchBlock<'a, T> {
     first: usize,
     texts: &'a [T],
@@ -25,7 +26,7 @@ impl<K: Eq + Hash> Lsh<K> {
     /// Inserts texts by several threads. The index is the same as after [`insert`](Self::insert) one by one, for any number of
     /// threads.
     ///
-    /// The threads live as long as the call.
+    /// The threads end with the call.
     ///
     /// ```
     /// use minwise::{Lsh, Spec};
@@ -93,7 +94,8 @@ impl<K: Eq + Hash> Lsh<K> {
                 shingler.shingle_into(text.as_ref(), &mut buffers.shingles);
                 let units = buffers.shingles.units();
                 if shingler.refuses(units) {
-                    // All blocks are gone through, so that the least position does not depend on which thread is first.
+                    // All blocks are processed, so that the reported position is the least one, whichever
+                    // thread is first.
                     let mut refused = refused.lock().unwrap_or_else(PoisonError::into_inner);
                     let found = (block.first + at, units);
                     *refused = Some(refused.map_or(found, |other| other.min(found)));

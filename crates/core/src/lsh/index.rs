@@ -16,12 +16,13 @@ use crate::sketch_object::Sketch;
 use crate::spec::Spec;
 use crate::verify::ShingleSet;
 
-/// The most slots of an index. The number of a slot has 32 bits, of which the last value stands for none.
+/// The most slots of an index. The number of a slot has 32 bits, and its last value stands for no slot.
 const MOST_SLOTS: usize = u32::MAX as usize - 1;
-/// Removed documents from which on an index may be compacted. Fewer take too little memory to matter.
+/// The least number of removed documents before an index is compacted. Fewer take too little memory to
+/// matter.
 pub(super) const MANY_REMOVED: usize = 64;
 
-/// An index in memory of documents by similarity, each with a key of its own.
+/// An index in memory that finds documents by similarity, each with a unique key.
 ///
 /// ```
 /// use minwise::{Lsh, Spec};
@@ -41,9 +42,9 @@ pub(super) const MANY_REMOVED: usize = 64;
 /// # Ok::<(), minwise::Error>(())
 /// ```
 ///
-/// **Keys** are unique: [`insert`](Self::insert) refuses a key that the index has, and the index stays as it was;
-/// [`replace`](Self::replace) puts the new document in place of the old one. Results depend on nothing but the documents and the order in which they were
-/// inserted: not on threads, and not on the hashes of keys.
+/// **Keys** are unique: [`insert`](Self::insert) refuses a key that the index has, and the index stays as it
+/// was; [`replace`](Self::replace) puts the new document in place of the old one. Results depend on the
+/// documents and the order in which they were inserted, and neither on threads nor on the hashes of keys.
 ///
 /// **Documents without shingles**, such as empty texts, are in the index with their keys, but no query finds them, and a query
 /// without shingles finds nothing.
@@ -65,14 +66,14 @@ pub struct Lsh<K> {
     pub(super) threshold: f64,
     pub(super) shingler: Shingler,
     pub(super) sketcher: Arc<dyn Sketcher>,
-    /// The key of each slot; none if its document was removed.
+    /// The key of each slot; `None` if its document was removed.
     pub(super) keys: Vec<Option<K>>,
-    /// Slots with a key.
+    /// The number of slots with a key.
     live: usize,
     /// Slots by the hash of their key.
     places: BandTable,
     hasher: RandomState,
-    /// One row per slot.
+    /// The sketches, one row per slot.
     pub(super) sketches: Sketches,
     /// The distinct shingles of each slot, if they are kept.
     pub(super) sets: Option<Vec<ShingleSet>>,
@@ -80,7 +81,7 @@ pub struct Lsh<K> {
     buffers: Buffers,
 }
 
-/// Buffers that are used again for the next document.
+/// Buffers that are reused for the next document.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Buffers {
     pub(super) shingles: Shingles,
@@ -131,7 +132,7 @@ impl<'a> From<&'a Sketch> for Sketchable<'a> {
 }
 
 impl<K> Lsh<K> {
-    /// An empty index of checked settings.
+    /// An empty index with checked settings.
     pub(super) fn empty(
         spec: Spec,
         banding: Banding,
@@ -156,13 +157,13 @@ impl<K> Lsh<K> {
         })
     }
 
-    /// The spec of its sketches.
+    /// The spec of the sketches.
     #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// Its bands and rows.
+    /// The bands and rows.
     #[must_use]
     pub fn banding(&self) -> Banding {
         self.banding
@@ -174,19 +175,19 @@ impl<K> Lsh<K> {
         self.threshold
     }
 
-    /// Whether it keeps the shingles of documents, by which queries give exact similarities.
+    /// Whether the index keeps the shingles of documents, so that queries give exact similarities.
     #[must_use]
     pub fn keeps_shingles(&self) -> bool {
         self.sets.is_some()
     }
 
-    /// How many documents there are.
+    /// The number of documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.live
     }
 
-    /// Whether there are none.
+    /// Whether there are no documents.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.live == 0
@@ -202,7 +203,8 @@ impl<K> Lsh<K> {
         self.keys.iter().flatten()
     }
 
-    /// Forgets all documents. The memory of keys and sketches is kept for the next ones; band tables are dropped.
+    /// Removes all documents. The memory of keys and sketches is kept for the next ones; band tables are
+    /// dropped.
     pub fn clear(&mut self) {
         self.keys.clear();
         self.sketches.clear();
@@ -280,8 +282,9 @@ impl<K: Eq + Hash> Lsh<K> {
         Ok(())
     }
 
-    /// Inserts documents whose sketches exist, as rows of one matrix, by several threads; the result does not depend on how many.
-    /// Rows must come from the [`spec`](Self::spec) of the index; only their length can be checked.
+    /// Inserts documents whose sketches exist, as rows of one matrix, by several threads. The result does not
+    /// depend on their number. Rows must come from the [`spec`](Self::spec) of the index; only their length
+    /// can be checked.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`] if there are not as many keys as rows, if rows do not have the length of the spec,
@@ -315,9 +318,9 @@ impl<K: Eq + Hash> Lsh<K> {
 
     /// Removes a document, and returns whether it was there.
     ///
-    /// The slot of the document stays empty. Once empty slots outnumber documents and there are at least 64, the index is built
-    /// anew without them. So a removal costs no more than an insertion on average, and memory is at most twice that of the
-    /// documents.
+    /// The slot of the document stays empty. When empty slots outnumber documents and there are at least 64,
+    /// the index is rebuilt without them. So a removal costs no more than an insertion on average, and memory
+    /// is at most twice that of the documents.
     pub fn remove<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -329,7 +332,7 @@ impl<K: Eq + Hash> Lsh<K> {
         true
     }
 
-    /// Drops what is kept of a slot without a key, and builds the index anew if many slots are used up.
+    /// Drops the data of a slot without a key, and rebuilds the index if many slots are empty.
     fn forget(&mut self, slot: usize) {
         if let Some(sets) = &mut self.sets {
             sets[slot] = ShingleSet::default();
@@ -358,7 +361,8 @@ impl<K: Eq + Hash> Lsh<K> {
         self.slot(key).map(|slot| self.sketches.row(slot))
     }
 
-    /// Adds all documents of another index behind these, in their order. Bands, rows and threshold stay those of this index.
+    /// Adds all documents of another index after those of this one, in their order. Bands, rows and threshold
+    /// stay those of this index.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::SpecMismatch`] if the specs differ or only one of the two keeps shingles, with
@@ -411,7 +415,8 @@ impl<K: Eq + Hash> Lsh<K> {
         self.places.put(hash, slot, |_| false);
     }
 
-    /// Adds all keys and returns the slot of the first one, or changes nothing and names the first key that is there already.
+    /// Adds all keys and returns the slot of the first one. If a key is in the index already, changes nothing
+    /// and returns an error that names it.
     pub(super) fn push_keys(&mut self, keys: Vec<K>) -> Result<usize, Error> {
         self.check_room(keys.len())?;
         let first = self.keys.len();
@@ -428,14 +433,14 @@ impl<K: Eq + Hash> Lsh<K> {
         Ok(first)
     }
 
-    /// Takes back all keys from a slot on.
+    /// Removes all keys from a slot on.
     pub(super) fn pop_keys(&mut self, first: usize) {
         self.live -= self.keys.len() - first;
         self.keys.truncate(first);
         self.find_places();
     }
 
-    /// Builds the table of keys anew.
+    /// Rebuilds the table of keys.
     fn find_places(&mut self) {
         let mut places = BandTable::default();
         places.reserve(self.live);
@@ -467,8 +472,8 @@ impl<K: Eq + Hash> Lsh<K> {
         self.link(&keys, threads);
     }
 
-    /// Puts the last rows, of which these are the band keys, into all bands. Threads take whole bands, so that nothing depends
-    /// on which is first.
+    /// Puts the last rows, whose band keys these are, into all bands. Each thread takes whole bands, so that
+    /// the result does not depend on their order.
     pub(super) fn link(&mut self, keys: &BandKeys, threads: usize) {
         let threads = threads.min(self.bands.len());
         for_each(self.bands.iter_mut().enumerate(), threads, |(number, band)| {
@@ -477,7 +482,7 @@ impl<K: Eq + Hash> Lsh<K> {
         });
     }
 
-    /// Builds the index anew without the slots of removed documents.
+    /// Rebuilds the index without the slots of removed documents.
     fn compact(&mut self) {
         let words = self.sketches.registers();
         let values = self.sketches.as_mut_slice();
@@ -509,10 +514,10 @@ impl<K: Eq + Hash> Lsh<K> {
     }
 }
 
-/// Fills `keys` with the keys of all bands of a row, and looks at the bucket where each begins.
+/// Fills `keys` with the keys of all bands of a row, and prefetches the bucket of each.
 ///
-/// The buckets lie far apart in memory. Looked at one behind the other, before anything depends on what is there, they come
-/// into the cache together and not one after the other.
+/// The buckets lie far apart in memory. Reading them one after the other, before anything depends on their
+/// content, brings them into the cache together instead of one by one.
 pub(super) fn gather_keys(banding: Banding, row: &[u32], bands: &[Band], keys: &mut Vec<u64>) {
     keys.clear();
     for_each_key(banding, row, |_, key| keys.push(key));
@@ -523,7 +528,7 @@ pub(super) fn gather_keys(banding: Banding, row: &[u32], bands: &[Band], keys: &
     std::hint::black_box(seen);
 }
 
-/// The shingles of a document, cut if it is a text; nothing of a sketch by the same spec.
+/// The shingles of a document: cut if it is a text, and `None` if it is a sketch by the same spec.
 pub(super) fn cut<'s>(
     spec: &Spec,
     shingler: &Shingler,
@@ -558,7 +563,7 @@ pub(super) fn check_threads(threads: usize) -> Result<(), Error> {
 
 impl<K> fmt::Debug for Lsh<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Rows of a million documents would help nobody.
+        // The rows of a million documents would make the output useless.
         f.debug_struct("Lsh")
             .field("spec", &self.spec.to_string())
             .field("bands", &self.banding.bands())

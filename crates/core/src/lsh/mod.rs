@@ -1,6 +1,8 @@
-//! An index in memory: documents go in one by one, and similar ones are found without comparing all of them.
+//! An index in memory: documents are inserted one by one, and a query finds similar ones without comparing
+//! all of them.
 //!
-//! - **Paper.** Indyk and Motwani 1998; the [banding](crate::candidate::banding) of a run, kept up to date.
+//! - **Paper.** Indyk and Motwani 1998; the [banding](crate::candidate::banding) of a run, updated per
+//!   document.
 //! - **Idea.** Each band has a hash table from band keys to the documents that have them. A query looks its own band keys up, and
 //!   compares the sketches of the documents that it finds there.
 //! - **Cost.** Per document 4 bytes per register, and some 22 bytes per band. An insertion or a query looks up one bucket per

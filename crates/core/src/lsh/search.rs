@@ -13,7 +13,7 @@ use crate::verify::{Overlap, ShingleSet};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Similar<'a, K> {
-    /// Its key.
+    /// The key of the document.
     pub key: &'a K,
     /// The similarity that the sketches estimate, with standard error and interval.
     pub estimate: Estimate,
@@ -23,14 +23,14 @@ pub struct Similar<'a, K> {
 }
 
 impl<K> Similar<'_, K> {
-    /// The exact similarity, or the estimate if it is not known. Results are ordered and chosen by it.
+    /// The exact similarity if it is known, otherwise the estimate. Results are chosen and ordered by it.
     #[must_use]
     pub fn similarity(&self) -> f64 {
         self.exact.unwrap_or(self.estimate.value)
     }
 }
 
-/// Runs many queries on one index, with buffers that are used again.
+/// Runs many queries on one index with reused buffers.
 ///
 /// ```
 /// use minwise::{Lsh, Spec};
@@ -57,20 +57,21 @@ pub struct Searcher<'a, K> {
 }
 
 impl<'a, K> Searcher<'a, K> {
-    /// Finds documents from this similarity on, 0 to 1. Default: the [threshold](Lsh::threshold) of the index. It may lie below the threshold of the index, but its bands and rows find
-    /// such documents less often.
+    /// Finds documents of at least this similarity, 0 to 1. Default: the [threshold](Lsh::threshold) of the
+    /// index. A similarity below the threshold of the index is allowed, but its bands and rows find such
+    /// documents less often.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `similarity` is from 0 to 1.
     pub fn at_least(self, similarity: f64) -> Result<Self, Error> {
-        // Written so that NaN is outside of the range.
+        // The range is tested positively, so that NaN is refused.
         if !(0.0..=1.0).contains(&similarity) {
             return Err(Error::out_of_range("the similarity of a query", similarity, "from 0 to 1"));
         }
         Ok(Self { threshold: similarity, ..self })
     }
 
-    /// Finds this many documents at most: the most similar ones. Default: no limit.
+    /// Finds at most this many documents: the most similar ones. Default: no limit.
     #[must_use]
     pub fn at_most(self, most: usize) -> Self {
         Self { most, ..self }
@@ -144,8 +145,9 @@ fn gather<K>(lsh: &Lsh<K>, row: &[u32], keys: &mut Vec<u64>, candidates: &mut Ve
 }
 
 impl<K: Eq + Hash> Lsh<K> {
-    /// Finds the documents that reach the [threshold](Self::threshold): the most similar one first, ties in the order of
-    /// insertion. For another threshold, or for the most similar ones only, take a [`searcher`](Self::searcher).
+    /// Finds the documents that reach the [threshold](Self::threshold): the most similar one first, ties in
+    /// the order of insertion. For another threshold, or for the most similar ones only, use a
+    /// [`searcher`](Self::searcher).
     ///
     /// # Errors
     /// Fails where [`Searcher::query`] does.
@@ -155,7 +157,7 @@ impl<K: Eq + Hash> Lsh<K> {
         Ok(searcher.found)
     }
 
-    /// A searcher, by which many queries use the same buffers. Several threads can have one each.
+    /// A searcher, with which many queries use the same buffers. Several threads can have one each.
     #[must_use]
     pub fn searcher(&self) -> Searcher<'_, K> {
         Searcher {

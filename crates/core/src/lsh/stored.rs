@@ -1,7 +1,7 @@
 //! An index as a structure to be serialised, with the feature `serde`.
 //!
-//! Stored are the settings, and keys, rows and shingles in the order of insertion; band tables are built anew. So the form does
-//! not depend on removals, hashes or tables.
+//! The form has the settings, and keys, rows and shingles in the order of insertion. Band tables are rebuilt,
+//! so the form does not depend on removals, hashes or tables.
 
 use std::hash::Hash;
 
@@ -18,7 +18,7 @@ use crate::verify::ShingleSet;
 
 /// The version of the form.
 const FORM: u32 = 1;
-/// The subject of messages.
+/// The subject of error messages.
 const WHAT: &str = "a stored index";
 
 #[derive(Serialize, Deserialize)]
@@ -29,7 +29,7 @@ struct StoredLsh<'a, K> {
     threshold: f64,
     banding: Banding,
     keys: Vec<K>,
-    /// All rows, one behind the other.
+    /// All rows, one after the other.
     words: Vec<u32>,
     /// The distinct shingles of each document in ascending order, if they are kept.
     shingles: Option<Vec<Vec<u64>>>,

@@ -1,16 +1,17 @@
 //! Hash tables of an index: one per band, and one for the keys of documents.
 //!
-//! A bucket has 8 bytes: 32 bits of a hash and the number of a slot. If these bits agree, the rest is compared: of a band key the
-//! other 32 bits, which stand beside the slot's link, and of a document's key the key itself. Comparing the rows of the two
-//! slots instead would save 4 bytes per band and document, and took a third of the time of a bulk insertion, because rows lie
-//! far apart. Buckets are found by linear probing, eight to a cache line. Entries are never taken out: a removed document stays
-//! as a slot that nobody matches until the index is compacted.
+//! A bucket has 8 bytes: 32 bits of a hash, and the number of a slot. If these bits agree, the rest is
+//! compared: the other 32 bits of a band key, which are stored with the slot's link, or the whole key of a
+//! document. Comparing the rows of the two slots instead would save 4 bytes per band and document, but took a
+//! third of the time of a bulk insertion, because rows lie far apart. Buckets are found by linear probing,
+//! eight per cache line. Entries are never removed: a removed document stays as a slot that no query matches
+//! until the index is compacted.
 
 use super::band_keys::{BLOCK, NONE};
 
 /// A bucket without an entry. No slot has the number `u32::MAX`.
 const VACANT: u64 = u64::MAX;
-/// Nothing follows.
+/// The link of the last slot of a chain.
 const END: u32 = u32::MAX;
 /// The least number of buckets.
 const FEWEST: usize = 16;
@@ -26,11 +27,13 @@ impl BandTable {
     /// Makes room for this many more entries.
     pub(super) fn reserve(&mut self, more: usize) {
         let needed = self.used + more;
-        // Five eighths: an entry that is not there costs four buckets on average, and eight lie in one cache line.
+        // Load of five eighths: a search without success reads four buckets on average, and eight lie in one
+        // cache line.
         if needed * 8 <= self.buckets.len() * 5 {
             return;
         }
-        // Twice as many as before, so that growing one by one costs little; a bulk insertion gets what it needs.
+        // At least doubling keeps insertion one by one cheap. A bulk insertion gets exactly the room that it
+        // needs.
         let len = (needed * 8).div_ceil(5).max(2 * self.buckets.len()).max(FEWEST);
         let before = std::mem::replace(&mut self.buckets, vec![VACANT; len]);
         for bucket in before.into_iter().filter(|&bucket| bucket != VACANT) {
@@ -42,7 +45,7 @@ impl BandTable {
         }
     }
 
-    /// Where the search for a hash begins: its upper bits.
+    /// The first bucket of the search for a hash, from its upper bits.
     #[inline]
     fn home(&self, hash: u32) -> usize {
         ((u64::from(hash) * self.buckets.len() as u64) >> 32) as usize
@@ -53,13 +56,13 @@ impl BandTable {
         if at + 1 == self.buckets.len() { 0 } else { at + 1 }
     }
 
-    /// The bucket where the search for a hash begins.
+    /// The content of the first bucket of the search for a hash.
     #[inline]
     fn begin(&self, hash: u32) -> u64 {
         self.buckets.get(self.home(hash)).copied().unwrap_or(VACANT)
     }
 
-    /// The slot with this hash that is the same, if there is one.
+    /// The slot with this hash for which `is_same` returns `true`, if there is one.
     #[inline]
     pub(super) fn find(&self, hash: u32, mut is_same: impl FnMut(u32) -> bool) -> Option<u32> {
         if self.buckets.is_empty() {
@@ -77,8 +80,8 @@ impl BandTable {
         }
     }
 
-    /// Puts a slot in the place of the one that is the same, and returns that one; without one, adds an entry. There is room:
-    /// [`reserve`](Self::reserve) was called.
+    /// Puts a slot in the place of the one for which `is_same` returns `true`, and returns the old slot. If
+    /// there is none, adds an entry. The caller has made room by [`reserve`](Self::reserve).
     #[inline]
     pub(super) fn put(&mut self, hash: u32, slot: u32, mut is_same: impl FnMut(u32) -> bool) -> Option<u32> {
         let new = u64::from(hash) << 32 | u64::from(slot);
@@ -104,14 +107,14 @@ impl BandTable {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Band {
     heads: BandTable,
-    /// One per slot.
+    /// The links, one per slot.
     links: Vec<SlotLink>,
 }
 
-/// What a band knows of a slot.
+/// The data of a slot in one band.
 #[derive(Debug, Clone, Copy)]
 struct SlotLink {
-    /// The lower half of its band key. The upper half is in the bucket.
+    /// The lower half of the slot's band key. The upper half is in the bucket.
     lower: u32,
     /// The slot before it that has the same band key.
     before: u32,
@@ -130,16 +133,17 @@ impl Band {
         self.links.reserve(more);
     }
 
-    /// Brings the bucket where the search for a key begins into the cache, and returns something that depends on it.
+    /// Prefetches the bucket where the search for a key begins, and returns a value that depends on it.
     #[inline]
     pub(super) fn begin(&self, key: u64) -> u64 {
         self.heads.begin(upper(key))
     }
 
-    /// Adds the next slots under their band keys, up to [`BLOCK`] of them. Nobody finds a slot with the key [`NONE`].
+    /// Adds the next slots under their band keys, up to [`BLOCK`] of them. No query finds a slot with the key
+    /// [`NONE`].
     pub(super) fn push_block(&mut self, keys: &[u64]) {
-        // Insertions one after the other wait for memory one after the other, because each branches on what it finds. Reads that
-        // nothing depends on wait together.
+        // Insertions wait for memory one after the other, because each branches on the bucket that it reads.
+        // These reads depend on nothing, so they wait together.
         let mut seen = 0;
         for &key in keys.iter().take(BLOCK) {
             seen ^= self.begin(key);
@@ -150,7 +154,7 @@ impl Band {
         }
     }
 
-    /// Adds the next slot under its band key. Nobody finds a slot with the key [`NONE`].
+    /// Adds the next slot under its band key. No query finds a slot with the key [`NONE`].
     #[inline]
     pub(super) fn push(&mut self, key: u64) {
         let (slot, lower) = (self.links.len() as u32, key as u32);

@@ -3,10 +3,10 @@
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Calls `work` with each item, by this many threads, of which the caller's is one. A thread takes the next item when it is
-/// done with the last, so that none waits for a long one.
+/// Calls `work` with each item, by this many threads, one of which is the caller's. A thread takes the next
+/// item when it is done with the last, so that no item waits behind a long one.
 ///
-/// The threads live no longer than this call. If `work` panics, this panics too.
+/// The threads end with this call. If `work` panics, this function panics too.
 pub(super) fn for_each<T: Send>(
     items: impl Iterator<Item = T> + Send,
     threads: usize,
@@ -15,7 +15,8 @@ pub(super) fn for_each<T: Send>(
     for_each_with(items, threads, || (), |(), item| work(item));
 }
 
-/// The same, where each thread makes something to work with first.
+/// Calls `work` with each item as [`for_each`] does. Each thread first makes a value with `make`, which its
+/// calls share.
 pub(super) fn for_each_with<T: Send, W>(
     items: impl Iterator<Item = T> + Send,
     threads: usize,
@@ -26,7 +27,7 @@ pub(super) fn for_each_with<T: Send, W>(
     let run = || {
         let mut with = make();
         loop {
-            // A panic elsewhere ends the call anyway, so a poisoned queue is as good as any.
+            // A panic in another thread ends the call anyway, so a poisoned mutex is no reason to stop.
             let next = items.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some(item) = next else { break };
             work(&mut with, item);

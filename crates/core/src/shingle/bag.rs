@@ -1,4 +1,4 @@
-//! Bags: repeated shingles told apart.
+//! Bags: repeated shingles become different ones.
 
 use crate::hash::fmix64;
 use crate::hash::multiplicative::FIBONACCI_64;
@@ -7,8 +7,8 @@ use crate::sort::sort_mixed;
 /// Shingles and their positions.
 pub(super) type PlacedShingles = Vec<(u64, u32)>;
 
-/// Makes the n-th occurrence of each shingle, n > 1, a shingle of its own, so that the sets of two documents relate as
-/// their bags do. Occurrences are counted from the front, and the first stays what it is.
+/// Makes the n-th occurrence of each shingle, n > 1, a shingle of its own, so that the sets of two documents
+/// relate as their bags do. Occurrences are counted from the front, and the first is not changed.
 pub(super) fn number_repeats(shingles: &mut [u64], sorted: &mut (PlacedShingles, PlacedShingles)) {
     let (sorted, scratch) = sorted;
     sorted.clear();

@@ -1,9 +1,9 @@
-//! Shingles given out block by block, so that the shingles of a huge document are never all in memory.
+//! Shingles by blocks, so that the shingles of a huge document are never all in memory.
 //!
 //! - **Idea.** The text is normalised and cut into units in blocks (`text/blocks.rs`), and the last N − 1 units of a block are
 //!   kept for the windows that begin in it and end in the next one.
-//! - **Not for** bags, where a shingle depends on all before it, nor `terms`, which are longer words and no runs.
-//! - **Checked.** against the whole document, by property test.
+//! - **Not for** bags, where a shingle depends on all before it, and not for `terms`, which are single words.
+//! - **Checked.** A property test compares the blocks with the whole document.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::hash::rolling;
 use crate::text::{BlockNormalizer, Markup, Normalization, NormalizedText, Normalizer};
 
-/// Totals of a document that was cut block by block.
+/// The totals of a document that was cut block by block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tally {
@@ -28,21 +28,21 @@ pub struct Tally {
 }
 
 impl Shingler {
-    /// Whether documents can be cut block by block.
+    /// Whether documents can be cut block by block with these settings.
     #[must_use]
     pub fn cuts_blocks(&self) -> bool {
         self.shingling.unit != ShingleUnit::Terms && self.shingling.repeats == Repeats::Set
     }
 
-    /// Cuts `source` into the shingles that [`shingle_into`](Self::shingle_into) gives, and gives them to `each` in document
-    /// order, those of some `block_bytes` of the source at a time. `room` is a buffer, which is left
-    /// without shingles.
+    /// Cuts `source` into the shingles that [`shingle_into`](Self::shingle_into) gives, and passes them to
+    /// `each` in document order, those of some `block_bytes` of the source at a time. `room` is a buffer,
+    /// which holds no shingles afterwards.
     ///
     /// # Errors
-    /// Returns the first error of `each`. There are no others.
+    /// Returns the first error of `each`, and no other error.
     ///
     /// # Panics
-    /// If [`cuts_blocks`](Self::cuts_blocks) is false, as for bags and `terms`.
+    /// Panics if [`cuts_blocks`](Self::cuts_blocks) is false, as for bags and `terms`.
     pub fn shingle_blocks<E>(
         &self,
         source: &str,
@@ -51,7 +51,7 @@ impl Shingler {
         each: impl FnMut(&[u64]) -> Result<(), E>,
     ) -> Result<Tally, E> {
         if self.normalizer.normalization().markup == Markup::Strip {
-            // The text is whole, so its markup is removed at once, without a copy of its pieces.
+            // The text is whole, so its markup is removed here, without a copy of its pieces.
             let kept = Normalization { markup: Markup::Keep, ..self.normalizer.normalization() };
             let of_kept = Self::new(kept, self.shingling).with_kernel(self.kernel);
             return of_kept.shingle_blocks(&Normalizer::without_markup(source), block_bytes, room, each);
@@ -61,14 +61,15 @@ impl Shingler {
 
     /// Cuts a text that comes in pieces of any length, as [`shingle_blocks`](Self::shingle_blocks) cuts a whole one.
     ///
-    /// `pieces` calls its argument with each piece, in order. Blocks of 1 MiB (`block_bytes`) are a good size. `room` is a buffer.
-    /// [`piece_shingler`](Self::piece_shingler) does the same for a program that has a loop of its own.
+    /// `pieces` calls its argument with each piece, in order. Blocks of 1 MiB (`block_bytes`) are a good
+    /// size. `room` is a buffer. [`piece_shingler`](Self::piece_shingler) does the same for a program with a
+    /// loop of its own.
     ///
     /// # Errors
-    /// Returns the first error of `pieces` or `each`. There are no others.
+    /// Returns the first error of `pieces` or `each`, and no other error.
     ///
     /// # Panics
-    /// If [`cuts_blocks`](Self::cuts_blocks) is false, as for bags and `terms`.
+    /// Panics if [`cuts_blocks`](Self::cuts_blocks) is false, as for bags and `terms`.
     pub fn shingle_pieces<E>(
         &self,
         pieces: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), E>) -> Result<(), E>,
@@ -95,8 +96,9 @@ impl Shingler {
     }
 }
 
-/// Cuts a text whose pieces come one by one, such as those that a socket or a decompressor gives. It holds one block of the text;
-/// if the spec has `strip-markup`, it holds all of it, because a tag may be as long as the text.
+/// Cuts a text whose pieces come one by one, such as those of a socket or a decompressor. The shingler holds
+/// one block of the text. If the spec has `strip-markup`, it holds all of it, because a tag may be as long as
+/// the text.
 ///
 /// ```
 /// use std::convert::Infallible;
@@ -126,12 +128,12 @@ pub struct PieceShingler {
     shingler: Shingler,
     room: Shingles,
     blocks: BlockNormalizer,
-    /// The normalised characters of a text in which no unit was found so far, because the key of a text without units is made of
+    /// The normalised characters of a text without units so far. The key of a text without units is made of
     /// them.
     characters: BlockNormalizer,
     key_of_characters: Xxh3,
     key: Xxh3,
-    /// The number of tokens or characters that were found.
+    /// The number of tokens or characters so far.
     found: usize,
 }
 
@@ -151,21 +153,22 @@ impl PieceShingler {
         }
     }
 
-    /// Adds the next piece of the text, of any length, and gives the shingles that are complete to `each`, in document order.
+    /// Adds the next piece of the text, of any length, and passes the complete shingles to `each`, in
+    /// document order.
     ///
     /// # Errors
-    /// Returns the first error of `each`, after which the text cannot be continued. There are no others.
+    /// Returns the first error of `each`, after which the text cannot be continued, and no other error.
     pub fn add<E>(&mut self, piece: &str, mut each: impl FnMut(&[u64]) -> Result<(), E>) -> Result<(), E> {
         self.cut(Some(piece), &mut each)?;
         self.add_characters(Some(piece));
         Ok(())
     }
 
-    /// Ends the text: gives the last shingles to `each`, and returns what is known of the whole text. Afterwards the pieces of
-    /// another text can be added.
+    /// Ends the text: passes the last shingles to `each`, and returns the totals of the text. Afterwards the
+    /// pieces of another text can be added.
     ///
     /// # Errors
-    /// Returns the first error of `each`. There are no others.
+    /// Returns the first error of `each`, and no other error.
     pub fn finish<E>(&mut self, mut each: impl FnMut(&[u64]) -> Result<(), E>) -> Result<Tally, E> {
         self.cut(None, &mut each)?;
         self.add_characters(None);
@@ -186,7 +189,7 @@ impl PieceShingler {
         Ok(Tally { units: found, equality_key: key.digest128() })
     }
 
-    /// Cuts a piece, or what is left at the end of the text.
+    /// Cuts a piece, or the rest at the end of the text.
     fn cut<E>(
         &mut self,
         piece: Option<&str>,
@@ -214,7 +217,7 @@ impl PieceShingler {
         }
     }
 
-    /// Follows a text that has no units so far.
+    /// Adds a piece to the characters of a text without units so far.
     fn add_characters(&mut self, piece: Option<&str>) {
         let mut follow = |text: &NormalizedText| {
             self.key_of_characters.update(text.as_str().as_bytes());

@@ -4,15 +4,15 @@
 //! |---|---|---|
 //! | `words:N` | N neighbouring tokens | texts; the default is `words:5` |
 //! | `chars:N` | N neighbouring characters | short texts, names, texts with many misspellings; N = 5 for those, 9 for long texts |
-//! | `terms` | one longer word, as the [fifth source](crate#sources) has them ([`terms`]) | that source's results are to be repeated |
+//! | `terms` | one longer word, as in [Anonymous](crate#sources), §1 ([`terms`]) | results of that work are to be repeated |
 //!
-//! With `,bag` behind it (`words:5,bag`), repeats count: a document is a bag, in which the second occurrence of a shingle
-//! is a shingle of its own, and so is each further one. The Jaccard similarity of such sets is that of the bags, Σ min / Σ max
-//! of the counts. The first occurrence of a shingle stays as it is in a set.
+//! With `,bag` behind it (`words:5,bag`), repeats count: a document is a bag, in which the second and each
+//! further occurrence of a shingle is a shingle of its own. The Jaccard similarity of such sets is that of
+//! the bags, Σ min / Σ max of the counts. The first occurrence of a shingle is the same as in a set.
 //!
-//! A shingle's position is its index: the shingle at index i starts with token (or character) i. A text with fewer
-//! than N of them is one shingle of all there are, so that short texts can still equal one another; a text with none
-//! has no shingles, and equals only texts whose normalised form is the same.
+//! The position of a shingle is its index: the shingle at index i starts with token (or character) i. A text
+//! with fewer than N units is one shingle of all its units, so that short texts can equal one another. A text
+//! without units has no shingles, and equals only texts with the same normalised form.
 
 mod bag;
 mod blocks;
@@ -35,14 +35,15 @@ use crate::text::{CharClass, Normalization, NormalizedText, Normalizer, TokenCla
 
 pub use blocks::{PieceShingler, Tally};
 
-/// Keys are made of texts with one seed and of shingles with another, so that none of the one is one of the other.
+/// The seed of keys made of shingles. Keys made of texts have another seed, so that no key of one kind equals
+/// one of the other.
 const KEY_OF_SHINGLES: u64 = 0;
 const KEY_OF_TEXT: u64 = 1;
 
-/// Characters of a text that are looked at to find out whether its script has spaces.
+/// The number of characters that are read to find out whether the script of a text has spaces.
 const SAMPLE: usize = 2000;
 
-/// What a shingle is made of.
+/// The units of shingles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShingleUnit {
@@ -65,8 +66,8 @@ impl ShingleUnit {
         }
     }
 
-    /// The noun for one unit of this text. It is `character` for words, too, if the beginning of the text has more characters of
-    /// scripts without spaces than words, because each of these characters is a token.
+    /// The noun for one unit of this text. For words it is `character` if the beginning of the text has more
+    /// characters of scripts without spaces than words, because each of these characters is a token.
     ///
     /// ```
     /// use minwise::shingle::ShingleUnit;
@@ -85,30 +86,30 @@ impl ShingleUnit {
     }
 }
 
-/// What repeated shingles are.
+/// The meaning of repeated shingles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Repeats {
-    /// The same shingle: a document is a set.
+    /// Repeats are the same shingle: a document is a set.
     #[default]
     Set,
-    /// Further shingles: a document is a bag.
+    /// Repeats are further shingles: a document is a bag.
     Bag,
 }
 
-/// What becomes of a text that has fewer units than a shingle needs.
+/// The rule for a text that has fewer units than a shingle needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Short {
-    /// It is one shingle of all its units.
+    /// The text is one shingle of all its units.
     #[default]
     One,
-    /// It is refused.
+    /// The text is refused.
     Reject,
 }
 
-/// How texts are cut into shingles. The text form is `words:5`, `chars:9`, `terms`, `words:5,bag` or
-/// `words:5,short=reject`.
+/// The way in which texts are cut into shingles. The text form is `words:5`, `chars:9`, `terms`,
+/// `words:5,bag` or `words:5,short=reject`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shingling {
     unit: ShingleUnit,
@@ -118,7 +119,7 @@ pub struct Shingling {
 }
 
 impl Shingling {
-    /// The most units a shingle can have; the hash of longer windows would be too weak (see [`rolling`]).
+    /// The most units of a shingle; the hash of longer windows would be too weak (see [`rolling`]).
     pub const MOST: usize = 256;
 
     /// Shingles of `size` units.
@@ -133,37 +134,37 @@ impl Shingling {
         }
     }
 
-    /// What a shingle is made of.
+    /// The unit of the shingles.
     #[must_use]
     pub fn unit(&self) -> ShingleUnit {
         self.unit
     }
 
-    /// Units a shingle has.
+    /// The number of units per shingle.
     #[must_use]
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// The rule for texts with fewer.
+    /// The rule for texts with fewer units.
     #[must_use]
     pub fn short(&self) -> Short {
         self.short
     }
 
-    /// What repeated shingles are.
+    /// The meaning of repeated shingles.
     #[must_use]
     pub fn repeats(&self) -> Repeats {
         self.repeats
     }
 
-    /// The same shingling with another rule for repeats.
+    /// Sets the meaning of repeated shingles.
     #[must_use]
     pub fn with_repeats(self, repeats: Repeats) -> Self {
         Self { repeats, ..self }
     }
 
-    /// The same shingling with another rule for short texts.
+    /// Sets the rule for texts with fewer units.
     #[must_use]
     pub fn with_short(self, short: Short) -> Self {
         Self { short, ..self }
@@ -254,14 +255,14 @@ impl FromStr for Shingling {
     }
 }
 
-/// The shingles of one document, in buffers that are used again for the next one.
+/// The shingles of one document, in buffers that are reused for the next one.
 #[derive(Debug, Default, Clone)]
 pub struct Shingles {
     text: NormalizedText,
     tokens: TokenBuffers,
     units: Vec<u64>,
     hashes: Vec<u64>,
-    /// Shingles and their positions, for those that count repeats.
+    /// The shingles with their positions, for bags.
     sorted: (bag::PlacedShingles, bag::PlacedShingles),
 }
 
@@ -278,16 +279,17 @@ impl Shingles {
         &self.hashes
     }
 
-    /// How many tokens or characters the document has.
+    /// The number of tokens or characters of the document.
     #[must_use]
     pub fn units(&self) -> usize {
         self.units.len()
     }
 
-    /// A key that is the same for documents with the same shingles in the same order, and for documents without
-    /// shingles only if their normalised texts are equal.
+    /// A key that two documents with shingles share if these are the same in the same order, and two
+    /// documents without shingles if their normalised texts are equal.
     ///
-    /// 128 bits: among a billion documents, the chance of any two different ones sharing a key is 10⁻²¹.
+    /// The key has 128 bits: among a billion documents, the probability that any two different ones share a
+    /// key is 10⁻²¹.
     ///
     /// The key is defined in bytes, so that every machine makes the same one:
     ///
@@ -320,8 +322,8 @@ impl Shingles {
     }
 }
 
-/// The bytes of shingles that an equality key is made of: little-endian, eight per shingle. Machines of that byte order copy
-/// nothing.
+/// The bytes of shingles from which an equality key is made: little-endian, eight per shingle. Machines of
+/// that byte order copy nothing.
 fn key_bytes(hashes: &[u64]) -> Cow<'_, [u8]> {
     if cfg!(target_endian = "little") {
         Cow::Borrowed(bytemuck::cast_slice(hashes))
@@ -330,7 +332,7 @@ fn key_bytes(hashes: &[u64]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Where the units of a document stand in its text as it was written, as byte ranges.
+/// The byte ranges of the units of a document in its source text.
 #[derive(Debug, Clone, Default)]
 pub struct UnitRanges(Vec<Range<usize>>);
 
@@ -361,13 +363,13 @@ impl Shingler {
         Self { normalizer, shingling, kernel: Kernel::detect() }
     }
 
-    /// The same on another kernel; the shingles are the same too.
+    /// Uses another kernel. The shingles are the same.
     #[must_use]
     pub fn with_kernel(self, kernel: Kernel) -> Self {
         Self { kernel, ..self }
     }
 
-    /// Whether the rule for short documents refuses one of this many units.
+    /// Whether the rule for short documents refuses a document of this many units.
     #[must_use]
     pub fn refuses(&self, units: usize) -> bool {
         self.shingling.short == Short::Reject && units < self.shingling.size
@@ -383,13 +385,13 @@ impl Shingler {
             ShingleUnit::Terms => terms::hash_into(out.text.as_str(), &mut out.units),
         }
         if out.units.is_empty() {
-            // Only the text itself can equal another one now, so it is needed in full.
+            // A text without units equals only the same text, so it is normalised in full.
             Normalizer::new(self.normalizer.normalization()).normalize_into(source, &mut out.text);
         }
         self.roll(out);
     }
 
-    /// Cuts `source` into shingles, and says where its units stand in it.
+    /// Cuts `source` into shingles, and returns the byte ranges of their units.
     pub fn shingle_with_places_into(&self, source: &str, out: &mut Shingles) -> UnitRanges {
         let origins = self.normalizer.normalize_tracked_into(source, &mut out.text);
         let spans = match self.shingling.unit {
@@ -462,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_counts() {
+    fn documented_counts() {
         assert_eq!(count("chars:2", "abcdabd"), (6, 5));
         assert_eq!(count("chars:3", "abc"), (1, 1));
         assert_eq!(count("chars:3", "ab"), (1, 1));
@@ -516,7 +518,7 @@ mod tests {
     fn repeats_count_in_bags_only() {
         assert_eq!(count("words:1", "to be or not to be"), (6, 4));
         assert_eq!(count("words:1,bag", "to be or not to be"), (6, 6));
-        // What is there once is the same shingle in both.
+        // A shingle that occurs once is the same in a set and in a bag.
         assert_eq!(
             shingles("words:2", "to be or not").hashes(),
             shingles("words:2,bag", "to be or not").hashes()

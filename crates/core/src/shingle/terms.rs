@@ -1,17 +1,17 @@
-//! Units that are the [fifth source](crate#sources)'s words.
+//! Units that are the terms of [Anonymous](crate#sources).
 //!
-//! - **Paper.** the [fifth source](crate#sources), its preprocessor.
+//! - **Paper.** [Anonymous](crate#sources), §1, `wordsProcessor`.
 //! - **Idea.** A document is the set of its longer words, without shingles of several.
 //! - **Formula.** Lower case; `.` `,` `:` `;` `'` deleted, not replaced; split on white space; words of fewer than three
 //!   characters and `the` dropped.
 //! - **Cost.** one pass and a copy of the text.
-//! - **Differs.** Left open by the source: the apostrophe is U+0027 only, lengths count characters, lower case and white
-//!   space are Unicode's. Deleting punctuation joins what it separated, `U.S.A.` to `usa` and `one.Two` to
-//!   `onetwo`, and other marks stay: `panic!` (E-46).
+//! - **Differs.** The work leaves open: the apostrophe is U+0027 only, lengths count characters, lower case
+//!   and white space are those of Unicode. Deleting punctuation joins words, `U.S.A.` to `usa` and `one.Two`
+//!   to `onetwo`, and other marks stay: `panic!` (E-46).
 //! - **Vectors.** computed from the definition by another program.
 //!
-//! - **Use when** the source's results are to be repeated.
-//! - **Do not** use it for near-duplicates: without neighbours, all texts on a subject look alike.
+//! - **Use when** results of the work are to be repeated.
+//! - **Do not** use it for near-duplicates: without neighbouring words, all texts on one subject are similar.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ use crate::hash;
 const DELETED: [char; 5] = ['.', ',', ':', ';', '\''];
 const SHORTEST: usize = 3;
 
-/// Gives each word of the source to `each`, in order, and the bytes it was made from.
+/// Calls `each` with each word of the source, in order, and the byte range that it was made from.
 pub fn for_each(source: &str, mut each: impl FnMut(&str, Range<usize>)) {
     let mut word = String::new();
     for written in source.split_whitespace() {
@@ -33,14 +33,14 @@ pub fn for_each(source: &str, mut each: impl FnMut(&str, Range<usize>)) {
     }
 }
 
-/// The bytes of every word, in order.
+/// The byte range of every word, in order.
 pub(super) fn spans(source: &str) -> Vec<Range<usize>> {
     let mut spans = vec![];
     for_each(source, |_, span| spans.push(span));
     spans
 }
 
-/// The hash of every word of the source, in order, into `units`, which is cleared first.
+/// Writes the hash of every word of the source to `units`, which is cleared first, in order.
 pub fn hash_into(source: &str, units: &mut Vec<u64>) {
     units.clear();
     let mut padded = vec![];
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_lines() {
+    fn documented_lines() {
         let lines: [(&str, &[&str]); 5] = [
             ("The cat's hat, it is on: the-mat; U.S.A.", &["cats", "hat", "the-mat", "usa"]),
             ("A to-do: don't panic!", &["to-do", "dont", "panic!"]),

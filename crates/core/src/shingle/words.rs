@@ -7,7 +7,7 @@ use crate::kernel::Kernel;
 use crate::text::NormalizedText;
 use crate::text::token::{TokenBuffers, for_each_portion};
 
-/// Adds the hash of every token of the text, in order.
+/// Appends the hash of every token of the text, in order.
 pub(super) fn hash_into(
     kernel: Kernel,
     text: &NormalizedText,
@@ -20,7 +20,7 @@ pub(super) fn hash_into(
     });
 }
 
-/// The bytes of every token, in order.
+/// The byte range of every token, in order.
 pub(super) fn spans(kernel: Kernel, text: &NormalizedText, buffers: &mut TokenBuffers) -> Vec<Range<usize>> {
     let mut spans = vec![];
     for_each_portion(kernel, text.padded(), buffers, |portion| {

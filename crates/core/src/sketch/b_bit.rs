@@ -1,21 +1,23 @@
 //! b-bit minwise hashing.
 //!
-//! - **Paper.** Li and König, *b-Bit minwise hashing*, 2010; the [third source](crate#sources).
-//! - **Idea.** Two registers that differ also differ in a few of their bits, most of the time. Keep only those few, and
-//!   take off the agreements that chance alone gives.
+//! - **Paper.** Li and König, *b-Bit minwise hashing*, 2010; [Yuan 2012](crate#sources), (4) to (9).
+//! - **Idea.** Two registers that differ also differ in a few of their bits, most of the time. The sketch
+//!   keeps only these few bits, and the estimator subtracts the agreements that chance alone gives.
 //! - **Symbols.** k → registers of the source; b → `bits`; C₁, C₂ → [`Chance`]; Ê → the share of matches.
 //! - **Formula.** The bits of register i with value z are the b lowest of `register_bits(i, z)`. For b = 8 and 16 they lie
 //!   in bytes and half words, the first in the lowest bits of a word. Otherwise they lie in b planes of
 //!   w = ⌈k/32⌉ words: bit p of register i is bit i mod 32 of word p·w + ⌊i/32⌋. Bits beyond the last
 //!   register are 0.
-//! - **Cost.** that of the source, and a few ns a register to mix and place its bits; b·⌈k/32⌉ words a sketch, ⌈kb/32⌉
-//!   for b = 8 and 16. A comparison takes some ns: `sketch/packing.rs` has the figures and the reasons.
+//! - **Cost.** The cost of the source, and a few ns per register to mix and place its bits; b·⌈k/32⌉ words
+//!   per sketch, ⌈kb/32⌉ for b = 8 and 16. A comparison takes some ns: `sketch/packing.rs` has the figures
+//!   and the reasons.
 //! - **Error.** unbiased, variance (1−J)(J + 1/(2ᵇ−1))/k; checked below over 2000 families. One bit is the best use of
 //!   storage above J = 1/3 (E-26).
-//! - **Differs.** The paper takes the lowest bits of the minimum itself, and its C₁ and C₂ depend on the sizes of the
-//!   sets. Here the value is mixed with its register's number first: C₁ = C₂ = 2⁻ᵇ for sets of every size
-//!   (E-27), and registers that hold copies of one value give different bits.
-//! - **Vectors.** computed from the definition by another program, in `estimate/b_bit.rs`; words below, from a second implementation of the formula.
+//! - **Differs.** The paper takes the lowest bits of the minimum itself, and its C₁ and C₂ depend on the
+//!   sizes of the sets. Here the value is mixed with the number of its register first: C₁ = C₂ = 2⁻ᵇ for sets
+//!   of every size (E-27), and registers that hold copies of one value give different bits.
+//! - **Vectors.** computed from the definition by another program, in `estimate/b_bit.rs`; the words below
+//!   are from a second implementation of the formula.
 //!
 //! - **Use when** many sketches are stored or compared, and similarities above ⅓ matter.
 //! - **Do not** merge them, or band them: both need whole registers.
@@ -28,7 +30,7 @@ use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::estimate::b_bit::{self, Chance};
 
-/// The most bits of a register that are kept.
+/// The most bits that are kept of a register.
 pub(super) const MOST_BITS: u32 = 16;
 
 pub(super) fn check_bits(bits: u32) -> Result<(), Error> {
@@ -39,10 +41,10 @@ pub(super) fn check_bits(bits: u32) -> Result<(), Error> {
     }
 }
 
-/// The registers of one document, or nothing if it has no shingles.
+/// The registers of one document; `None` if it has no shingles.
 ///
 /// # Panics
-/// If `out` does not have as many words as the sketch; without shingles it is filled with `EMPTY`.
+/// Panics if `out` does not have as many words as the sketch. Without shingles it is filled with `EMPTY`.
 pub(super) fn registers_of(
     source: &dyn Registers,
     words: usize,
@@ -78,22 +80,22 @@ impl BBit {
         Ok(Self { source, bits, packing })
     }
 
-    /// b.
+    /// b: the bits per register.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// k.
+    /// k: the number of registers of the source.
     #[must_use]
     pub fn registers(&self) -> usize {
         self.packing.values()
     }
 
-    /// In how many registers two sketches agree.
+    /// The number of registers in which two sketches agree.
     ///
     /// # Panics
-    /// If one of them has another length.
+    /// Panics if one of them has another length.
     #[must_use]
     pub fn matches(&self, a: &[u32], b: &[u32]) -> usize {
         self.packing.matches(a, b)
@@ -128,7 +130,7 @@ impl Sketcher for BBit {
     }
 }
 
-/// What the tests of all bit sketches share.
+/// Checks that the tests of all bit sketches share.
 #[cfg(test)]
 pub(super) mod testing {
     use super::*;
@@ -145,7 +147,7 @@ pub(super) mod testing {
         out
     }
 
-    /// Two sets of random shingles, `shared` of `union` of them in both, and the ones of each divided two to one.
+    /// Two sets of random shingles with `shared` of `union` in both; the others are divided two to one.
     pub(in super::super) fn sets(union: usize, shared: usize) -> (Vec<u64>, Vec<u64>) {
         let mut random = SplitMix64::new(union as u64);
         let ids: Vec<u64> = (0..union).map(|_| random.next_u64()).collect();
@@ -170,8 +172,8 @@ pub(super) mod testing {
         assert!(apart.interval.0 < 0.3 && apart.value < 0.9, "{apart:?}");
     }
 
-    /// Checks mean and variance of a count over 2000 families of hash functions, each to four of its standard errors,
-    /// against what the law says for this share of `union` shingles.
+    /// Compares mean and variance of a count over 2000 families of hash functions with the law for this share
+    /// of `union` shingles, each within four of its standard errors.
     pub(in super::super) fn follows<S: Sketcher>(
         registers: usize,
         (union, shared): (usize, usize),

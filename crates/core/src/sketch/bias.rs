@@ -1,11 +1,12 @@
-//! The bias of each kind of sketch: how far the mean of its estimates is from the similarity.
+//! The bias of each kind of sketch: the difference between the mean of its estimates and the similarity.
 //!
-//! Registers are unbiased. Bits are unbiased until estimates below 0 are raised to 0; curved estimators (`xor`, `three-quarter`,
-//! `connected`, `odd`) are also bent by their own spread, and where the similarity is too low for their size the clamp governs
-//! them (E-22). A mixture weighted by inverse variance takes its weights from the matches that it weighs.
+//! Registers are unbiased. Bits are unbiased until estimates below 0 are raised to 0. Curved estimators
+//! (`xor`, `three-quarter`, `connected`, `odd`) are also biased by their own spread, and where the similarity
+//! is too low for their size the clamp dominates (E-22). A mixture weighted by inverse variance takes its
+//! weights from the matches that it weighs.
 //!
-//! All means are sums over the law of the matches, not simulations. One step is approximate: of a mixture that is weighted by
-//! inverse variance, estimates are taken to be normal where they are clamped.
+//! All means are sums over the law of the matches, not simulations. One step is approximate: estimates of a
+//! mixture that is weighted by inverse variance are taken to be normal where they are clamped.
 
 use super::fractional_bit::ThreeQuarter;
 use super::{Method, Mixture};
@@ -13,15 +14,16 @@ use crate::estimate::b_bit::Chance;
 use crate::estimate::fractional_bit::{self, Combination, WidthGroup};
 use crate::estimate::{connected_bit, odd};
 
-/// Probabilities below this part of the greatest are left out.
+/// The least ratio of a probability to the greatest one; smaller ones are left out.
 const LEAST: f64 = 1e-18;
 
 impl Method {
-    /// How far the mean of the estimates is above the similarity of two large documents, or below it if it is negative. Shared
-    /// shingles stand in the same places.
+    /// The mean of the estimates minus the similarity, for two large documents whose shared shingles stand in
+    /// the same places.
     ///
-    /// A sketch whose bias exceeds its standard error is too small for this similarity, or of a kind that cannot tell it: `xor:3`
-    /// with 1,000 stored bits estimates 0.33 on average where the similarity is 0.5.
+    /// A sketch whose bias exceeds its standard error is too small for this similarity, or of a kind without
+    /// information about it: `xor:3` with 1,000 stored bits estimates 0.33 on average where the similarity is
+    /// 0.5.
     #[must_use]
     pub fn bias(self, similarity: f64) -> f64 {
         let one = Chance::sparse(1);
@@ -73,7 +75,7 @@ impl Method {
         mean - similarity
     }
 
-    /// The greatest similarity up to `similarity` at which the [bias](Self::bias) is as large as `error`, to one thousandth; none if
+    /// The greatest similarity up to `similarity` at which the [bias](Self::bias) is as large as `error`, to one thousandth; `None` if
     /// it is smaller down to 0.
     #[must_use]
     pub fn biased_below(self, similarity: f64, error: f64) -> Option<f64> {
@@ -105,7 +107,7 @@ fn of_bits(similarity: f64, registers: usize, chance: Chance) -> f64 {
 fn of_mixture(similarity: f64, mixture: &Mixture, combination: Combination, registers: usize) -> f64 {
     let mut groups: Vec<WidthGroup> = vec![];
     let (mut sum, mut given) = (0.0, 0);
-    // Rounded as `FractionalBit` does.
+    // Widths are rounded to registers as in `FractionalBit`.
     for (bits, share) in mixture.shares() {
         sum += share;
         let end = ((sum * registers as f64).round() as usize).min(registers);
@@ -136,7 +138,7 @@ fn of_mixture(similarity: f64, mixture: &Mixture, combination: Combination, regi
 /// needs, for each group and each sum, the mean of the group's matches.
 fn mean_of_weighted(groups: &[WidthGroup], laws: &[CountLaw]) -> f64 {
     let all = CountLaw::sum(laws);
-    // By sum: its probability times the weighted estimates of the groups.
+    // For each sum of matches: its probability times the weighted estimates of the groups.
     let mut mean = 0.0;
     let others: Vec<CountLaw> = (0..groups.len())
         .map(|group| {
@@ -163,7 +165,7 @@ fn mean_of_weighted(groups: &[WidthGroup], laws: &[CountLaw]) -> f64 {
 
 /// The mean of a normal number that is raised to 0 and lowered to 1.
 fn clamped_normal(mean: f64, deviation: f64) -> f64 {
-    /// Of Simpson's rule, over eight deviations on either side.
+    /// The steps of Simpson's rule, over eight deviations on either side.
     const STEPS: u32 = 512;
     if deviation == 0.0 {
         return mean.clamp(0.0, 1.0);
@@ -183,7 +185,7 @@ fn clamped_normal(mean: f64, deviation: f64) -> f64 {
     sum / total
 }
 
-/// The law of a count: probabilities of `first` and what follows it; all others are 0.
+/// The law of a count: the probabilities of `first` and the counts after it; all others are 0.
 #[derive(Debug, Clone)]
 struct CountLaw {
     first: usize,
@@ -191,7 +193,7 @@ struct CountLaw {
 }
 
 impl CountLaw {
-    /// Successes of so many trials.
+    /// The law of the number of successes of `trials` trials.
     fn binomial(trials: usize, probability: f64) -> Self {
         if probability <= 0.0 || probability >= 1.0 || trials == 0 {
             let count = if probability >= 1.0 { trials } else { 0 };
@@ -222,7 +224,8 @@ impl CountLaw {
         Self { first, probabilities }.normalised()
     }
 
-    /// Bits in which two odd sketches differ: each register that differs flips two bits at random places.
+    /// The law of the number of bits in which two odd sketches differ: each register that differs flips two
+    /// bits at random places.
     fn odd(similarity: f64, registers: usize, bits: usize) -> Self {
         let n = bits as f64;
         let mut law = Self { first: 0, probabilities: vec![1.0] };
@@ -252,7 +255,7 @@ impl CountLaw {
         self
     }
 
-    /// Without the ends that are too small to matter.
+    /// The law without the ends that are too small to matter.
     fn trimmed(mut self) -> Self {
         let most = self.probabilities.iter().copied().fold(0.0, f64::max);
         let keeps = |p: &f64| *p >= most * LEAST;
@@ -292,7 +295,7 @@ impl CountLaw {
         self.iter().map(|(count, p)| p * estimate(count).clamp(0.0, 1.0)).sum()
     }
 
-    /// The mean of an estimate from the share of `all` that the count is.
+    /// The mean of an estimate from the count, as a share of `all`.
     fn mean_of_share(&self, all: usize, estimate: impl Fn(f64) -> f64) -> f64 {
         self.mean(|count| estimate(count as f64 / all as f64))
     }
@@ -376,7 +379,7 @@ mod tests {
         assert_eq!(quarter.biased_below(0.8, 1.0), None);
     }
 
-    /// The mean of the weighted estimate by its own formula is that of all counts one by one.
+    /// The mean of the weighted estimate by its formula equals the sum over all counts.
     #[test]
     fn the_mean_of_a_mixture_is_that_of_all_counts() {
         let groups = [WidthGroup::sparse(1, 12), WidthGroup::sparse(3, 9), WidthGroup::sparse(7, 6)];
@@ -407,7 +410,7 @@ mod tests {
             assert!(bias.abs() < 0.005, "{method}: {bias}");
             assert!(method.bandable().is_none() || bias == 0.0);
         }
-        // Nothing is left to chance, or to estimate.
+        // At similarity 1 every count is certain.
         assert!(method("xor:2/minhash:400").bias(1.0).abs() < 1e-12);
         assert!(method("odd:128/minhash:128").bias(1.0).abs() < 1e-12);
     }

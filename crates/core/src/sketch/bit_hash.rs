@@ -1,18 +1,19 @@
 //! `BitHash`.
 //!
 //! - **Paper.** Zhang, Ji, Zhu, Li, Xu and Zhang, *`BitHash`: an efficient bitwise locality sensitive hashing method
-//!   with applications*, 2016; a row in the survey table of the [first source](crate#sources).
-//! - **Idea.** One bit a register: whether a hash of the minimum is odd. Documents that are alike have sketches with a
-//!   small Hamming distance.
+//!   with applications*, 2016; [Hassanian-esfahani 2018](crate#sources), Table 1.
+//! - **Idea.** One bit per register: whether a hash of the minimum is odd. Similar documents have sketches
+//!   with a small Hamming distance.
 //! - **Symbols.** k → registers of the source; `d_H` → [`distance`](BitHash::distance).
 //! - **Formula.** Bit i is the lowest bit of `register_bits(i, zᵢ)`. Ĵ = 1 − 2d/k, where d is `d_H`.
-//! - **Cost.** that of the source; ⌈k/32⌉ words a sketch; a comparison is exclusive or and a count of ones.
+//! - **Cost.** The cost of the source; ⌈k/32⌉ words per sketch; a comparison is an exclusive or and a count
+//!   of ones.
 //! - **Error.** unbiased until clamped, variance (1−J)(1+J)/k; checked below over 2000 families.
-//! - **Differs.** It is [`BBit`] with one bit, and is implemented as that; only the estimator is written as the paper has
-//!   it.
+//! - **Differs.** The sketch is that of [`BBit`] with one bit, and is implemented as that; only the estimator
+//!   has the form of the paper.
 //! - **Vectors.** computed from the definition by another program, in `estimate/b_bit.rs`.
 //!
-//! - **Use when** comparisons must be as cheap as they can be.
+//! - **Use when** comparisons must be as cheap as possible.
 //! - **Do not** use it below J = ⅓, where two bits use storage better.
 
 use std::sync::Arc;
@@ -32,21 +33,21 @@ impl BitHash {
     /// Sketches that keep one bit of each register of `source`.
     ///
     /// # Errors
-    /// Never fails. The result is a `Result` as that of the other sketches.
+    /// Never fails. It returns a `Result`, as the constructors of the other sketches do.
     pub fn new(source: Arc<dyn Registers>) -> Result<Self, Error> {
         Ok(Self { bits: BBit::new(source, 1)? })
     }
 
-    /// k.
+    /// k: the number of registers of the source.
     #[must_use]
     pub fn registers(&self) -> usize {
         self.bits.registers()
     }
 
-    /// `d_H`: in how many bits two sketches differ.
+    /// `d_H`: the number of bits in which two sketches differ.
     ///
     /// # Panics
-    /// If one of them has another length.
+    /// Panics if one of them has another length.
     #[must_use]
     pub fn distance(&self, a: &[u32], b: &[u32]) -> usize {
         self.registers() - self.bits.matches(a, b)

@@ -1,9 +1,10 @@
-//! A few bits of registers that are no longer needed whole.
+//! Bits of registers whose other bits are no longer needed.
 //!
-//! Once the band keys of a document are known, its registers serve for comparison only, and bits of them do as well. The
-//! number of bits a register says which: a whole number b keeps b bits of each ([`b_bit`](super::b_bit)), a number
-//! between two of them mixes both widths, and ½, ¼ or ⅛ keeps one bit for 2, 4 or 8 registers
-//! ([`fractional_bit`](super::fractional_bit)). Rows are those of the sketches of these names.
+//! Once the band keys of a document are known, its registers serve for comparison only, and some bits of them
+//! are enough. The number of bits per register may be whole: b keeps b bits of each
+//! ([`b_bit`](super::b_bit)). A number between two whole ones mixes both widths, and ½, ¼ or ⅛ keeps one bit
+//! per 2, 4 or 8 registers ([`fractional_bit`](super::fractional_bit)). Rows are those of the sketches of
+//! these names.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,14 +16,14 @@ use crate::estimate::b_bit::Chance;
 use crate::estimate::fractional_bit::xor_match_probability;
 use crate::hash::fmix32;
 
-/// How many bits are kept of a register: from 1 to 16, in thousandths, or 0.5, 0.25 or 0.125.
+/// The number of bits that are kept per register: from 1 to 16, in thousandths, or 0.5, 0.25 or 0.125.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bits {
     thousandths: u32,
 }
 
 impl Bits {
-    /// This many bits of each register, if there can be as many.
+    /// This whole number of bits per register; `None` if it is not from 1 to 16.
     #[must_use]
     pub fn whole(bits: u32) -> Option<Self> {
         (1..=16).contains(&bits).then(|| Self { thousandths: bits * 1000 })
@@ -54,28 +55,28 @@ impl fmt::Display for Bits {
     }
 }
 
-/// Registers that keep equally much.
+/// Registers with the same number of kept bits.
 #[derive(Debug, Clone, Copy)]
 struct RegisterGroup {
-    /// Its first register.
+    /// The first register.
     first: usize,
-    /// Bits of a value.
+    /// The bits per value.
     bits: u32,
-    /// Registers whose bits make one value: 2ⁿ.
+    /// n, if the bits of 2ⁿ registers make one value.
     halvings: u32,
     packing: Packing,
 }
 
-/// Where the bits of so many registers lie.
+/// The layout of the bits of a sketch's registers.
 #[derive(Debug, Clone)]
 pub struct BitRows {
     groups: Vec<RegisterGroup>,
-    /// What each register is mixed with, since rows are packed by the million.
+    /// The salt of each register, stored because rows are packed by the million.
     salts: Vec<u32>,
 }
 
 impl Bits {
-    /// Rows for sketches of `registers` registers.
+    /// The layout for sketches of `registers` registers.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if less than one bit of each register is kept and
@@ -110,7 +111,7 @@ impl Bits {
 }
 
 impl BitRows {
-    /// Words of a row.
+    /// The number of words per row.
     #[must_use]
     pub fn words(&self) -> usize {
         self.groups.iter().map(|group| group.packing.words()).sum()
@@ -119,7 +120,7 @@ impl BitRows {
     /// Writes the bits of a document's registers.
     ///
     /// # Panics
-    /// If there are fewer registers than the rows were made for, or `out` does not have [`words`](Self::words) elements.
+    /// Panics if there are fewer registers than the rows were made for, or `out` does not have [`words`](Self::words) elements.
     pub fn pack_into(&self, registers: &[u32], out: &mut [u32]) {
         assert_eq!(out.len(), self.words(), "as many words as a row has");
         let (registers, salts) = (&registers[..self.salts.len()], &self.salts[..]);
@@ -139,8 +140,8 @@ impl BitRows {
         }
     }
 
-    /// Of each group of values: how many there are, and with which probability one of two documents of this similarity
-    /// agrees.
+    /// For each group of values: their number, and the probability that one value of two documents of this
+    /// similarity agrees.
     pub fn laws(&self, similarity: f64) -> impl Iterator<Item = (usize, f64)> {
         self.groups.iter().map(move |group| {
             let chance = Chance::sparse(group.bits);
@@ -148,7 +149,7 @@ impl BitRows {
         })
     }
 
-    /// Where the values of each group lie.
+    /// The layout of the values of each group.
     pub fn values(&self) -> impl Iterator<Item = ValueLayout> {
         self.groups.iter().scan(0, |begin, group| {
             let values = ValueLayout::new(*begin, group.packing);
@@ -157,12 +158,12 @@ impl BitRows {
         })
     }
 
-    /// Of each group: its first register, and how many registers make one value.
+    /// For each group: its first register, and the number of registers per value.
     pub fn registers(&self) -> impl Iterator<Item = (usize, usize)> {
         self.groups.iter().map(|group| (group.first, 1 << group.halvings))
     }
 
-    /// How many values of each group agree in two rows.
+    /// The number of agreeing values of each group in two rows.
     pub fn matches<'a>(&'a self, a: &'a [u32], b: &'a [u32]) -> impl Iterator<Item = usize> + 'a {
         self.groups.iter().scan(0, move |begin, group| {
             let end = *begin + group.packing.words();
@@ -228,7 +229,7 @@ mod tests {
         };
         assert_eq!(laws("1"), [(128, 0.9)]);
         assert_eq!(laws("1.5").iter().map(|law| law.0).collect::<Vec<_>>(), [64, 64]);
-        // Two bits agree, or both do not: 0.9² + 0.1².
+        // Two exclusive ors agree if both bits agree or both differ: 0.9² + 0.1².
         let [(64, half)] = laws("0.5")[..] else { panic!("one group of 64") };
         assert!((half - 0.82).abs() < 1e-12);
     }

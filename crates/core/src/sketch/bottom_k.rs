@@ -1,22 +1,24 @@
 //! Bottom-k.
 //!
 //! - **Paper.** Broder, *On the resemblance and containment of documents*, 1997; Cohen and Kaplan, *Summarizing data using
-//!   bottom-k sketches*, PODC 2007; also KMV, and the [first source](crate#sources)'s row "k-mins", which describes bottom-k
+//!   bottom-k sketches*, PODC 2007; also KMV, and [Hassanian-esfahani 2018](crate#sources), Table 1, row "k-mins", which describes bottom-k
 //!   (E-11).
 //! - **Idea.** The k shingles with the least values of one hash function are a sample of the document without
-//!   replacement, and the k least values of two documents' union can be told from their sketches.
+//!   replacement, and the k least values of the union of two documents follow from their sketches.
 //! - **Symbols.** k → `values`; h(x) = fmix64(x ⊕ s), at most 2⁶⁴ − 2; s the first number of the `SplitMix64` of the seed.
 //! - **Formula.** The k least distinct h(x), ascending, each as two words, upper half first; missing ones are `EMPTY`.
-//! - **Cost.** One hash and one comparison a shingle, and O(k log k·log(n/k)) for the values that get in; 8k bytes.
+//! - **Cost.** One hash and one comparison per shingle, and O(k log k·log(n/k)) for the values that enter; 8k
+//!   bytes.
 //! - **Error.** unbiased, variance J(1−J)/k·(u−k)/(u−1) for u = |A∪B| > k; exact for u ≤ k if both sets have fewer than k
 //!   shingles; tests here.
-//! - **Differs.** Values have 64 bits, so that accidental agreement does not happen. All comparisons are of values, and
-//!   none of "first log₂ k bits" (E-11).
+//! - **Differs.** Values have 64 bits, so that accidental agreement does not happen. Whole values are
+//!   compared, not the "first log₂ k bits" (E-11).
 //! - **Vectors.** the worked example and the variances, by another program.
 //!
-//! - **Use when** pairs are compared one by one: the lowest variance for a given number of values; also counts distinct
-//!   shingles, and two sketches merge into that of the union.
-//! - **Do not** band it or take bits from it: place i of two sketches does not hold comparable values.
+//! - **Use when** pairs are compared one by one: it has the lowest variance for a given number of values,
+//!   counts distinct shingles, and two sketches merge into that of the union.
+//! - **Do not** band it or take bits from it, because values at the same index of two sketches are not
+//!   comparable.
 
 use crate::error::Error;
 use crate::estimate::{self, CountEstimate, Estimate};
@@ -25,7 +27,7 @@ use crate::hash::{SplitMix64, fmix64};
 use super::Sketcher;
 use super::minhash::EMPTY;
 
-/// No shingle has this value.
+/// The value that no shingle has.
 const MISSING: u64 = u64::MAX;
 
 /// Makes sketches of the k least values of one hash function.
@@ -56,7 +58,8 @@ impl BottomK {
             .take_while(|&value| value != MISSING)
     }
 
-    /// About how many distinct shingles the document of a sketch has; exactly, if they are fewer than k.
+    /// The number of distinct shingles of the document of a sketch: about, or exactly if they are fewer than
+    /// k.
     #[must_use]
     pub fn cardinality(&self, sketch: &[u32]) -> f64 {
         let (held, greatest) = Self::values(sketch).fold((0, 0), |(held, _), value| (held + 1, value));
@@ -66,13 +69,13 @@ impl BottomK {
         estimate::bottom_k::cardinality(held, greatest)
     }
 
-    /// The number of distinct shingles with its error: exact if they are fewer than k. k is at least 3.
+    /// The number of distinct shingles with its error: exact if they are fewer than k. k must be at least 3.
     pub(crate) fn count(&self, sketch: &[u32]) -> CountEstimate {
         let (held, greatest) = Self::values(sketch).fold((0, 0), |(held, _), value| (held + 1, value));
         if held < self.values {
             return CountEstimate::exact(held);
         }
-        // The k-th least of n values in 0 to 1 is about a sum of k exponential times of rate n.
+        // The k-th least of n values in 0 to 1 is nearly a sum of k exponential times of rate n.
         CountEstimate::of_exponential_sum((greatest as f64 + 1.0) / 2f64.powi(64), held)
     }
 
@@ -101,7 +104,7 @@ impl Sketcher for BottomK {
     }
 
     fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
-        // Values below the limit gather until there are twice as many as wanted; then the better half stays.
+        // Values below the limit are collected until there are 2k; then the smaller half stays.
         let k = self.values;
         let room = (2 * k).max(64);
         let mut least: Vec<u64> = Vec::with_capacity(room.min(shingles.len()));

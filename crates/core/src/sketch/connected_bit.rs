@@ -1,20 +1,22 @@
 //! Connected bits.
 //!
-//! - **Paper.** Tang, Tian and Liu, *Connected bit minwise hashing for large-scale linear SVM*, 2015; a row in the
-//!   survey table of the [first source](crate#sources).
+//! - **Paper.** Tang, Tian and Liu, *Connected bit minwise hashing for large-scale linear SVM*, 2015;
+//!   [Hassanian-esfahani 2018](crate#sources), Table 1.
 //! - **Idea.** Join the b bits of n registers to one word, and count the words that agree completely: fewer
 //!   comparisons, each of them wider.
 //! - **Symbols.** k → registers of the source; n → `connected`; b → `bits`; G → the probability that a word agrees.
 //! - **Formula.** Word g joins registers g·n to g·n + n − 1, the first in the lowest bits; the bits are those of
 //!   [`BBit`](super::b_bit::BBit). The words are laid out as values of n·b bits there.
-//! - **Cost.** that of the source, and a few ns a register; n·b·⌈k/(32n)⌉ words a sketch, or ⌈kb/32⌉ if n·b is 8, 16 or 32.
+//! - **Cost.** The cost of the source, and a few ns per register; n·b·⌈k/(32n)⌉ words per sketch, or ⌈kb/32⌉
+//!   if n·b is 8, 16 or 32.
 //! - **Error.** consistent, with a bias of order 1/k; variance G(1−G)/(k(1−2⁻ᵇ)²·n·G^(2(n−1)/n)) (E-11), which is more
 //!   than that of the bits alone; the law of the count is checked below over 2000 families.
 //! - **Differs.** The bits are mixed. The number of registers must be a multiple of n. It shares the layout of `b_bit`.
-//! - **Vectors.** computed from the definition by another program, in `estimate/connected_bit.rs`; words below, from a second implementation of the formula.
+//! - **Vectors.** computed from the definition by another program, in `estimate/connected_bit.rs`; the words
+//!   below are from a second implementation of the formula.
 //!
 //! - **Use when** whole words are looked up or compared elsewhere, and similarities are high.
-//! - **Do not** use it to save storage: `BBit` says more with the same bits.
+//! - **Do not** use it to save storage: `BBit` has a lower variance with the same bits.
 
 use std::sync::Arc;
 
@@ -56,28 +58,28 @@ impl ConnectedBit {
         Ok(Self { source, bits, connected, packing })
     }
 
-    /// b.
+    /// b: the bits per register.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// n.
+    /// n: the number of connected registers.
     #[must_use]
     pub fn connected(&self) -> usize {
         self.connected
     }
 
-    /// k/n: how many joined words there are.
+    /// k/n: the number of joined words.
     #[must_use]
     pub fn groups(&self) -> usize {
         self.packing.values()
     }
 
-    /// How many joined words of two sketches agree completely.
+    /// The number of joined words of two sketches that agree completely.
     ///
     /// # Panics
-    /// If one of them has another length.
+    /// Panics if one of them has another length.
     #[must_use]
     pub fn matches(&self, a: &[u32], b: &[u32]) -> usize {
         self.packing.matches(a, b)

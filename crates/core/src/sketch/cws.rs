@@ -1,23 +1,24 @@
 //! Consistent weighted sampling.
 //!
-//! - **Paper.** Manasse, `McSherry` and Talwar, *Consistent weighted sampling*, 2010; the [fourth source](crate#sources)'s algorithm 1, which
-//!   names another paper.
-//! - **Idea.** For every shingle a register scatters points on the axis of weights, as dense in each octave as in every
-//!   other. A weight stands between two of them, y below and z above, and the greater z, the better its chances
-//!   to be the sample. Two documents have the same sample, point y included, with probability Jw.
+//! - **Paper.** Manasse, `McSherry` and Talwar, *Consistent weighted sampling*, 2010; [Yuan
+//!   2019](crate#sources), Algorithm 1, which cites another paper for it.
+//! - **Idea.** For every shingle a register scatters points on the axis of weights, equally dense in each
+//!   octave. A weight lies between two of them, y below and z above, and a shingle with a greater z is more
+//!   likely to be the sample. Two documents have the same sample, including the point y, with probability Jw.
 //! - **Symbols.** k → `octave` (the axis from 2ᵏ⁻¹ to 2ᵏ), y → `below`, z → `above`, G → `score`.
 //! - **Formula.** The points of an octave are 2ᵏ·u₁, 2ᵏ·u₁·u₂, … above 2ᵏ⁻¹, the u from `SplitMix64` seeded by shingle,
 //!   register and octave. The sample has the least G/z, G = −ln(U₁U₂) drawn by shingle and register: e^(−G/z) has
 //!   the distribution that the paper inverts.
-//! - **Cost.** about four octaves a shingle and register, one after the other: some 140 ns, a thousand times and more what
-//!   a register of [`MinHash`](super::MinHash) takes on a vector kernel.
+//! - **Cost.** about four octaves per shingle and register, one after the other: some 140 ns, over a thousand
+//!   times the cost of a register of [`MinHash`](super::MinHash) on a vector kernel.
 //! - **Error.** unbiased for Jw, variance Jw(1−Jw)/k; checked by statistical tests.
-//! - **Differs.** from the algorithm as the source prints it (E-53), of which every part is needed: octaves of all integers,
-//!   not of positive ones; a fresh u at every step; y and z looked for in neighbouring octaves; G drawn by shingle
-//!   and register alone; samples compared by shingle and point. The tests show what each of three misprints costs.
+//! - **Differs.** Every part of the corrected algorithm is needed (E-53): octaves of all integers, not of
+//!   positive ones; a fresh u at every step; y and z also from neighbouring octaves; G drawn by shingle and
+//!   register alone; samples compared by shingle and point. The tests show the cost of three of the
+//!   misprints.
 //! - **Vectors.** inversions of G, by another program; sketches: golden values of our own.
 //!
-//! - **Use when** results are to be compared with the paper's.
+//! - **Use when** results are to be compared with those of the paper.
 //! - **Do not** use it otherwise: [`icws`](super::icws) has the same error and is many times faster.
 
 use super::minhash::{EMPTY, check_registers};
@@ -27,7 +28,7 @@ use crate::hash::{SplitMix64, fmix64};
 use crate::kernel::{exponent, float, ln, scaled};
 use crate::weight::WeightedSet;
 
-/// Separates the draws of scores from those of points.
+/// A constant that separates the draws of scores from those of points.
 const SCORES: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Makes sketches of k samples.
@@ -57,7 +58,7 @@ impl Cws {
     }
 
     fn sample(&self, set: &WeightedSet, salt: u64) -> Option<u32> {
-        // Ranks are taken relative to the greatest weight's octave, so that none leaves the range of numbers.
+        // Ranks are relative to the octave of the greatest weight, so that none leaves the range of numbers.
         let greatest = set.weights().iter().copied().reduce(f64::max)?;
         let origin = OctavePoint::of(greatest).octave;
         let mut best: Option<(f64, u64, OctavePoint)> = None;
@@ -97,12 +98,12 @@ impl OctavePoint {
     }
 }
 
-/// A uniform number: the middle of one of 2⁵² cells.
+/// A uniform number: the middle of one of 2⁵² intervals.
 fn unit(bits: u64) -> f64 {
     (float(bits >> 12) + 0.5) * (1.0 / (1u64 << 52) as f64)
 }
 
-/// G, of the distribution Gamma(2, 1).
+/// G, with the distribution Gamma(2, 1).
 fn score(entropy: u64) -> f64 {
     let mut random = SplitMix64::new(fmix64(entropy ^ SCORES));
     -ln(unit(random.next_u64()) * unit(random.next_u64()))
@@ -129,7 +130,7 @@ fn active(entropy: u64, weight: OctavePoint) -> (OctavePoint, OctavePoint) {
             break;
         }
     }
-    // Every other octave is empty, so that the next ones are soon found.
+    // Every other octave is empty, so the search soon ends.
     let (mut lower, mut upper) = (weight.octave, weight.octave);
     let below = loop {
         if let Some(point) = below {
@@ -178,23 +179,25 @@ mod tests {
         assert_eq!(scaled(1.5, -2090), 0.0);
     }
 
-    /// Digest 06, 3.1: the distribution that the paper inverts, `h^z + z·h^z·ln(1/h)`, at h = e^(−G/z).
+    /// docs/sources/weights.md#consistent-weighted-sampling: the distribution that the paper inverts, `h^z +
+    /// z·h^z·ln(1/h)`, at h = e^(−G/z).
     #[test]
-    fn the_digest_inversions() {
+    fn documented_inversions() {
         for (z, beta, g, h) in [
             (1.0, 0.5, 1.678_346_990_0, 0.186_682_308_9),
             (2.0, 0.5, 1.678_346_990_0, 0.432_067_481_8),
             (3.7, 0.25, 2.692_634_528_9, 0.482_999_789_2),
         ] {
             let found = f64::exp(-g / z);
-            // Ten digits are printed.
+            // The document has ten digits.
             assert!((found - h).abs() <= 0.5e-10, "h {found}, not {h}");
             let cdf = found.powf(z) * (1.0 + z * -found.ln());
             assert!((cdf - beta).abs() <= 1e-10, "β {cdf}, not {beta}");
         }
     }
 
-    /// Points of an octave are a Poisson process of intensity dy/y: their number has mean and variance ln 2.
+    /// The points of an octave are a Poisson process of intensity dy/y: their number has mean and variance ln
+    /// 2.
     #[test]
     fn octaves_have_as_many_points_as_they_should() {
         const OCTAVES: u64 = 100_000;
@@ -215,17 +218,17 @@ mod tests {
             let (below, above) = active(entropy, at);
             let value = |point: OctavePoint| scaled(point.part, point.octave);
             prop_assert!(value(below) <= weight && weight < value(above));
-            // Whatever lies between the two has the same two.
+            // A weight between the two points has the same two points.
             let middle = OctavePoint::of(f64::midpoint(value(below), value(above)));
             prop_assert_eq!(active(entropy, middle), (below, above));
         }
     }
 
-    /// What the source prints, one mistake at a time (E-53).
+    /// The misprints of Yuan 2019, Algorithm 1, one at a time (E-53).
     #[derive(Debug, Clone, Copy, PartialEq)]
     enum Misprint {
         None,
-        /// The score depends on the point, too.
+        /// The score depends on the point too.
         ScoreByPoint,
         /// One uniform number for all steps in an octave.
         OneUniform,
@@ -263,12 +266,12 @@ mod tests {
         (best.1, best.2)
     }
 
-    /// How often two samples agree. The numbers of another program come from 6000 draws, and one of them, 0.071, was an unlucky
-    /// one: that program comes to 0.084 over 40 000.
+    /// The share of agreeing samples, beside docs/sources/weights.md#consistent-weighted-sampling. Its values come from an
+    /// independent program with 6000 draws. Its first value for one uniform at 0.1 was 0.071; over 40 000 draws it is 0.084.
     #[test]
     fn what_each_misprint_costs() {
         const DRAWS: u64 = 120_000;
-        const DIGEST_DRAWS: f64 = 6000.0;
+        const PUBLISHED_DRAWS: f64 = 6000.0;
         let pairs: [[&[(u64, f64)]; 2]; 3] = [
             [&[(1, 1.0), (2, 2.5), (3, 0.3)], &[(1, 1.5), (2, 2.0), (4, 0.4)]],
             [&[(1, 10.0), (2, 1.0)], &[(1, 1.0), (2, 10.0)]],
@@ -285,18 +288,18 @@ mod tests {
                 let sample = |set, salt| sample_as_printed(set, fmix64(salt), misprint);
                 let agreeing = (0..DRAWS).filter(|&salt| sample(a, salt) == sample(b, salt)).count();
                 let found = agreeing as f64 / DRAWS as f64;
-                println!("{misprint:?}: {found:.4}, {expected} in the digest, Jw {exact:.4}");
-                let draws = if misprint == Misprint::None { f64::INFINITY } else { DIGEST_DRAWS };
+                println!("{misprint:?}: {found:.4}, {expected} in docs/sources, Jw {exact:.4}");
+                let draws = if misprint == Misprint::None { f64::INFINITY } else { PUBLISHED_DRAWS };
                 let error = (expected * (1.0 - expected) * (1.0 / DRAWS as f64 + 1.0 / draws)).sqrt();
                 assert!((found - expected).abs() <= 4.0 * error, "{misprint:?}: {found}, not {expected}");
-                // A single shingle has no rival, so that its rank does not matter.
+                // A single shingle has no rival, so its rank does not matter.
                 let harmless = misprint == Misprint::None || a.len() == 1 && misprint != Misprint::OneUniform;
                 let error = (exact * (1.0 - exact) / DRAWS as f64).sqrt();
                 let wrong = (found - exact).abs() > 4.0 * error;
                 if harmless {
                     assert!(!wrong, "{misprint:?} should not cost anything: {found}");
                 } else if !(misprint == Misprint::ScoreByPoint && exact < 0.2) {
-                    // At Jw = 0.1 that one costs less than can be seen.
+                    // At Jw = 0.1 the cost of this misprint is too small to be seen.
                     assert!(wrong, "{misprint:?} should cost something: {found}");
                 }
             }

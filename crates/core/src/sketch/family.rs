@@ -1,15 +1,19 @@
-//! `MinHash` by the hash families of the sources.
+//! `MinHash` by the hash families of the [sources](crate#sources).
 //!
-//! - **Paper.** the [second source](crate#sources) compares three families; the first and fifth take the first of them.
+//! - **Paper.** [Bergillos 2018](crate#sources), §6, compares three families; Hassanian-esfahani 2018, §2,
+//!   and Anonymous use modular hashing.
 //! - **Idea.** The registers of [`MinHash`](super::MinHash), each the least value of one function of another family.
 //! - **Symbols.** k → registers; the functions are those of [`Modular`], [`Multiplicative`] and [`Murmur3`].
-//! - **Formula.** in the families' own files. `Murmur3` begins with the upper half of `SplitMix64`'s first number.
-//! - **Cost.** k functions a shingle, one after the other: some 100 times the default family, which is vectorised.
+//! - **Formula.** in the files of the families. `Murmur3` begins with the upper half of `SplitMix64`'s first
+//!   number.
+//! - **Cost.** k functions per shingle, one after the other: some 100 times the default family, which is
+//!   vectorised.
 //! - **Error.** as `MinHash`: unbiased, variance J(1−J)/k, once keys are mixed; registers keep 32 bits.
-//! - **Differs.** The sources hash row numbers as they are, with the biases of E-33 to E-36; here keys are mixed first.
+//! - **Differs.** The works hash row numbers unmixed, with the biases of E-33 to E-36; here keys are mixed
+//!   first.
 //! - **Vectors.** those of the families, and golden values of our own.
 //!
-//! - **Use when** a source's results are to be repeated, or other programs know one of these families.
+//! - **Use when** results of a work are to be repeated, or other programs use one of these families.
 //! - **Do not** use them for speed.
 
 use super::minhash::check_registers;
@@ -25,7 +29,7 @@ use crate::hash::murmur3::Murmur3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Family {
-    /// a·x + b modulo a prime.
+    /// (a·x + b) modulo a prime.
     Modular,
     /// The upper bits of products.
     Multiplicative,
@@ -34,7 +38,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// All of them.
+    /// All families.
     pub const ALL: [Self; 3] = [Self::Modular, Self::Multiplicative, Self::Murmur3];
 }
 

@@ -1,25 +1,28 @@
 //! Fractional bits.
 //!
-//! - **Paper.** Yuan, Long, Zhang, Luo, Zhang and Gui, *f-Fractional bit minwise hashing*; the [third source](crate#sources).
-//! - **Idea.** A storage budget need not be a whole number of bits a register. Above one bit, some registers keep more
-//!   bits than others ([`FractionalBit`]); below, one stored bit is the exclusive or of the bits of several
-//!   registers ([`XorBit`]), or some stored bits are that of two and the others plain ([`ThreeQuarterBit`]).
+//! - **Paper.** Yuan, Long, Zhang, Luo, Zhang and Gui, *f-Fractional bit minwise hashing*, 2012
+//!   ([Yuan 2012](crate#sources)).
+//! - **Idea.** A storage budget need not be a whole number of bits per register. Above one bit, some
+//!   registers keep more bits than others ([`FractionalBit`]). Below one bit, a stored bit is the exclusive
+//!   or of the bits of several registers ([`XorBit`]), or some stored bits are that of two and the others
+//!   plain ([`ThreeQuarterBit`]).
 //! - **Symbols.** k → registers of the source for f ≥ 1, stored bits for f < 1 (E-23); wᵢ, bᵢ → shares and widths; n →
 //!   `halvings`; C₁, C₂ → [`Chance`].
-//! - **Formula.** The bits of a register are those of [`BBit`](super::b_bit::BBit). A mixture gives registers to its
-//!   groups in the order in which they are named, up to round(k·Σw); each group's words follow those
-//!   before. Stored bit j of `XorBit` is the exclusive or of the lowest bits of registers j·2ⁿ to j·2ⁿ + 2ⁿ
-//!   − 1. `ThreeQuarterBit` has the pairs first, ⌊P/3⌋ of them as printed and ⌊P/4⌋ exactly, and the
-//!   registers left one by one, in one plane.
-//! - **Cost.** that of the source; each group of a mixture takes as many words as `BBit` does, f < 1 takes ⌈k/32⌉.
-//!   Comparisons as in `BBit`.
+//! - **Formula.** The bits of a register are those of [`BBit`](super::b_bit::BBit). A mixture gives registers
+//!   to its groups in the order in which they are named, up to round(k·Σw), and the words of each group
+//!   follow those of the one before. Stored bit j of `XorBit` is the exclusive or of the lowest bits of
+//!   registers j·2ⁿ to j·2ⁿ + 2ⁿ − 1. `ThreeQuarterBit` has the pairs first, ⌊P/3⌋ of them in the printed
+//!   form and ⌊P/4⌋ in the exact one, and then the remaining registers one by one, in one plane.
+//! - **Cost.** The cost of the source. Each group of a mixture takes as many words as in `BBit`, and f < 1
+//!   takes ⌈k/32⌉. Comparisons are as in `BBit`.
 //! - **Error.** Mixtures: unbiased when pooled; variance with weights w (E-16), never below that of the better width at
 //!   equal storage (E-17). f < 1: consistent, clamped at low similarities (E-22). The laws of the counts are
 //!   checked below over 2000 families.
-//! - **Differs.** The variance, the numerator of R̂ for 1/2ⁿ (E-21), and ¾ bit, which is ⅔ as printed (E-24), are
-//!   corrected; the printed ¾ is there too. Groups can also be weighted by inverse variance. It
-//!   shares the layout of `b_bit`.
-//! - **Vectors.** computed from the definition by another program, in `estimate/fractional_bit.rs`; words below, from a second implementation of the formula.
+//! - **Differs.** The variance, the numerator of R̂ for 1/2ⁿ (E-21), and ¾ bit, which is ⅔ as printed (E-24),
+//!   are corrected. The printed ¾ is there too. Groups can also be weighted by inverse variance. The layout
+//!   is that of `b_bit`.
+//! - **Vectors.** computed from the definition by another program, in `estimate/fractional_bit.rs`; the words
+//!   below are from a second implementation of the formula.
 //!
 //! - **Use when** storage is fixed and hashing is cheap: 1/2ⁿ bit beats one bit at equal storage above R = 0.58, 0.70 and
 //!   0.80 for n = 1, 2 and 3.
@@ -48,7 +51,7 @@ impl FractionalBit {
     /// Sketches that keep bᵢ bits of a share wᵢ of the registers of `source`, for each (bᵢ, wᵢ) of `mixture`.
     ///
     /// The widths must differ and the shares add up to 1. Shares are rounded to whole registers;
-    /// [`groups`](Self::groups) says what came of them.
+    /// [`groups`](Self::groups) returns the result.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a number of bits is not from 1 to 16 or comes
@@ -84,22 +87,23 @@ impl FractionalBit {
         Ok(Self { source, groups, packings, combination })
     }
 
-    /// The widths, and how many registers each has.
+    /// The widths, and the number of registers of each.
     #[must_use]
     pub fn groups(&self) -> &[WidthGroup] {
         &self.groups
     }
 
-    /// f, after rounding.
+    /// f: the mean number of bits per register, after rounding.
     #[must_use]
     pub fn bits_per_register(&self) -> f64 {
         fractional_bit::bits_per_register(&self.groups)
     }
 
-    /// In how many registers of each group two sketches agree; what lies beyond the last group is 0.
+    /// The number of registers of each group in which two sketches agree. Elements after the last group are
+    /// 0.
     ///
     /// # Panics
-    /// If one of them has another length.
+    /// Panics if one of them has another length.
     #[must_use]
     pub fn matches(&self, a: &[u32], b: &[u32]) -> [usize; MOST_BITS as usize] {
         assert!(
@@ -179,29 +183,29 @@ impl XorBit {
         Ok(Self { source, halvings, packing })
     }
 
-    /// n.
+    /// n: 2ⁿ registers share a stored bit.
     #[must_use]
     pub fn halvings(&self) -> u32 {
         self.halvings
     }
 
-    /// k.
+    /// k: the number of stored bits.
     #[must_use]
     pub fn stored_bits(&self) -> usize {
         self.packing.values()
     }
 
-    /// How many stored bits of two sketches agree.
+    /// The number of stored bits of two sketches that agree.
     ///
     /// # Panics
-    /// If one of them has another length.
+    /// Panics if one of them has another length.
     #[must_use]
     pub fn matches(&self, a: &[u32], b: &[u32]) -> usize {
         self.packing.matches(a, b)
     }
 }
 
-/// The exclusive or of the bits of some registers; the lowest is what counts.
+/// The exclusive or of some registers. Only its lowest bit counts.
 fn exclusive_or(values: &[u32], begin: usize, count: usize) -> u32 {
     (begin..begin + count).fold(0, |seen, i| seen ^ register_bits(i, values[i]))
 }
@@ -230,18 +234,18 @@ impl Sketcher for XorBit {
     }
 }
 
-/// Which ¾ bit.
+/// The form of ¾ bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 #[cfg_attr(feature = "exhaustive", expect(clippy::exhaustive_enums, reason = "tests list all of them"))]
 pub enum ThreeQuarter {
-    /// Half of the stored bits are pairs, as the [third source](crate#sources) has it: ⅔ bit a register.
+    /// Half of the stored bits are pairs, as in [Yuan 2012](crate#sources), (36): ⅔ bit per register.
     Paper,
-    /// A third of the stored bits are pairs: ¾ bit a register.
+    /// A third of the stored bits are pairs: ¾ bit per register.
     Exact,
 }
 
-/// Stores one bit for some pairs of registers of another sketch, and one for each register left.
+/// Stores one bit for some pairs of registers of another sketch, and one for each other register.
 #[derive(Debug, Clone)]
 pub struct ThreeQuarterBit {
     source: Arc<dyn Registers>,
@@ -250,8 +254,9 @@ pub struct ThreeQuarterBit {
 }
 
 impl ThreeQuarterBit {
-    /// Sketches that pair two thirds (`Paper`) or half (`Exact`) of the registers of `source`, of which there must be
-    /// 4 or more. What does not divide evenly is not paired, and the estimator knows.
+    /// Sketches that pair two thirds (`Paper`) or half (`Exact`) of the registers of `source`, of which there
+    /// must be 4 or more. If the number does not divide evenly, the remaining registers are not paired, and
+    /// the estimator uses the actual shares.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `source` has fewer than 4 registers.
@@ -267,22 +272,22 @@ impl ThreeQuarterBit {
         Ok(Self { source, pairs, packing: Packing::new(registers - pairs, 1) })
     }
 
-    /// k.
+    /// k: the number of stored bits.
     #[must_use]
     pub fn stored_bits(&self) -> usize {
         self.packing.values()
     }
 
-    /// w: the share of the stored bits that are exclusive ors of two.
+    /// w: the share of the stored bits that are exclusive ors of two registers.
     #[must_use]
     pub fn paired_share(&self) -> f64 {
         self.pairs as f64 / self.stored_bits() as f64
     }
 
-    /// How many stored bits of two sketches agree.
+    /// The number of stored bits of two sketches that agree.
     ///
     /// # Panics
-    /// If one of them has another length.
+    /// Panics if one of them has another length.
     #[must_use]
     pub fn matches(&self, a: &[u32], b: &[u32]) -> usize {
         self.packing.matches(a, b)
@@ -349,7 +354,7 @@ mod tests {
         };
         assert_eq!(groups(101, &[(1, 0.25), (2, 0.75)]), [(1, 25), (2, 76)]);
         assert_eq!(groups(10, &[(1, 0.2), (2, 0.3), (3, 0.5)]), [(1, 2), (2, 3), (3, 5)]);
-        // A share of no register is no group.
+        // A share that rounds to no register makes no group.
         assert_eq!(groups(10, &[(1, 0.01), (2, 0.99)]), [(2, 10)]);
         assert_eq!(groups(10, &[(1, 1.0), (2, 0.0)]), [(1, 10)]);
         let third = 1.0 / 3.0;

@@ -1,14 +1,14 @@
-//! The list of sketches: their text forms, and how each is made.
+//! The list of sketches: their text forms, and their construction.
 //!
 //! | text form | sketch |
 //! |---|---|
 //! | `minhash:128`, `min-max:128`, `super-minhash:128`, `fast-similarity:128` | registers |
-//! | `minhash,modular:128`, `minhash,multiplicative:128`, `minhash,murmur3:128` | registers, by a hash family of the sources |
+//! | `minhash,modular:128`, `minhash,multiplicative:128`, `minhash,murmur3:128` | registers, by a hash family of the [sources](crate#sources) |
 //! | `one-permutation:128`, `one-permutation,rotation:128`, `one-permutation,raw:128` | bins, densified or not |
 //! | `bottom-k:128` | the least values |
 //! | `b-bit:2/minhash:256`, `bit-hash/minhash:256` | bits of registers |
 //! | `fractional:1x0.5+2x0.5/minhash:256`, `fractional,pooled:…` | a mixture of widths |
-//! | `xor:1/minhash:256`, `three-quarter/minhash:256`, `three-quarter,paper/…` | less than a bit a register |
+//! | `xor:1/minhash:256`, `three-quarter/minhash:256`, `three-quarter,paper/…` | less than one bit per register |
 //! | `connected:4x1/minhash:256`, `odd:1024/minhash:256` | joined bits, parities |
 //! | `dart:128`, `icws:128`, `cws:128`, `zero-bit:128` | samples of weighted shingles; without weights, by their counts |
 //! | `sectional:s=2/minhash:128`, `s=2,last`, `s=2,mask`, `s=2,tolerant`, `s=2,pre` | registers with places |
@@ -46,9 +46,9 @@ pub enum Base {
     FamilyMinHash(Family),
     /// The minima and maxima of k/2 functions.
     MinMax,
-    /// One function, k bins, empty ones copied from others at random.
+    /// The least values in k bins of one function; empty bins are copied from random others.
     OnePermutation,
-    /// One function, k bins, empty ones copied from the next.
+    /// The least values in k bins of one function; empty bins are copied from the next.
     OnePermutationRotation,
     /// Minima drawn without replacement.
     SuperMinHash,
@@ -60,9 +60,9 @@ pub enum Base {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct RegisterSource {
-    /// The kind.
+    /// The kind of the registers.
     pub base: Base,
-    /// k.
+    /// k: the number of registers.
     pub registers: usize,
 }
 
@@ -78,9 +78,9 @@ pub struct Mixture {
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 #[cfg_attr(feature = "exhaustive", expect(clippy::exhaustive_enums, reason = "tests list all of them"))]
 pub enum Method {
-    /// Registers as they are.
+    /// Whole registers.
     Registers(RegisterSource),
-    /// One-permutation bins of which some stay empty.
+    /// The bins of one-permutation hashing, of which some stay empty.
     RawOnePermutation(usize),
     /// The k least values.
     BottomK(usize),
@@ -94,29 +94,29 @@ pub enum Method {
     Xor(u32, RegisterSource),
     /// Bits for single registers and for pairs.
     ThreeQuarter(ThreeQuarter, RegisterSource),
-    /// Groups of registers that must agree together: how many, and how many bits of each.
+    /// Groups of registers that must agree together: their size, and the number of bits of each register.
     Connected(usize, u32, RegisterSource),
     /// The parities of indexed registers, in this many bits.
     Odd(usize, RegisterSource),
-    /// Minima and the sections they stand in.
+    /// Minima with the sections of their shingles.
     Sectional {
-        /// s.
+        /// s: the number of sections.
         sections: usize,
-        /// Of shingles in several sections.
+        /// The tag of shingles in several sections.
         policy: Policy,
-        /// k.
+        /// k: the number of registers.
         registers: usize,
     },
-    /// Minima and their fine positions, within half a section of one another.
+    /// Minima with their fine positions, which agree within half a section.
     Tolerant {
-        /// s.
+        /// s: the number of sections.
         sections: usize,
-        /// k.
+        /// k: the number of registers.
         registers: usize,
     },
-    /// Registers of shingles that were hashed together with their sections.
+    /// Registers of shingles that are hashed together with their sections.
     PreTagged {
-        /// s.
+        /// s: the number of sections.
         sections: usize,
         /// The registers.
         source: RegisterSource,
@@ -149,7 +149,7 @@ impl RegisterSource {
     pub fn build(self, seed: u64) -> Result<Arc<dyn Registers>, Error> {
         let k = self.registers;
         let densified = |densification| {
-            // Only the raw form has no registers, and it is no base.
+            // Only the raw form has no registers, and it is no [`Base`].
             let bins = OnePermutation::new(k, densification, seed)?;
             bins.densified().ok_or_else(|| Error::parse("base of a sketch", "raw", "a densified form"))
         };
@@ -181,8 +181,8 @@ impl Method {
         Self::Registers(RegisterSource { base: Base::MinHash, registers })
     }
 
-    /// One of each kind and variant for sets, with about `size` registers or stored bits. `size` is a multiple of 4.
-    /// Those for weighted sets are [`WeightedMethod::all`].
+    /// One method of each kind and variant for sets, with about `size` registers or stored bits, where `size`
+    /// is a multiple of 4. Methods for weighted sets are in [`WeightedMethod::all`].
     #[must_use]
     pub fn all(size: usize) -> Vec<Self> {
         let bases = [
@@ -263,15 +263,15 @@ impl Method {
         })
     }
 
-    /// The registers by which documents can be banded, if there are any: how many.
+    /// The number of registers by which documents can be banded; `None` if they cannot.
     ///
-    /// A band of them agrees with probability Jʳ.
+    /// A band of these registers agrees with probability Jʳ.
     #[must_use]
     pub fn bandable(self) -> Option<usize> {
         match self {
             Self::Registers(source) => Some(source.registers),
             Self::Weighted(method) => method.bandable(),
-            // Bits agree by chance, and a place is not all that a positional register must agree in.
+            // Bits agree by chance, and a positional register agrees in more than its minimum.
             Self::RawOnePermutation(_)
             | Self::BottomK(_)
             | Self::BBit(..)
@@ -309,7 +309,7 @@ impl Method {
         }
     }
 
-    /// How many registers a sketch is made from, or values it keeps.
+    /// The number of registers from which a sketch is made, or of values that it keeps.
     #[must_use]
     pub fn registers(self) -> usize {
         match self {
@@ -328,19 +328,20 @@ impl Method {
         }
     }
 
-    /// Bytes that one sketch takes; none for a sketch that cannot be made.
+    /// The number of bytes of one sketch; 0 for a sketch that cannot be made.
     #[must_use]
     pub fn size_bytes(self) -> usize {
         self.build(1).map_or(0, |sketcher| sketcher.words() * size_of::<u32>())
     }
 
-    /// The variance of the estimate for large documents of this similarity, whose shared shingles stand in the same
-    /// places.
+    /// The variance of the estimate for large documents of this similarity, whose shared shingles stand in
+    /// the same places.
     #[must_use]
     pub fn variance(self, similarity: f64) -> f64 {
         let one = Chance::sparse(1);
         match self {
-            // For large documents all kinds of registers come to the same; for small ones some do better.
+            // For large documents all kinds of registers have the same variance; for small ones some have a
+            // lower one.
             Self::Registers(_)
             | Self::RawOnePermutation(_)
             | Self::BottomK(_)
@@ -382,7 +383,7 @@ impl Method {
         }
     }
 
-    /// Hash values that a shingle of a long document costs.
+    /// The number of hash values per shingle of a long document.
     #[must_use]
     pub fn hashes_per_shingle(self) -> usize {
         let of = |source: RegisterSource| match source.base {
@@ -519,7 +520,7 @@ impl FromStr for Mixture {
                 return Err(wrong());
             }
             let thousandths = (number * 1000.0).round();
-            // Of equal decimals, one read and one divided, both are the nearest number there is.
+            // Two computations of one decimal, by parsing and by division, both give the nearest number.
             if thousandths / 1000.0 != number {
                 let expected = format!("in whole thousandths, such as {}", thousandths / 1000.0);
                 return Err(Error::out_of_range("the share of a width", share, &expected));
@@ -547,14 +548,14 @@ impl FromStr for Method {
             },
             Some((packing, source)) => Self::packed(packing, source.parse()?).ok_or_else(wrong)??,
         };
-        // Whatever cannot be made is refused here, and not when a run begins.
+        // Constructing the sketcher refuses invalid numbers here, before a run begins.
         method.build(1)?;
         Ok(method)
     }
 }
 
 impl Method {
-    /// What stands before the `/`, over registers; `None` if it is no such form.
+    /// Parses the part before the `/`, over registers; `None` if it is no such form.
     fn packed(packing: &str, source: RegisterSource) -> Option<Result<Self, Error>> {
         let number = |text: &str| text.parse::<usize>().ok();
         let bits = |text: &str| text.parse::<u32>().ok();
@@ -687,9 +688,9 @@ mod tests {
         }
     }
 
-    /// Digest 04, 9: variance times stored bits, at equal storage.
+    /// docs/sources/bits.md#variance-times-stored-bits: variance times stored bits, at equal storage.
     #[test]
-    fn the_digest_storage_table() {
+    fn documented_storage_table() {
         #[rustfmt::skip]
         let table = [
             (0.5, [8.00, 2.016, 1.133, 0.833, 0.750, 0.938, 3.98]),

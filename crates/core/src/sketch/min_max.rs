@@ -1,17 +1,17 @@
 //! Min-max hash.
 //!
-//! - **Paper.** Ji, Li, Yan, Tian and Zhang, *Min-max hash for Jaccard similarity*, ICDM 2013; a row of the [first source](crate#sources)'s
-//!   table.
-//! - **Idea.** The greatest value of a hash function is as good a sample of the document as the least one. Keeping
-//!   both takes half as many functions for k registers.
+//! - **Paper.** Ji, Li, Yan, Tian and Zhang, *Min-max hash for Jaccard similarity*, ICDM 2013;
+//!   [Hassanian-esfahani 2018](crate#sources), Table 1.
+//! - **Idea.** The greatest value of a hash function is as good a sample of the document as the least one.
+//!   Keeping both takes half as many functions for k registers.
 //! - **Symbols.** k → `registers`, even; u = |A∪B|, a = |A∩B|.
 //! - **Formula.** The functions hᵢ of [`minhash`](super::minhash) with k/2 registers and the same seed. Register i < k/2 is
 //!   min hᵢ; register k/2 + i is 2³² − 1 − max hᵢ, which is the minimum of −aᵢ·m(x) − bᵢ − 1 mod 2³².
-//! - **Cost.** As [`minhash`](super::minhash) with k registers; 4k bytes a sketch.
+//! - **Cost.** The cost of [`minhash`](super::minhash) with k registers; 4k bytes per sketch.
 //! - **Error.** unbiased, variance (J/k)·(u+a−2)/(u−1) − 2J²/k, at most J(1−J)/k; tests here.
-//! - **Differs.** The complement of a maximum is stored, so that every register is a minimum: an empty document has empty
-//!   registers, and sketches merge by minimum. One vector kernel fills all registers and multiplies
-//!   once for each, so that the saving is in coefficients drawn and not in time.
+//! - **Differs.** The complement of a maximum is stored, so that every register is a minimum: an empty
+//!   document has empty registers, and sketches merge by minimum. One vector kernel fills all registers with
+//!   one multiplication each, so that fewer coefficients are drawn, but no time is saved.
 //! - **Vectors.** the variance and the worked example, by another program.
 //!
 //! - **Use when** documents have few shingles, where its variance is lower than that of `MinHash` at the same cost.
@@ -63,7 +63,7 @@ impl MinMax {
         Ok(Self { seed, multipliers, offsets, kernel: Kernel::detect() })
     }
 
-    /// The same family on another kernel; the sketches are the same too.
+    /// Uses another kernel. The sketches are the same.
     #[must_use]
     pub fn with_kernel(self, kernel: Kernel) -> Self {
         Self { kernel, ..self }
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_example() {
+    fn documented_example() {
         // Minima 5 and 5, maxima 87 and 99.
         let estimate = MinMax::new(2, 1).unwrap().estimate(&[5, !87], &[5, !99]);
         assert_eq!(estimate.value, 0.5);

@@ -1,6 +1,7 @@
 //! `MinHash`.
 //!
-//! - **Paper.** Broder, *On the resemblance and containment of documents*, 1997; the first, second and [fifth source](crate#sources).
+//! - **Paper.** Broder, *On the resemblance and containment of documents*, 1997; Hassanian-esfahani 2018, §2,
+//!   Bergillos 2018, §4, and [Anonymous](crate#sources), §1.
 //! - **Idea.** Under a random order of all shingles, the first shingle of A and the first of B are the same one with
 //!   probability J(A, B). A register keeps the least value of one hash function over the document, and the
 //!   share of registers in which two documents agree estimates their Jaccard similarity.
@@ -8,16 +9,18 @@
 //! - **Formula.** The seed starts `SplitMix64`. The upper half of its first number is s. Each further number n gives one function:
 //!   aᵢ = (n ≫ 32) | 1, bᵢ = n mod 2³². A shingle x folds to m(x) = fmix32(((x mod 2³²) + 0x9e3779b1 · (x ≫ 32))
 //!   mod 2³² ⊕ s).
-//! - **Cost.** k multiplications a shingle, vectorised: about 7 ns for k = 128 with AVX-512; 4k bytes a sketch.
+//! - **Cost.** k multiplications per shingle, vectorised: about 7 ns for k = 128 with AVX-512; 4k bytes per
+//!   sketch.
 //! - **Error.** unbiased, variance J(1−J)/k; checked by statistical tests over consecutive ids, random ids and the
 //!   shingles of texts. Registers of 32 bits let two documents of n shingles each agree by accident with
 //!   probability n/2³³ on average: 0.0001 for a million shingles.
-//! - **Differs.** The sources use aᵢ·x + bᵢ on raw row numbers, which is not min-wise on structured ids (E-35), and allow
-//!   aᵢ = 0 (E-33) or aᵢ even, which lose shingles; here ids are mixed first and aᵢ is odd, which makes every
-//!   hᵢ a permutation of the mixed keys. Comparison is register by register, never as sets (E-09).
+//! - **Differs.** The works use aᵢ·x + bᵢ on raw row numbers, which is not min-wise on structured ids (E-35),
+//!   and allow aᵢ = 0 (E-33) or aᵢ even, which loses shingles. Here ids are mixed first and aᵢ is odd, so
+//!   that every hᵢ is a permutation of the mixed keys. Registers are compared one by one, never as sets
+//!   (E-09).
 //! - **Vectors.** golden values of our own.
 //!
-//! - **Use when** in doubt. Registers merge by minimum, so parts of a document can be sketched apart.
+//! - **Use when** in doubt. Registers merge by minimum, so parts of a document can be sketched separately.
 //! - **Do not** use it for documents of far more than 10⁷ shingles if an estimate finer than 0.001 matters.
 
 use super::{Registers, Sketcher, Statistic, merge_minima};
@@ -29,7 +32,7 @@ use crate::kernel::{Kernel, Linear};
 /// The value of every register of a document without shingles.
 pub const EMPTY: u32 = u32::MAX;
 
-/// The most registers a sketch can have.
+/// The most registers of a sketch.
 pub(super) const MOST_REGISTERS: usize = 1 << 16;
 
 pub(super) fn check_registers(registers: usize) -> Result<(), Error> {
@@ -67,13 +70,13 @@ impl MinHash {
         Ok(Self { seed, multipliers, offsets, kernel: Kernel::detect() })
     }
 
-    /// The same family on another kernel; the sketches are the same too.
+    /// Uses another kernel. The sketches are the same.
     #[must_use]
     pub fn with_kernel(self, kernel: Kernel) -> Self {
         Self { kernel, ..self }
     }
 
-    /// k.
+    /// k: the number of registers.
     #[must_use]
     pub fn registers(&self) -> usize {
         self.multipliers.len()
@@ -82,7 +85,7 @@ impl MinHash {
     /// Writes the sketch of a set of shingles; repeats and order do not matter.
     ///
     /// # Panics
-    /// If `out` does not have [`registers`](Self::registers) elements.
+    /// Panics if `out` does not have [`registers`](Self::registers) elements.
     pub fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
         out.fill(EMPTY);
         let family = Linear { a: &self.multipliers, b: &self.offsets };

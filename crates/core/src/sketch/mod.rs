@@ -6,8 +6,8 @@
 //! | sketch | registers agree with probability | use when |
 //! |---|---|---|
 //! | [`minhash`] | J | always, until memory or speed says otherwise |
-//! | [`family`] | J | a source's hash family is to be used |
-//! | [`min_max`] | J | one wants two registers from each function |
+//! | [`family`] | J | results with a hash family of the [sources](crate#sources) are to be repeated |
+//! | [`min_max`] | J | each function should give two registers |
 //! | [`one_permutation`] | J (densified) | documents are long and hashing is what takes the time |
 //! | [`super_minhash`], [`fast_similarity`] | J | documents are short and the variance matters |
 //! | [`bottom_k`] | – | sets are to be merged and counted; it cannot be banded |
@@ -17,7 +17,8 @@
 //! | [`sectional`] | qJ | order matters: the same words in another order are to be told apart |
 //! | [`dart`], [`icws`], [`cws`], [`zero_bit`] | Jw; at least Jw | shingles have weights: see [`weighted`] |
 //!
-//! [`Method::all`] has those without weights, and [`WeightedMethod::all`] the others: the tests of this crate go through these lists.
+//! [`Method::all`] lists the sketches of sets, and [`WeightedMethod::all`] those of weighted sets. The tests
+//! of this crate go through these lists.
 
 pub mod b_bit;
 mod bias;
@@ -61,24 +62,24 @@ pub use packing::{DifferenceBound, HeadShape, ValueLayout};
 pub use weighted::WeightedMethod;
 pub use weighted_sketcher::WeightedSketcher;
 
-/// The number that the value of an estimate depends on, where it is one that the value rises with. Comparing many pairs,
-/// only that need be counted.
+/// The number on which the value of an estimate depends, and with which it rises. A comparison of many pairs
+/// needs to count only this number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 #[cfg_attr(feature = "exhaustive", expect(clippy::exhaustive_enums, reason = "tests list all of them"))]
 pub enum Statistic {
-    /// Words of the two rows that agree.
+    /// The number of words of the two rows that agree.
     EqualWords,
-    /// Bits of the two rows that agree; those beyond the last are 0 in every row.
+    /// The number of bits of the two rows that agree. Bits after the last one are 0 in every row.
     EqualBits,
-    /// Something else.
+    /// Another quantity.
     Other,
 }
 
 /// Makes sketches of one kind and compares them. A sketch is a row of words of 32 bits.
 ///
-/// The trait is sealed: bands, filters and estimates rely on what the sketches of this crate guarantee, which are
-/// tested one by one. Another crate can use a sketcher, but not write one:
+/// The trait is sealed, because bands, filters and estimates rely on properties that are tested for each
+/// sketch of this crate. Another crate can use a sketcher, but not write one:
 ///
 /// ```compile_fail
 /// #[derive(Debug)]
@@ -91,42 +92,43 @@ pub enum Statistic {
 /// }
 /// ```
 pub trait Sketcher: sealed::Sealed + fmt::Debug + Send + Sync {
-    /// Words that one sketch takes.
+    /// The number of words of one sketch.
     fn words(&self) -> usize;
 
     /// Writes the sketch of a document's shingles, given in document order, repeats included. Without shingles, every
     /// word is [`EMPTY`](minhash::EMPTY).
     ///
     /// # Panics
-    /// If `out` does not have [`words`](Self::words) elements.
+    /// Panics if `out` does not have [`words`](Self::words) elements.
     fn sketch_into(&self, shingles: &[u64], out: &mut [u32]);
 
     /// Estimates the similarity of two documents that both have shingles.
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate;
 
-    /// Writes the sketch of two documents taken together from the sketches of each, and says whether that can be done;
-    /// where it cannot, `out` is left as it is.
+    /// Writes the sketch of two documents taken together, from the sketches of each. Returns `false`, and
+    /// leaves `out` unchanged, if sketches of this kind cannot be merged.
     ///
     /// # Panics
-    /// If one of the three does not have [`words`](Self::words) elements, where it can be done.
+    /// Panics if sketches can be merged and one of the three slices does not have [`words`](Self::words)
+    /// elements.
     #[must_use]
     fn merge_into(&self, _a: &[u32], _b: &[u32], _out: &mut [u32]) -> bool {
         false
     }
 
-    /// The number that the value of the estimate depends on, and rises with.
+    /// The number on which the value of the estimate depends, and with which it rises.
     fn statistic(&self) -> Statistic {
         Statistic::Other
     }
 
-    /// Conditions that every pair fulfils whose estimate reaches the threshold, for sketches of more than one bit per value.
-    /// Comparing many pairs, only those that fulfil them need be estimated.
+    /// Conditions that every pair whose estimate reaches the threshold fulfils, for sketches of more than one
+    /// bit per value. In a comparison of many pairs, only pairs that fulfil them need an estimate.
     fn bounds(&self, _threshold: f64) -> Vec<DifferenceBound> {
         vec![]
     }
 
-    /// The value that is estimated, computed from the shingles themselves: their Jaccard similarity, unless the sketch
-    /// looks at more than which shingles there are.
+    /// The estimated value, computed from the shingles themselves: the Jaccard similarity, unless the sketch
+    /// also depends on the order or the number of shingles.
     fn exact(&self, a: &[u64], b: &[u64]) -> f64 {
         let set = |shingles: &[u64]| shingles.iter().copied().collect::<HashSet<u64>>();
         let (a, b) = (set(a), set(b));
@@ -136,23 +138,23 @@ pub trait Sketcher: sealed::Sealed + fmt::Debug + Send + Sync {
     }
 }
 
-/// A sketcher whose words are registers, which two documents share with probability J each: they can be banded, and bits
-/// can be taken from them. Sealed, as [`Sketcher`] is.
+/// A sketcher whose words are registers, in each of which two documents agree with probability J. They can be
+/// banded, and bits can be taken from them. Sealed, as [`Sketcher`] is.
 pub trait Registers: Sketcher {}
 
-/// The bits of register i with value z that bit sketches take: fmix32(z ⊕ fmix32(i ⊕ 0x9e3779b9)). The value is mixed
-/// with its number, so that registers that hold copies of one value give different bits.
+/// The bits of register i with value z that bit sketches take: fmix32(z ⊕ fmix32(i ⊕ 0x9e3779b9)). The value
+/// is mixed with the register's number, so that registers that hold copies of one value give different bits.
 #[must_use]
 pub fn register_bits(register: usize, value: u32) -> u32 {
     crate::hash::fmix32(value ^ register_salt(register))
 }
 
-/// What a value is mixed with for the sake of its number.
+/// The part of this hash that depends on the number of the register.
 fn register_salt(register: usize) -> u32 {
     crate::hash::fmix32(register as u32 ^ 0x9e37_79b9)
 }
 
-/// Merges sketches of which every word is a minimum over the shingles, and says that it can be done.
+/// Merges sketches of which every word is a minimum over the shingles. Returns `true`.
 fn merge_minima(a: &[u32], b: &[u32], out: &mut [u32]) -> bool {
     assert!(a.len() == out.len() && b.len() == out.len(), "sketches of one spec have equally many words");
     for (out, (&a, &b)) in out.iter_mut().zip(a.iter().zip(b)) {
@@ -161,7 +163,7 @@ fn merge_minima(a: &[u32], b: &[u32], out: &mut [u32]) -> bool {
     true
 }
 
-/// The sketches of many documents: one flat matrix, a row each.
+/// The sketches of many documents: one flat matrix, with one row per document.
 ///
 /// ```
 /// use minwise::sketch::Sketches;
@@ -179,17 +181,17 @@ pub struct Sketches {
 }
 
 impl Sketches {
-    /// No rows yet, each to have this many registers.
+    /// No rows yet; each will have this many registers.
     ///
     /// # Panics
-    /// If `registers` is zero.
+    /// Panics if `registers` is 0.
     #[must_use]
     pub fn new(registers: usize) -> Self {
         assert!(registers > 0, "a sketch has at least one register");
         Self { registers, values: vec![] }
     }
 
-    /// The rows of `registers` values each that lie one behind the other in `values`. The vector is taken as it is and not
+    /// The rows of `registers` values each that lie one after the other in `values`. The vector is moved, not
     /// copied.
     ///
     /// # Errors
@@ -205,25 +207,25 @@ impl Sketches {
         Ok(Self { registers, values })
     }
 
-    /// All values, row after row, as they lie in memory: nothing is copied.
+    /// All values, row after row. Nothing is copied.
     #[must_use]
     pub fn into_vec(self) -> Vec<u32> {
         self.values
     }
 
-    /// Registers of a row.
+    /// The number of registers per row.
     #[must_use]
     pub fn registers(&self) -> usize {
         self.registers
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.values.len() / self.registers
     }
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
@@ -247,27 +249,27 @@ impl Sketches {
         self.values.chunks_exact(self.registers)
     }
 
-    /// Adds rows of empty registers until there are `rows` of them, or removes the last rows.
+    /// Adds rows of empty registers until there are `rows` rows, or removes the last rows.
     pub fn resize(&mut self, rows: usize) {
         self.values.resize(rows * self.registers, minhash::EMPTY);
     }
 
-    /// Forgets all rows and keeps the room they had.
+    /// Removes all rows and keeps their memory.
     pub fn clear(&mut self) {
         self.values.clear();
     }
 
-    /// One row.
+    /// The row with this number.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// Panics if there is no such row.
     #[inline]
     #[must_use]
     pub fn row(&self, row: usize) -> &[u32] {
         &self.values[row * self.registers..][..self.registers]
     }
 
-    /// Adds a row of empty registers and gives it out to be filled.
+    /// Adds a row of empty registers and returns it, to be filled.
     #[inline]
     pub fn push(&mut self) -> &mut [u32] {
         let begin = self.values.len();
@@ -275,13 +277,14 @@ impl Sketches {
         &mut self.values[begin..]
     }
 
-    /// Adds all rows of another matrix behind these.
+    /// Adds all rows of another matrix after the rows of this one.
     ///
     /// # Panics
-    /// If its rows have another length.
+    /// Panics if its rows have another length.
     pub fn append(&mut self, other: &mut Self) {
         assert_eq!(self.registers, other.registers, "rows of one length");
-        // Nothing is copied into an empty matrix, unless somebody made more room there for the rows that follow.
+        // An empty matrix takes the other one's memory, unless the caller reserved more for the rows that
+        // follow.
         if self.values.is_empty() && self.values.capacity() <= other.values.capacity() {
             std::mem::swap(&mut self.values, &mut other.values);
         } else {
@@ -289,9 +292,9 @@ impl Sketches {
         }
     }
 
-    /// Makes room for this many more rows, if there is that much.
+    /// Reserves memory for this many more rows, if there is enough.
     pub fn reserve(&mut self, rows: usize) {
-        // Without it the matrix grows as it needs to.
+        // If the reservation fails, the matrix grows when it needs to.
         let _ = self.values.try_reserve(rows.saturating_mul(self.registers));
     }
 }

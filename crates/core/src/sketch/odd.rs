@@ -1,21 +1,23 @@
 //! The odd sketch.
 //!
-//! - **Paper.** Mitzenmacher, Pagh and Pham, *Efficient estimation for high similarities using odd sketches*, 2014; a
-//!   row in the survey table of the [first source](crate#sources).
-//! - **Idea.** Every register flips one bit of a small array, at a place that its number and value choose. Registers
-//!   that two documents share cancel in the exclusive or of their arrays, so it only shows what differs.
+//! - **Paper.** Mitzenmacher, Pagh and Pham, *Efficient estimation for high similarities using odd sketches*,
+//!   2014; [Hassanian-esfahani 2018](crate#sources), Table 1.
+//! - **Idea.** Every register flips one bit of a small array, at a place that its number and value determine.
+//!   Registers that two documents share cancel in the exclusive or of their arrays, which therefore depends
+//!   only on the registers that differ.
 //! - **Symbols.** n → `bits`; k → registers of the source; z → [`difference`](Odd::difference).
 //! - **Formula.** Register i with value z flips bit `register_bits(i, z) mod n`. Ĵ = 1 + (n/4k)·ln(1 − 2z/n).
-//! - **Cost.** that of the source, and k flips a document; ⌈n/32⌉ words a sketch; a comparison is exclusive or and a
-//!   count of ones.
-//! - **Error.** consistent; variance J(1−J)/k + Var\[z\]·((1/2k)/(1−2/n)^m)² with m = 2k(1−J) (E-11); the law of z is
-//!   checked below over 2000 families. From 2z = n on, the similarity is below what the sketch can tell, and
+//! - **Cost.** The cost of the source, and k flips per document; ⌈n/32⌉ words per sketch; a comparison is an
+//!   exclusive or and a count of ones.
+//! - **Error.** consistent; variance J(1−J)/k + Var\[z\]·((1/2k)/(1−2/n)^m)² with m = 2k(1−J) (E-11); the law
+//!   of z is checked below over 2000 families. From 2z = n on, the similarity is too low for the sketch, and
 //!   0 is reported.
-//! - **Differs.** Nothing but the hash. The best k is about n/(4(1−J)): `estimate::odd::best_registers`.
-//! - **Vectors.** computed from the definition by another program, in `estimate/odd.rs`; words below, from a second implementation of the formula.
+//! - **Differs.** Only the hash differs. The best k is about n/(4(1−J)): `estimate::odd::best_registers`.
+//! - **Vectors.** computed from the definition by another program, in `estimate/odd.rs`; the words below are
+//!   from a second implementation of the formula.
 //!
-//! - **Use when** only similarities above about 0.9 matter: there it says most with the fewest bits.
-//! - **Do not** use it where lower similarities must be told apart.
+//! - **Use when** only similarities above about 0.9 matter: there it has the lowest variance per bit.
+//! - **Do not** use it for lower similarities.
 
 use std::sync::Arc;
 
@@ -47,22 +49,22 @@ impl Odd {
         Ok(Self { source, packing: Packing::new(bits, 1) })
     }
 
-    /// n.
+    /// n: the number of bits.
     #[must_use]
     pub fn bits(&self) -> usize {
         self.packing.values()
     }
 
-    /// k.
+    /// k: the number of registers of the source.
     #[must_use]
     pub fn registers(&self) -> usize {
         self.source.words()
     }
 
-    /// z: in how many bits two sketches differ.
+    /// z: the number of bits in which two sketches differ.
     ///
     /// # Panics
-    /// If one of them has another length.
+    /// Panics if one of them has another length.
     #[must_use]
     pub fn difference(&self, a: &[u32], b: &[u32]) -> usize {
         self.bits() - self.packing.matches(a, b)

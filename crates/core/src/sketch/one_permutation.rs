@@ -2,26 +2,27 @@
 //!
 //! - **Paper.** Li, Owen and Zhang, *One permutation hashing*, NIPS 2012; rotation: Shrivastava and Li, *Densifying one
 //!   permutation hashing via rotation for fast near neighbor search*, ICML 2014; optimal: Shrivastava, *Optimal
-//!   densification for fast and accurate minwise hashing*, ICML 2017; rows of the [first source](crate#sources)'s table.
-//! - **Idea.** One hash function throws the shingles into k bins and each bin keeps its least value, so that k registers
-//!   cost one hash a shingle. Short documents leave bins empty; densification fills these with the values of others,
-//!   chosen in the same way for every document.
+//!   densification for fast and accurate minwise hashing*, ICML 2017; [Hassanian-esfahani 2018](crate#sources), Table 1.
+//! - **Idea.** One hash function throws the shingles into k bins and each bin keeps its least value, so that
+//!   k registers cost one hash per shingle. Short documents leave bins empty. Densification fills these with
+//!   the values of other bins, which are chosen in the same way for every document.
 //! - **Symbols.** k → `bins`; u = |A∪B|; e, the bins empty in both documents.
 //! - **Formula.** h(x) = fmix64(x ⊕ s), s the first number of the `SplitMix64` of the seed; bin ⌊h·k/2⁶⁴⌋; value the upper 32 of
 //!   the 64 bits of h·k mod 2⁶⁴, at most 2³² − 2. Rotation: an empty bin takes the first bin to its right,
 //!   circularly, that is not empty, as value + 0x9e3779b1·distance mod 2³². Optimal: empty bin j tries the bins
 //!   ⌊fmix32(c + 32j + i)·k/2³²⌋ for i = 0…31, and then takes the one with the least fmix32(fmix32(c ⊕ j) + bin); the
 //!   first that was not empty gives its value. c is the upper half of the second number of the `SplitMix64`.
-//! - **Cost.** One hash a shingle and O(k); 4k bytes a sketch.
+//! - **Cost.** One hash per shingle and O(k); 4k bytes per sketch.
 //! - **Error.** unbiased in all three forms. With Q of [`estimate::one_permutation`], Var = J(1−J)·(u·E(Q)/k² − 1)/(u−1):
 //!   about (1−k/u)·J(1−J)/k for u ≫ k, 1.5 to 2·J(1−J)/k by optimal densification and J(1−J)/(u+1) by rotation for
 //!   u ≪ k; tests here.
-//! - **Differs.** Where 32 tries hit only empty bins, the paper goes on; here all bins that are not empty are ranked, which
-//!   has the same law and bounds the time of documents with one shingle. The distance is folded into the value by
-//!   rotation.
+//! - **Differs.** If 32 tries hit only empty bins, the paper tries further. Here all non-empty bins are
+//!   ranked then, which has the same law and bounds the time of documents with one shingle. Rotation folds
+//!   the distance into the value.
 //! - **Vectors.** the worked examples and the table, by another program.
 //!
-//! - **Use when** documents are long and speed counts. Of the three, the raw form compares short documents best, and it merges by minimum.
+//! - **Use when** documents are long and speed matters. Of the three forms, the raw one compares short
+//!   documents best, and it merges by minimum.
 //! - **Do not** band the raw form, use rotation for documents with fewer shingles than bins, or merge densified sketches.
 
 use crate::error::Error;
@@ -31,23 +32,23 @@ use crate::hash::{SplitMix64, fmix32, fmix64};
 use super::minhash::EMPTY;
 use super::{Registers, Sketcher, Statistic, merge_minima};
 
-/// What becomes of empty bins.
+/// The treatment of empty bins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Densification {
-    /// They stay empty; bins that are empty in both documents do not count.
+    /// Empty bins stay empty; bins that are empty in both documents do not count.
     None,
-    /// They copy their neighbour to the right, and the distance to it.
+    /// An empty bin copies its neighbour to the right, and the distance to it.
     Rotation,
-    /// They copy bins drawn at random, each empty bin its own.
+    /// An empty bin copies a random one; each empty bin draws its own.
     #[default]
     Optimal,
 }
 
-/// Bins that an empty bin tries before it ranks all that are not empty.
+/// The number of bins that an empty bin tries before it ranks all non-empty ones.
 const TRIES: u32 = 32;
 
-/// What rotation adds to a value for each step.
+/// The number that rotation adds to a value per step.
 const STEP: u32 = 0x9e37_79b1;
 
 /// Makes sketches of the least values in k bins of one hash function.
@@ -76,13 +77,13 @@ impl OnePermutation {
         Ok(Self { seed: random.next_u64(), choice: random.next_u32(), bins, densification })
     }
 
-    /// What becomes of empty bins.
+    /// The treatment of empty bins.
     #[must_use]
     pub fn densification(&self) -> Densification {
         self.densification
     }
 
-    /// The same sketcher as one of registers, unless it leaves bins empty.
+    /// This sketcher as one of registers; `None` if it leaves bins empty.
     #[must_use]
     pub fn densified(self) -> Option<Densified> {
         match self.densification {
@@ -94,7 +95,7 @@ impl OnePermutation {
 
 /// Fills empty bins by rotation. At least one bin is not empty.
 fn rotate(bins: &mut [u32]) {
-    // From the right, beginning at the bin before one that is not empty.
+    // The bins are filled from the right, beginning before a non-empty one.
     let Some(start) = bins.iter().position(|&bin| bin != EMPTY) else { return };
     let mut next = bins[start];
     for place in (0..start).rev().chain((start + 1..bins.len()).rev()) {
@@ -105,7 +106,8 @@ fn rotate(bins: &mut [u32]) {
     }
 }
 
-/// How many bins were not empty before rotation: those that are not a step away from their neighbour.
+/// The number of bins that were not empty before rotation: those whose value is not one step from their
+/// neighbour's.
 fn occupied_before_rotation(bins: &[u32]) -> usize {
     let is_own = |bin: u32, next: u32| bin != next.wrapping_add(STEP);
     let inner = bins.windows(2).filter(|pair| is_own(pair[0], pair[1])).count();
@@ -116,7 +118,7 @@ fn occupied_before_rotation(bins: &[u32]) -> usize {
 /// Fills empty bins by optimal densification.
 fn scatter(bins: &mut [u32], choice: u32) {
     let k = bins.len() as u64;
-    // A filled bin must not be copied further, so values are read from a copy.
+    // Filled bins must not be copied further, so values are read from a copy.
     let before = bins.to_vec();
     let occupied: Vec<u32> = (0..k as u32).filter(|&bin| before[bin as usize] != EMPTY).collect();
     for place in 0..k as u32 {
@@ -136,9 +138,9 @@ fn scatter(bins: &mut [u32], choice: u32) {
     }
 }
 
-/// How many bins were not empty before optimal densification: as many as there are different values.
+/// The number of bins that were not empty before optimal densification: the number of different values.
 fn occupied_before_scattering(bins: &[u32]) -> usize {
-    // A hash table with places to spare; no bin holds the value that marks a free one.
+    // A hash table with free places, which hold a value that no bin has.
     let places = (2 * bins.len()).next_power_of_two();
     let mut table = vec![EMPTY; places];
     let mut occupied = 0;
@@ -181,7 +183,8 @@ impl Sketcher for OnePermutation {
         }
     }
 
-    /// Possible where bins stay empty: a copied value does not say that it is one.
+    /// Sketches with empty bins can be merged. Densified ones cannot, because a copied value is not marked as
+    /// one.
     fn merge_into(&self, a: &[u32], b: &[u32], out: &mut [u32]) -> bool {
         match self.densification {
             Densification::None => merge_minima(a, b, out),
@@ -252,7 +255,7 @@ mod tests {
     const B: [u32; 5] = [5, 87, 42, 14, 99];
 
     #[test]
-    fn the_digest_examples() {
+    fn documented_examples() {
         let estimate = |bins: u32| {
             let sketcher = OnePermutation::new(bins as usize, Densification::None, 1).unwrap();
             sketcher.estimate(&toy(&A, bins), &toy(&B, bins)).value
@@ -264,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_example_of_rotation() {
+    fn documented_example_of_rotation() {
         let rotated = |values: &[u32]| {
             let mut bins = toy(values, 10);
             rotate(&mut bins);

@@ -1,12 +1,12 @@
-//! How the bit sketches lay out their values, and compare them.
+//! The layout of the values of bit sketches, and their comparison.
 //!
-//! A value of 8, 16 or 32 bits lies whole: 32/b of them to a word, the first in the lowest bits, and a vector
-//! instruction compares them as they are. Values of other widths lie in planes: with w = ⌈n/32⌉ words for n values, bit
-//! p of value i is bit i mod 32 of word p·w + ⌊i/32⌋. Two rows then differ where the exclusive or of any plane has a
-//! one, and every width is compared in as few instructions as it has bits, also one that does not divide a word. Bits
-//! beyond the last value are 0 in both forms.
+//! A value of 8, 16 or 32 bits is stored whole: 32/b of them per word, the first in the lowest bits, and a
+//! vector instruction compares them. Values of other widths are stored in planes: with w = ⌈n/32⌉ words for n
+//! values, bit p of value i is bit i mod 32 of word p·w + ⌊i/32⌋. Two rows then differ where the exclusive or
+//! of any plane has a one, and every width takes as few instructions as it has bits, even if it does not
+//! divide a word. Bits after the last value are 0 in both forms.
 //!
-//! Measured with 512-bit vectors, nanoseconds a comparison of 128 and of 1024 values:
+//! Measured with 512-bit vectors, in nanoseconds per comparison of 128 and of 1024 values:
 //!
 //! | bits | whole | in planes | in planes of 64 values, block after block, without vectors |
 //! |---|---|---|---|
@@ -20,7 +20,7 @@ use std::ops::Range;
 use crate::kernel::Kernel;
 use crate::kernel::compare::heads::{GROUP, MOST_PLANES};
 
-/// Bits of a word.
+/// The bits of a word.
 const WORD: usize = 32;
 
 /// The layout of some values of at most 32 bits each.
@@ -37,12 +37,12 @@ impl Packing {
         Self { values, bits: bits as usize, kernel: Kernel::detect() }
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub(super) fn values(self) -> usize {
         self.values
     }
 
-    /// Whether values lie whole.
+    /// Whether values are stored whole.
     fn whole(self) -> bool {
         matches!(self.bits, 8 | 16 | 32)
     }
@@ -51,9 +51,9 @@ impl Packing {
         if self.whole() { self.values.div_ceil(32 / self.bits) } else { self.bits * self.values.div_ceil(32) }
     }
 
-    /// Writes all values, of which `value` gives each in its lowest bits.
+    /// Writes all values, which `value` returns in its lowest bits.
     pub(super) fn pack(self, value: impl Fn(usize) -> u32, out: &mut [u32]) {
-        // Single bits are whole values too, which planes would take a detour for.
+        // Single bits are one plane, which needs no transposition.
         if self.whole() || self.bits == 1 {
             self.pack_whole(value, out);
         } else {
@@ -88,10 +88,10 @@ impl Packing {
         }
     }
 
-    /// How many values agree in all their bits.
+    /// The number of values that agree in all their bits.
     ///
     /// # Panics
-    /// If a row has another length.
+    /// Panics if a row has another length.
     pub(super) fn matches(self, a: &[u32], b: &[u32]) -> usize {
         assert!(
             a.len() == self.words() && b.len() == self.words(),
@@ -105,16 +105,17 @@ impl Packing {
             32 => places - self.kernel.equal_words(a, b),
             bits => self.kernel.different_in_planes(a, b, bits),
         };
-        // The row of an empty document is all ones, also beyond the last value.
+        // The row of an empty document is all ones, also after the last value, so more values may differ than
+        // there are.
         self.values.saturating_sub(different)
     }
 }
 
 impl Packing {
-    /// In how many of the values of a range two rows differ.
+    /// The number of values of a range in which two rows differ.
     ///
     /// # Panics
-    /// If a row has another length, or the range ends behind the last value.
+    /// Panics if a row has another length, or the range ends behind the last value.
     fn different_within(self, a: &[u32], b: &[u32], range: Range<usize>) -> usize {
         assert!(
             a.len() == self.words() && b.len() == self.words() && range.end <= self.values,
@@ -149,7 +150,8 @@ impl Packing {
         }
     }
 
-    /// [`different_within`](Self::different_within) for the few whole values that share a word with others.
+    /// [`different_within`](Self::different_within) for the few whole values that share a word with values
+    /// outside of the range.
     fn different_one_by_one(self, a: &[u32], b: &[u32], range: Range<usize>) -> usize {
         range.filter(|&i| self.whole_value(a, i) != self.whole_value(b, i)).count()
     }
@@ -159,14 +161,16 @@ impl Packing {
         row[i / together] >> (i % together * self.bits) & (u32::MAX >> (WORD - self.bits))
     }
 
-    /// Writes the head of a row: up to four bits of each of its first values, see [`heads`](crate::kernel::compare::heads).
+    /// Writes the head of a row: up to four bits of each of its first values (see
+    /// [`heads`](crate::kernel::compare::heads)).
     fn head_into(self, row: &[u32], shape: HeadShape, out: &mut [u64]) {
         let HeadShape { values, planes } = shape;
         out.fill(0);
         if self.whole() {
             for i in 0..values {
                 let value = self.whole_value(row, i);
-                // The low bits of registers are not spread evenly in every method, while bits of bits were mixed before.
+                // The low bits of some registers are not evenly distributed, so registers are mixed; values
+                // of bits were mixed before.
                 let bits = if self.bits == 32 { value.wrapping_mul(0x9e37_79b1) >> 28 } else { value };
                 for (plane, word) in out[i / GROUP * planes..][..planes].iter_mut().enumerate() {
                     *word |= u64::from(bits >> plane & 1) << (i % GROUP);
@@ -185,7 +189,7 @@ impl Packing {
     }
 }
 
-/// The bits of the word that begins with value `first` that belong to values of a range.
+/// The bits of the word that begins with value `first`, as far as they belong to values of a range.
 fn bits_within(first: usize, range: &Range<usize>) -> u32 {
     let below = |end: usize| match end.saturating_sub(first) {
         bits @ 0..WORD => (1_u32 << bits) - 1,
@@ -194,25 +198,25 @@ fn bits_within(first: usize, range: &Range<usize>) -> u32 {
     below(range.end) & !below(range.start)
 }
 
-/// What of a sketch is in its head.
+/// The part of a sketch that its head has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct HeadShape {
-    /// The first values, so many of them.
+    /// The number of the first values that are in the head.
     pub values: usize,
-    /// Bits that are kept of each.
+    /// The number of bits that are kept of each value.
     pub planes: usize,
 }
 
 impl HeadShape {
-    /// Groups of 64 values.
+    /// The number of groups of 64 values.
     #[must_use]
     pub fn groups(self) -> usize {
         self.values.div_ceil(GROUP)
     }
 }
 
-/// Where values of one width lie in the rows of a sketch.
+/// The layout of values of one width in the rows of a sketch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ValueLayout {
     /// The word of the row that the first value begins with.
@@ -225,46 +229,46 @@ impl ValueLayout {
         Self { begin, packing }
     }
 
-    /// Whole registers, a word each.
+    /// Whole registers, one word each.
     #[must_use]
     pub fn registers(registers: usize) -> Self {
         Self::new(0, Packing::new(registers, 32))
     }
 
-    /// Whether these are whole registers, a word each.
+    /// Whether these are whole registers, one word each.
     #[must_use]
     pub fn are_registers(&self) -> bool {
         self.begin == 0 && self.packing.bits == 32
     }
 
-    /// Single bits that fill so many words.
+    /// Single bits that fill this many words.
     #[must_use]
     pub fn single_bits(words: usize) -> Self {
         Self::new(0, Packing::new(words * WORD, 1))
     }
 
-    /// How many values there are.
+    /// The number of values.
     #[must_use]
     pub fn count(self) -> usize {
         self.packing.values
     }
 
-    /// Bits of a value.
+    /// The number of bits per value.
     #[must_use]
     pub fn bits(self) -> usize {
         self.packing.bits
     }
 
-    /// The most bits of a value that a head can have.
+    /// The most bits per value that a head can have.
     #[must_use]
     pub fn most_planes(self) -> usize {
         self.packing.bits.min(MOST_PLANES)
     }
 
-    /// In how many of the values of a range two rows differ.
+    /// The number of values of a range in which two rows differ.
     ///
     /// # Panics
-    /// If a row is too short, or the range ends behind the last value.
+    /// Panics if a row is too short, or the range ends behind the last value.
     #[must_use]
     pub fn different_within(self, a: &[u32], b: &[u32], range: Range<usize>) -> usize {
         self.packing.different_within(self.part(a), self.part(b), range)
@@ -273,8 +277,8 @@ impl ValueLayout {
     /// Writes the head of a row.
     ///
     /// # Panics
-    /// If the row is too short, the values have fewer than the head is to have, or [`most_planes`](Self::most_planes) are
-    /// fewer than its planes, or `out` does not have as many words as the head.
+    /// Panics if the row is too short, if there are fewer values or [planes](Self::most_planes) than the head
+    /// has, or if `out` does not have as many words as the head.
     pub fn head_into(self, row: &[u32], shape: HeadShape, out: &mut [u64]) {
         assert!(shape.values <= self.count() && shape.planes <= self.most_planes(), "a head of these values");
         assert_eq!(out.len(), shape.groups() * shape.planes, "as many words as the head has");
@@ -286,18 +290,19 @@ impl ValueLayout {
     }
 }
 
-/// Values of which two documents can differ in few only, if their estimate is to reach a threshold.
+/// A condition that two documents must meet for their estimate to reach a threshold: they differ in few of
+/// some values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct DifferenceBound {
     /// The values.
     pub values: ValueLayout,
-    /// The most of them in which the documents of such a pair differ; nothing if there is no such pair.
+    /// The most of them in which the documents of such a pair differ; `None` if there is no such pair.
     pub most: Option<usize>,
 }
 
 impl DifferenceBound {
-    /// All values of a sketch, of whose matches the estimate is a rising function.
+    /// The bound on all values of a sketch, for an estimate that rises with the number of matches.
     pub(super) fn of_all(packing: Packing, threshold: f64, estimate: impl Fn(usize) -> f64) -> Self {
         let values = packing.values;
         let least = partition_point(values + 1, |matches| estimate(matches) < threshold);
@@ -305,7 +310,8 @@ impl DifferenceBound {
     }
 }
 
-/// The first number below `end` that `is_before` is false for, or `end`; it is true for all numbers before some number.
+/// The first number below `end` for which `is_before` returns `false`, or `end`. It must return `true` for
+/// all numbers before some number.
 pub(super) fn partition_point(end: usize, is_before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, end);
     while low < high {
@@ -349,7 +355,7 @@ mod tests {
         // Three planes of one word; bits above the width are not kept.
         Packing::new(32, 3).pack(|i| if i == 5 { 0b1110 } else { 0 }, &mut out[..3]);
         assert_eq!(out[..3], [0, 32, 32]);
-        // Every bit of a transposed square is where it belongs.
+        // Every bit of a transposed square is at its place.
         let mut random = SplitMix64::new(1);
         let rows: [u32; 32] = std::array::from_fn(|_| random.next_u32());
         let mut turned = rows;

@@ -1,35 +1,39 @@
-//! Sectional `MinHash`: minima that know where they stand.
+//! Sectional `MinHash`: minima with their positions.
 //!
-//! - **Paper.** the [first source](crate#sources), its Algorithm 1; the tolerant form is ours.
-//! - **Idea.** A document is cut into s sections by position. Documents with the same words in another order share their
-//!   shingles but not the sections of them, so comparing both tells a reordered text from a near-duplicate.
+//! - **Paper.** [Hassanian-esfahani 2018](crate#sources), Algorithm 1; the tolerant form is ours.
+//! - **Idea.** A document is cut into s sections by position. Documents with the same words in another order
+//!   share their shingles, but not the sections of these, so comparing both distinguishes a reordered text
+//!   from a near-duplicate.
 //! - **Symbols.** k → registers; s → `sections`; σ(x) → the section of a shingle, 1 + ⌊pos·s/n⌋, stored as σ − 1; n → the
 //!   length of the slice of shingles; τ → `tolerance`, in 64ths of a document.
 //! - **Formula.** [`Sectional`] (post-tag) keeps (min hᵢ, σ of the shingle that attains it); a register agrees if both do.
 //!   [`PreTagged`] gives x ⊕ fmix64((σ−1)·F mod 2⁶⁴) to another sketch in place of x, F being [`FIBONACCI_64`].
 //!   [`Tolerant`] keeps (min hᵢ, ⌊64·pos/n⌋); a register is aligned if the minima agree and the positions
 //!   differ by τ at most.
-//!   hᵢ are the functions of [`MinHash`]. Row: k minima, then the tags, as many whole ones a word as fit,
-//!   lowest bits first.
-//! - **Cost.** that of `MinHash`, and a look-up of about 12 ns per shingle: hᵢ is a permutation, so the key that
-//!   attained a minimum is found by inverting it, and one pass finds where those keys stand. Per register
-//!   ⌈log₂ s⌉ bits more than `MinHash`, s with [`Policy::Mask`], 6 in the tolerant form. `PreTagged` needs no
-//!   more room, but sorts the shingles unless its policy is `Mask`.
+//!   hᵢ are the functions of [`MinHash`]. A row has k minima and then the tags, as many whole ones per word as
+//!   fit, lowest bits first.
+//! - **Cost.** The cost of `MinHash`, and a look-up of about 12 ns per shingle: hᵢ is a permutation, so the
+//!   key that attained a minimum is found by inverting it, and one pass finds the positions of those keys.
+//!   Per register it takes ⌈log₂ s⌉ bits more than `MinHash`, s bits with [`Policy::Mask`], and 6 in the
+//!   tolerant form. `PreTagged` needs no more memory, but sorts the shingles unless its policy is `Mask`.
 //! - **Error.** post-tag: mean m/|A∪B| = qJ, variance qJ(1−qJ)/k, where m of the common shingles are in agreeing
 //!   sections, q of them. Pre-tag: mean m/(|A|+|B|−m), at most the other (E-04). Checked below.
-//! - **Differs.** The source calls the share of agreeing registers an unbiased estimate of J with mean J/s (E-02) and
-//!   smaller variance (E-03): it is neither, see [`crate::estimate::sectional`]. Registers are compared one by
-//!   one (E-09). What the source leaves open (E-12): the first part of a pair is the hash value, the
-//!   section of a shingle that stands in several is chosen by a [`Policy`]. The parts are kept apart; packed
-//!   as printed they are [`cantor::pair`](crate::hash::cantor::pair) of [`Sectional::pairs`].
+//! - **Differs.** The work calls the share of agreeing registers an unbiased estimate of J with mean J/s
+//!   (E-02) and smaller variance (E-03). Both claims are wrong, see [`crate::estimate::sectional`]. Registers
+//!   are compared one by one (E-09). The work leaves two things open (E-12): here the first part of a pair is
+//!   the hash value, and a [`Policy`] chooses the section of a shingle that stands in several. The parts are
+//!   kept separate; [`cantor::pair`](crate::hash::cantor::pair) of [`Sectional::pairs`] packs them as
+//!   printed.
 //! - **Vectors.** computed from the definition by another program, in `estimate/sectional.rs`.
 //!
-//! - **Use when** order matters: [`Tolerant`] at verification, because 10 % inserted in front moves 5 % of the shingles
-//!   across the boundary of two sections, and 20 % across those of five (E-12), but none by half a section.
-//! - **Do not** use it to estimate J, nor to find candidates by more than the minima: agreement in both can only be
-//!   rarer. Sketches of parts do not merge, because positions are relative to the whole.
+//! - **Use when** order matters: [`Tolerant`] at verification, because 10 % inserted in front moves 5 % of
+//!   the shingles across the boundary of two sections, and 20 % across those of five (E-12), but none by half
+//!   a section.
+//! - **Do not** use it to estimate J, and find candidates by the minima only, because agreement in both parts
+//!   can only be rarer. Sketches of parts do not merge, because positions are relative to the whole document.
 //!
-//! One file, because the three forms share their places, tags and packing; a good part of it is tests.
+//! The three forms are in one file, because they share positions, tags and packing; a large part of it is
+//! tests.
 
 use std::collections::{HashMap, HashSet};
 use std::iter;
@@ -44,32 +48,32 @@ use crate::hash::multiplicative::FIBONACCI_64;
 use crate::hash::{SplitMix64, fmix64};
 use crate::kernel::{Kernel, fold};
 
-/// The most sections that a number of sections can name.
+/// The greatest number of sections.
 const MOST_SECTIONS: usize = 256;
-/// The most sections of a mask.
+/// The greatest number of sections of a mask.
 const MOST_MASKED: usize = 16;
-/// Bits of a fine position.
+/// The bits of a fine position.
 const FINE_BITS: u32 = 6;
-/// Fine positions of a document.
+/// The number of fine positions of a document.
 const FINE: usize = 1 << FINE_BITS;
 
-/// What the section of a shingle is that stands in several.
+/// The section of a shingle that stands in several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 #[cfg_attr(feature = "exhaustive", expect(clippy::exhaustive_enums, reason = "tests list all of them"))]
 pub enum Policy {
-    /// That of its first occurrence.
+    /// The section of its first occurrence.
     #[default]
     First,
-    /// That of its last occurrence.
+    /// The section of its last occurrence.
     Last,
-    /// All of them, at most 16: two masks agree if they have a section in common. For documents that repeat
-    /// boilerplate.
+    /// All its sections, at most 16: two masks agree if they have a section in common. This policy suits
+    /// documents that repeat boilerplate.
     Mask,
 }
 
 impl Policy {
-    /// The tag of a shingle that is met in `section`, given the tag it has had so far.
+    /// The new tag of a shingle that occurs in `section`, given its tag so far.
     fn merge(self, tag: Option<u32>, section: u32) -> u32 {
         match self {
             Self::First => tag.unwrap_or(section),
@@ -98,7 +102,7 @@ impl Policy {
     }
 }
 
-/// The section, counted from 0, of one of `positions` positions.
+/// The section, counted from 0, of a position.
 fn section(position: usize, positions: usize, sections: usize) -> u32 {
     (position as u64 * sections as u64 / positions as u64) as u32
 }
@@ -123,19 +127,19 @@ fn overlap(
     SectionalOverlap { left: a.len(), right: b.len(), common: common().count(), aligned }
 }
 
-/// `MinHash` that finds out which shingle attained each minimum.
+/// `MinHash` that also finds the shingle that attained each minimum.
 #[derive(Debug, Clone)]
 struct Positioned {
     minhash: MinHash,
     seed: u32,
-    /// Of each function, what undoes its multiplication, and its offset.
+    /// For each function, the inverse of its multiplier, and its offset.
     inverses: Vec<(u32, u32)>,
 }
 
 impl Positioned {
     fn new(registers: usize, seed: u64) -> Result<Self, Error> {
         let minhash = MinHash::new(registers, seed)?;
-        // The numbers that `MinHash` draws for this seed.
+        // The numbers are those that `MinHash` draws for this seed.
         let mut random = SplitMix64::new(seed);
         let seed = random.next_u32();
         let inverses = iter::repeat_with(|| random.next_u64())
@@ -153,14 +157,14 @@ impl Positioned {
         self.inverses.len()
     }
 
-    /// Words of a row with tags of `bits` bits.
+    /// The number of words of a row with tags of `bits` bits.
     fn words(&self, bits: u32) -> usize {
         let tag_words = 32u32.checked_div(bits).map_or(0, |each| self.registers().div_ceil(each as usize));
         self.registers() + tag_words
     }
 
-    /// Writes the minima and, packed behind them, the tag of the shingle that attains each: what `merge` makes of its
-    /// positions one after another.
+    /// Writes the minima and, packed behind them, the tag of the shingle that attains each. `merge` makes the
+    /// tag from the positions of the shingle, one after the other.
     fn sketch_into(
         &self,
         shingles: &[u64],
@@ -204,7 +208,7 @@ impl Positioned {
         let tags = packed
             .iter()
             .flat_map(move |word| (0..each).map(move |place| (word >> (place * bits)) & ((1 << bits) - 1)));
-        // Tags of no bits are all zero.
+        // Tags of no bits are all 0.
         minima.iter().copied().zip(tags.chain(iter::repeat(0)))
     }
 
@@ -214,7 +218,7 @@ impl Positioned {
         let ((a_minima, a_tags), (b_minima, b_tags)) =
             (a.split_at(self.registers()), b.split_at(self.registers()));
         let each = 32u32.checked_div(bits).map_or(self.registers(), |each| each as usize);
-        // Tags of no bits are all zero.
+        // Tags of no bits are all 0.
         let tags = |tags| <[u32]>::iter(tags).copied().chain((bits == 0).then_some(0));
         let mut matches = SectionalMatches::default();
         for ((a_minima, b_minima), (mut a_tag, mut b_tag)) in
@@ -230,9 +234,9 @@ impl Positioned {
     }
 }
 
-/// The number that times `a` is 1 mod 2³²; a is odd.
+/// The inverse of `a` mod 2³²; a is odd.
 const fn inverse(a: u32) -> u32 {
-    // Newton: a is right in 3 bits, and each step doubles them.
+    // Newton's method: a is its own inverse in 3 bits, and each step doubles the number of correct bits.
     let mut x = a;
     let mut step = 0;
     while step < 4 {
@@ -242,9 +246,10 @@ const fn inverse(a: u32) -> u32 {
     x
 }
 
-/// The keys whose positions are wanted, with what is known of each: an open table, a quarter full at most.
+/// The keys whose positions are needed, with their tags: a hash table by open addressing, at most a quarter
+/// full.
 struct PositionTable {
-    /// Number of an entry plus one; zero where there is none.
+    /// The number of an entry plus one; 0 in a free slot.
     slots: Vec<u32>,
     entries: Vec<(u32, Option<u32>)>,
     shift: u32,
@@ -256,7 +261,8 @@ impl PositionTable {
         Self { slots: vec![0; size], entries: Vec::with_capacity(most), shift: 32 - size.trailing_zeros() }
     }
 
-    /// The slot where this key is or would be. Keys are mixed, so their upper bits spread them.
+    /// The slot of this key, or the free slot where it belongs. Keys are mixed, so their upper bits spread
+    /// them.
     fn slot(&self, key: u32) -> usize {
         let mut at = (key >> self.shift) as usize;
         while self.slots[at] != 0 && self.entries[self.slots[at] as usize - 1].0 != key {
@@ -265,7 +271,7 @@ impl PositionTable {
         at
     }
 
-    /// Adds a key, unless it is there, and gives the number of its entry.
+    /// Adds a key if it is new, and returns the number of its entry.
     fn insert(&mut self, key: u32) -> usize {
         let at = self.slot(key);
         if self.slots[at] == 0 {
@@ -282,7 +288,7 @@ impl PositionTable {
     }
 
     fn tag(&self, entry: usize) -> u32 {
-        // Every key that attained a minimum was met again.
+        // Every key that attained a minimum occurs among the shingles again.
         self.entries[entry].1.unwrap_or_default()
     }
 }
@@ -311,13 +317,13 @@ impl Sectional {
         Ok(Self { positioned: Positioned::new(registers, seed)?, sections, policy, bits })
     }
 
-    /// The same on another kernel; the sketches are the same too.
+    /// Uses another kernel. The sketches are the same.
     #[must_use]
     pub fn with_kernel(self, kernel: Kernel) -> Self {
         Self { positioned: self.positioned.with_kernel(kernel), ..self }
     }
 
-    /// k: so many words at the front of a row are the minima, which can be banded.
+    /// k: the number of registers. The first k words of a row are the minima, which can be banded.
     #[must_use]
     pub fn registers(&self) -> usize {
         self.positioned.registers()
@@ -326,7 +332,7 @@ impl Sectional {
     /// The minimum of each register and its section, counted from 1, or its mask of sections, the first one lowest.
     ///
     /// # Panics
-    /// If `sketch` does not have [`words`](Sketcher::words) elements.
+    /// Panics if `sketch` does not have [`words`](Sketcher::words) elements.
     pub fn pairs(&self, sketch: &[u32]) -> impl Iterator<Item = (u32, u32)> {
         let first = match self.policy {
             Policy::First | Policy::Last => 1,
@@ -335,10 +341,10 @@ impl Sectional {
         self.positioned.pairs(sketch, self.bits).map(move |(minimum, tag)| (minimum, tag + first))
     }
 
-    /// What two sketches have in common: from it Ĵ, `Ĵ_S` and q̂.
+    /// The agreements of two sketches, from which Ĵ, `Ĵ_S` and q̂ follow.
     ///
     /// # Panics
-    /// If one does not have [`words`](Sketcher::words) elements.
+    /// Panics if a sketch does not have [`words`](Sketcher::words) elements.
     #[must_use]
     pub fn matches(&self, a: &[u32], b: &[u32]) -> SectionalMatches {
         match self.policy {
@@ -379,7 +385,8 @@ impl Sketcher for Sectional {
     }
 }
 
-/// Minima with fine positions of the shingles that attain them: sections whose boundaries nothing can be pushed over.
+/// Minima with fine positions of the shingles that attain them. Positions have no boundaries across which an
+/// insertion could push a shingle.
 #[derive(Debug, Clone)]
 pub struct Tolerant {
     positioned: Positioned,
@@ -387,9 +394,9 @@ pub struct Tolerant {
 }
 
 impl Tolerant {
-    /// `registers` minima, aligned where the positions of a shingle's first occurrences are at most `tolerance` 64ths of
-    /// a document apart. Positions are rounded down to 64ths, so a distance within one 64th of the tolerance may
-    /// fall on either side of it.
+    /// `registers` minima, which are aligned if the positions of a shingle's first occurrences are at most
+    /// `tolerance` 64ths of a document apart. Positions are rounded down to 64ths, so a distance within one
+    /// 64th of the tolerance may fall on either side of it.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536 and
@@ -405,31 +412,31 @@ impl Tolerant {
         Ok(Self { positioned: Positioned::new(registers, seed)?, tolerance })
     }
 
-    /// The tolerance that stands for `sections` sections: half of one, 1/(2s).
+    /// The tolerance that corresponds to `sections` sections: half of one, 1/(2s).
     ///
     /// # Panics
-    /// If there are none.
+    /// Panics if `sections` is 0.
     #[must_use]
     pub const fn tolerance_of_sections(sections: u32) -> u32 {
         FINE as u32 / 2 / sections
     }
 
-    /// The same on another kernel; the sketches are the same too.
+    /// Uses another kernel. The sketches are the same.
     #[must_use]
     pub fn with_kernel(self, kernel: Kernel) -> Self {
         Self { positioned: self.positioned.with_kernel(kernel), ..self }
     }
 
-    /// k: so many words at the front of a row are the minima, which can be banded.
+    /// k: the number of registers. The first k words of a row are the minima, which can be banded.
     #[must_use]
     pub fn registers(&self) -> usize {
         self.positioned.registers()
     }
 
-    /// What two sketches have in common: from it Ĵ, the aligned similarity and the alignment rate q̂.
+    /// The agreements of two sketches, from which Ĵ, the aligned similarity and the alignment rate q̂ follow.
     ///
     /// # Panics
-    /// If one does not have [`words`](Sketcher::words) elements.
+    /// Panics if a sketch does not have [`words`](Sketcher::words) elements.
     #[must_use]
     pub fn matches(&self, a: &[u32], b: &[u32]) -> SectionalMatches {
         self.positioned.matches(a, b, FINE_BITS, |a, b| a.abs_diff(b) <= self.tolerance)
@@ -475,8 +482,8 @@ pub struct PreTagged {
 }
 
 impl PreTagged {
-    /// Gives `registers` the shingles of documents in `sections` sections. With [`Policy::Mask`] a shingle counts once in
-    /// every section where it stands. One section changes nothing.
+    /// A sketch by `registers` of documents in `sections` sections. With [`Policy::Mask`] a shingle counts
+    /// once in every section where it stands. One section changes nothing.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `sections` is from 1 to 256, or from 1 to 16
@@ -486,15 +493,16 @@ impl PreTagged {
         Ok(Self { registers, sections, policy })
     }
 
-    /// Replaces each shingle by its hash with its section; repeats are left out or not, as it comes.
+    /// Replaces each shingle by its hash with its section. Repeats may or may not be left out.
     ///
     /// # Panics
-    /// If there are no sections.
+    /// Panics if `sections` is 0.
     pub fn tag_into(shingles: &[u64], sections: usize, policy: Policy, out: &mut Vec<u64>) {
         assert!(sections > 0, "a document has at least one section");
         out.clear();
         let tagged = |position, shingle: u64| {
-            // The first section leaves the shingle as it is. The factor keeps the others apart from mixed small ids.
+            // The first section leaves the shingle unchanged. The factor keeps the other sections away from
+            // mixed small ids.
             shingle
                 ^ fmix64(u64::from(section(position, shingles.len(), sections)).wrapping_mul(FIBONACCI_64))
         };
@@ -574,7 +582,7 @@ mod tests {
         numbers.into_iter().map(|number| fmix64(number + 1)).collect()
     }
 
-    /// A document of 1000 and what edits make of it.
+    /// A document of 1000 shingles, and edits of it.
     fn edits() -> [(&'static str, Vec<u64>); 5] {
         [
             ("front", shingles((5000..5100).chain(0..1000))),
@@ -593,7 +601,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain loop over all functions and shingles.
+        /// Minima and sections by a plain loop over all functions and shingles.
         #[test]
         fn minima_and_sections_by_the_book(
             numbers in proptest::collection::vec(0u64..40, 1..120),
@@ -688,7 +696,7 @@ mod tests {
         }
         let sectional = Sectional::new(40, 3, Policy::First, 1).unwrap();
         assert!(sectional.pairs(&sketch(&sectional, &[9])).all(|(_, section)| section == 1));
-        // More sections than positions use some of them.
+        // With more sections than positions, only some sections are used.
         let sectional = Sectional::new(40, 200, Policy::First, 1).unwrap();
         let row = sketch(&sectional, &[1, 2, 3]);
         assert!(sectional.pairs(&row).all(|(_, section)| [1, 67, 134].contains(&section)));

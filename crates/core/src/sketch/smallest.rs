@@ -1,34 +1,34 @@
-//! How large a sketch of each kind has to be for a wanted error, and how large it can be.
+//! The size of a sketch of each kind for a wanted error, and its greatest size.
 //!
-//! A variance falls as a sketch grows, so both sizes are found by halving. Only sizes are tried that every kind can
-//! have, so what is found is a whole text form of a sketch that can be made.
+//! A variance falls as a sketch grows, so both sizes are found by bisection. Only sizes that every kind can
+//! have are tried, so each result is a valid text form.
 
 use std::ops::Range;
 
 use super::Method;
 use super::minhash::MOST_REGISTERS;
 
-/// Sizes are multiples of this: pairs, fours and thirds of registers come out whole.
+/// All sizes are multiples of this number, so that pairs, fours and thirds of registers are whole.
 const STEP: usize = 12;
-/// No kind has fewer registers than its size, so that none can be made with more steps.
+/// The greatest number of steps. No kind has fewer registers than its size, so none can be made with more.
 const MOST_STEPS: usize = MOST_REGISTERS / STEP;
 
 impl Method {
-    /// The places of the kinds in the list that [`all`](Self::all) gives, whatever the size.
+    /// The indices of the kinds in the list of [`all`](Self::all), which are the same for every size.
     #[must_use]
     pub fn kinds() -> Range<usize> {
         0..Self::all(STEP).len()
     }
 
-    /// The smallest sketch of a kind whose [`variance`](Self::variance) at this similarity is that of this standard
-    /// error or less, with a multiple of 12 registers or stored bits; nothing if that would be more registers than a
-    /// sketch can have.
+    /// The smallest sketch of a kind whose [`variance`](Self::variance) at this similarity has at most this
+    /// standard error, with a multiple of 12 registers or stored bits; `None` if it would need more registers
+    /// than a sketch can have.
     ///
     /// # Panics
-    /// If it is none of the [`kinds`](Self::kinds).
+    /// Panics if `kind` is none of the [`kinds`](Self::kinds).
     #[must_use]
     pub fn smallest(kind: usize, similarity: f64, error: f64) -> Option<Self> {
-        // False for NaN, which some formulas give where the sketch can tell nothing.
+        // The comparison is false for NaN, which some formulas give where the sketch has no information.
         let reaches = |steps| of_kind(kind, steps).variance(similarity) <= error * error;
         let smallest = of_kind(kind, first(1..MOST_STEPS + 1, reaches)?);
         can_be_made(smallest).then_some(smallest)
@@ -37,7 +37,7 @@ impl Method {
     /// The largest sketch of a kind, with a multiple of 12 registers or stored bits.
     ///
     /// # Panics
-    /// If it is none of the [`kinds`](Self::kinds).
+    /// Panics if it is none of the [`kinds`](Self::kinds).
     #[must_use]
     pub fn largest(kind: usize) -> Self {
         let too_large = |steps| !can_be_made(of_kind(kind, steps));
@@ -54,7 +54,7 @@ fn can_be_made(method: Method) -> bool {
     method.build(1).is_ok()
 }
 
-/// The first of which something holds that holds of all behind it, too.
+/// The first element for which `holds` returns `true`, if it does so for all later ones too.
 fn first(range: Range<usize>, holds: impl Fn(usize) -> bool) -> Option<usize> {
     let (mut low, mut high) = (range.start, range.end);
     while low < high {
@@ -113,7 +113,7 @@ mod tests {
         // 2¹⁶ = 12 · 5461 + 4, and 8 · 12 · 682 = 65 472.
         assert_eq!(Method::largest(named("minhash:")), Method::minhash(65_532));
         assert_eq!(Method::largest(named("xor:3")).to_string(), "xor:3/minhash:65472");
-        // The variance is 0 at 1, and knows no bound near 0.
+        // At similarity 1 the variance is 0, and near 0 it has no bound.
         assert_eq!(Method::smallest(named("minhash:"), 1.0, 0.02), Some(Method::minhash(12)));
         assert_eq!(Method::smallest(named("xor:3"), 0.1, 0.5), None);
         assert_eq!(Method::smallest(named("minhash:"), 0.8, 1e-9), None);

@@ -1,28 +1,30 @@
 //! `SuperMinHash`.
 //!
 //! - **Paper.** Ertl, *`SuperMinHash`: a new minwise hashing algorithm for Jaccard similarity estimation*, 2017,
-//!   arXiv:1706.05698; a row of the [first source](crate#sources)'s table.
-//! - **Idea.** Each shingle visits the registers in a random order of its own, and the value that it brings to the
-//!   j-th register of its order lies between j and j+1. Registers then sample shingles nearly without replacement,
-//!   and once every register holds a small value, a shingle can stop after its first steps.
+//!   arXiv:1706.05698; [Hassanian-esfahani 2018](crate#sources), Table 1.
+//! - **Idea.** Each shingle visits the registers in a random order of its own, and the value that it brings
+//!   to the j-th register of its order lies between j and j+1. Registers then sample shingles nearly without
+//!   replacement, and once every register holds a small value, a shingle can stop after its first steps.
 //! - **Symbols.** m → `registers`; j → `step`; a → `last`; b → `histogram`; p → `order`; rⱼ + j → `value`.
 //! - **Formula.** A shingle x starts `SplitMix64` at fmix64(x ⊕ s), s the first number of the `SplitMix64` of the seed. Step j
 //!   draws n: it swaps places j and j + ⌊(n mod 2³²)·(m−j)/2³²⌋ of the order and brings the value
 //!   j·2ʷ + ⌊n/2⁶⁴⁻ʷ⌋, at most 2³² − 2, to the register now at place j; w = 32 − ⌈log₂ m⌉.
-//! - **Cost.** about n + m ln m draws for n shingles, 1 draw a shingle in long documents, up to m draws a shingle if
-//!   n ≪ m; 4m bytes. For m = 128: 4 ns a shingle in documents of 5000, 8 ns of 500, 64 ns of 50.
+//! - **Cost.** about n + m ln m draws for n shingles: 1 draw per shingle in long documents, up to m draws per
+//!   shingle if n ≪ m; 4m bytes. For m = 128: 4 ns per shingle in documents of 5000 shingles, 8 ns of 500, 64
+//!   ns of 50.
 //! - **Error.** unbiased, variance α(m, u)·J(1−J)/m, α ≈ ½ for u = |A∪B| ≪ m, → 1 for u ≫ m; tests here. Values of
 //!   32 bits let two documents of n shingles agree by accident in a register with probability about n/2³³.
-//! - **Differs.** rⱼ is w bits of an integer instead of a real, so that a value is one word, equality is exact and no
-//!   platform rounds differently. The survey prints ∝(m, n) for α(m, u) (E-11). The paper takes shingle
-//!   after shingle, which draws n + O(m log² m) numbers; here all shingles take their first step, then all
-//!   their second, until no register is empty, unless there are too few shingles for that. A minimum does
-//!   not depend on the order, so the registers are the same. The order of a shingle is not kept meanwhile,
-//!   but asked of the places that it drew before.
-//! - **Vectors.** the trace and the values of α, by another program; words below, from a second implementation of the formula.
+//! - **Differs.** rⱼ is w bits of an integer instead of a real number, so that a value is one word, equality
+//!   is exact and all platforms round alike. Hassanian-esfahani 2018, Table 1, prints ∝(m, n) for α(m, u)
+//!   (E-11). The paper takes shingle after shingle, which draws n + O(m log² m) numbers. Here all shingles
+//!   take their first step, then all their second, until no register is empty, unless there are too few
+//!   shingles. A minimum does not depend on the order, so the registers are the same. The order of a shingle
+//!   is not stored meanwhile, but computed from the places that it drew before.
+//! - **Vectors.** the trace and the values of α, by another program; the words below are from a second
+//!   implementation of the formula.
 //!
-//! - **Use when** documents have fewer shingles than registers, where it halves the variance, or far more, where it costs
-//!   a few nanoseconds a shingle. Registers merge by minimum.
+//! - **Use when** documents have fewer shingles than registers, where it halves the variance, or far more,
+//!   where it costs a few nanoseconds per shingle. Registers merge by minimum.
 //! - **Do not** sketch millions of short texts with many registers: [`fast_similarity`](super::fast_similarity) has the same
 //!   variance and costs O(m log m) there instead of O(n·m).
 
@@ -51,34 +53,36 @@ impl SuperMinHash {
     }
 }
 
-/// ⌈log₂ m⌉: bits of a word that number the steps.
+/// ⌈log₂ m⌉: the bits of a word that hold the step.
 fn number_bits(registers: usize) -> u32 {
     registers.next_power_of_two().trailing_zeros()
 }
 
-/// The other bits of a word are random.
+/// The other bits of a word, which are random.
 fn random_bits(registers: usize) -> u32 {
     32 - number_bits(registers)
 }
 
-/// Steps that all shingles take together before each goes on by itself. The cost of the t-th is t comparisons a
-/// shingle, which vectors do many at a time; around here it reaches that of a walk through an order of one's own.
+/// The number of steps that all shingles take together before each continues by itself. Step t costs t
+/// comparisons per shingle, which vectors do many at a time; at about this step, storing the order of each
+/// shingle is as fast.
 const STEPS_TOGETHER: usize = 48;
 
-/// Shingles for each register that step together. So many nearly always fill all registers in their first steps; more
-/// would only take memory.
+/// The number of shingles per register that step together. This many nearly always fill all registers in
+/// their first steps; more would only take memory.
 const TOGETHER: usize = 16;
 
-/// The registers on the way to a sketch, shingle after shingle.
+/// The registers while a sketch is made, one shingle after another.
 struct RegisterState<'a> {
     registers: &'a mut [u32],
-    /// At place i stands i, but for what the running shingle has swapped. Places that it has passed are not kept up.
+    /// The order of the present shingle: place i holds i, except where it has swapped. Places that it has
+    /// passed are not updated.
     order: Vec<u32>,
-    /// The places that the running shingle has swapped with.
+    /// The places with which the present shingle has swapped.
     swapped: Vec<u32>,
-    /// How many registers hold a value of each step; registers still empty count for the last one.
+    /// The number of registers that hold a value of each step; empty registers count for the last step.
     histogram: Vec<u32>,
-    /// The greatest step of any register: later steps cannot lower one.
+    /// The greatest step of any register. Later steps cannot lower a register.
     last: usize,
     random_bits: u32,
 }
@@ -96,7 +100,8 @@ impl<'a> RegisterState<'a> {
         Self { registers, order, swapped: Vec::with_capacity(m), histogram, last, random_bits }
     }
 
-    /// One step of the running shingle: `other` is the place to swap with, `random` the fraction of the value.
+    /// One step of the present shingle: `other` is the place to swap with, `random` the fraction of the
+    /// value.
     #[inline]
     fn step(&mut self, step: usize, other: usize, random: u32) {
         let register = self.order[other] as usize;
@@ -117,7 +122,7 @@ impl<'a> RegisterState<'a> {
         }
     }
 
-    /// Ends the running shingle: everything is in its place again.
+    /// Ends the present shingle: restores the order.
     #[inline]
     fn end(&mut self) {
         for place in self.swapped.drain(..) {
@@ -126,7 +131,7 @@ impl<'a> RegisterState<'a> {
     }
 }
 
-/// The step that brought a value; the last one for a register that is empty.
+/// The step of a value; the last step for an empty register.
 #[inline]
 fn step_of(value: u32, random_bits: u32, registers: usize) -> usize {
     ((value as u64 >> random_bits) as usize).min(registers - 1)
@@ -148,11 +153,11 @@ impl SuperMinHash {
         SplitMix64::new(fmix64(shingle ^ self.seed))
     }
 
-    /// Lets all shingles take their first steps together, until every register has a value: then no later step can
-    /// lower one. Says whether it came to that.
+    /// Lets all shingles take their first steps together, until every register has a value; then no later
+    /// step can lower one. Returns whether all registers have a value.
     fn together(&self, shingles: &[u64], out: &mut [u32]) -> bool {
         let (m, n, random_bits) = (self.registers, shingles.len(), random_bits(self.registers));
-        // It takes about m ln m steps to come by every register.
+        // Filling every register takes about m ln m steps.
         if n == 0 || n * STEPS_TOGETHER < m * number_bits(m) as usize {
             return false;
         }
@@ -168,7 +173,7 @@ impl SuperMinHash {
             }
             let before = swapped.len();
             swapped.extend_from_slice(&registers);
-            // What stands at a place came there when it was last swapped with, from the place of that step.
+            // The content of a place came there by the last swap with it, from the place of that step.
             for (earlier, swapped) in swapped[..before].chunks_exact(n).enumerate().rev() {
                 for (register, &place) in registers.iter_mut().zip(swapped) {
                     *register = if *register == place { earlier as u32 } else { *register };
@@ -185,7 +190,7 @@ impl SuperMinHash {
         false
     }
 
-    /// Lets each shingle take its steps by itself, as long as they can lower a register.
+    /// Lets each shingle take its steps by itself, while they can lower a register.
     fn one_by_one(&self, shingles: &[u64], out: &mut [u32]) {
         let m = self.registers;
         let mut state = RegisterState::new(out);
@@ -202,7 +207,7 @@ impl SuperMinHash {
             }
             state.end();
         }
-        // Every register holds a value of step 0, so only first steps can lower one, and they need no order.
+        // Every register holds a value of step 0, so only first steps can lower one, and these need no order.
         for &shingle in shingles {
             let (register, fraction) = split(self.draws(shingle).next_u64(), m, random_bits);
             out[register] = out[register].min(value(0, fraction, random_bits));
@@ -257,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_trace() {
+    fn documented_trace() {
         // Tenths of a step, in units of 2³⁰/10.
         let tenths = |n: u32| n * ((1 << 30) / 10);
         let at = |step: u32, n: u32| (step << 30) + tenths(n);
@@ -297,7 +302,7 @@ mod tests {
 
     #[test]
     fn stepping_together_or_one_by_one_is_the_same() {
-        // How often stepping together did not come to an end, and did.
+        // How often stepping together was not enough, and how often it was.
         let mut ways = [0; 2];
         for registers in [1, 2, 3, 20, 64, 100, 128] {
             let sketcher = SuperMinHash::new(registers, 3).unwrap();

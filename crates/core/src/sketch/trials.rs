@@ -1,8 +1,8 @@
-//! Repeated trials with fixed seeds: what the statistical tests of the sketches share.
+//! Repeated trials with fixed seeds, for the statistical tests of the sketches.
 
 use super::Sketcher;
 
-/// Two sets of consecutive ids with `common` of `union` ids in both; the rest is shared out evenly.
+/// Two sets of consecutive ids with `common` of `union` ids in both; the others are divided evenly.
 pub(crate) fn sets(union: u64, common: u64) -> (Vec<u64>, Vec<u64>) {
     let middle = common + (union - common) / 2;
     ((0..middle).collect(), (0..common).chain(middle..union).collect())
@@ -38,8 +38,8 @@ pub(crate) fn moments<S: Sketcher>(trials: u64, sizes: (u64, u64), make: impl Fn
     (mean, central(&values, mean, 2) * n / (n - 1.0))
 }
 
-/// Checks mean and variance of an unbiased estimate, each to four standard errors; that of the variance comes from the
-/// kurtosis of the sample.
+/// Compares mean and variance of an unbiased estimate with their formulas, each within four standard errors;
+/// that of the variance comes from the kurtosis of the sample.
 pub(crate) fn check<S: Sketcher>(
     trials: u64,
     (union, common): (u64, u64),
@@ -54,7 +54,7 @@ pub(crate) fn check<S: Sketcher>(
     }
     let (n, mean) = (trials as f64, central(&values, 0.0, 1));
     assert!((mean - similarity).abs() <= 4.0 * (variance / n).sqrt(), "mean {mean} of {similarity}");
-    // Around the true mean, so that no factor of n/(n−1) is needed.
+    // Moments are around the true mean, so that no factor of n/(n−1) is needed.
     let measured = central(&values, similarity, 2);
     let kurtosis = central(&values, similarity, 4) / measured.powi(2);
     let error = variance * ((kurtosis - 1.0) / n).sqrt();
@@ -64,7 +64,7 @@ pub(crate) fn check<S: Sketcher>(
     );
 }
 
-/// What every sketcher of sets does.
+/// Checks the laws of every sketcher of sets.
 pub(crate) fn check_laws(sketcher: &dyn Sketcher) {
     use crate::sketch::minhash::EMPTY;
     assert!(sketch(sketcher, &[]).iter().all(|&word| word == EMPTY), "nothing gives empty words");
@@ -83,7 +83,7 @@ pub(crate) fn check_laws(sketcher: &dyn Sketcher) {
     }
 }
 
-/// That sketches of parts merge to that of the whole.
+/// Checks that the sketches of parts merge to that of the whole.
 pub(crate) fn check_merge(sketcher: &dyn Sketcher) {
     for (union, common) in [(2, 0), (7, 3), (50, 10), (900, 400)] {
         let (a, b) = sets(union, common);

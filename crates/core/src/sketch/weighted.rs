@@ -22,7 +22,7 @@ use crate::weight::{Weigher, Weighting};
 
 pub use super::weighted_sketcher::WeightedSketcher;
 
-/// A sketch of weighted sets, made of shingles that count as often as they occur.
+/// A sketch of weighted sets, applied to shingles that count as often as they occur.
 #[derive(Debug)]
 pub(super) struct CountedShingles {
     sketcher: Arc<dyn WeightedSketcher>,
@@ -64,7 +64,7 @@ impl Sketcher for CountedShingles {
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 #[cfg_attr(feature = "exhaustive", expect(clippy::exhaustive_enums, reason = "tests list all of them"))]
 pub enum WeightedMethod {
-    /// Darts.
+    /// Dart sketches.
     Dart(usize),
     /// Improved consistent weighted sampling.
     Icws(usize),
@@ -75,7 +75,7 @@ pub enum WeightedMethod {
 }
 
 impl WeightedMethod {
-    /// One of each kind, with this many registers.
+    /// One method of each kind, with this many registers.
     #[must_use]
     pub fn all(registers: usize) -> [Self; 4] {
         [Self::Dart(registers), Self::Icws(registers), Self::Cws(registers), Self::ZeroBit(registers)]
@@ -94,7 +94,7 @@ impl WeightedMethod {
         })
     }
 
-    /// k.
+    /// k: the number of registers.
     #[must_use]
     pub fn registers(self) -> usize {
         match self {
@@ -105,10 +105,10 @@ impl WeightedMethod {
         }
     }
 
-    /// The registers by which documents can be banded, if there are any: how many.
+    /// The number of registers by which documents can be banded; `None` if they cannot.
     ///
-    /// A band of them agrees with probability Jwʳ. Those of `zero-bit` agree more often, by how much depends on the
-    /// documents.
+    /// A band of these registers agrees with probability Jwʳ. Registers of `zero-bit` agree more often, by an
+    /// amount that depends on the documents.
     #[must_use]
     pub fn bandable(self) -> Option<usize> {
         match self {
@@ -117,7 +117,8 @@ impl WeightedMethod {
         }
     }
 
-    /// The variance of the estimate at this weighted Jaccard similarity; of `zero-bit`, that of long documents.
+    /// The variance of the estimate at this weighted Jaccard similarity; for `zero-bit`, that of long
+    /// documents.
     #[must_use]
     pub fn variance(self, similarity: f64) -> f64 {
         estimate::minhash::variance(similarity, self.registers())
@@ -162,7 +163,7 @@ impl FromStr for WeightedMethod {
             "zero-bit" => Self::ZeroBit(registers),
             _ => return Err(wrong()),
         };
-        // Whatever cannot be made is refused here, and not when a run begins.
+        // Constructing the sketcher refuses invalid numbers here, before a run begins.
         method.build(1)?;
         Ok(method)
     }

@@ -1,14 +1,14 @@
 //! Zero-bit consistent weighted sampling.
 //!
 //! - **Paper.** Li, *0-bit consistent weighted sampling*, 2015.
-//! - **Idea.** Of a sample keep the shingle and forget the step: two documents that sample the same shingle have mostly
-//!   sampled the same step of it, if they have many shingles of small weight.
+//! - **Idea.** A register keeps the shingle of a sample without its step. Two documents that sample the same
+//!   shingle have mostly sampled the same step, if they have many shingles of small weight.
 //! - **Formula.** the samples of [`Icws`]; a register holds 32 bits of the key.
-//! - **Cost.** that of [`Icws`]. What is saved is bits: samples can be stored as numbers of shingles.
-//! - **Error.** **biased upwards, without bound.** Agreement has at least the probability Jw, and more the fewer shingles
-//!   there are: 0.72 for Jw = 0.64 and 0.18 for Jw = 0.10 of three and two shingles, and always 1 for a single
-//!   shingle, whatever its weights. For a few hundred shingles of similar weights the bias is below the standard
-//!   error of 128 registers. Checked by statistical tests.
+//! - **Cost.** The cost of [`Icws`]. It saves bits: samples can be stored as numbers of shingles.
+//! - **Error.** **biased upwards, without bound.** Registers agree with at least the probability Jw, and more
+//!   for fewer shingles: 0.72 for Jw = 0.64 and 0.18 for Jw = 0.10 with three and two shingles, and always 1
+//!   for a single shingle of any weight. For a few hundred shingles of similar weights the bias is below the
+//!   standard error of 128 registers. Checked by statistical tests.
 //!
 //! - **Use when** documents are long and the samples themselves are of use.
 //! - **Do not** use it for short documents, nor to band: the S-curve would be of another similarity.

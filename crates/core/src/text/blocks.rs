@@ -1,13 +1,14 @@
-//! A text normalised block by block, so that a huge one is never there twice.
+//! Normalises a text block by block, so that a huge text is never in memory twice.
 //!
-//! - **Idea.** A *seam* is a place in the source where nothing is lost by looking at both sides apart: what stands after it
-//!   does not combine with what stands before it, no run of white space goes across it, and no token does.
-//!   Blocks end at the first seam behind their size.
-//! - **Cost.** Memory for a block. Where seams are far apart, in a run of letters as long as a book, a block is as long
-//!   as that.
-//! - **Pieces.** A text may come in pieces of any length, so that it is never there as a whole at all.
-//! - **Markup.** A tag may be as long as the text, so it is taken out of the whole text first, which takes a copy.
-//! - **Checked.** against the whole text, by property test here and in `shingle/blocks.rs`.
+//! - **Idea.** A *seam* is a place in the source where the two sides can be normalised separately: the
+//!   character after it does not combine with the one before it, and neither a run of white space nor a token
+//!   crosses it. Blocks end at the first seam after their size.
+//! - **Cost.** Memory for one block. If seams are far apart, as in a run of letters as long as a book, a
+//!   block is as long as that run.
+//! - **Pieces.** A text may come in pieces of any length, so that it is never in memory as a whole.
+//! - **Markup.** A tag may be as long as the text, so markup is removed from the whole text first, which
+//!   takes a copy.
+//! - **Checked.** Property tests here and in `shingle/blocks.rs` compare blocks with the whole text.
 
 use super::class::{CharClass, FormClass, TokenClass};
 use super::origin::Untracked;
@@ -36,22 +37,22 @@ impl Normalizer {
         None
     }
 
-    /// Whether there is a seam between two neighbours.
+    /// Whether there is a seam between two neighbouring characters.
     fn is_seam(&self, before: char, after: char) -> bool {
-        // Of these it is known what is at the end and at the beginning of the normalised sides: themselves, or their
-        // lower case.
+        // For these characters, the beginning and the end of their normalised form are known: they stay as
+        // they are, or become lower case.
         let is_plain = |c: char| c.is_ascii() || CharClass::of(c).is_inert();
         let space = self.normalization.space;
         if CharClass::of(after).form() == FormClass::Combining {
             return false;
         }
         if self.fold_space {
-            // White space at the ends of a block would be taken for that at the ends of the text.
+            // White space at an end of a block would be taken for white space at an end of the text.
             let is_word = |c: char| is_plain(c) && !is_space(c);
             space != WhiteSpace::Fold || is_word(before) && is_word(after)
         } else {
             let separates = is_plain(after) && CharClass::of(after).token() != TokenClass::Run;
-            // What is taken out separates nothing.
+            // Removed white space does not separate tokens.
             separates && !(space == WhiteSpace::Remove && is_space(after))
         }
     }
@@ -59,14 +60,15 @@ impl Normalizer {
 
 /// Normalises a text that comes in pieces of any length, block by block.
 ///
-/// Blocks have at least `block_bytes` of the text, but for the last. Put together, they are what
-/// [`normalize_into`](Normalizer::normalize_into) gives for the whole text, and no token lies in two of them.
+/// Blocks have at least `block_bytes` of the text, except the last one. Their concatenation is the result of
+/// [`normalize_into`](Normalizer::normalize_into) for the whole text, and no token lies in two of them.
 #[derive(Debug, Clone)]
 pub(crate) struct BlockNormalizer {
     cuts: Normalizer,
     of_block: Normalizer,
     block_bytes: usize,
-    /// The end of the text so far, which has no seam behind the size of a block. Text with markup is there as a whole.
+    /// The end of the text so far, which has no seam after the size of a block. A text with markup is held as
+    /// a whole.
     rest: String,
 }
 
@@ -77,7 +79,7 @@ impl BlockNormalizer {
         Self { cuts, of_block, block_bytes, rest: String::new() }
     }
 
-    /// Adds a piece, and gives the blocks that are complete to `each`. `text` is a buffer.
+    /// Adds a piece, and passes the complete blocks to `each`. `text` is a buffer.
     pub(crate) fn add<E>(
         &mut self,
         piece: &str,
@@ -91,7 +93,7 @@ impl BlockNormalizer {
         self.cut(piece, text, each)
     }
 
-    /// Gives what is left to `each`. Afterwards another text can be added.
+    /// Passes the rest to `each`. Afterwards another text can be added.
     pub(crate) fn finish<E>(
         &mut self,
         text: &mut NormalizedText,
@@ -109,7 +111,7 @@ impl BlockNormalizer {
         Ok(())
     }
 
-    /// Forgets the text so far.
+    /// Drops the text so far.
     pub(crate) fn clear(&mut self) {
         self.rest.clear();
     }
@@ -126,7 +128,7 @@ impl BlockNormalizer {
             each(text)
         };
         while !self.rest.is_empty() && !piece.is_empty() {
-            // As much as may have the seam, so that a long piece is not there twice.
+            // Only as much as may have the seam is copied, so that a long piece is not held twice.
             let taken = piece.ceil_char_boundary(self.block_bytes.max(1));
             let before = self.rest.len();
             self.rest.push_str(&piece[..taken]);
@@ -195,7 +197,7 @@ mod tests {
         assert_eq!(blocks(&tokens, &["no", "thing", " o", "f it"], 2), ["nothing", " of", " it"]);
     }
 
-    /// A text in which anything may meet anything.
+    /// A text with characters of all kinds in any order.
     fn any_source() -> impl Strategy<Value = String> {
         let soup = "[aBéÉ ,\n\u{1c}\u{301}\u{323}ſﬁΣ가\u{1100}\u{1161}\u{11a8}ｶﾞが\u{3099}，Ａ\u{a0}क\u{93c}中ไ<b>&amp;]{0,60}";
         prop_oneof![any::<String>(), soup.prop_map(|soup| soup)]

@@ -1,34 +1,34 @@
-//! What a character is: part of a token, a token by itself, or neither; and how normalisation treats it.
+//! Classes of characters: their role in tokens, and their treatment by normalisation.
 //!
-//! Both answers come from one table of one byte per character, generated from the Unicode data of ICU by `cargo x tables` and
-//! checked against it by a test.
+//! Both come from one table of one byte per character, which `cargo x tables` generates from the Unicode data
+//! of ICU and a test compares with it.
 
 use super::tables::{BLOCKS, INDEX};
 
-/// A block of the table describes 2⁷ characters.
+/// The number of bits of a character's index in its block: a block of the table describes 2⁷ characters.
 const BLOCK_BITS: u32 = 7;
 
-/// How a character takes part in tokens.
+/// The role of a character in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TokenClass {
-    /// It separates tokens.
+    /// The character separates tokens.
     Separator,
-    /// It belongs to a run: Alphabetic, Mark, Number or `_`, in a script written with spaces.
+    /// The character belongs to a run: Alphabetic, Mark, Number or `_`, in a script written with spaces.
     Run,
-    /// It is a token by itself: Han, Hiragana, Katakana, Thai, Lao, Khmer or Myanmar.
+    /// The character is a token by itself: Han, Hiragana, Katakana, Thai, Lao, Khmer or Myanmar.
     Alone,
 }
 
-/// How a character takes part in NFKC and case folding.
+/// The role of a character in NFKC and case folding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FormClass {
-    /// Nothing happens to it, and it leaves its neighbours alone.
+    /// The character and its neighbours stay unchanged.
     Inert,
-    /// It becomes other characters, whatever stands before it; a [`Combining`](Self::Combining) character behind it
-    /// may change that.
+    /// The character becomes other characters, whatever stands before it. A [`Combining`](Self::Combining)
+    /// character behind it may change the result.
     Mapped,
-    /// What becomes of it depends on the characters before it.
+    /// The result depends on the characters before this one.
     Combining,
 }
 
@@ -50,27 +50,27 @@ pub(super) fn decode(bytes: [u8; 4]) -> (u32, u32) {
 pub struct CharClass(pub(super) u8);
 
 impl CharClass {
-    /// Looks the character up.
+    /// The class of a character, from the table.
     #[inline]
     #[must_use]
     pub fn of(c: char) -> Self {
         Self::of_code(c as u32)
     }
 
-    /// Looks a code point up; one beyond Unicode separates.
+    /// The class of a code point, from the table. A number beyond Unicode is a separator.
     #[inline(always)]
     pub(super) fn of_code(code: u32) -> Self {
         let block = INDEX.get((code >> BLOCK_BITS) as usize).copied().unwrap_or_default();
         Self(BLOCKS[block as usize][(code & ((1 << BLOCK_BITS) - 1)) as usize])
     }
 
-    /// Whether normalisation leaves it and its neighbours alone.
+    /// Whether normalisation leaves the character and its neighbours unchanged.
     #[inline(always)]
     pub(super) fn is_inert(self) -> bool {
         self.0 >> 2 == 0
     }
 
-    /// Its part in tokens.
+    /// The role of the character in tokens.
     #[inline(always)]
     #[must_use]
     pub fn token(self) -> TokenClass {
@@ -81,7 +81,7 @@ impl CharClass {
         }
     }
 
-    /// Its part in NFKC and case folding.
+    /// The role of the character in NFKC and case folding.
     #[inline(always)]
     pub(super) fn form(self) -> FormClass {
         match self.0 >> 2 {

@@ -1,11 +1,13 @@
 //! NFKC and case folding of any sequence of characters, as Unicode defines them.
 //!
-//! - **Idea.** Characters are decomposed, marks sorted by their combining class, and what composes with the starter before it is
-//!   composed; each character that results is folded. Only what `normalize` cannot copy comes here.
-//! - **Cost.** Three look-ups per character, by binary search among at most 256 entries, and one per composition that is tried,
-//!   among all compositions.
-//! - **Differs.** Syllables of Hangul are not decomposed: they would be composed again at once.
-//! - **Checked.** against ICU, by `unicode_tables`: every character, every composition, and random sequences of characters that change.
+//! - **Idea.** Characters are decomposed, marks are sorted by their combining class, and characters that
+//!   compose with the starter before them are composed; each resulting character is folded. `normalize` calls
+//!   this code only for sequences that it cannot copy.
+//! - **Cost.** Three look-ups per character, by binary search among at most 256 entries, and one per tried
+//!   composition, among all compositions.
+//! - **Differs.** Syllables of Hangul are not decomposed, because they would be composed again.
+//! - **Checked.** `unicode_tables` compares the result with ICU: every character, every composition, and
+//!   random sequences of characters that change.
 
 use super::mappings::{CLASSES, COMPOSED, DECOMPOSITIONS, FOLDINGS, PAIRS};
 
@@ -38,9 +40,9 @@ fn combining_class(c: char) -> u8 {
 
 /// Composes decomposed characters.
 struct Composer<'o> {
-    /// The last starter, which what follows may compose with.
+    /// The last starter, with which the following characters may compose.
     starter: Option<char>,
-    /// The marks behind it, with their classes, as they came.
+    /// The marks behind the starter, with their classes, in their order.
     marks: Vec<(u8, char)>,
     out: &'o mut String,
 }
@@ -63,14 +65,14 @@ impl Composer<'_> {
         self.starter = Some(c);
     }
 
-    /// Sorts the marks and composes those that can be with the starter.
+    /// Sorts the marks, and composes marks with the starter where possible.
     fn compose_marks(&mut self) {
-        // Stable: marks of one class keep their order.
+        // The sort is stable, because marks of one class keep their order.
         self.marks.sort_by_key(|&(class, _)| class);
         let Some(mut starter) = self.starter else { return };
         let mut left_class = 0;
         self.marks.retain(|&(class, mark)| {
-            // A mark is blocked by one of its own class that was left.
+            // A mark is blocked by an earlier mark of its own class that did not compose.
             let composed = composed(starter, mark).filter(|_| left_class < class);
             match composed {
                 Some(composed) => starter = composed,
@@ -99,11 +101,11 @@ mod hangul {
     pub(super) const TAILS: u32 = 0x11a7;
     pub(super) const LEAD_COUNT: u32 = 19;
     pub(super) const VOWEL_COUNT: u32 = 21;
-    /// One of them stands for no tail.
+    /// One of these tails stands for no tail.
     pub(super) const TAIL_COUNT: u32 = 28;
 }
 
-/// The character that two of them compose to.
+/// The character that these two compose to.
 #[inline]
 fn composed(first: char, second: char) -> Option<char> {
     composed_hangul(first as u32, second as u32).or_else(|| {

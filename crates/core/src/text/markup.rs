@@ -1,12 +1,13 @@
-//! Markup taken out of a text.
+//! Removes markup from a text.
 //!
-//! This serves records that carry stray HTML or XML: tags and comments go, `script` and `style` go with what they
-//! hold, a tag that ends a block becomes a line break, and the common character references are decoded. It is not a
-//! parser of whole HTML documents, and never fails: what does not look like markup stays text.
+//! This module serves records with stray HTML or XML: tags and comments are removed, `script` and `style`
+//! with their content, a tag that ends a block becomes a line break, and common character references are
+//! decoded. It is not a parser of whole HTML documents, and never fails: characters that are no markup stay
+//! text.
 
 use super::origin::Track;
 
-/// Elements that run on inside a line; every other tag separates what stands around it.
+/// Elements that continue a line; every other tag separates the text on its two sides.
 const INLINE: [&str; 30] = [
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i", "ins",
     "kbd", "mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "tt", "u", "var",
@@ -50,7 +51,7 @@ pub(super) fn strip_into<T: Track>(source: &str, out: &mut String, track: &mut T
     out.push_str(&source[at..]);
 }
 
-/// Keeps the one ASCII character at `start`, which turned out to be text.
+/// Keeps the one ASCII character at `start`, because it is text.
 fn keep_one<T: Track>(source: &str, start: usize, out: &mut String, track: &mut T) -> usize {
     out.push_str(&source[start..=start]);
     track.mark(out.len(), start + 1);
@@ -82,7 +83,7 @@ fn tag(rest: &str) -> Option<MarkupTag> {
     Some(MarkupTag { len, separates })
 }
 
-/// Up to and with the `>` that ends the tag; one inside quotes does not.
+/// The length of a tag, up to and including its `>`; one inside quotes does not end it.
 fn tag_len(rest: &str) -> Option<usize> {
     let mut quote = None;
     for (at, byte) in rest.bytes().enumerate() {
@@ -98,7 +99,7 @@ fn tag_len(rest: &str) -> Option<usize> {
     None
 }
 
-/// How much of `rest` belongs to a hidden element that is open, its end tag included.
+/// The length of the rest of an open hidden element, including its end tag.
 fn hidden_len(rest: &str, name: &str) -> usize {
     let mut at = 0;
     while let Some(found) = rest[at..].find("</") {
@@ -112,7 +113,7 @@ fn hidden_len(rest: &str, name: &str) -> usize {
     rest.len()
 }
 
-/// Decodes the character reference that `rest` begins with; gives its length too.
+/// Decodes the character reference that `rest` begins with. Returns its length too.
 fn reference(rest: &str) -> Option<(char, usize)> {
     let end = rest.bytes().take(12).position(|byte| byte == b';')?;
     let name = rest.get(1..end)?;
@@ -128,7 +129,7 @@ fn reference(rest: &str) -> Option<(char, usize)> {
     Some((c, end + 1))
 }
 
-/// The references that fill real pages; the letters are those of Latin-1.
+/// The references that are common in real pages; the letters are those of Latin-1.
 #[rustfmt::skip]
 const NAMED: [(&str, char); 82] = [
     ("amp", '&'), ("lt", '<'), ("gt", '>'), ("quot", '"'), ("apos", '\''), ("nbsp", '\u{a0}'),

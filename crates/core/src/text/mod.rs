@@ -1,8 +1,8 @@
-//! Text as shingles see it: normalised, and cut into tokens.
+//! Text for shingles: normalised, and cut into tokens.
 //!
-//! A [`Normalizer`] writes the normalised form of a document into a [`NormalizedText`]; the shinglers read tokens or characters
-//! from there. The default folds everything a reader would call the same text: compatibility forms (NFKC), case, and,
-//! for character shingles, runs of white space.
+//! A [`Normalizer`] writes the normalised form of a document into a [`NormalizedText`], from which the
+//! shinglers read tokens or characters. The default treats as equal what a reader would call the same text:
+//! it folds compatibility forms (NFKC), case, and, for character shingles, runs of white space.
 //!
 //! | form | `Ｓtraße  ﬁne` becomes | use when |
 //! |---|---|---|
@@ -37,11 +37,11 @@ pub use class::{CharClass, TokenClass};
 pub use origin::Origins;
 pub use tables::UNICODE;
 
-/// How case and compatibility forms are folded.
+/// The folding of case and compatibility forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Folding {
-    /// Left as it is.
+    /// Text is not changed.
     None,
     /// Full case folding only.
     Casefold,
@@ -50,33 +50,33 @@ pub enum Folding {
     NfkcCasefold,
 }
 
-/// What happens to markup.
+/// The treatment of markup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Markup {
-    /// Tags are text like any other.
+    /// Tags are text.
     #[default]
     Keep,
     /// Tags, comments, scripts and styles are removed, and character references decoded.
     Strip,
 }
 
-/// What happens to white space.
+/// The treatment of white space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum WhiteSpace {
-    /// Every run becomes one space, and the ends are trimmed.
+    /// Every run becomes one space, and both ends are trimmed.
     #[default]
     Fold,
-    /// Left as it is.
+    /// White space is not changed.
     Keep,
-    /// All of it is taken out.
+    /// All white space is removed.
     Remove,
 }
 
-/// Everything that is done to a text before it is cut into shingles.
+/// All changes of a text before it is cut into shingles.
 ///
-/// Its text form is a form followed by what differs from the default: `nfkc+casefold`,
+/// Its text form is a form followed by the treatments that differ from the default: `nfkc+casefold`,
 /// `casefold+strip-markup+remove-space`.
 ///
 /// ```
@@ -89,28 +89,29 @@ pub enum WhiteSpace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Normalization {
-    /// Case and compatibility forms.
+    /// The treatment of case and compatibility forms.
     pub form: Folding,
-    /// Tags.
+    /// The treatment of tags.
     pub markup: Markup,
-    /// White space.
+    /// The treatment of white space.
     pub space: WhiteSpace,
 }
 
 impl Normalization {
-    /// A treatment of case and compatibility forms that keeps markup and folds white space.
+    /// A normalisation with this treatment of case and compatibility forms, which keeps markup and folds
+    /// white space.
     #[must_use]
     pub fn new(form: Folding) -> Self {
         Self { form, ..Self::default() }
     }
 
-    /// The same with another treatment of tags. Default: they are kept.
+    /// Sets the treatment of tags. Default: they are kept.
     #[must_use]
     pub fn with_markup(self, markup: Markup) -> Self {
         Self { markup, ..self }
     }
 
-    /// The same with another treatment of white space. Default: every run becomes one space.
+    /// Sets the treatment of white space. Default: every run becomes one space.
     #[must_use]
     pub fn with_space(self, space: WhiteSpace) -> Self {
         Self { space, ..self }
@@ -203,9 +204,9 @@ impl FromStr for Normalization {
     }
 }
 
-/// A normalised text, in a buffer that is used again for the next one.
+/// A normalised text, in a buffer that is reused for the next one.
 ///
-/// The bytes are padded with zeros to whole blocks, so that kernels and token hashes may read past the end.
+/// The bytes are padded with zeros to whole blocks, so that kernels and token hashes may read beyond the end.
 #[derive(Debug, Default, Clone)]
 pub struct NormalizedText {
     padded: String,
@@ -248,24 +249,25 @@ impl NormalizedText {
 #[derive(Debug, Clone)]
 pub struct Normalizer {
     normalization: Normalization,
-    /// Folding white space changes no token, so word shingles leave it out.
+    /// Whether white space is folded. Folding changes no token, so word shingles leave it out.
     fold_space: bool,
 }
 
 impl Normalizer {
-    /// A normalizer for shingles that read characters, white space among them.
+    /// A normalizer for shingles that read all characters, including white space.
     #[must_use]
     pub fn new(normalization: Normalization) -> Self {
         Self { normalization, fold_space: true }
     }
 
-    /// A normalizer for shingles that read tokens: it saves the folding of white space, which they cannot see.
+    /// A normalizer for shingles that read tokens. It does not fold white space, because tokens do not depend
+    /// on it.
     #[must_use]
     pub fn for_tokens(normalization: Normalization) -> Self {
         Self { normalization, fold_space: false }
     }
 
-    /// What it does.
+    /// The normalisation of this normalizer.
     #[must_use]
     pub fn normalization(&self) -> Normalization {
         self.normalization
@@ -276,7 +278,7 @@ impl Normalizer {
         self.run(source, text, &mut origin::Untracked);
     }
 
-    /// The same, and says where each place of the normalised text came from.
+    /// Writes the normalised form of `source` into `text`, and returns the origin of each place in it.
     pub fn normalize_tracked_into(&self, source: &str, text: &mut NormalizedText) -> Origins {
         let mut origins = Origins::default();
         self.run(source, text, &mut origins);

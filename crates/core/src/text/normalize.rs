@@ -1,11 +1,12 @@
-//! NFKC and case folding, with everything that needs neither copied in long stretches.
+//! NFKC and case folding, which copies long stretches of unaffected text.
 //!
-//! - **Idea.** Most characters are their own normal form and leave their neighbours alone. The text is read in
-//!   stretches of such characters, which are copied whole (ASCII letters lowered on the way, which vectorises);
-//!   only characters that change are handled one by one, and only sequences that may combine go through the
+//! - **Idea.** Most characters are their own normal form and do not affect their neighbours. Stretches of
+//!   such characters are copied whole (ASCII letters are lowered while copied, which vectorises). Only
+//!   characters that change are handled one by one, and only sequences that may combine go through the
 //!   general algorithm.
-//! - **Cost.** ASCII: a copy. Other scripts: one table look-up a character.
-//! - **Checked.** against the general algorithm over the whole text, by property test, and for every code point alone.
+//! - **Cost.** ASCII: a copy. Other scripts: one table look-up per character.
+//! - **Checked.** Property tests compare the result with the general algorithm over the whole text, and over
+//!   every code point alone.
 
 use super::Folding;
 use super::class::{CharClass, FormClass, decode};
@@ -48,7 +49,7 @@ fn nfkc_casefold_into<T: Track>(source: &str, out: &mut String, track: &mut T) {
         return;
     }
     let bytes = source.as_bytes();
-    // `copied..at` is a stretch of inert characters that waits to be copied.
+    // `copied..at` is a stretch of inert characters that is not copied yet.
     let mut copied = 0;
     let mut at = 0;
     track.mark(out.len(), 0);
@@ -66,8 +67,8 @@ fn nfkc_casefold_into<T: Track>(source: &str, out: &mut String, track: &mut T) {
                 (copied, at) = (end, end);
             }
             FormClass::Mapped | FormClass::Combining => {
-                // The character that a combining one joins stands right before it: everything before that is
-                // either inert or was followed by something that does not combine.
+                // The character that a combining one joins stands directly before it: everything earlier is
+                // either inert or followed by something that does not combine.
                 let start = match CharClass::of(c).form() {
                     FormClass::Combining => previous_char(source, copied, at),
                     _ => at,
@@ -102,7 +103,7 @@ fn skip_inert(bytes: &[u8], mut at: usize) -> usize {
             }
             at += len as usize;
         }
-        // The last bytes are left to the caller, who looks at whole characters.
+        // The caller handles the last bytes, because it decodes whole characters.
         if bytes.len() - at < 4 || !bytes[at].is_ascii() {
             return at;
         }
@@ -144,13 +145,13 @@ fn combining_at(source: &str, at: usize) -> bool {
     }
 }
 
-/// Where the character before `at` starts, but not before `floor`.
+/// The start of the character before `at`, but not before `floor`.
 fn previous_char(source: &str, floor: usize, at: usize) -> usize {
     source[floor..at].chars().next_back().map_or(at, |c| at - c.len_utf8())
 }
 
-/// A character that becomes something else by itself. The arms cover what fills real texts (capitals with accents,
-/// Greek, Cyrillic, full-width punctuation); everything else takes the general way.
+/// Appends a character that changes by itself. The arms have the common characters of real texts (capitals
+/// with accents, Greek, Cyrillic, full-width punctuation); all others go through the general algorithm.
 #[inline]
 fn push_mapped(c: char, alone: &str, out: &mut String) {
     let code = c as u32;
@@ -189,7 +190,7 @@ mod tests {
     #[test]
     fn every_code_point_alone_and_between_others() {
         for c in ('\0'..=char::MAX).filter(|c| !('\u{e000}'..='\u{f8ff}').contains(c)) {
-            // Far planes hold no assigned characters but private ones.
+            // Beyond this plane there are no assigned characters except private ones.
             if (c as u32) > 0x3_2000 && (c as u32) < 0xe_0000 {
                 continue;
             }

@@ -1,22 +1,22 @@
-//! Where a place of the normalised text came from.
+//! The origin of each place of a normalised text.
 //!
-//! Evidence is shown in the document as it was written, so offsets in the normalised text must lead back. Each stage
-//! of normalisation notes a mark wherever the two sides stop running in step; sketching needs no origins and compiles
-//! the notes away.
+//! Evidence is shown in the original document, so offsets in the normalised text must lead back. Each stage
+//! of normalisation records a mark wherever its input and output stop advancing together. Sketching needs no
+//! origins, and there the marks are compiled away.
 
 use std::ops::Range;
 
-/// Takes notes while one text is written from another.
+/// Receives marks while one text is written from another.
 pub(super) trait Track {
-    /// From `normal` on in the new text, bytes stand for those from `source` on in the old one. Told twice of one
-    /// `normal`, what lies between the two sources was left out.
+    /// From `normal` on in the new text, bytes stand for those from `source` on in the old one. If `normal`
+    /// is given twice, the text between the two sources was left out.
     fn mark(&mut self, normal: usize, source: usize);
 
-    /// Runs one stage; its marks lead back to the result of the stage before.
+    /// Runs one stage, whose marks lead back to the result of the stage before.
     fn stage(&mut self, run: impl FnOnce(&mut Self));
 }
 
-/// Takes no notes.
+/// Ignores all marks.
 pub(super) struct Untracked;
 
 impl Track for Untracked {
@@ -29,28 +29,29 @@ impl Track for Untracked {
     }
 }
 
-/// Leads from offsets in a normalised text back to the text it was made from.
+/// Maps ranges of a normalised text back to the text it was made from.
 #[derive(Debug, Clone, Default)]
 pub struct Origins {
-    /// Marks of the finished stages taken together, by offset in the normalised text.
+    /// The marks of all finished stages together, by offset in the normalised text.
     finished: Vec<StepChange>,
-    /// Marks of the stage that is running, and the last one it told of.
+    /// The marks of the present stage.
     running: Vec<StepChange>,
     told: Option<StepChange>,
     stages: usize,
 }
 
-/// A place where the two texts stop running in step.
+/// A place where the two texts stop advancing together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct StepChange {
     normal: usize,
-    /// Where the source of what stands before it ends.
+    /// The end of the source of the text before this place.
     before: usize,
-    /// Where the source of what stands behind it begins; further on, if something was left out here.
+    /// The beginning of the source of the text behind this place; further on, if something was left out here.
     source: usize,
 }
 
-/// Where the source of the byte at `normal` begins: in step with the mark before it, never past the next one.
+/// The beginning of the source of the byte at `normal`. It advances with the mark before it, and never beyond
+/// the next one.
 fn begin(marks: &[StepChange], normal: usize) -> usize {
     let next = marks.partition_point(|mark| mark.normal <= normal);
     let Some(mark) = next.checked_sub(1).and_then(|at| marks.get(at)) else { return normal };
@@ -58,7 +59,7 @@ fn begin(marks: &[StepChange], normal: usize) -> usize {
     marks.get(next).map_or(reached, |following| reached.min(following.before))
 }
 
-/// Where the source of the byte right before `normal` ends.
+/// The end of the source of the byte directly before `normal`.
 fn end(marks: &[StepChange], normal: usize) -> usize {
     let next = marks.partition_point(|mark| mark.normal < normal);
     match marks.get(next) {
@@ -96,7 +97,7 @@ impl Track for Origins {
         self.finished = if self.stages == 0 {
             running
         } else {
-            // A place where either stage has a mark is a place where both together may bend.
+            // The marks of both stages together are at the places where either has a mark.
             let bends = self.finished.iter().filter_map(|mark| {
                 let at = running.partition_point(|later| later.source <= mark.normal);
                 let later = running.get(at.checked_sub(1)?)?;

@@ -1,15 +1,16 @@
-//! Maps from some characters to texts or numbers, as generated tables hold them.
+//! Maps from some characters to texts or numbers, in the form of generated tables.
 
-/// A map from some characters to values. Characters that share all but the last byte are a page, in which that byte is looked up.
+/// A map from some characters to values. Characters with the same leading bytes are a page, in which the last
+/// byte is looked up.
 pub(super) struct CharacterPages {
-    /// Where each page begins among the bytes; the last entry is their number.
+    /// The beginning of each page among the bytes; the last entry is the number of bytes.
     pub(super) starts: &'static [u16],
     /// The last bytes of the characters, page by page, ascending.
     pub(super) bytes: &'static [u8],
 }
 
 impl CharacterPages {
-    /// The place of a character among all of them.
+    /// The index of a character among all characters of the map.
     #[inline]
     fn place(&self, c: char) -> Option<usize> {
         let page = c as usize >> 8;
@@ -22,9 +23,9 @@ impl CharacterPages {
 /// Characters that become texts.
 pub(super) struct TextTable {
     pub(super) pages: CharacterPages,
-    /// Where the text of each character begins; the last entry is the end of all texts.
+    /// The beginning of the text of each character; the last entry is the end of all texts.
     pub(super) starts: &'static [u16],
-    /// All texts, one behind the other.
+    /// All texts, one after the other.
     pub(super) joined: &'static str,
 }
 

@@ -8,7 +8,7 @@ pub(super) fn is_space(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}')
 }
 
-/// Appends `source` to `out` with its white space treated; `Keep` copies.
+/// Appends `source` to `out` with this treatment of its white space.
 pub(super) fn apply_into<T: Track>(space: WhiteSpace, source: &str, out: &mut String, track: &mut T) {
     if space == WhiteSpace::Keep {
         track.mark(out.len(), 0);

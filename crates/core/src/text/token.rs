@@ -1,13 +1,13 @@
-//! Tokens: the words of scripts written with spaces, the characters of scripts written without.
+//! Tokens: words in scripts written with spaces, and single characters in scripts written without.
 //!
 //! A token is one character whose script is Han, Hiragana, Katakana, Thai, Lao, Khmer or Myanmar, or a maximal run of
 //! other characters that are Alphabetic, Mark, Number or `_`. No dictionary is needed, and `don't` and `3.14` are two
 //! tokens each.
 //!
-//! The kernel marks the ASCII word characters of 64 bytes at a time as bits, other characters are looked up and their
-//! bits added, and then a token begins and ends where neighbouring bits differ. The kernel writes down the positions of all
-//! begins and of all ends, so that the loop over tokens has no branch that depends on the text. A loop that took the bits of
-//! each block one by one guessed wrongly once per block.
+//! The kernel marks the ASCII word characters of 64 bytes at a time as bits, and the bits of other characters
+//! are looked up and added. A token begins and ends where neighbouring bits differ. The kernel lists the
+//! positions of all begins and of all ends, so that the loop over tokens has no branch that depends on the
+//! text. A loop over the bits of each block mispredicted one branch per block.
 
 use super::class::{CharClass, TokenClass, decode};
 use crate::kernel::{BLOCK, BitPositions, ByteMasks, Kernel};
@@ -23,16 +23,16 @@ pub(crate) struct TokenBuffers {
 /// Neighbouring tokens of a text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TokenPortion<'a> {
-    /// The token that began in a portion before this one.
+    /// The token that began in an earlier portion.
     open: Option<(usize, usize)>,
-    /// The place in the text that the others are counted from.
+    /// The position in the text from which the others are counted.
     base: usize,
     begins: &'a [u16],
     ends: &'a [u16],
 }
 
 impl<'a> TokenPortion<'a> {
-    /// Where each token begins and ends, in order.
+    /// The beginning and the end of each token, in order.
     #[inline(always)]
     pub(crate) fn spans(self) -> impl Iterator<Item = (usize, usize)> + 'a {
         let Self { open, base, begins, ends } = self;
@@ -42,7 +42,7 @@ impl<'a> TokenPortion<'a> {
     }
 }
 
-/// Gives every token of the padded text to `each`, in order and in portions.
+/// Passes every token of the padded text to `each`, in order and in portions.
 ///
 /// The text is a whole number of blocks, and at least four zeros stand at its end.
 #[inline(always)]
@@ -55,7 +55,7 @@ pub(crate) fn for_each_portion(
     let TokenBuffers { masks, begins, ends } = buffers;
     kernel.classify(padded, masks);
     let mut seam = BlockSeam::default();
-    // Where the token began that no portion has ended so far.
+    // The beginning of a token that no portion has ended yet.
     let mut open: Option<usize> = None;
     for (number, masks) in masks.chunks(BitPositions::MASKS).enumerate() {
         let base = number * BitPositions::MASKS * BLOCK;
@@ -84,7 +84,7 @@ pub(crate) fn for_each_portion(
     }
 }
 
-/// The tokens of a block: the bytes of runs, and where characters that stand alone begin and end.
+/// The tokens of a block: the bytes of runs, and the begins and ends of characters that stand alone.
 #[derive(Default)]
 struct BlockTokens {
     run: u64,
@@ -106,7 +106,7 @@ struct BlockSeam {
 }
 
 impl BlockSeam {
-    /// Whether no character lies across the seam.
+    /// Whether no character crosses the seam.
     #[inline(always)]
     fn is_clear(&self) -> bool {
         self.bytes == 0 && self.alone_ends == 0
@@ -175,7 +175,7 @@ mod tests {
         tokens
     }
 
-    /// The rule, character by character.
+    /// The tokens by the rule, character by character.
     fn by_the_rule(source: &str) -> Vec<String> {
         let mut tokens = vec![];
         let mut run = String::new();

@@ -1,18 +1,18 @@
-//! Exact containment: how much of one document is found in another.
+//! Exact containment: the share of one document that another one contains.
 //!
-//! C(A in B) = |A∩B| / |A|. It is 1 when B holds all of A, however much longer B is, which Jaccard similarity cannot
-//! show.
+//! C(A in B) = |A∩B| / |A|. It is 1 if B contains all of A, even if B is much longer, which Jaccard
+//! similarity cannot show.
 
 use super::Overlap;
 
 impl Overlap {
-    /// The share of the left set that is found in the right one; the empty set is in every set.
+    /// The share of the left set that the right one contains; the empty set is in every set.
     #[must_use]
     pub fn left_in_right(&self) -> f64 {
         share(self.shared, self.left)
     }
 
-    /// The share of the right set that is found in the left one.
+    /// The share of the right set that the left one contains.
     #[must_use]
     pub fn right_in_left(&self) -> f64 {
         share(self.shared, self.right)

@@ -1,40 +1,40 @@
 //! Exact Jaccard similarity by merging two sorted sets.
 //!
-//! J(A, B) = |A∩B| / (|A| + |B| − |A∩B|), divided as floating point (the [second source](crate#sources)'s pseudocode divides integers,
-//! E-31). A threshold gives two ways to stop early: sets of too different a length cannot reach it, and neither can a
-//! merge that has too little left.
+//! J(A, B) = |A∩B| / (|A| + |B| − |A∩B|), divided as floating-point numbers (the pseudocode of [Bergillos
+//! 2018](crate#sources), §2, divides integers, E-31). With a threshold there are two ways to stop early: sets
+//! whose sizes differ too much cannot reach it, and neither can a merge with too few elements left.
 
 use super::ShingleSet;
 
-/// How two sets overlap, exactly.
+/// The overlap of two sets, exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Overlap {
-    /// Shingles in both.
+    /// The number of shingles in both sets.
     pub shared: usize,
-    /// Shingles on the left.
+    /// The number of shingles in the left set.
     pub left: usize,
-    /// Shingles on the right.
+    /// The number of shingles in the right set.
     pub right: usize,
 }
 
 impl Overlap {
-    /// Counts what two sets share.
+    /// Counts the shingles that two sets share.
     #[must_use]
     pub fn of(a: &ShingleSet, b: &ShingleSet) -> Self {
         Self::of_sorted(a.as_slice(), b.as_slice())
     }
 
-    /// Counts what two parts of sets share, in ascending order and without repeats.
+    /// Counts the shingles that two parts of sets share, given in ascending order and without repeats.
     #[must_use]
     pub fn of_sorted(a: &[u64], b: &[u64]) -> Self {
-        // Sharing all but a negative number of shingles is always possible.
+        // With 0 needed, the merge never gives up.
         let shared = merge(a, b, 0).unwrap_or_default();
         Self { shared, left: a.len(), right: b.len() }
     }
 
-    /// Counts what two sets share, unless their Jaccard similarity is below `threshold`.
+    /// Counts the shingles that two sets share; `None` if their Jaccard similarity is below `threshold`.
     #[must_use]
     pub fn at_least(a: &ShingleSet, b: &ShingleSet, threshold: f64) -> Option<Self> {
         let (a, b) = (a.as_slice(), b.as_slice());
@@ -43,14 +43,14 @@ impl Overlap {
         (overlap.jaccard() >= threshold).then_some(overlap)
     }
 
-    /// Adds what two other parts of the same sets share.
+    /// Adds the counts of two other parts of the same sets.
     pub fn add(&mut self, other: &Self) {
         self.shared += other.shared;
         self.left += other.left;
         self.right += other.right;
     }
 
-    /// The Jaccard similarity; two empty sets are equal, so theirs is 1.
+    /// The Jaccard similarity; that of two empty sets is 1, because they are equal.
     #[must_use]
     pub fn jaccard(&self) -> f64 {
         let all = self.left + self.right - self.shared;
@@ -58,14 +58,14 @@ impl Overlap {
     }
 }
 
-/// The fewest shared shingles with which sets of these sizes reach the threshold; none if they cannot.
+/// The fewest shared shingles with which sets of these sizes reach the threshold; `None` if they cannot.
 pub(super) fn shared_needed(left: usize, right: usize, threshold: f64) -> Option<usize> {
     let most = left.min(right);
     let reaches = |shared: usize| Overlap { shared, left, right }.jaccard() >= threshold;
     if !reaches(most) {
         return None;
     }
-    // c/(n−c) ≥ t gives c ≥ tn/(1+t); rounding may put that off by one either way.
+    // c/(n−c) ≥ t gives c ≥ tn/(1+t); rounding may change that by one in either direction.
     let mut needed = ((left + right) as f64 * threshold / (1.0 + threshold)).ceil() as usize;
     needed = needed.min(most);
     while needed > 0 && reaches(needed - 1) {
@@ -77,9 +77,9 @@ pub(super) fn shared_needed(left: usize, right: usize, threshold: f64) -> Option
     Some(needed)
 }
 
-/// Counts shared elements of two sorted sets; gives up when fewer than `needed` are still possible.
+/// Counts the shared elements of two sorted sets. Gives up when fewer than `needed` are still possible.
 pub(super) fn merge(a: &[u64], b: &[u64], needed: usize) -> Option<usize> {
-    /// Steps between two looks at what is still possible: rare enough to cost nothing.
+    /// The number of steps between two checks of this bound: so many that the checks cost nothing.
     const STRIDE: usize = 64;
     let (mut i, mut j, mut shared) = (0, 0, 0);
     while i < a.len() && j < b.len() {
@@ -108,10 +108,10 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_examples() {
+    fn documented_examples() {
         let example = Overlap::of(&set([0, 1, 2, 5, 6]), &set([0, 2, 3, 4, 5, 7, 9]));
         assert_eq!(example.jaccard(), 3.0 / 9.0);
-        // E-01: the first source prints 4/9 for this pair.
+        // E-01: Hassanian-esfahani 2018 prints 4/9 for this pair.
         assert_eq!(Overlap::of(&set([1, 2, 5, 7, 8, 9]), &set([1, 2, 5, 7])).jaccard(), 4.0 / 6.0);
         assert_eq!(Overlap::of(&set([1, 2]), &set([1, 2])).jaccard(), 1.0);
         assert_eq!(Overlap::of(&set([1, 2]), &set([3])).jaccard(), 0.0);

@@ -1,4 +1,4 @@
-//! Which exact number decides whether two documents are near-duplicates.
+//! The exact number that decides whether two documents are near-duplicates.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,14 +7,14 @@ use super::{Overlap, ShingleSet, WeightedOverlap};
 use crate::error::Error;
 use crate::weight::WeightedSet;
 
-/// An exact measure of how alike two documents are.
+/// An exact measure of similarity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Measure {
-    /// What both share, of all that is in either.
+    /// The share of all shingles that both documents have.
     #[default]
     Jaccard,
-    /// What both share, of the smaller one: how much of it the larger one has.
+    /// The share of the smaller document that the larger one contains.
     Containment,
 }
 
@@ -25,7 +25,7 @@ impl Measure {
         self.of_overlap(&Overlap::of(a, b))
     }
 
-    /// The measure of two sets that overlap so.
+    /// The measure of two sets with this overlap.
     #[must_use]
     pub fn of_overlap(self, overlap: &Overlap) -> f64 {
         match self {
@@ -34,7 +34,7 @@ impl Measure {
         }
     }
 
-    /// The measure of two sets, unless it is below `threshold`.
+    /// The measure of two sets; `None` if it is below `threshold`.
     #[must_use]
     pub fn at_least(self, a: &ShingleSet, b: &ShingleSet, threshold: f64) -> Option<f64> {
         match self {
@@ -51,13 +51,13 @@ impl Measure {
             Self::Jaccard => overlap.jaccard(),
             Self::Containment => {
                 let smaller = a.total().min(b.total());
-                // Sums of the same weights may round differently.
+                // Sums of the same weights may round differently, so the share is limited to 1.
                 if smaller == 0.0 { 1.0 } else { (overlap.shared / smaller).min(1.0) }
             }
         }
     }
 
-    /// The measure of two weighted sets, unless it is below `threshold`.
+    /// The measure of two weighted sets; `None` if it is below `threshold`.
     #[must_use]
     pub fn at_least_weighted(self, a: &WeightedSet, b: &WeightedSet, threshold: f64) -> Option<f64> {
         match self {

@@ -1,8 +1,8 @@
-//! Verification: the exact measures that decide, computed on whole shingle sets.
+//! Verification: the exact measures that decide, computed from whole shingle sets.
 //!
-//! | measure | says | use when |
+//! | measure | computes | use when |
 //! |---|---|---|
-//! | [`jaccard`] | how much of both together is shared | near-duplicates; what every decision rests on |
+//! | [`jaccard`] | how much of both together is shared | near-duplicates; every decision uses it |
 //! | [`weighted`] | the same, of weighted sets | rare or repeated shingles are to count more |
 //! | [`containment`] | how much of one is found in the other | one document may be a part of the other |
 //! | [`parity`] | whether both can be similar at all | very many pairs are nearly similar |
@@ -10,7 +10,8 @@
 //! | [`order`] | how much of what is shared stands in the same places | reordered documents are to stay |
 //! | [`passages`] | which stretches are shared, and where | a person wants to see why |
 //!
-//! Exact means exact on 64-bit shingle hashes: two different shingles of ordinary text share one with probability 2⁻⁶⁴
+//! Measures are exact on 64-bit shingle hashes: two different shingles of ordinary text have the same hash
+//! with probability 2⁻⁶⁴
 //! (see [`crate::hash::rolling`] for arrangements that do worse).
 
 pub mod containment;

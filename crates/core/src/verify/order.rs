@@ -1,17 +1,18 @@
-//! Whether two documents have what they share in the same places.
+//! Whether two documents have their shared shingles in the same places.
 //!
 //! - **Paper.** the idea of Sectional `MinHash`, computed exactly.
-//! - **Idea.** A shingle's place is its first occurrence over the number of positions, from 0 to 1. The alignment share of
-//!   a pair is the share of its common shingles whose places differ by at most [`TOLERANCE`]. Light edits and
-//!   insertions leave it near 1; paragraphs in another order bring it down to about 0.19, which is what places
-//!   drawn at random give.
-//! - **Differs.** The source cuts documents into sections, and an insertion moves shingles over the cuts (E-12); places that
+//! - **Idea.** The place of a shingle is its first occurrence over the number of positions, from 0 to 1. The
+//!   alignment share of a pair is the share of its common shingles whose places differ by at most
+//!   [`TOLERANCE`]. Light edits and insertions leave it near 1. Paragraphs in another order reduce it to
+//!   about 0.19, which is the value for random places.
+//! - **Differs.** [Hassanian-esfahani 2018](crate#sources), §4, cuts documents into sections, and an
+//!   insertion moves shingles over the cuts (E-12). Places that may differ a little have no cuts.
 //!   may differ a little have no cuts.
 //! - **Use when** the same passages in another order are to count as another document.
 
 use crate::sort::sort_mixed;
 
-/// How far two places of one shingle may lie apart.
+/// The greatest difference of two places of one shingle that count as the same.
 pub const TOLERANCE: f64 = 0.1;
 
 /// The alignment share of two documents, whose shingles are given in order. Documents that share nothing are aligned.
@@ -92,7 +93,8 @@ mod tests {
     fn the_first_occurrence_counts() {
         let mut repeated = document(0..100);
         repeated.extend(document(0..100));
-        // In the doubled text the places are halved, so half of them and a little stay within a tenth.
+        // In the doubled text places are halved, so the first half of them, and a few more, stay within a
+        // tenth.
         assert_eq!(alignment_share(&document(0..100), &repeated), 0.21);
     }
 }

@@ -1,29 +1,31 @@
-//! A bound on the similarity of two sets, from 1024 bits of each or more.
+//! A bound on the similarity of two sets, from at least 1024 bits of each.
 //!
-//! - **Idea.** Every shingle flips one bit of a small array. Shingles that two sets share cancel in the exclusive or of their
-//!   arrays, so each bit in which these differ is due to a shingle that only one of the two sets has. Two
-//!   similar sets differ in few shingles; if more bits differ, the sets are not similar.
-//! - **Cost.** 128 to 1024 bytes per set, and one count of different bits per pair: a hundredth of a merge of large sets.
-//!   Sets that are larger need more: an array of [`words_for`] words tells most of them apart.
-//! - **Folding.** The exclusive or of the halves of an array is the array that half as many bits give. A folded array is
-//!   compared faster and rejects less; [`allowance`] bounds its difference by one number per set.
-//! - **Error.** None. The bound never rejects a similar pair; it leaves open pairs that are not.
-//! - **Use when** many pairs that are nearly similar are to be compared. It is the [odd sketch](crate::sketch::odd) of whole
-//!   sets, used as a proof and not as an estimate.
+//! - **Idea.** Every shingle flips one bit of a small array. Shingles that two sets share cancel in the
+//!   exclusive or of their arrays, so each different bit is caused by a shingle that only one of the two sets
+//!   has. Two similar sets differ in few shingles; if more bits differ, the sets are not similar.
+//! - **Cost.** 128 to 1024 bytes per set, and one count of different bits per pair: a hundredth of a merge of
+//!   large sets. Larger sets need larger arrays: an array of [`words_for`] words distinguishes most of them.
+//! - **Folding.** The exclusive or of the two halves of an array is the array with half as many bits. A
+//!   folded array is compared faster and rejects less. [`allowance`] bounds its difference by one number per
+//!   set.
+//! - **Error.** None. The bound never rejects a similar pair. It may leave pairs open that are not similar.
+//! - **Use when** many pairs that are nearly similar must be compared. The array is the [odd
+//!   sketch](crate::sketch::odd) of a whole set, used as a proof and not as an estimate.
 
 use super::ShingleSet;
 use super::jaccard::shared_needed;
 use crate::hash::fmix64;
 
-/// Words of the smallest array.
+/// The number of words of the smallest array.
 pub const WORDS: usize = 32;
-/// Words of the largest array.
+/// The number of words of the largest array.
 pub const MOST_WORDS: usize = 256;
 
-/// Sizes of sets for which the bound is remembered.
+/// The number of sizes of sets for which the bound is cached.
 const REMEMBERED: usize = 4096;
 
-/// Words of an array that tells sets of so many shingles apart: at least eight bits per shingle, up to [`MOST_WORDS`].
+/// The number of words of an array that distinguishes sets of `size` shingles: at least eight bits per
+/// shingle, up to [`MOST_WORDS`].
 ///
 /// Shingles that fall on one bit cancel and are not counted, which matters near the threshold: of sets with 796 shingles and
 /// a similarity of 0.776, 1024 bits leave nearly all pairs open at a threshold of 0.8, and wider arrays nearly none.
@@ -35,7 +37,7 @@ pub fn words_for(size: usize) -> usize {
 /// Writes the array of a set.
 ///
 /// # Panics
-/// If the number of words of `out` is not a power of two.
+/// Panics if the number of words of `out` is not a power of two.
 pub fn parity_into(set: &ShingleSet, out: &mut [u32]) {
     out.fill(0);
     flip(set.as_slice(), out);
@@ -46,7 +48,7 @@ pub(super) fn flip(shingles: &[u64], out: &mut [u32]) {
     assert!(out.len().is_power_of_two(), "a power of two of words");
     let mask = 32 * out.len() - 1;
     for &shingle in shingles {
-        // Shingles are not mixed evenly in every bit, whatever they were made by.
+        // Shingles are mixed again, because not every source of shingles mixes all bits evenly.
         let place = fmix64(shingle) as usize & mask;
         out[place / 32] ^= 1 << (place % 32);
     }
@@ -55,7 +57,7 @@ pub(super) fn flip(shingles: &[u64], out: &mut [u32]) {
 /// Writes an array folded to `out.len()` words of 64 bits.
 ///
 /// # Panics
-/// If the number of words of `out` is not a power of two, or if it is more than the array has.
+/// Panics if the number of words of `out` is not a power of two, or if it exceeds that of the array.
 pub fn fold_into(array: &[u32], out: &mut [u64]) {
     assert!(out.len().is_power_of_two() && 2 * out.len() <= array.len(), "no wider than the array");
     out.fill(0);
@@ -64,32 +66,34 @@ pub fn fold_into(array: &[u32], out: &mut [u64]) {
     }
 }
 
-/// The arrays of two similar sets, folded or not, differ in at most as many bits as the allowances of both sizes add up to.
+/// The allowance of a set: the arrays of two similar sets, folded or not, differ in at most as many bits as
+/// the sum of their allowances.
 ///
-/// Sets A and B reach the threshold T if at most (|A| + |B|)·(1 − T)/(1 + T) shingles are in one of them only. Each allowance
-/// is rounded up, because the sum of two numbers rounded down may be one too small.
+/// Sets A and B reach the threshold T if at most (|A| + |B|)·(1 − T)/(1 + T) shingles are in one of them
+/// only. Each allowance is rounded up, because the sum of two numbers rounded down may be too small by one.
 #[must_use]
 pub fn allowance(size: usize, threshold: f64) -> u64 {
     (size as f64 * (1.0 - threshold) / (1.0 + threshold)) as u64 + 1
 }
 
-/// How many bits the arrays of two similar sets differ in at most, if one of the sets has this size.
+/// The most bits in which the arrays of two similar sets differ, if one of the sets has a fixed size.
 #[derive(Debug, Clone)]
 pub struct Bound {
     size: usize,
     threshold: f64,
-    /// By the size of the other set, plus two; 1 if no set of that size is similar, and 0 if none was asked for.
+    /// The cached bound plus two, by the size of the other set; 1 if no set of that size is similar, and 0 if
+    /// it is not computed yet.
     remembered: Vec<u32>,
 }
 
 impl Bound {
-    /// For a set of so many shingles.
+    /// The bounds for a set of `size` shingles.
     #[must_use]
     pub fn new(size: usize, threshold: f64) -> Self {
         Self { size, threshold, remembered: vec![] }
     }
 
-    /// Whether a set of `other` shingles may be similar if the arrays differ in so many bits.
+    /// Whether a set of `other` shingles may be similar if the arrays differ in `different` bits.
     #[inline]
     #[must_use]
     pub fn leaves_open(&mut self, other: usize, different: usize) -> bool {
@@ -101,7 +105,7 @@ impl Bound {
 
     #[cold]
     fn find(&mut self, other: usize, different: usize) -> bool {
-        // Sets whose sizes alone rule them out do not even agree if their arrays do.
+        // If the sizes alone rule a pair out, it is rejected even if the arrays are equal.
         let most = self.most_different(other).map_or(1, |most| most + 2);
         if other < REMEMBERED {
             self.remembered.resize(self.remembered.len().max(other + 1), 0);
@@ -110,7 +114,8 @@ impl Bound {
         different + 2 <= most
     }
 
-    /// Shingles that only one of two similar sets has, at most; none if sets of these sizes cannot be similar.
+    /// The most shingles that only one of two similar sets has; `None` if sets of these sizes cannot be
+    /// similar.
     fn most_different(&self, other: usize) -> Option<usize> {
         let shared = shared_needed(self.size, other, self.threshold)?;
         Some(self.size + other - 2 * shared)
@@ -138,7 +143,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is similar is left open: also at the threshold itself, and for sets of any size.
+        /// The bound leaves every similar pair open: also exactly at the threshold, and for sets of any size.
         #[test]
         fn what_is_similar_is_left_open(
             shared in 0u64..6000, left in 0u64..300, right in 0u64..300, threshold in 0.01..=1.0,
@@ -173,7 +178,7 @@ mod tests {
                     folded_x.iter().zip(&folded_y).map(|(x, y)| u64::from((x ^ y).count_ones())).sum();
                 prop_assert!(different <= wider, "{} words", words);
                 wider = different;
-                // Folding gives what the set itself gives.
+                // Folding the array gives the smaller array of the set itself.
                 if words > 1 {
                     let mut narrow = vec![0; 2 * words];
                     parity_into(&a, &mut narrow);
@@ -193,7 +198,7 @@ mod tests {
     #[test]
     fn what_is_nearly_similar_is_ruled_out() {
         for size in [26, 100, 400, 1000] {
-            // 0.7 of both together is shared, and 0.8 is asked for.
+            // The similarity is 0.7, and the threshold is 0.8.
             let shared = size * 14 / 17;
             let ruled_out = (0..50).filter(|&n| {
                 let at = n << 30;
@@ -208,7 +213,7 @@ mod tests {
     #[test]
     fn larger_sets_need_wider_arrays() {
         assert_eq!([0, 100, 256, 257, 1024, 5000].map(words_for), [32, 32, 64, 128, 256, 256]);
-        // 0.776 of both together is shared, and 0.8 is asked for: 1024 bits leave all open.
+        // The similarity is 0.776, and the threshold is 0.8: 1024 bits leave all pairs open.
         let ruled_out = |words: usize| {
             let open = |n: u64| {
                 let (a, b) = (

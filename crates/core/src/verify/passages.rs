@@ -1,12 +1,12 @@
 //! The passages that two documents share.
 //!
-//! - **Idea.** A passage is a maximal run of equal shingles in both documents. The shingles of one are looked up by
-//!   value, every hit is followed as far as it goes, and the longest run wins; the search goes on behind it.
-//!   Passages may be in another order in the other document, which an edit script could not show.
-//!   Where passages adjoin, that may have cut a longer run in two: then the longest of all is looked for by
-//!   itself, and the others lie around it.
-//! - **Cost.** O(n log n) for texts without much repetition; a shingle that occurs often is followed from a few of its
-//!   places only. The longest run takes O(n log² n), however much the texts repeat.
+//! - **Idea.** A passage is a maximal run of equal shingles in both documents. The shingles of one document
+//!   are looked up by value, every match is followed as far as it goes, and the longest run is taken; the
+//!   search continues behind it. Passages may be in another order in the other document, which an edit script
+//!   could not show. Adjoining passages may be two parts of a longer run. In that case the longest run of all
+//!   is searched for by itself, and the other passages lie around it.
+//! - **Cost.** O(n log n) for texts without much repetition; a frequent shingle is followed from a few of its
+//!   places only. The longest run takes O(n log² n), for texts with any repetition.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,23 +14,23 @@ use std::ops::Range;
 use crate::hash::fmix64;
 use crate::sort::sort_mixed;
 
-/// Places of one shingle that are followed.
+/// The most places of one shingle that are followed.
 const FOLLOWED: usize = 16;
 
 /// A stretch of shingles found in both documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Passage {
-    /// Index of its first shingle in the left document.
+    /// The index of its first shingle in the left document.
     pub left: usize,
-    /// Index of its first shingle in the right document.
+    /// The index of its first shingle in the right document.
     pub right: usize,
-    /// How many shingles it has in a row.
+    /// The number of consecutive shingles.
     pub shingles: usize,
 }
 
 impl Passage {
-    /// A passage of so many shingles, which begins at these shingles of the two documents.
+    /// A passage of `shingles` shingles that begins at these indices of the two documents.
     #[must_use]
     pub fn new(left: usize, right: usize, shingles: usize) -> Self {
         Self { left, right, shingles }
@@ -39,8 +39,9 @@ impl Passage {
 
 /// The passages that two documents share, in the order of the left one, where they do not overlap.
 ///
-/// They cover every shingle of the left document that the right one has, and the longest run that both have is one of them.
-/// The arguments are the shingles in order, as [`Shingles::hashes`](crate::shingle::Shingles::hashes) gives them.
+/// They cover every shingle of the left document that the right one has, and the longest run that both have
+/// is one of them. The arguments are the shingles in document order, as
+/// [`Shingles::hashes`](crate::shingle::Shingles::hashes) returns them.
 #[must_use]
 pub fn shared_passages(left: &[u64], right: &[u64]) -> Vec<Passage> {
     let mut places: Vec<(u64, u32)> = right.iter().zip(0..).map(|(&hash, at)| (hash, at)).collect();
@@ -49,7 +50,7 @@ pub fn shared_passages(left: &[u64], right: &[u64]) -> Vec<Passage> {
     let mut passages = vec![];
     walk(left, right, &places, 0..left.len(), &mut passages);
     let longest = passages.iter().map(|passage| passage.shingles).max();
-    // No run goes beyond passages that adjoin, since the shingle behind them is not in the other document.
+    // No run extends beyond adjoining passages, because the shingle behind them is not in the other document.
     let bound = passages
         .chunk_by(|a, b| a.left + a.shingles == b.left)
         .map(|adjoining| adjoining.iter().map(|passage| passage.shingles).sum())
@@ -65,13 +66,15 @@ pub fn shared_passages(left: &[u64], right: &[u64]) -> Vec<Passage> {
     passages
 }
 
-/// Appends the passages of a part of the left document: from its first shingle the longest, and so on behind it.
+/// Appends the passages of a part of the left document: the longest one from its first shingle, then the
+/// longest one behind it, and so on.
 fn walk(left: &[u64], right: &[u64], places: &[(u64, u32)], part: Range<usize>, passages: &mut Vec<Passage>) {
     let left = &left[..part.end];
     let mut at = part.start;
     while let Some(&hash) = left.get(at) {
         let first = places.partition_point(|place| place.0 < hash);
-        // Where the passage before went on is followed first, so that equal runs do not jump about.
+        // The place behind the last passage is followed first, so that of equal runs the continuing one is
+        // taken.
         let next = passages.last().map(|passage| passage.right + passage.shingles);
         let hits = places[first..].iter().take_while(|place| place.0 == hash).map(|place| place.1 as usize);
         let longest = hits
@@ -89,10 +92,11 @@ fn walk(left: &[u64], right: &[u64], places: &[(u64, u32)], part: Range<usize>, 
     }
 }
 
-/// The longest run that two documents share, the first of several; nothing, if they share none.
+/// The longest run that two documents share, the first of several; `None` if they share none.
 ///
-/// The length at which they still share a run is doubled while it can be, and what remains is found by halving: a run of
-/// any length up to twice that of the names is told by the names of its beginning and of its end.
+/// The length is doubled while the documents still share a run of it, and the rest is found by bisection. A
+/// run of any length up to twice that of the names is identified by the names of its beginning and of its
+/// end.
 fn longest_run(left: &[u64], right: &[u64]) -> Option<Passage> {
     let mut names = Names::of(left.iter().copied().map(Some), right.iter().copied().map(Some))?;
     let mut shingles = 1;
@@ -114,14 +118,15 @@ fn longest_run(left: &[u64], right: &[u64]) -> Option<Passage> {
     Some(Passage { left: left_at, right: right_at, shingles: shingles + more })
 }
 
-/// Names of the runs of one length at every place of two documents: equal for equal runs, and none for what is not in both.
+/// Names of the runs of one length at every place of two documents. Equal runs have equal names; a run that
+/// is not in both has none.
 struct Names {
     left: Vec<Option<u32>>,
     right: Vec<Option<u32>>,
 }
 
 impl Names {
-    /// Names what has equal values; nothing, if no value is in both.
+    /// Names the values, so that equal values have equal names; `None` if no value is in both.
     fn of(left: impl Iterator<Item = Option<u64>>, right: impl Iterator<Item = Option<u64>>) -> Option<Self> {
         let (left, mut names_left) = sorted(left);
         let (right, mut names_right) = sorted(right);
@@ -144,23 +149,23 @@ impl Names {
         (next > 0).then_some(Self { left: names_left, right: names_right })
     }
 
-    /// Names of the runs that are longer by `apart`, which is at most the length of these.
+    /// The names of runs that are longer by `apart`, which is at most the length of these.
     fn of_two(&self, apart: usize) -> Option<Self> {
         Self::of(pairs(&self.left, apart), pairs(&self.right, apart))
     }
 }
 
-/// Each name with the one so far behind it, in one value.
+/// Each name with the one `apart` places behind it, in one value.
 fn pairs(names: &[Option<u32>], apart: usize) -> impl Iterator<Item = Option<u64>> {
-    // If `apart` names or fewer are left, no run is that long. Values are mixed, because such values are sorted quickly; no
-    // two become one by that.
+    // If `apart` names or fewer are left, no run is that long. Values are mixed, because mixed values are
+    // sorted quickly; mixing keeps different values different.
     names
         .iter()
         .zip(names.iter().skip(apart))
         .map(|(begin, end)| Some(fmix64(u64::from((*begin)?) << 32 | u64::from((*end)?))))
 }
 
-/// Values with their places in ascending order, and room for as many names.
+/// Values with their places in ascending order, and a list for as many names.
 fn sorted(values: impl Iterator<Item = Option<u64>>) -> (Vec<(u64, u32)>, Vec<Option<u32>>) {
     let (mut places, mut names) = (vec![], vec![]);
     for (value, at) in values.zip(0..) {
@@ -171,13 +176,14 @@ fn sorted(values: impl Iterator<Item = Option<u64>>) -> (Vec<(u64, u32)>, Vec<Op
     (places, names)
 }
 
-/// For each passage, whether it was moved: whether it stands out of the order that most shared text is in.
+/// For each passage, whether it was moved, that is, whether it is not in the order of most shared text.
 ///
-/// That order is the chain of passages, each behind the one before in both documents, that has the most shingles. `passages`
-/// are in the order of the left document, as [`shared_passages`] gives them.
+/// This order is that of the chain of passages with the most shingles in which each is behind the one before
+/// in both documents. `passages` are in the order of the left document, as [`shared_passages`] returns them.
 #[must_use]
 pub fn moved(passages: &[Passage]) -> Vec<bool> {
-    // By the place on the right, the best chain that ends there: only those that are better than all before them.
+    // By the place on the right, the best chain that ends there; only chains better than all earlier ones are
+    // kept.
     let mut best: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     let mut before: Vec<Option<usize>> = vec![];
     for (number, passage) in passages.iter().enumerate() {
@@ -272,7 +278,7 @@ mod tests {
         assert_eq!(moved(&[passage(0, 4, 2), passage(3, 0, 3)]), [true, false]);
         assert_eq!(moved(&[passage(0, 0, 2), passage(2, 9, 3), passage(6, 3, 2)]), [false, false, true]);
         assert_eq!(moved(&[passage(0, 0, 9), passage(9, 9, 1)]), [false, false]);
-        // The same place on the right twice: it can be in its order only once.
+        // The same place on the right occurs twice, and can be in the order only once.
         assert_eq!(moved(&[passage(0, 5, 2), passage(7, 5, 2)]), [false, true]);
         assert!(moved(&[]).is_empty());
     }
@@ -281,7 +287,7 @@ mod tests {
         passages.iter().map(|passage| passage.shingles).max().unwrap_or(0)
     }
 
-    /// The length of the longest common run, by comparing every place with every other.
+    /// The length of the longest common run, by a comparison of every place with every other.
     fn longest_by_all_places(left: &[u64], right: &[u64]) -> usize {
         let mut ending = vec![0; right.len() + 1];
         let mut longest = 0;

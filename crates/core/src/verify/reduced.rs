@@ -3,9 +3,11 @@
 //! - **Idea.** Documents of one form share most shingles. Relative to one fixed set C, a set A is its own shingles A \ C and the
 //!   shingles C \ A that it lacks. Two sets are compared by these alone:
 //!   |A∩B| = |(A \ C) ∩ (B \ C)| + |C| − |C \ A| − |C \ B| + |(C \ A) ∩ (C \ B)|.
-//! - **Cost.** Memory and time are those of the differences: an eighth for a form that is seven eighths of its documents.
-//! - **Error.** None, whatever C is. [`CommonShingles::of_most`] chooses the C that makes the differences of a sample smallest.
-//! - **Use when** many sets of one crowd are compared with one another.
+//! - **Cost.** Memory and time are those of the differences: an eighth for documents of which a form is seven
+//!   eighths.
+//! - **Error.** None, for any C. [`CommonShingles::of_most`] chooses the C that makes the differences of a
+//!   sample smallest.
+//! - **Use when** many sets of one crowd must be compared with one another.
 
 use super::jaccard::{merge, shared_needed};
 use super::parity::flip;
@@ -18,16 +20,16 @@ pub struct CommonShingles(ShingleSet);
 /// A set, stored by its difference from [`CommonShingles`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReducedSet {
-    /// The shingles that only the set has, then those that it lacks; both ascending.
+    /// The shingles that only the set has, then those that it lacks; both are ascending.
     different: Box<[u64]>,
-    /// How many shingles only the set has.
+    /// The number of shingles that only the set has.
     own: u32,
     /// The size of the set.
     size: u32,
 }
 
 impl ReducedSet {
-    /// How many shingles the set has.
+    /// The number of shingles of the set.
     #[must_use]
     pub fn len(&self) -> usize {
         self.size as usize
@@ -39,7 +41,7 @@ impl ReducedSet {
         self.size == 0
     }
 
-    /// Memory that it takes.
+    /// The memory of the set, in bytes.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
         size_of_val(&*self.different) + size_of::<Self>()
@@ -52,7 +54,7 @@ impl ReducedSet {
 }
 
 impl CommonShingles {
-    /// The shingles that more than half of some sets have; `None` if these do not make the sets half as large.
+    /// The shingles that more than half of some sets have; `None` if they do not halve the sets.
     #[must_use]
     pub fn of_most(sets: &[&ShingleSet]) -> Option<Self> {
         let mut all: Vec<u64> = sets.iter().flat_map(|set| set.as_slice()).copied().collect();
@@ -66,7 +68,7 @@ impl CommonShingles {
         (2 * different <= all.len() && !common.is_empty()).then(|| Self(common.into_iter().collect()))
     }
 
-    /// Stores a set by its difference.
+    /// Stores a set by its difference from the common shingles.
     #[must_use]
     pub fn reduce(&self, set: &ShingleSet) -> ReducedSet {
         let (common, set) = (self.0.as_slice(), set.as_slice());
@@ -86,7 +88,7 @@ impl CommonShingles {
         ReducedSet { different: different.into(), own, size: set.len() as u32 }
     }
 
-    /// Counts what two sets share.
+    /// Counts the shingles that two sets share.
     #[must_use]
     pub fn overlap(&self, a: &ReducedSet, b: &ReducedSet) -> Overlap {
         let ((a_own, a_lacks), (b_own, b_lacks)) = (a.parts(), b.parts());
@@ -94,7 +96,7 @@ impl CommonShingles {
         Overlap { shared, left: a.len(), right: b.len() }
     }
 
-    /// The measure of two sets, unless it is below `threshold`.
+    /// The measure of two sets; `None` if it is below `threshold`.
     #[must_use]
     pub fn at_least(&self, a: &ReducedSet, b: &ReducedSet, measure: Measure, threshold: f64) -> Option<f64> {
         if measure != Measure::Jaccard {
@@ -108,7 +110,7 @@ impl CommonShingles {
         (similarity >= threshold).then_some(similarity)
     }
 
-    /// How many common shingles two sets share, given those that each lacks.
+    /// The number of common shingles that two sets share, given those that each lacks.
     fn shared_of_common(&self, a_lacks: &[u64], b_lacks: &[u64]) -> usize {
         let both_lack = Overlap::of_sorted(a_lacks, b_lacks).shared;
         self.0.len() + both_lack - a_lacks.len() - b_lacks.len()
@@ -117,10 +119,10 @@ impl CommonShingles {
     /// Writes the [parity bits](super::parity) of a set.
     ///
     /// # Panics
-    /// If the number of words of `out` is not a power of two.
+    /// Panics if the number of words of `out` is not a power of two.
     pub fn parity_into(&self, set: &ReducedSet, out: &mut [u32]) {
         out.fill(0);
-        // A shingle that the set lacks is flipped twice.
+        // The bit of a shingle that the set lacks is flipped twice.
         flip(self.0.as_slice(), out);
         flip(&set.different, out);
     }
@@ -143,7 +145,7 @@ mod tests {
     }
 
     proptest! {
-        /// Reduced sets overlap as whole ones do, whatever is common.
+        /// Reduced sets overlap as whole ones do, for any common shingles.
         #[test]
         fn reduced_sets_are_compared_as_whole_ones(
             common in some(), a in some(), b in some(), threshold in 0.01f64..=1.0,

@@ -7,7 +7,7 @@ use crate::sort::sort_mixed;
 pub struct ShingleSet(Box<[u64]>);
 
 impl ShingleSet {
-    /// The set of `shingles`. The two buffers are room to work in and are used again for the next one.
+    /// The set of `shingles`. The two buffers are reused for the next set.
     #[must_use]
     pub fn build(shingles: &[u64], work: &mut (Vec<u64>, Vec<u64>)) -> Self {
         work.0.clear();
@@ -15,7 +15,7 @@ impl ShingleSet {
         Self::of_gathered(work)
     }
 
-    /// The set of the shingles that were gathered in the first buffer, for those that were never all in one place.
+    /// The set of the shingles in the first buffer, for shingles that were collected one part after another.
     #[must_use]
     pub fn of_gathered((items, scratch): &mut (Vec<u64>, Vec<u64>)) -> Self {
         sort_mixed(items, scratch);
@@ -29,19 +29,19 @@ impl ShingleSet {
         &self.0
     }
 
-    /// How many there are.
+    /// The number of shingles.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether the set has no shingles.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Memory that it takes.
+    /// The memory of the set, in bytes.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
         size_of_val(&*self.0) + size_of::<Self>()

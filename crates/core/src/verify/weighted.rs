@@ -3,23 +3,24 @@
 //! Jw(A, B) = Σ min(A(x), B(x)) / Σ max(A(x), B(x)). Both sums run in the order of the shingles, so that
 //! they are rounded alike on every machine. With weights of 1 it is the Jaccard similarity.
 //!
-//! A threshold allows to stop early: what is still to come can add no more to the shared weight than the lighter of the
-//! two rests. The bound is taken with room for all rounding, so that it never says no where the sums would have said yes.
+//! A threshold allows to stop early, because the remaining shingles can add at most the lighter of the two
+//! remaining weights to the shared weight. The bound has a margin for all rounding, so that it never rejects
+//! a pair that the sums accept.
 
 use crate::weight::{WeightedSet, merged};
 
-/// How two weighted sets overlap, exactly up to rounding.
+/// The overlap of two weighted sets, exact up to rounding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct WeightedOverlap {
-    /// Σ min: weight in both.
+    /// Σ min: the shared weight.
     pub shared: f64,
-    /// Σ max: weight in either.
+    /// Σ max: the weight of the union.
     pub all: f64,
 }
 
 impl WeightedOverlap {
-    /// Sums what two sets share.
+    /// Sums the shared weights of two sets.
     #[must_use]
     pub fn of(a: &WeightedSet, b: &WeightedSet) -> Self {
         let mut overlap = Self { shared: 0.0, all: 0.0 };
@@ -29,15 +30,15 @@ impl WeightedOverlap {
         overlap
     }
 
-    /// Sums what two sets share, unless their weighted Jaccard similarity is below `threshold`.
+    /// Sums the shared weights of two sets; `None` if their weighted Jaccard similarity is below `threshold`.
     #[must_use]
     pub fn at_least(a: &WeightedSet, b: &WeightedSet, threshold: f64) -> Option<Self> {
-        /// Shingles between two looks at what is still possible: rare enough to cost nothing.
+        /// The number of shingles between two checks of the bound: so many that the checks cost nothing.
         const STRIDE: usize = 64;
         let totals = (a.total(), b.total());
         let weight = totals.0 + totals.1;
-        // Each sum errs by less than its terms times half a unit of rounding, relative to all weight there is, and a
-        // handful of operations is done with them.
+        // The error of each sum is at most the number of its terms times half a unit of rounding, relative to
+        // all weight, and a few more operations use the sums.
         let room = (a.len() + b.len() + 16) as f64 * f64::EPSILON * weight;
         let reachable = |most_shared: f64| most_shared + room >= threshold * (weight - most_shared - room);
         let mut overlap = Self { shared: 0.0, all: 0.0 };
@@ -55,7 +56,7 @@ impl WeightedOverlap {
         None
     }
 
-    /// The weighted Jaccard similarity; two empty sets are equal, so theirs is 1.
+    /// The weighted Jaccard similarity; that of two empty sets is 1, because they are equal.
     #[must_use]
     pub fn jaccard(&self) -> f64 {
         if self.all == 0.0 { 1.0 } else { self.shared / self.all }
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_similarities() {
+    fn documented_similarities() {
         let (d0, d2) = ([(3, 0.071_920_518_1)], [(3, 0.143_841_036_2), (5, 0.173_286_795_1)]);
         assert!((jaccard(&d0, &d2) - 0.226_787_153_3).abs() <= 1e-10);
         assert_eq!(jaccard(&[(1, 5.0)], &[(1, 4.0)]), 0.8);
@@ -111,7 +112,7 @@ mod tests {
             threshold in 0.01..=1.0f64,
             at: bool,
         ) {
-            // Three in eight shingles are in one set only, one has two weights, the others one.
+            // Three in eight shingles are in one set only, one has two weights, and the others have one.
             let sides = |side: u8| {
                 let weigh = |(i, &(x, y, kind)): (usize, &(i32, i32, u8))| {
                     let exponent = if side == 1 && kind == 0 { y } else { x };

@@ -1,4 +1,4 @@
-//! In how many documents each shingle occurs.
+//! Document frequencies: the number of documents that have each shingle.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,16 +6,17 @@ use std::str::FromStr;
 use crate::error::Error;
 use crate::figure::read_share;
 
-/// A table of document frequencies: how many documents have each shingle. One call looks up all shingles of a document, so that the
-/// virtual call costs little.
+/// A table of document frequencies. One call looks up all shingles of a document, so that the virtual call
+/// costs little.
 ///
 /// Sealed, because a table that writes too few frequencies, or more than there are documents, breaks the weights. The tables are
 /// [`DocumentFrequencies`], and those of the engine and of the archive.
 pub trait FrequencyLookup: sealed::FrequencySeal + fmt::Debug + Send + Sync {
-    /// The number of documents that were counted, D in the formulas.
+    /// The number of documents that were counted: D in the formulas.
     fn documents(&self) -> u64;
 
-    /// Writes the document frequency of each of these shingles, which are sorted and distinct, into `out`, which is cleared first.
+    /// Writes the document frequencies of `shingles`, which are sorted and distinct, to `out`, which is
+    /// cleared first.
     fn look_up(&self, shingles: &[u64], out: &mut Vec<u64>);
 }
 
@@ -37,18 +38,18 @@ impl FrequencyLookup for DocumentFrequencies {
     }
 }
 
-/// A table of document frequencies: D documents, and d of them for each shingle.
+/// A table of document frequencies: D documents, and a frequency d for each shingle.
 ///
-/// Every document counts, equal ones too. A shingle that is not in the table is in no document of it.
+/// Every document counts, including equal ones. A shingle that is not in the table is in no document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentFrequencies {
     documents: u64,
-    /// Sorted by shingle.
+    /// The shingles with their frequencies, sorted by shingle.
     entries: Vec<(u64, u64)>,
 }
 
 impl DocumentFrequencies {
-    /// The table of `documents` documents, of which each shingle is found in as many as its entry says.
+    /// The table of `documents` documents, in which each shingle has the frequency of its entry.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `documents` is 0, if a shingle comes twice, or if
@@ -94,7 +95,7 @@ impl DocumentFrequencies {
         Self::new(number, entries)
     }
 
-    /// The number of documents that were counted, D in the formulas.
+    /// The number of documents that were counted: D in the formulas.
     #[must_use]
     pub fn documents(&self) -> u64 {
         self.documents
@@ -106,21 +107,22 @@ impl DocumentFrequencies {
         &self.entries
     }
 
-    /// The document frequency of a shingle, d in the formulas; 0 if it is not in the table.
+    /// The document frequency of a shingle, d in the formulas; 0 if the shingle is not in the table.
     #[must_use]
     pub fn of(&self, shingle: u64) -> u64 {
         self.entries.binary_search_by_key(&shingle, |entry| entry.0).map_or(0, |at| self.entries[at].1)
     }
 }
 
-/// The maximum number of documents with a shingle; a shingle of more documents is ignored. A text form with a point is a share, one
+/// The maximum number of documents with a shingle; a shingle of more documents is ignored. A text form with a
+/// point is a share, one without is a number: `0.1`, `500`.
 /// without is a number: `0.1`, `500`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum MostDocuments {
     /// This share of all documents.
     Share(f64),
-    /// This many.
+    /// This number of documents.
     Number(u64),
 }
 
@@ -138,7 +140,7 @@ impl MostDocuments {
 impl fmt::Display for MostDocuments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // Display leaves out the point of 1.0, and Debug writes 5e-5, which is no text form.
+            // Display omits the point of 1.0, and Debug prints 5e-5, which is no text form.
             Self::Share(1.0) => f.write_str("1.0"),
             Self::Share(share) => write!(f, "{share}"),
             Self::Number(number) => write!(f, "{number}"),

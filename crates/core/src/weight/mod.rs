@@ -1,20 +1,21 @@
-//! Weights: how much each shingle of a document counts.
+//! Weights: the importance of each shingle of a document.
 //!
-//! Plain similarity counts every distinct shingle once. A [`Weigher`] turns a document's shingles into a [`WeightedSet`]
-//! instead, in which a shingle counts as often as it occurs, or the more the rarer it is among documents; and it leaves
-//! out what is to be ignored: shingles found in too many documents, and those of a template.
+//! Plain similarity counts every distinct shingle once. A [`Weigher`] turns a document's shingles into a
+//! [`WeightedSet`], in which a shingle counts as often as it occurs, or the more the fewer documents have it.
+//! It leaves out ignored shingles: those of too many documents, and those of a template.
 //!
 //! | [`Weighting`] | weight of a shingle that occurs n times among N | use when |
 //! |---|---|---|
 //! | `none` | 1 | sets are compared; the default |
 //! | `count` | n | repetition matters: bags of shingles |
 //! | `tf` | n / N | repetition matters and length does not: ten copies of a text in a row are like one |
-//! | `tf-idf` | n / N · ln(D / (d + 1)), if positive | what many documents share should count little |
-//! | `tf-idf,smooth` | n / N · ln(1 + D / (d + 1)) | the same, but nothing is dropped: small collections |
+//! | `tf-idf` | n / N · ln(D / (d + 1)), if positive | shingles of many documents should count little |
+//! | `tf-idf,smooth` | n / N · ln(1 + D / (d + 1)) | as `tf-idf`, but no shingle is dropped: small collections |
 //!
-//! D is the number of documents, d the number of those that have the shingle, from [`DocumentFrequencies`]. As published,
-//! `tf-idf` is zero for a shingle of all documents but one and negative for one of all documents (E-54); weights must be
-//! positive, so those shingles are dropped, and a document may have none left.
+//! D is the number of documents, and d the number of documents with the shingle, from
+//! [`DocumentFrequencies`]. As published, `tf-idf` is zero for a shingle of all documents except one, and
+//! negative for a shingle of all documents (E-54). Weights must be positive, so these shingles are dropped,
+//! and a document may have none left.
 //!
 //! The logarithm is [`kernel::ln`](crate::kernel::ln), so a weight has the same bits on every machine.
 
@@ -33,20 +34,20 @@ use std::str::FromStr;
 
 use crate::error::Error;
 
-/// How shingles are weighed.
+/// The formula of weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Weighting {
-    /// All alike.
+    /// All shingles weigh 1.
     #[default]
     None,
-    /// By how often they occur.
+    /// A shingle weighs as often as it occurs.
     Count,
-    /// By the share of the document's shingles that they are.
+    /// A shingle weighs its share of the document's shingles.
     Tf,
-    /// By that share, and by how few documents have them; as published.
+    /// A shingle weighs this share times ln(D / (d + 1)), as published.
     TfIdf,
-    /// The same with a logarithm that is always positive.
+    /// A shingle weighs this share times ln(1 + D / (d + 1)), which is always positive.
     TfIdfSmooth,
 }
 
@@ -60,7 +61,7 @@ impl Weighting {
         matches!(self, Self::None | Self::Count)
     }
 
-    /// Whether it needs to know in how many documents shingles occur.
+    /// Whether the weighting needs document frequencies.
     #[must_use]
     pub fn needs_frequencies(self) -> bool {
         matches!(self, Self::TfIdf | Self::TfIdfSmooth)

@@ -12,7 +12,7 @@ pub struct WeightedSet {
 }
 
 impl WeightedSet {
-    /// The set of these shingles and weights, which may come in any order. A weight of zero is no member.
+    /// The set of these shingles and weights, which may come in any order. Shingles of weight 0 are left out.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a weight is negative, infinite or NaN, and if a
@@ -37,7 +37,7 @@ impl WeightedSet {
         Ok(set)
     }
 
-    /// Adds a member behind all others; the caller sees to order and weight.
+    /// Appends a member; the caller makes sure of the order and the weight.
     pub(super) fn push(&mut self, shingle: u64, weight: f64) {
         self.shingles.push(shingle);
         self.weights.push(weight);
@@ -78,14 +78,15 @@ impl WeightedSet {
         self.weights.iter().sum()
     }
 
-    /// The memory that the set takes, in bytes.
+    /// The memory of the set, in bytes.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
         size_of_val(&*self.shingles) + size_of_val(&*self.weights) + size_of::<Self>()
     }
 }
 
-/// The weights of every shingle of either set, in the order of the shingles; zero where a set does not have it.
+/// The weights of every shingle of either set, in the order of the shingles; 0 where a set does not have the
+/// shingle.
 pub fn merged<'a>(a: &'a WeightedSet, b: &'a WeightedSet) -> impl Iterator<Item = (f64, f64)> + 'a {
     let (mut i, mut j) = (0, 0);
     std::iter::from_fn(move || {

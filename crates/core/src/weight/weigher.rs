@@ -9,13 +9,14 @@ use crate::sort::sort_mixed;
 
 /// Weighs the shingles of documents.
 ///
-/// What is ignored is taken out first, as if the document did not have it; then the rest is counted and weighed.
+/// Ignored shingles are removed first, as if the document did not have them. The others are counted and
+/// weighed.
 #[derive(Debug, Clone, Default)]
 pub struct Weigher {
     weighting: Weighting,
     frequencies: Option<Arc<dyn FrequencyLookup>>,
     most_documents: Option<MostDocuments>,
-    /// Sorted.
+    /// The ignored shingles, sorted.
     ignored: Vec<u64>,
 }
 
@@ -33,7 +34,7 @@ impl Weigher {
         Ok(Self { weighting, ..Self::default() })
     }
 
-    /// A weigher that knows in how many documents shingles occur, and may ignore those of too many.
+    /// A weigher with document frequencies, which may ignore shingles of too many documents.
     #[must_use]
     pub fn with_frequencies(
         weighting: Weighting,
@@ -43,7 +44,7 @@ impl Weigher {
         Self { weighting, frequencies: Some(frequencies), most_documents, ignored: vec![] }
     }
 
-    /// Ignores these shingles in every document: those of a template.
+    /// Ignores these shingles, such as those of a template, in every document.
     #[must_use]
     pub fn ignoring(mut self, shingles: impl IntoIterator<Item = u64>) -> Self {
         self.ignored.extend(shingles);
@@ -52,13 +53,13 @@ impl Weigher {
         self
     }
 
-    /// How it weighs.
+    /// The weighting of this weigher.
     #[must_use]
     pub fn weighting(&self) -> Weighting {
         self.weighting
     }
 
-    /// In how many documents a shingle may stand before it is left out.
+    /// The maximum number of documents with a shingle before the shingle is left out.
     #[must_use]
     pub fn most_documents(&self) -> Option<MostDocuments> {
         self.most_documents
@@ -70,13 +71,13 @@ impl Weigher {
         &self.ignored
     }
 
-    /// Whether it knows in how many documents shingles occur.
+    /// Whether the weigher has document frequencies.
     #[must_use]
     pub fn has_frequencies(&self) -> bool {
         self.frequencies.is_some()
     }
 
-    /// Whether it leaves out any shingles for what they are.
+    /// Whether the weigher may leave out shingles: frequent ones, or ignored ones.
     #[must_use]
     pub fn ignores_any(&self) -> bool {
         self.most_documents.is_some() || !self.ignored.is_empty()
@@ -90,7 +91,7 @@ impl Weigher {
         if self.weighting.needs_frequencies() {
             self.look_up(work);
         }
-        // A table of no documents weighs as one of one does: nothing is infinitely common.
+        // A table of no documents weighs as a table of one document, so that no weight is infinite.
         let documents = self.frequencies.as_ref().map_or(1, |table| table.documents().max(1)) as f64;
         out.clear();
         for (at, (&shingle, &count)) in work.distinct.iter().zip(&work.counts).enumerate() {
@@ -118,14 +119,14 @@ impl Weigher {
         set
     }
 
-    /// Those of a document's shingles that are not ignored, sorted and distinct, in the room to work in.
+    /// The shingles of a document that are not ignored, sorted and distinct, in `work`.
     pub fn remaining<'w>(&self, shingles: &[u64], work: &'w mut WeigherBuffers) -> &'w [u64] {
         work.count(shingles);
         self.ignore(work);
         &work.distinct
     }
 
-    /// Takes out what is ignored.
+    /// Removes ignored shingles.
     fn ignore(&self, work: &mut WeigherBuffers) {
         if !self.ignores_any() {
             return;
@@ -156,7 +157,7 @@ impl Weigher {
     }
 }
 
-/// Room to work in, used again for the next document.
+/// Buffers that are reused for the next document.
 #[derive(Debug, Clone, Default)]
 pub struct WeigherBuffers {
     sorted: Vec<u64>,
@@ -193,7 +194,7 @@ mod tests {
     const D: u64 = 4;
     const E: u64 = 5;
     const F: u64 = 6;
-    /// Digest 06, 1.
+    /// The documents of docs/sources/weights.md#tf-idf.
     const DOCUMENTS: [&[u64]; 4] = [&[A, A, B, C], &[A, B, D], &[B, C, C, E], &[F, A]];
 
     fn table() -> Arc<DocumentFrequencies> {
@@ -205,13 +206,13 @@ mod tests {
         let shingles: Vec<u64> = expected.iter().map(|member| member.0).collect();
         assert_eq!(set.shingles(), shingles);
         for (found, (_, expected)) in set.weights().iter().zip(expected) {
-            // Ten digits are printed.
+            // The document has ten digits.
             assert!((found - expected).abs() <= 0.5e-10, "{found}, not {expected}");
         }
     }
 
     #[test]
-    fn the_digest_weights() {
+    fn documented_weights() {
         let weigher = Weigher::with_frequencies(Weighting::TfIdf, table(), None);
         check(&weigher, DOCUMENTS[0], &[(C, 0.071_920_518_1)]);
         check(&weigher, DOCUMENTS[1], &[(D, 0.231_049_060_2)]);
@@ -219,7 +220,8 @@ mod tests {
         check(&weigher, DOCUMENTS[3], &[(F, 0.346_573_590_3)]);
     }
 
-    /// E-54: a shingle of all documents would weigh less than nothing, one of all but one nothing.
+    /// E-54: a shingle of all documents would have a negative weight, and one of all documents except one the
+    /// weight 0.
     #[test]
     fn weights_that_are_not_positive_are_dropped() {
         let table = Arc::new(DocumentFrequencies::new(4, vec![(A, 4), (B, 3)]).unwrap());
@@ -229,7 +231,7 @@ mod tests {
         check(&smooth, &[A, B], &[(A, 0.5 * 1.8f64.ln()), (B, 0.5 * 2f64.ln())]);
     }
 
-    /// A table of no documents cannot be made here, but a run over an empty corpus has one.
+    /// The constructor refuses a table of no documents, but a run over an empty corpus has one.
     #[test]
     fn a_table_of_no_documents_is_as_one_of_one() {
         #[derive(Debug)]

@@ -1,10 +1,11 @@
-//! Bits taken from registers that are not independent: `Method::all` has them from `MinHash` only.
+//! Bits of registers that are not independent; `Method::all` has bits of `MinHash` registers only.
 //!
-//! Two registers agree together more or less often than independent ones do, by the covariance c of their agreement. Their bits
-//! agree by accident independently, because every register mixes its number in, also where two hold copies of one value. So
-//! the covariance of the agreement of bits is (1−2⁻ᵇ)²·c, and R̂ has the variance of independent bits plus what the registers'
-//! own variance has over J(1−J)/k. For `SuperMinHash` that is (1−J)(αJ + 1/(2ᵇ−1))/m (digest 05, 5). Few shingles in
-//! many registers is where it matters.
+//! Two registers agree together more or less often than independent ones do, by the covariance c of their
+//! agreement. Their bits agree by accident independently, because every register mixes its number in, even if
+//! two hold copies of one value. So the covariance of the agreement of bits is (1−2⁻ᵇ)²·c, and R̂ has the
+//! variance of independent bits plus the excess of the registers' variance over J(1−J)/k. For `SuperMinHash`
+//! this is (1−J)(αJ + 1/(2ᵇ−1))/m (docs/sources/sketches.md#superminhash). The excess matters for few
+//! shingles in many registers.
 
 use minwise::estimate::b_bit::{self, Chance};
 use minwise::estimate::minhash;

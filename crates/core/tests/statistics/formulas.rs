@@ -1,4 +1,4 @@
-//! The formulas of `estimate`, by summing over the exact laws: nothing is left to chance here.
+//! The formulas of `estimate`, tested by sums over the exact laws, without random trials.
 
 use minwise::estimate::Estimate;
 use minwise::sketch::Method;
@@ -7,13 +7,14 @@ use crate::measure::{Moments, is_long};
 use crate::model::{Model, claimed_variance, draws_without_replacement, exact, model};
 use crate::pair::Overlap;
 
-/// What sums of some ten thousand products may lose to rounding, as a share of them.
+/// The relative rounding error of sums of some ten thousand products.
 const ROUNDING: f64 = 1e-9;
 
-/// Numbers of registers or stored bits: small, and four times that. Multiples of 12, so that ¾ bit divides evenly.
+/// Numbers of registers or stored bits: a small one, and four times that. Both are multiples of 12, so that ¾
+/// bit divides evenly.
 const SIZES: [usize; 2] = [192, 768];
 
-/// All methods of which the law is known.
+/// Calls `check` for all methods whose law is known.
 fn for_each_model(registers: usize, overlap: Overlap, mut check: impl FnMut(Method, Model)) {
     for method in Method::all(registers) {
         if let Some(model) = model(method, overlap) {
@@ -34,7 +35,7 @@ fn laws_add_up_to_one() {
     }
 }
 
-/// Before they are clamped, estimators that are linear in a count have exactly the mean and the variance that are claimed.
+/// Before they are clamped, estimators that are linear in a count have exactly the claimed mean and variance.
 #[test]
 fn linear_estimators_are_unbiased_with_the_variance_of_their_formulas() {
     let mut seen = 0;
@@ -46,7 +47,7 @@ fn linear_estimators_are_unbiased_with_the_variance_of_their_formulas() {
                 let found = Moments::of_law(&model.law, unclamped);
                 let (mean, variance) = (exact(method, overlap), claimed_variance(method, overlap));
                 assert!((found.mean - mean).abs() < ROUNDING, "{method}: {} is not {mean}", found.mean);
-                // A variance of 0 is found as the square of what the mean loses.
+                // A variance of 0 is computed as the square of the rounding error of the mean.
                 let within = ROUNDING * variance + ROUNDING * ROUNDING;
                 assert!(
                     (found.variance - variance).abs() < within,
@@ -60,10 +61,11 @@ fn linear_estimators_are_unbiased_with_the_variance_of_their_formulas() {
     assert!(seen > 400, "{seen}");
 }
 
-/// The curved estimators are consistent with a bias of order 1/k, and the delta method gives their variance to a share of
-/// order 1/k: four times the registers leave a quarter of either, and less than half is asked for.
+/// The curved estimators are consistent with a bias of order 1/k, and the delta method gives their variance
+/// up to a share of order 1/k. With four times the registers a quarter of both errors is left; the test
+/// requires less than half.
 ///
-/// That speaks of similarities that the sketch can tell, where the clamp at 0 acts less often than once in k.
+/// The claim concerns similarities at which the clamp at 0 acts less often than once in k.
 #[test]
 fn curved_estimators_approach_their_formulas() {
     for (index, method) in Method::all(SIZES[0]).into_iter().enumerate() {
@@ -100,8 +102,8 @@ fn curved_estimators_approach_their_formulas() {
     }
 }
 
-/// The mean of the squared standard errors that an estimator reports, over the mean of its squared deviations from the
-/// truth, for methods of both sizes; nothing where the law is not known.
+/// The mean of the squared standard errors that an estimator reports, over the mean of its squared deviations
+/// from the truth, for methods of both sizes; `None` if the law is not known.
 fn reported_over_true(index: usize, overlap: Overlap) -> Option<[f64; 2]> {
     let ratios = SIZES.map(|size| {
         let method = Method::all(size)[index];
@@ -117,9 +119,10 @@ fn reported_over_true(index: usize, overlap: Overlap) -> Option<[f64; 2]> {
     Some([few, many])
 }
 
-/// The squared standard error that an estimate reports is on average its squared deviation from the truth, to a share of
-/// order 1/k, at similarities that every sketch can tell. Sketches that draw without replacement are better than they can
-/// know. At similarities that some cannot tell, where estimates are clamped to 0, it is that or more.
+/// The squared standard error that an estimate reports is on average its squared deviation from the truth, up
+/// to a share of order 1/k, at similarities that are high enough for every sketch. Sketches that draw without
+/// replacement have smaller errors than they report. At similarities that are too low for some, where
+/// estimates are clamped to 0, the reported error is the true one or more.
 #[test]
 fn reported_errors_are_the_true_ones() {
     for (index, method) in Method::all(SIZES[0]).into_iter().enumerate() {
@@ -147,9 +150,9 @@ fn reported_errors_are_the_true_ones() {
     }
 }
 
-/// The coverage of any interval for a discrete law saws up and down with the similarity; "95 %" speaks of all of them
-/// alike, and is printed in whole percent. Estimators that do not know the size of the union, and those that are
-/// clamped at low similarities, cover more.
+/// The coverage of any interval for a discrete law goes up and down with the similarity. "95 %" is the mean
+/// over all similarities, and is printed in whole percent. Estimators without the size of the union, and
+/// those that are clamped at low similarities, cover more.
 #[test]
 fn intervals_cover_at_least_what_they_say() {
     let sizes: &[usize] = if is_long() { &[48, 192, 768] } else { &[48, 192] };

@@ -3,7 +3,7 @@
 /// The probability of each outcome.
 pub type Law = [f64];
 
-/// Successes in `trials` independent trials.
+/// The number of successes in `trials` independent trials.
 pub fn binomial(trials: usize, probability: f64) -> Vec<f64> {
     if probability <= 0.0 || probability >= 1.0 {
         let mut law = vec![0.0; trials + 1];
@@ -22,9 +22,11 @@ pub fn binomial(trials: usize, probability: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Marked ones among `drawn` of `population` that are drawn without replacement, `marked` of them being marked.
+/// The number of marked ones among `drawn` that are drawn without replacement from `population`, of which
+/// `marked` are marked.
 pub fn hypergeometric(population: usize, marked: usize, drawn: usize) -> Vec<f64> {
-    // Draw by draw: with m marked ones among the d drawn, the next is marked with probability (marked − m)/(population − d).
+    // Draw by draw: with m marked ones among the d drawn, the next is marked with probability (marked −
+    // m)/(population − d).
     let mut law = vec![0.0; drawn + 1];
     law[0] = 1.0;
     for d in 0..drawn {
@@ -53,7 +55,7 @@ pub fn both(a: &Law, b: &Law) -> Vec<f64> {
     a.iter().flat_map(|p| b.iter().map(move |q| p * q)).collect()
 }
 
-/// Ones in an array of `bits` zeros after twice a binomial number of its bits were flipped at random places.
+/// The number of ones in an array of `bits` zeros after twice a binomial number of flips at random places.
 pub fn flips(bits: usize, pairs: &Law) -> Vec<f64> {
     let n = bits as f64;
     let mut ones = vec![0.0; bits + 1];
@@ -95,7 +97,7 @@ mod tests {
         near(&hypergeometric(3, 3, 2), &[0.0, 0.0, 1.0]);
         near(&sum(&binomial(3, 0.3), &binomial(2, 0.3)), &binomial(5, 0.3));
         near(&both(&[0.5, 0.5], &[0.25, 0.75]), &[0.125, 0.375, 0.125, 0.375]);
-        // One pair of flips of two bits: the same bit, or both.
+        // One pair of flips of two bits leaves no one or two ones.
         near(&flips(2, &[0.0, 1.0]), &[0.5, 0.0, 0.5]);
         near(&flips(4, &[0.5, 0.5]), &[0.5 + 0.125, 0.0, 0.375, 0.0, 0.0]);
     }

@@ -1,21 +1,22 @@
 //! The statistical promises of the sketches, checked over many independent families of hash functions.
 //!
-//! Every test draws its inputs from fixed seeds, so a run gives the same numbers on every machine, and every bound
-//! follows from the law that is tested: a mean and a variance may be four of their own standard errors away from what
-//! they should be. `cargo test --test statistics -- --nocapture` prints what was measured.
+//! Every test draws its inputs from fixed seeds, so a run gives the same numbers on every machine. Every
+//! bound follows from the tested law: a mean and a variance may be four of their own standard errors away
+//! from the expected value. `cargo test --test statistics -- --nocapture` prints the measured values.
 //!
 //! | file | what is tested |
 //! |---|---|
-//! | [`methods`] | every method of `Method::all`: what is measured over many seeds follows the exact law of [`model`] |
+//! | [`methods`] | every method of `Method::all`: measurements over many seeds follow the exact law of [`model`] |
 //! | [`bits`] | bits of registers that depend on one another |
-//! | [`formulas`] | summed over those laws, means and variances are what the formulas of `estimate` say; intervals cover |
-//! | [`minhash`] | `MinHash` on ids and texts of several kinds, its bands, and the trap that it avoids |
+//! | [`formulas`] | summed over those laws, means and variances are those of the formulas of `estimate`; intervals cover |
+//! | [`minhash`] | `MinHash` on ids and texts of several kinds, its bands, and the bias of unmixed ids that it avoids |
 //!
-//! **False alarms.** A single measurement of a right sketch is four standard errors away once in 16 000 times. [`methods`] has
-//! 40 methods × 6 similarities × 3 sizes = 720 points with at most three measurements each, and [`bits`] 20 with two, so that
-//! a fresh choice of all seeds would show one that is with probability 0.13, and the long mode with 0.35. A point that does is
-//! measured again with other seeds and four times the trials, and only that counts: a false alarm has probability 10⁻⁵. Seeds
-//! are the numbers of the points; none was searched for.
+//! **False alarms.** A single measurement of a correct sketch is four standard errors away with probability
+//! 1/16 000. [`methods`] has 40 methods × 6 similarities × 3 sizes = 720 points with at most three
+//! measurements each, and [`bits`] 20 points with two, so a new choice of all seeds would have such a
+//! measurement with probability 0.13, and the long mode with 0.35. Such a point is measured again with other
+//! seeds and four times the trials, and only the second result counts: a false alarm has probability 10⁻⁵.
+//! Seeds are the numbers of the points; none was searched for.
 //!
 //! `cargo x test --long` adds every combination of set size and number of registers, and takes ten times as many trials
 //! (`MINWISE_LONG=1`).

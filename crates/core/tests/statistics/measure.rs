@@ -1,25 +1,26 @@
-//! What was measured against what should have been, in standard errors.
+//! Measured values against expected ones, in standard errors.
 
 use std::fmt;
 
 use crate::law::Law;
 
-/// Standard errors that a measurement may be away from what it estimates; a right one is refused once in 16 000 times.
+/// The greatest distance of a measurement from its expectation, in standard errors; a correct one is refused
+/// with probability 1/16 000.
 pub const SIGMAS: f64 = 4.0;
 
-/// Expected trials that a cell of a chi-square test has at least, so that its law is near enough to the limit
+/// The least expected number of trials in a cell of a chi-square test, so that its law is near the limit
 /// (Cochran's rule).
 const CELL: f64 = 5.0;
 
-/// A probability that cannot be seen in any sum here.
+/// A probability that is too small to change any sum here.
 const NEGLIGIBLE: f64 = 1e-25;
 
-/// Whether the long mode is wanted.
+/// Whether the long mode is on.
 pub fn is_long() -> bool {
     std::env::var_os("MINWISE_LONG").is_some_and(|value| value != "0")
 }
 
-/// Mean, variance and fourth central moment of something.
+/// The mean, the variance and the fourth central moment of a quantity.
 #[derive(Debug, Clone, Copy)]
 pub struct Moments {
     pub mean: f64,
@@ -28,7 +29,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Of a law, exactly.
+    /// The exact moments of a law.
     pub fn of_law(law: &Law, value: impl Fn(usize) -> f64) -> Self {
         let likely = law.iter().enumerate().filter(|&(_, &p)| p > NEGLIGIBLE);
         let likely: Vec<(f64, f64)> = likely.map(|(outcome, &p)| (value(outcome), p)).collect();
@@ -37,7 +38,7 @@ impl Moments {
         Self { mean, variance: expect(&|x| (x - mean).powi(2)), fourth: expect(&|x| (x - mean).powi(4)) }
     }
 
-    /// Of a sample; its variance is the unbiased one.
+    /// The moments of a sample; its variance is the unbiased one.
     pub fn of_sample(values: &[f64]) -> Self {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -45,26 +46,28 @@ impl Moments {
         Self { mean, variance: power(2) / (n - 1.0), fourth: power(4) / n }
     }
 
-    /// Of a law of which only mean and variance are known. How far a sample variance scatters is taken from the sample: from
-    /// its kurtosis and not its fourth moment, which is small whenever the variance happens to be.
+    /// The moments of a law of which only mean and variance are known. The spread of a sample variance
+    /// follows from the sample's kurtosis, not from its fourth moment, which is small whenever the variance
+    /// happens to be small.
     pub fn shaped_like(sample: &Self, mean: f64, variance: f64) -> Self {
         Self { mean, variance, fourth: sample.fourth / sample.variance.powi(2) * variance.powi(2) }
     }
 
-    /// The standard error of the mean of so many values.
+    /// The standard error of the mean of `trials` values.
     pub fn error_of_mean(&self, trials: usize) -> f64 {
         (self.variance / trials as f64).sqrt()
     }
 
-    /// The standard error of the sample variance of so many values: √((μ₄ − σ⁴·(n−3)/(n−1))/n).
+    /// The standard error of the sample variance of `trials` values: √((μ₄ − σ⁴·(n−3)/(n−1))/n).
     pub fn error_of_variance(&self, trials: usize) -> f64 {
         let n = trials as f64;
         ((self.fourth - self.variance.powi(2) * (n - 3.0) / (n - 1.0)) / n).sqrt()
     }
 }
 
-/// How far the counts of each outcome are from their law, in standard errors: Pearson's chi-square over cells of
-/// neighbouring outcomes, made normal by Wilson and Hilferty's cube root. Nothing where the law has one cell only.
+/// The distance of the counts of each outcome from their law, in standard errors: Pearson's chi-square over
+/// cells of neighbouring outcomes, made normal by Wilson and Hilferty's cube root. `None` if the law has one
+/// cell only.
 pub fn chi_square(counts: &[usize], law: &Law) -> Option<f64> {
     let trials = counts.iter().sum::<usize>() as f64;
     let mut cells: Vec<(f64, f64)> = vec![];
@@ -77,7 +80,7 @@ pub fn chi_square(counts: &[usize], law: &Law) -> Option<f64> {
             (expected, found) = (0.0, 0.0);
         }
     }
-    // What is left over at the end joins the last cell.
+    // The outcomes left at the end join the last cell.
     let last = cells.last_mut()?;
     *last = (last.0 + expected, last.1 + found);
     if cells.len() < 2 {
@@ -89,7 +92,7 @@ pub fn chi_square(counts: &[usize], law: &Law) -> Option<f64> {
     Some(((statistic / freedom).cbrt() - (1.0 - spread)) / spread.sqrt())
 }
 
-/// A measurement, and how many standard errors it is away from what it should be.
+/// A measurement, and its distance from the expectation in standard errors.
 pub struct Measured {
     what: String,
     away: f64,
@@ -103,12 +106,12 @@ impl Measured {
         Self { what, away, seen: format!("{found} against {expected}") }
     }
 
-    /// Something that is itself in standard errors.
+    /// A measurement that is already in standard errors.
     pub fn standardised(what: String, away: f64) -> Self {
         Self { what, away, seen: "its law".to_owned() }
     }
 
-    /// Whether it is further away than chance explains.
+    /// Whether the distance exceeds what chance explains.
     pub fn is_far(&self) -> bool {
         self.away.is_nan() || self.away.abs() > SIGMAS
     }
@@ -120,7 +123,7 @@ impl fmt::Display for Measured {
     }
 }
 
-/// What was found wrong; a test goes through all its cases and then tells of every one that failed.
+/// The failures of a test, which goes through all its cases before it reports them.
 #[derive(Default)]
 pub struct Findings {
     checks: usize,
@@ -128,19 +131,19 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Notes something that is wrong for certain.
+    /// Adds a failure that needs no confirmation.
     pub fn add(&mut self, what: String) {
         self.wrong.push(what);
     }
 
-    /// A measurement against what it should be.
+    /// Adds a failure if a measurement is too far from its expectation.
     pub fn check(&mut self, what: &str, found: f64, expected: f64, standard_error: f64) {
         self.take(&Measured::new(what.to_owned(), found, expected, standard_error));
     }
 
-    /// Measurements that `measure` makes with so many trials and the seeds of this number. Where one is too far away, all
-    /// are made again with four times the trials and other seeds, and these count: what is wrong is then twice as many standard
-    /// errors away, and what was chance is not.
+    /// Checks the measurements that `measure` makes with `trials` trials and the seeds of this number. If one
+    /// is too far away, all are made again with four times the trials and other seeds, and only these count:
+    /// a real error is then twice as many standard errors away, and a chance result is not.
     pub fn confirm(&mut self, trials: usize, number: u64, measure: impl Fn(usize, u64) -> Vec<Measured>) {
         let mut measured = measure(trials, number);
         if measured.iter().any(Measured::is_far) {

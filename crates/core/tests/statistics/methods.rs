@@ -1,5 +1,5 @@
-//! Every method over many seeds: what it counts follows its law, and its estimate has the mean and the variance that follow
-//! from the law, or that the formula claims where there is no law.
+//! Every method over many seeds: its count follows its law, and its estimate has the mean and the variance of
+//! the law, or those that the formula claims if there is no law.
 //!
 //! A point is a method, a similarity, a set size and a number of registers. Its trials are seeds of their own.
 
@@ -40,8 +40,8 @@ fn for_each_seed(
     }
 }
 
-/// One method at one point: mean and variance of the estimate, and the law of what it counts. `spoil` may change a sketch before
-/// it is looked at.
+/// One method at one point: the mean and variance of the estimate, and the law of the count. `spoil` may
+/// change a sketch before it is compared.
 fn measure(
     method: Method,
     overlap: Overlap,
@@ -52,7 +52,7 @@ fn measure(
     let what = format!("{method}, u = {}, J = {}", overlap.union, overlap.similarity());
     let (expected, variance) = (exact(method, overlap), claimed_variance(method, overlap));
     let model = model(method, overlap);
-    // Whole registers of unlike documents agree by accident only.
+    // Whole registers of dissimilar documents agree by accident only.
     let accident = accident(method, overlap).filter(|_| overlap.shared == 0);
     let mut values = Vec::with_capacity(trials);
     let mut counts = vec![0; model.as_ref().map_or(0, |model| model.law.len())];
@@ -95,7 +95,7 @@ fn measure(
     measured
 }
 
-/// All methods at all similarities. `number` tells the points of one test from those of another.
+/// All methods at all similarities. `number` separates the seeds of one test from those of another.
 fn check_methods(registers: usize, union: usize, trials: usize, number: u64) {
     let mut findings = Findings::default();
     let mut point = number << 32;
@@ -129,7 +129,7 @@ fn large_sets() {
     check_methods(64, LARGE, trials(500), 3);
 }
 
-// The combinations that the tests above leave out. Each is a test of its own, so that all cores are busy.
+// These combinations are left out above. Each is a test of its own, so that all cores are busy.
 
 #[test]
 #[ignore = "long: minutes of sketching"]
@@ -167,12 +167,12 @@ fn large_sets_and_1024_registers() {
     check_methods(1024, LARGE, 2000, 9);
 }
 
-/// A test of the tests above: registers that are the same in all sketches make unlike documents agree, and every method is found
-/// to be wrong at similarity 0.
+/// A test of the tests above: if some registers are equal in all sketches, dissimilar documents agree, and
+/// every method fails at similarity 0.
 #[test]
 fn registers_that_never_change_are_seen_at_similarity_0() {
-    // A register is a word, or two in `BottomK`. Of registers that are kept as bits, one word has the first bits, another the
-    // second, and so on; there half of the registers never change.
+    // A register is a word, or two in `BottomK`. If registers are kept as bits, one word has the first bits,
+    // another the second, and so on; there half of the registers never change.
     let spoil = |row: &mut [u32]| {
         for word in &mut *row {
             *word |= 0xffff_0000;
@@ -186,7 +186,7 @@ fn registers_that_never_change_are_seen_at_similarity_0() {
     }
 }
 
-/// Where there is a law, `formulas` sums over it.
+/// Methods with a law are tested by `formulas`, which sums over it.
 #[test]
 fn intervals_of_methods_without_a_law_cover() {
     let mut findings = Findings::default();
@@ -209,7 +209,7 @@ fn intervals_of_methods_without_a_law_cover() {
                     });
                 }
                 let share = covered / all;
-                // More than what is claimed is no fault.
+                // A higher coverage than claimed is no failure.
                 let what = format!("{method}, u = {union}: intervals cover");
                 vec![Measured::new(what, share.min(0.95), 0.95, (0.95_f64 * 0.05 / all).sqrt())]
             });

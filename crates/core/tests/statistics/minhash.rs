@@ -1,5 +1,5 @@
-//! `MinHash` on shingles of several kinds, its intervals and bands, how often it agrees by accident, and the trap that it
-//! avoids by mixing.
+//! `MinHash` on shingles of several kinds: its intervals and bands, its agreement by accident, and the bias
+//! of unmixed ids that it avoids.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use minwise::text::Normalization;
 use crate::law::binomial;
 use crate::measure::{Findings, SIGMAS};
 
-/// k.
+/// k: the number of registers.
 const REGISTERS: usize = 128;
 /// The stated factor on the variance.
 const VARIANCE_WITHIN: f64 = 0.10;
@@ -23,15 +23,15 @@ const VARIANCE_WITHIN: f64 = 0.10;
 const TRIALS: usize = 4000;
 const SIMILARITIES: [f64; 5] = [0.1, 0.3, 0.5, 0.8, 0.95];
 
-/// Two sets of shingles whose similarity is known from how they were made.
+/// Two sets of shingles whose similarity is known from their construction.
 struct Pair {
     a: Vec<u64>,
     b: Vec<u64>,
     jaccard: f64,
 }
 
-/// How `union` things are dealt to two sets that share the wanted part of them: A takes them from the front up to the
-/// first number, B from the second number to the end.
+/// Deals `union` items to two sets with this similarity: A has the items from the front up to the first
+/// number, B those from the second number to the end.
 fn deal(union: usize, similarity: f64) -> (usize, usize) {
     let shared = (union as f64 * similarity).round() as usize;
     let end_of_a = (union + shared).div_ceil(2);
@@ -55,12 +55,13 @@ fn random_ids(count: usize, seed: u64) -> Vec<u64> {
     (0..count).map(|_| random.next_u64()).collect()
 }
 
-/// A language without meaning: words drawn by Zipf's law, the n-th most frequent one with a weight of 1/n.
+/// A language without meaning: words drawn by Zipf's law, where the n-th most frequent one has a weight of
+/// 1/n.
 struct Language {
     words: Vec<String>,
     /// The sums of the weights up to each word.
     weights: Vec<f64>,
-    /// What stands between two words, and now and then instead of that.
+    /// The separator of words, and sometimes a replacement of it.
     between: &'static str,
     pauses: [&'static str; 2],
     random: SplitMix64,
@@ -91,7 +92,7 @@ impl Language {
             }
             words.insert(word);
         }
-        // Sorted words would give the frequent ones one beginning.
+        // Sorted words would give all frequent ones the same beginning.
         let mut words: Vec<String> = words.into_iter().collect();
         words.sort_by_key(|word| {
             word.bytes().fold(seed, |key, byte| (key ^ u64::from(byte)).wrapping_mul(31))
@@ -128,7 +129,8 @@ impl Language {
         text
     }
 
-    /// Two overlapping extracts of one text of `union` word shingles, punctuated differently, cut by the shingler.
+    /// Two overlapping extracts of one text of `union` word shingles, with different punctuation, cut by the
+    /// shingler.
     ///
     /// The similarity is that of the sets of five words themselves, counted without any hash.
     fn pair(&mut self, union: usize, similarity: f64) -> Pair {
@@ -155,10 +157,10 @@ impl Language {
     }
 }
 
-/// Makes a pair of about the similarity asked for.
+/// Makes a pair of about the given similarity.
 type Source = Box<dyn FnMut(f64) -> Pair>;
 
-/// Where shingles come from: what a family of hash functions must not be able to tell.
+/// The sources of shingles, on which a family of hash functions must not depend.
 fn sources() -> Vec<(&'static str, Source)> {
     let ids = |ids: Vec<u64>| Box::new(move |similarity| overlapping(&ids, similarity));
     let mut spaced = Language::spaced(5);
@@ -175,7 +177,8 @@ fn sources() -> Vec<(&'static str, Source)> {
     ]
 }
 
-/// Sketches the pair with as many families as there are trials, and shows each time the two sketches.
+/// Sketches the pair with as many families as there are trials, and passes the two sketches of each to
+/// `show`.
 fn for_each_family(pair: &Pair, trials: usize, mut show: impl FnMut(&[u32], &[u32])) {
     let (mut a, mut b) = ([0; REGISTERS], [0; REGISTERS]);
     for seed in 1..=trials as u64 {
@@ -263,7 +266,7 @@ fn the_estimate_is_unbiased_with_the_variance_it_claims() {
     findings.conclude();
 }
 
-/// Where a register can only agree, or only differ, nothing is left to chance.
+/// If registers can only agree, or only differ, the result is certain.
 #[test]
 fn equal_and_disjoint_sets_are_told_for_certain() {
     let ids = random_ids(2000, 7);
@@ -279,7 +282,7 @@ fn equal_and_disjoint_sets_are_told_for_certain() {
 fn intervals_and_standard_errors_cover_what_they_say() {
     let mut findings = Findings::default();
     let k = REGISTERS as f64;
-    // Sketches in which exactly m registers agree, to ask the estimator about each m.
+    // Sketches in which exactly m registers agree, to compute the estimate for each m.
     let at = |m: usize| {
         let zeros = [0; REGISTERS];
         let mut other = [1; REGISTERS];
@@ -321,7 +324,7 @@ fn intervals_and_standard_errors_cover_what_they_say() {
             TRIALS,
         );
 
-        // The squared standard error estimates the variance; what it should be on average is known exactly.
+        // The squared standard error estimates the variance; its expected mean is known exactly.
         let mean = expect(j, &|m| at(m).standard_error.powi(2));
         let spread = (expect(j, &|m| at(m).standard_error.powi(4)) - mean.powi(2)).max(0.0);
         findings.check(
@@ -339,8 +342,8 @@ fn intervals_and_standard_errors_cover_what_they_say() {
         );
     }
 
-    // The coverage of any interval for a discrete law saws up and down with J; "95 %" speaks of all J alike, and it is
-    // printed in whole percent.
+    // The coverage of any interval for a discrete law goes up and down with J. "95 %" is the mean over all J,
+    // and is printed in whole percent.
     let steps = 1000;
     let coverage =
         |step: usize| expect(step as f64 / steps as f64, &|m| covers(m, step as f64 / steps as f64));
@@ -354,7 +357,7 @@ fn intervals_and_standard_errors_cover_what_they_say() {
 #[test]
 fn candidates_follow_the_s_curve() {
     let mut findings = Findings::default();
-    // The default banding, one that is permissive and one that is strict, each where its curve is neither 0 nor 1.
+    // The default banding, a permissive one and a strict one, each where its curve is neither 0 nor 1.
     let bandings: [(usize, usize, &[f64]); 3] =
         [(16, 6, &[0.3, 0.5, 0.8]), (32, 4, &[0.1, 0.3, 0.5]), (9, 13, &[0.7, 0.8, 0.9])];
     for (name, mut source) in sources() {
@@ -393,8 +396,8 @@ fn keys_in_common(a: &[u64], b: &[u64]) -> usize {
     keys(a).intersection(&keys(b)).count()
 }
 
-/// The functions of a family are permutations of the folded keys, so registers of disjoint documents agree where two
-/// of their shingles fold to one key, and there only. That is checked in two halves, because watching a million
+/// The functions of a family are permutations of the folded keys, so registers of disjoint documents agree
+/// exactly where two of their shingles fold to one key. The test has two halves, because watching a million
 /// shingles agree by accident in one register of ten thousand would take hours.
 #[test]
 fn registers_agree_by_accident_as_often_as_claimed() {
@@ -413,8 +416,9 @@ fn registers_agree_by_accident_as_often_as_claimed() {
         size as f64 / 2f64.powi(33)
     );
 
-    // Second half: c shared keys count exactly as c shared shingles. The partners are made so that they fold alike:
-    // what is added to the upper half, times the multiplier, is taken from the lower.
+    // Second half: c shared keys count exactly as c shared shingles. The partners are made so that they fold
+    // to the same key: the addition to the upper half, times the multiplier, is subtracted from the lower
+    // half.
     let a = random_ids(500, 10);
     let mut b = random_ids(500, 11);
     for (partner, &id) in b.iter_mut().zip(&a).take(100) {
@@ -432,8 +436,8 @@ fn registers_agree_by_accident_as_often_as_claimed() {
     findings.conclude();
 }
 
-/// E-35: the trap that mixing avoids. The sources hash raw ids by a·x + b mod p, and ids are handed out in order of
-/// appearance, so documents are near-intervals; on those, linear functions are not min-wise, whatever p is.
+/// E-35: the bias that mixing avoids. The works hash raw ids by a·x + b mod p, with ids in order of
+/// appearance, so documents are near-intervals. On those, linear functions are not min-wise for any p.
 #[test]
 fn linear_functions_of_raw_ids_are_biased_and_ours_are_not() {
     const PRIME: u64 = (1 << 61) - 1;
@@ -448,7 +452,7 @@ fn linear_functions_of_raw_ids_are_biased_and_ours_are_not() {
         move |x: u64| u64::from((x as u32).wrapping_mul(a).wrapping_add(b))
     };
 
-    // The digest's own two measurements, printed there with three digits.
+    // docs/sources/hashing.md#modular-hashing has these two measurements, with three digits.
     for (a, b, published) in [(0..200, 100..300, 0.286), (0..100, 1..100, 0.978)] {
         let (a, b): (Vec<u64>, Vec<u64>) = (a.collect(), b.collect());
         let shared = a.iter().filter(|id| b.contains(id)).count();
@@ -481,7 +485,7 @@ fn linear_functions_of_raw_ids_are_biased_and_ours_are_not() {
     findings.conclude();
 }
 
-/// The share of functions, each drawn anew, whose minima over the two sets agree.
+/// The share of functions, each drawn separately, whose minima over the two sets agree.
 fn agreement<F: Fn(u64) -> u64>(
     pair: &Pair,
     trials: usize,

@@ -1,8 +1,9 @@
-//! What is known of each method: the exact law of what it counts, and the variance that its formula claims.
+//! The model of each method: the exact law of its count, and the variance that its formula claims.
 //!
-//! Registers of `MinHash` are independent, and so are the bits taken from them, so most counts are binomial, or sums and
-//! mixtures of binomials. Sketches that draw without replacement follow hypergeometric laws. Of densified bins, `SuperMinHash`
-//! and fast similarity no law is known in closed form, but the variance is.
+//! Registers of `MinHash` are independent, and so are the bits taken from them, so most counts are binomial,
+//! or sums and mixtures of binomials. Sketches that draw without replacement follow hypergeometric laws. For
+//! densified bins, `SuperMinHash` and fast similarity sketching no law is known in closed form, but the
+//! variance is.
 
 use minwise::estimate::b_bit::Chance;
 use minwise::estimate::fractional_bit::{self, Combination, WidthGroup};
@@ -21,10 +22,10 @@ use minwise::sketch::{Base, Method, Mixture, RegisterSource};
 use crate::law::{binomial, both, flips, hypergeometric, sum};
 use crate::pair::Overlap;
 
-/// What two sketches count.
+/// The outcome of a comparison of two sketches: a count.
 type Outcome = Box<dyn Fn(&[u32], &[u32]) -> usize>;
 
-/// How an estimate comes about: two sketches have an outcome, and the outcome has an estimate.
+/// The steps of an estimate: two sketches have an outcome, and the outcome has an estimate.
 pub struct Model {
     /// The probability of each outcome.
     pub law: Vec<f64>,
@@ -36,7 +37,7 @@ pub struct Model {
     pub unclamped: Option<Box<dyn Fn(usize) -> f64>>,
 }
 
-/// What a method estimates of two documents that overlap in this way.
+/// The value that a method estimates for two documents with this overlap.
 pub fn exact(method: Method, overlap: Overlap) -> f64 {
     match method {
         Method::Sectional { .. } | Method::Tolerant { .. } => overlap.aligned_similarity(),
@@ -55,9 +56,9 @@ pub fn exact(method: Method, overlap: Overlap) -> f64 {
     }
 }
 
-/// The variance that the method's formula claims: exact where there is [`Model::unclamped`] or no [`Model`], and by the
-/// delta method elsewhere. `Method::variance` is that of large documents; those that draw without replacement have a
-/// formula for every size.
+/// The variance that the method's formula claims: exact if there is [`Model::unclamped`] or no [`Model`], and
+/// by the delta method otherwise. `Method::variance` is that of large documents; methods that draw without
+/// replacement have a formula for every size.
 pub fn claimed_variance(method: Method, overlap: Overlap) -> f64 {
     let Overlap { union, shared } = overlap;
     let (similarity, k) = (exact(method, overlap), method.registers());
@@ -86,8 +87,8 @@ pub fn claimed_variance(method: Method, overlap: Overlap) -> f64 {
     }
 }
 
-/// The probability with which a register of two unlike documents agrees by accident, for methods that compare whole registers;
-/// `None` for those that keep bits, whose laws include accidents.
+/// The probability that a register of two dissimilar documents agrees by accident, for methods that compare
+/// whole registers; `None` for those that keep bits, whose laws include accidents.
 ///
 /// Registers of 32 bits agree with probability n/2³³ if each document has n shingles, as the header of `MinHash` claims. Other
 /// kinds of registers agree at most about twice as often. Fewer than one accident is expected in a whole test, so a factor of
@@ -101,7 +102,7 @@ pub fn accident(method: Method, overlap: Overlap) -> Option<f64> {
         | Method::Tolerant { .. }
         | Method::PreTagged { .. }
         | Method::Weighted(_) => Some(shingles / 2f64.powi(33)),
-        // Values of 64 bits.
+        // Values have 64 bits.
         Method::BottomK(_) => Some(shingles / 2f64.powi(65)),
         Method::BBit(..)
         | Method::BitHash(_)
@@ -113,7 +114,7 @@ pub fn accident(method: Method, overlap: Overlap) -> Option<f64> {
     }
 }
 
-/// Whether what a method looks at is drawn without replacement, so that it errs less than its estimate can know.
+/// Whether the method draws without replacement, so that its error is smaller than its estimate reports.
 pub fn draws_without_replacement(method: Method) -> bool {
     match method {
         Method::Registers(RegisterSource { base, .. }) => match base {
@@ -139,7 +140,7 @@ pub fn draws_without_replacement(method: Method) -> bool {
     }
 }
 
-/// The model of a method for two documents, unless only its mean and variance are known.
+/// The model of a method for two documents; `None` if only its mean and variance are known.
 pub fn model(method: Method, overlap: Overlap) -> Option<Model> {
     let similarity = exact(method, overlap);
     let k = method.registers();
@@ -218,7 +219,7 @@ pub fn model(method: Method, overlap: Overlap) -> Option<Model> {
         Method::Odd(bits, source) => {
             let sketcher = Odd::new(source.build(1).unwrap(), bits).unwrap();
             Model {
-                // A register that differs flips one bit for each document.
+                // A register that differs flips one bit per document.
                 law: flips(bits, &binomial(k, 1.0 - similarity)),
                 outcome: Box::new(move |a, b| sketcher.difference(a, b)),
                 estimate: Box::new(move |z| odd::estimate(z, k, bits)),
@@ -237,12 +238,12 @@ pub fn model(method: Method, overlap: Overlap) -> Option<Model> {
     })
 }
 
-/// Agreeing registers.
+/// The model of agreeing registers.
 fn registers(method: Method, law: Vec<f64>) -> Model {
     let k = method.registers();
     let sketcher = method.build(1).unwrap();
     let at = move |m: usize| {
-        // Sketches in which exactly m registers agree, to ask the estimator about each m.
+        // Sketches in which exactly m registers agree, to compute the estimate for each m.
         let (zeros, mut other) = (vec![0; k], vec![1; k]);
         other[..m].fill(0);
         sketcher.estimate(&zeros, &other)
@@ -255,19 +256,21 @@ fn registers(method: Method, law: Vec<f64>) -> Model {
     }
 }
 
-/// The shingles that are least and greatest under one function are two different ones, drawn evenly; k/2 functions.
+/// The least and the greatest shingle under one function are two different ones, drawn evenly; there are k/2
+/// functions.
 fn min_max_law(overlap: Overlap, k: usize) -> Vec<f64> {
     let one = hypergeometric(overlap.union, overlap.shared, 2);
     (0..k / 2).fold(vec![1.0], |law, _| sum(&law, &one))
 }
 
-/// The occupied bins show so many shingles, drawn without replacement. The outcome is (bins empty in both, matches).
+/// The occupied bins show as many shingles, drawn without replacement. The outcome is (bins empty in both,
+/// matches).
 fn raw_one_permutation(bins: usize, Overlap { union, shared }: Overlap) -> Model {
     let row = bins + 1;
     let empty_law = empty_bins_law(union, bins);
     let mut law = vec![0.0; row * row];
     for empty in 0..bins {
-        // More bins than shingles cannot be occupied.
+        // At most as many bins as shingles are occupied.
         if bins - empty <= union {
             let matches = hypergeometric(union, shared, bins - empty);
             for (m, p) in matches.into_iter().enumerate() {
@@ -281,7 +284,7 @@ fn raw_one_permutation(bins: usize, Overlap { union, shared }: Overlap) -> Model
             let empty = a.iter().zip(b).filter(|&(&a, &b)| a == EMPTY && b == EMPTY).count();
             empty * row + estimate::minhash::matches(a, b) - empty
         }),
-        // Outcomes that cannot be have probability 0, and matches beyond the occupied bins no estimate.
+        // Impossible outcomes have probability 0, and more matches than occupied bins have no estimate.
         estimate: Box::new(move |at| {
             one_permutation::estimate_raw((at % row).min(bins - at / row), (at / row).min(bins - 1), bins)
         }),
@@ -306,7 +309,7 @@ fn bottom_k_model(values: usize, Overlap { union, shared }: Overlap) -> Model {
     }
 }
 
-/// The matches of two groups: their sum where they are pooled, and both where each has its weight.
+/// The matches of two groups: their sum if they are pooled, and both if each has its own weight.
 fn fractional(mixture: Mixture, combination: Combination, source: RegisterSource, similarity: f64) -> Model {
     let text = mixture.to_string();
     let shares: Vec<(u32, f64)> = text
@@ -332,7 +335,7 @@ fn fractional(mixture: Mixture, combination: Combination, source: RegisterSource
     }
 }
 
-/// Registers that agree in their minima and in their places.
+/// Registers whose minima and places agree.
 fn sectional(
     k: usize,
     similarity: f64,

@@ -1,8 +1,8 @@
-//! Two documents of which everything that a sketch estimates is known from how they were made.
+//! Two documents for which every estimated quantity is known from their construction.
 
 use minwise::hash::SplitMix64;
 
-/// How the shingles of two documents overlap.
+/// The overlap of the shingles of two documents.
 #[derive(Debug, Clone, Copy)]
 pub struct Overlap {
     /// |A∪B|.
@@ -12,7 +12,7 @@ pub struct Overlap {
 }
 
 impl Overlap {
-    /// `union` shingles, this part of them shared and the others divided evenly.
+    /// `union` shingles with this similarity; the others are divided evenly.
     pub fn new(union: usize, similarity: f64) -> Self {
         let shared = (union as f64 * similarity).round() as usize;
         assert!((union - shared).is_multiple_of(2), "both documents have equally many shingles");
@@ -24,12 +24,12 @@ impl Overlap {
         self.shared as f64 / self.union as f64
     }
 
-    /// Shared shingles that change their place, in each direction.
+    /// The number of shared shingles that change their place, in each direction.
     fn moved(self) -> usize {
         self.shared / 4
     }
 
-    /// Shared shingles that stand in the same places.
+    /// The number of shared shingles in the same places.
     fn aligned(self) -> usize {
         self.shared - 2 * self.moved()
     }
@@ -44,8 +44,8 @@ impl Overlap {
         self.aligned() as f64 / (self.union + self.shared - self.aligned()) as f64
     }
 
-    /// The documents. About half of the shared shingles keep their places, and the others go from one end of the document
-    /// to the other, so that they change their half and move by more than a quarter:
+    /// The documents. About half of the shared shingles keep their places, and the others move from one end
+    /// of the document to the other, so that they change their half and move by more than a quarter:
     ///
     /// ```text
     /// A   moved 1   kept 1   A's own   kept 2   moved 2

@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(law.tails(), [1.0, 0.875, 0.5, 0.125, 0.0]);
     }
 
-    /// Digest 06, 4.1.
+    /// The tails of docs/sources/filter.md#thresholds.
     #[test]
     fn tails_of_the_digest() {
         let law = Binomial::new(100, 0.8);

@@ -1,7 +1,7 @@
 //! The least ranks of two sets under a random permutation of a small range.
 //!
 //! Where sets fill a good part of the range that is permuted, bits of the least ranks agree more often than those of mixed
-//! hash values, and the formulas of the second source have terms for it. The library mixes, so these terms are seen only
+//! hash values, and the formulas of Yuan 2012, (5) to (9), have terms for it. The library mixes, so these terms are seen only
 //! here.
 
 use super::Random;

@@ -14,7 +14,7 @@ use super::{UNROLLED, portable, row_by_row};
 
 const LANES: usize = 8;
 
-/// Vectors whose bytes can be counted in bytes before they overflow.
+/// The number of vectors whose equal bytes a byte counter can hold.
 const COUNTED_IN_BYTES: usize = 255;
 
 #[target_feature(enable = "avx2")]
@@ -32,8 +32,8 @@ pub(super) fn equal_bytes(a: &[u32], b: &[u32]) -> usize {
     equal(a, b, |x, y| _mm256_cmpeq_epi8(x, y), 1, portable::equal_bytes)
 }
 
-/// Counts the bytes of whole vectors that `compare` sets, of which each value has `bytes`, and adds what `rest` finds
-/// behind them.
+/// Counts the bytes that `compare` sets in whole vectors, divided by the `bytes` per value, and adds the
+/// result of `rest` for the remaining words.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn equal(
@@ -49,7 +49,7 @@ fn equal(
     for (a, b) in a.chunks(COUNTED_IN_BYTES).zip(b.chunks(COUNTED_IN_BYTES)) {
         let mut counts = _mm256_setzero_si256();
         for (a, b) in a.iter().zip(b) {
-            // A byte that is set is −1.
+            // A set byte is −1.
             counts = _mm256_sub_epi8(counts, compare(load(a), load(b)));
         }
         total = _mm256_add_epi64(total, add_bytes(counts));
@@ -92,13 +92,13 @@ pub(super) fn different_bits_of_rows(row: &[u32], rows: &[u32], counts: &mut [u3
     for (count, other) in counts.iter_mut().zip(rows.as_chunks::<UNROLLED>().0) {
         let other = quarters(other);
         let [a, b, c, d] = std::array::from_fn(|i| ones_of_bytes(_mm256_xor_si256(row[i], other[i])));
-        // Four bytes of 8 ones each are far from an overflow.
+        // Four bytes with up to 8 ones each do not overflow.
         let ones = _mm256_add_epi8(_mm256_add_epi8(a, b), _mm256_add_epi8(c, d));
         *count = sum(add_bytes(ones)) as u32;
     }
 }
 
-/// How many ones each byte has: a table says it for each half.
+/// The number of ones of each byte: a table has it for each half.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn ones_of_bytes(v: __m256i) -> __m256i {
@@ -140,7 +140,7 @@ fn load(words: &[u32; LANES]) -> __m256i {
     unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
 }
 
-/// Words, at most 8, and zeros behind them.
+/// Up to 8 words, and zeros behind them.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_part(words: &[u32]) -> __m256i {
@@ -148,7 +148,7 @@ fn load_part(words: &[u32]) -> __m256i {
         _mm256_set1_epi32((words.len() as u32).cast_signed()),
         _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
     );
-    // SAFETY: words are read only where the mask is set, and that is as many as the slice has.
+    // SAFETY: words are read only where the mask is set, and the mask has as many as the slice.
     unsafe { _mm256_maskload_epi32(words.as_ptr().cast(), mask) }
 }
 
@@ -164,7 +164,7 @@ pub(super) fn near(
     with_shape!(planes, probe.len() / planes, near_of(probe, lanes, allowances, most, out));
 }
 
-/// [`near`] for so many planes and groups; 0 groups are any number of them.
+/// [`near`] for these numbers of planes and groups; 0 groups stand for any number.
 #[target_feature(enable = "avx2")]
 fn near_of<const PLANES: usize, const GROUPS: usize>(
     probe: &[u64],
@@ -208,6 +208,6 @@ fn near_of<const PLANES: usize, const GROUPS: usize>(
 #[target_feature(enable = "avx2")]
 fn load_lanes(lanes: &Lanes) -> [__m256i; 2] {
     let lanes: *const __m256i = std::ptr::from_ref(lanes).cast();
-    // SAFETY: `Lanes` is exactly the 64 bytes that are loaded in two halves, and aligned to as many.
+    // SAFETY: `Lanes` is exactly the 64 bytes that are loaded in two halves, and aligned to 64 bytes.
     unsafe { [_mm256_load_si256(lanes), _mm256_load_si256(lanes.add(1))] }
 }

@@ -31,7 +31,7 @@ pub(super) fn equal_bytes(a: &[u32], b: &[u32]) -> usize {
     equal(a, b, count, portable::equal_bytes)
 }
 
-/// The sum of `count` over all pairs of whole vectors, and of `rest` over what is left.
+/// The sum of `count` over all pairs of whole vectors, plus that of `rest` over the remaining words.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
 fn equal(
@@ -43,7 +43,7 @@ fn equal(
     let (a, a_rest) = a.as_chunks::<LANES>();
     let (b, b_rest) = b.as_chunks::<LANES>();
     let mut whole = 0;
-    // A loop, because iterators are compiled without these features and cannot inline what needs them.
+    // A loop, because iterators are compiled without these features, and their closures are not inlined.
     for (a, b) in a.iter().zip(b) {
         whole += count(load(a), load(b)) as usize;
     }
@@ -69,7 +69,7 @@ pub(super) fn different_in_planes(a: &[u32], b: &[u32], planes: usize) -> usize 
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
 pub(super) fn different_bits_at(row: &[u32], rows: &[u32], places: &[u32], counts: &mut Vec<u32>) {
-    // Parity bits of whole sets are compared by the hundred million.
+    // Parity bits of whole sets are compared by the hundred million, so this case is unrolled.
     if let Ok(row) = <&[u32; UNROLLED]>::try_from(row) {
         let rows = rows.as_chunks::<UNROLLED>().0;
         for &place in places {
@@ -104,10 +104,10 @@ pub(super) fn different_bits_of_rows(row: &[u32], rows: &[u32], counts: &mut [u3
     }
 }
 
-/// In each lane of 128 bits the sums of four rows over that lane.
+/// In each lane of 128 bits, the sums of four rows over that lane.
 ///
-/// A count of 64 bits is small, so its upper parts are zero and packing loses nothing: what remains after two rounds
-/// are two counts of 16 bits for each row, which one instruction adds.
+/// A count of 64 bits is small, so its upper parts are zero and packing loses nothing. After two rounds two
+/// counts of 16 bits are left for each row, which one instruction adds.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
 fn sums_of_four(row: [__m512i; 2], rows: &[[u32; UNROLLED]; 4]) -> __m512i {
@@ -123,7 +123,7 @@ fn add_lanes(a: __m512i, b: __m512i) -> __m512i {
     _mm512_add_epi32(_mm512_shuffle_i32x4::<0b10_00_10_00>(a, b), _mm512_shuffle_i32x4::<0b11_01_11_01>(a, b))
 }
 
-/// How many bits differ, in parts: one for each lane of 64 bits.
+/// The number of bits that differ, as one count per lane of 64 bits.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
 fn different_ones(row: [__m512i; 2], other: &[u32; UNROLLED]) -> __m512i {
@@ -146,12 +146,13 @@ fn load(words: &[u32; LANES]) -> __m512i {
     unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
 }
 
-/// Words, at most 16, and zeros behind them.
+/// Up to 16 words, and zeros behind them.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
 fn load_part(words: &[u32]) -> __m512i {
     let mask = ((1_u32 << words.len()) - 1) as u16;
-    // SAFETY: words are read only where the mask has a bit, and it has as many as the slice has words.
+    // SAFETY: words are read only where the mask has a bit, and the mask has as many bits as the slice has
+    // words.
     unsafe { _mm512_maskz_loadu_epi32(mask, words.as_ptr().cast()) }
 }
 
@@ -178,7 +179,7 @@ pub(super) fn near(
     with_shape!(planes, probe.len() / planes, near_of(probe, lanes, allowances, most, out));
 }
 
-/// [`near`] for so many planes and groups; 0 groups are any number of them.
+/// [`near`] for these numbers of planes and groups; 0 groups stand for any number.
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
 fn near_of<const PLANES: usize, const GROUPS: usize>(
     probe: &[u64],
@@ -213,6 +214,6 @@ fn near_of<const PLANES: usize, const GROUPS: usize>(
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
 fn load_lanes(lanes: &Lanes) -> __m512i {
-    // SAFETY: `Lanes` is exactly the 64 bytes that are loaded, and aligned to as many.
+    // SAFETY: `Lanes` is exactly the 64 bytes that are loaded, and aligned to 64 bytes.
     unsafe { _mm512_load_si512(std::ptr::from_ref(lanes).cast()) }
 }

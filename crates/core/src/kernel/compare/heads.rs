@@ -1,19 +1,19 @@
-//! The beginnings of many sketches, laid out so that one of them is compared with eight at a time.
+//! Heads: the beginnings of many sketches, laid out so that one head is compared with eight at a time.
 //!
-//! A *head* is the first n values of a sketch, of which up to four bits each are kept, in planes: with g = ⌈n/64⌉ groups
-//! of 64 values, word `group·planes + plane` of a head holds one bit of each value of the group. Eight heads are a block:
-//! word w of all of them lies together, so that a vector of 512 bits compares one word of eight heads, and no sum runs
-//! across a vector.
+//! A *head* has up to four bits of each of the first n values of a sketch, in planes: with g = ⌈n/64⌉ groups
+//! of 64 values, word `group·planes + plane` of a head holds one bit of each value of the group. Eight heads
+//! are a block. Word w of all heads of a block lies together, so that a vector of 512 bits compares one word
+//! of eight heads, and no sum runs across a vector.
 //!
 //! ```text
 //! block 0:  word 0 of heads 0…7 │ word 1 of heads 0…7 │ …      block 1:  word 0 of heads 8…15 │ …
 //! ```
 //!
-//! Two values that are equal have equal bits, so two heads never differ in more values than their sketches do. A pair of
-//! sketches is therefore safely rejected if its heads differ in too many values.
+//! Two equal values have equal bits, so two heads never differ in more values than their sketches do. A pair
+//! of sketches is therefore safely rejected if its heads differ in too many values.
 //!
-//! A head may have an *allowance*: the number of values in which a near head may differ is then the sum of the caller's
-//! number and the allowance. Two sets may differ in more shingles the larger they are, so the number depends on both.
+//! A head may have an *allowance*: a near head may then differ in as many values as the sum of the caller's
+//! number and the allowance. Larger sets may differ in more shingles, so the number depends on both sets.
 //!
 //! Measured on one core, nanoseconds per pair (the benchmark `heads` of this crate):
 //!
@@ -25,14 +25,14 @@
 
 use std::ops::Range;
 
-/// Values whose bits of one plane are a word.
+/// The number of values whose bits of one plane fill a word.
 pub const GROUP: usize = 64;
 /// The most planes of a head.
 pub const MOST_PLANES: usize = 4;
-/// Heads of a block.
+/// The number of heads per block.
 pub(super) const LANES: usize = 8;
 
-/// One word of each head of a block. The alignment keeps every vector within one cache line.
+/// One word of each head of a block. The alignment keeps a vector within one cache line.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct Lanes(pub(super) [u64; LANES]);
@@ -41,7 +41,7 @@ pub(super) struct Lanes(pub(super) [u64; LANES]);
 #[derive(Debug, Clone)]
 pub struct Heads {
     planes: usize,
-    /// Words of a head.
+    /// The number of words per head.
     words: usize,
     len: usize,
     lanes: Vec<Lanes>,
@@ -49,14 +49,15 @@ pub struct Heads {
     allowances: Vec<Lanes>,
 }
 
-/// The largest allowance: every head with it is near. Sums of allowances stay below 2⁶³, which signed comparisons need.
+/// The largest allowance: a head with it is always near. Sums of allowances stay below 2⁶³, because
+/// comparisons are signed.
 pub const ALL: u64 = 1 << 61;
 
 impl Heads {
-    /// No heads yet; each will have this many groups of 64 values, and this many planes.
+    /// No heads yet; each will have this many groups of 64 values and this many planes.
     ///
     /// # Panics
-    /// If there are no groups, or not 1 to [`MOST_PLANES`] planes.
+    /// Panics if `groups` is 0, or if `planes` is not from 1 to [`MOST_PLANES`].
     #[must_use]
     pub fn new(groups: usize, planes: usize) -> Self {
         assert!(
@@ -66,25 +67,25 @@ impl Heads {
         Self { planes, words: groups * planes, len: 0, lanes: vec![], allowances: vec![] }
     }
 
-    /// How many heads there are.
+    /// The number of heads.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no heads.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Words of a head.
+    /// The number of words per head.
     #[must_use]
     pub fn words(&self) -> usize {
         self.words
     }
 
-    /// Forgets all heads and keeps the room they had.
+    /// Removes all heads and keeps their memory.
     pub fn clear(&mut self) {
         self.len = 0;
         self.lanes.clear();
@@ -94,16 +95,16 @@ impl Heads {
     /// Adds a head without allowance.
     ///
     /// # Panics
-    /// If it does not have [`words`](Self::words) words, or if heads have allowances.
+    /// Panics if `head` does not have [`words`](Self::words) words, or if heads have allowances.
     pub fn push(&mut self, head: &[u64]) {
         assert!(self.allowances.is_empty(), "all heads have an allowance, or none has");
         self.push_words(head);
     }
 
-    /// Adds a head that may differ in so many more values; [`ALL`] if it is always near.
+    /// Adds a head that may differ in `allowance` more values; [`ALL`] makes it always near.
     ///
     /// # Panics
-    /// If it does not have [`words`](Self::words) words, or if heads have no allowances.
+    /// Panics if `head` does not have [`words`](Self::words) words, or if heads have no allowances.
     pub fn push_allowing(&mut self, head: &[u64], allowance: u64) {
         assert!(
             self.allowances.len() == self.len.div_ceil(LANES),
@@ -132,12 +133,12 @@ impl Heads {
         self.len += 1;
     }
 
-    /// Bits that heads have of each value.
+    /// The number of bits that heads have of each value.
     pub(super) fn planes(&self) -> usize {
         self.planes
     }
 
-    /// Words of some blocks, block after block.
+    /// The words of some blocks, block after block.
     pub(super) fn blocks(&self, blocks: Range<usize>) -> &[Lanes] {
         &self.lanes[blocks.start * self.words..blocks.end * self.words]
     }
@@ -155,7 +156,8 @@ impl Heads {
     }
 }
 
-/// Calls a form with the numbers of groups and planes known to the compiler where they are few; 0 groups are any number.
+/// Calls a form with small numbers of groups and planes as constants for the compiler; 0 groups stand for any
+/// number.
 macro_rules! with_shape {
     ($planes:expr, $groups:expr, $call:ident($($argument:expr),*)) => {
         match ($planes, $groups) {

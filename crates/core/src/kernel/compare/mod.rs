@@ -1,13 +1,13 @@
-//! The loops that run once per pair of sketches: how many registers agree, how many bits differ.
+//! The loops that run once per pair of sketches, which count agreeing registers or different bits.
 //!
-//! All of them take rows of words, so that a loop over a matrix can call them on plain slices, and all are exact
-//! counts, so that every kernel gives the same number. [`Kernel::different_bits_of_rows`] compares one row with many and
-//! chooses the kernel once. [`Kernel::near`] is what a search of all pairs wants: it screens the beginnings of many
-//! sketches, which [`heads`] lays out for it.
+//! All of them take rows of words, so that a loop over a matrix calls them on plain slices. All are exact
+//! counts, so that every kernel gives the same number. [`Kernel::different_bits_of_rows`] compares one row
+//! with many and chooses the kernel once. A search of all pairs uses [`Kernel::near`], which screens the
+//! [`heads`] of many sketches.
 //!
 //! | kernel | compares at once | counts ones by |
 //! |---|---|---|
-//! | `portable` | whatever the compiler makes of it | arithmetic |
+//! | `portable` | as compiled | arithmetic |
 //! | `neon` | 128 bits | `cnt` |
 //! | `avx2`, `avx512` | 256 bits | a table of 16 entries, looked up by `vpshufb` |
 //! | `avx512-popcount` | 512 bits | `vpopcntq` |
@@ -30,15 +30,16 @@ mod neon;
 #[cfg(test)]
 mod tests;
 
-/// Words of the rows that [`Kernel::different_bits_of_rows`] is unrolled for: sketches of 1024 bits.
+/// The words of a row for which [`Kernel::different_bits_of_rows`] is unrolled: those of sketches of 1024
+/// bits.
 const UNROLLED: usize = 32;
 
-/// Blocks that are compared before their findings are gathered.
+/// The number of blocks that are compared before their near heads are listed.
 const BLOCKS: usize = 512;
-/// Words of a probe that needs no memory of its own.
+/// The most words of a probe that needs no allocation.
 const PROBE_WORDS: usize = 32;
 
-/// Calls the form of a loop that is written for a kernel.
+/// Calls the form of a loop that is written for this kernel.
 macro_rules! form_of {
     ($kernel:expr, $name:ident($($argument:expr),*)) => {
         match $kernel.0 {
@@ -58,51 +59,51 @@ macro_rules! form_of {
 }
 
 impl Kernel {
-    /// In how many words two rows agree.
+    /// The number of words in which two rows agree.
     ///
     /// # Panics
-    /// If they differ in length.
+    /// Panics if the rows differ in length.
     #[must_use]
     pub fn equal_words(self, a: &[u32], b: &[u32]) -> usize {
         check(a, b);
         form_of!(self, equal_words(a, b))
     }
 
-    /// In how many values of 16 bits, two to a word, two rows agree.
+    /// The number of 16-bit values, two per word, in which two rows agree.
     ///
     /// # Panics
-    /// If they differ in length.
+    /// Panics if the rows differ in length.
     #[must_use]
     pub fn equal_half_words(self, a: &[u32], b: &[u32]) -> usize {
         check(a, b);
         form_of!(self, equal_half_words(a, b))
     }
 
-    /// In how many values of 8 bits, four to a word, two rows agree.
+    /// The number of 8-bit values, four per word, in which two rows agree.
     ///
     /// # Panics
-    /// If they differ in length.
+    /// Panics if the rows differ in length.
     #[must_use]
     pub fn equal_bytes(self, a: &[u32], b: &[u32]) -> usize {
         check(a, b);
         form_of!(self, equal_bytes(a, b))
     }
 
-    /// In how many bits two rows differ.
+    /// The number of bits in which two rows differ.
     ///
     /// # Panics
-    /// If they differ in length.
+    /// Panics if the rows differ in length.
     #[must_use]
     pub fn different_bits(self, a: &[u32], b: &[u32]) -> usize {
         check(a, b);
         form_of!(self, different_in_planes(a, b, 1))
     }
 
-    /// In how many values two rows of this many planes differ. All planes have equally many words, and bit i of each
-    /// plane belongs to value i.
+    /// The number of values in which two rows of `planes` planes differ. All planes have equally many words,
+    /// and bit i of each plane belongs to value i.
     ///
     /// # Panics
-    /// If they differ in length, or the planes do, or there are none.
+    /// Panics if the rows differ in length, if the planes do, or if there are none.
     #[must_use]
     pub fn different_in_planes(self, a: &[u32], b: &[u32], planes: usize) -> usize {
         check(a, b);
@@ -110,24 +111,25 @@ impl Kernel {
         form_of!(self, different_in_planes(a, b, planes))
     }
 
-    /// In how many bits a row differs from each of `rows`, which lie one behind the other.
+    /// Counts the bits in which a row differs from each of `rows`, which lie one after the other.
     ///
-    /// Rows of 32 words are compared fastest. For all pairs of a large matrix, take as many rows at a time as the
-    /// second-level cache holds, and call this for every row against them.
+    /// Rows of 32 words are compared fastest. For all pairs of a large matrix, take as many rows at a time as
+    /// the second-level cache holds, and call this function for every row against them.
     ///
     /// # Panics
-    /// If the row is empty, or `rows` does not hold as many rows of its length as there are `counts`.
+    /// Panics if the row is empty, or `rows` does not hold as many rows of its length as there are `counts`.
     pub fn different_bits_of_rows(self, row: &[u32], rows: &[u32], counts: &mut [u32]) {
         assert!(!row.is_empty(), "a row has at least one word");
         assert_eq!(rows.len(), row.len() * counts.len(), "one count a row");
         form_of!(self, different_bits_of_rows(row, rows, counts));
     }
 
-    /// Appends to `found`, in ascending order, the numbers of the heads in `range` that differ from head `of` of `probes`
-    /// in at most `most` values, plus their allowances if they have any. Allowances of `probes` are not looked at.
+    /// Appends to `found`, in ascending order, the numbers of the heads in `range` that differ from head `of`
+    /// of `probes` in at most `most` values, plus their allowances if they have any. Allowances of `probes`
+    /// are ignored.
     ///
     /// # Panics
-    /// If `probes` and `heads` have different shapes, or a head is not there.
+    /// Panics if `probes` and `heads` have different shapes, or if a head does not exist.
     pub fn near(
         self,
         probes: &Heads,
@@ -139,7 +141,7 @@ impl Kernel {
     ) {
         assert!(probes.words() == heads.words() && probes.planes() == heads.planes(), "heads of one shape");
         assert!(range.end <= heads.len(), "heads that are there");
-        // Together with an allowance it is still below 2⁶³, which signed comparisons need.
+        // The sum with an allowance stays below 2⁶³, because comparisons are signed.
         let most = (most as u64).min(heads::ALL);
         let mut few = [0; PROBE_WORDS];
         let many: Vec<u64>;
@@ -155,7 +157,8 @@ impl Kernel {
         for first in all.clone().step_by(BLOCKS) {
             let blocks = first..(first + BLOCKS).min(all.end);
             let lanes = heads.blocks(blocks.clone());
-            // Whole words of 64 bits are looked through, and the last one may have more bytes than there are blocks.
+            // The loop below reads whole words of 64 bits, and the last one may have more bytes than there
+            // are blocks.
             near[blocks.len()..blocks.len().next_multiple_of(8)].fill(0);
             let out = &mut near[..blocks.len()];
             let allowances = heads.allowances(blocks.clone());
@@ -163,7 +166,7 @@ impl Kernel {
             for (word, bytes) in
                 near[..blocks.len().next_multiple_of(8)].as_chunks::<8>().0.iter().enumerate()
             {
-                // Bit i of byte j is about head 8·j + i.
+                // Bit i of byte j belongs to head 8·j + i.
                 let mut bits = u64::from_le_bytes(*bytes);
                 while bits != 0 {
                     let head = (first + word * 8) * LANES + bits.trailing_zeros() as usize;
@@ -177,11 +180,11 @@ impl Kernel {
         }
     }
 
-    /// In how many bits a row differs from those of `rows` at some places, appended to `counts`. Rows lie one behind the
-    /// other.
+    /// Appends to `counts` the number of bits in which a row differs from each of the rows at `places`. Rows
+    /// lie one after the other.
     ///
     /// # Panics
-    /// If there is no row at one of the places.
+    /// Panics if there is no row at one of the places.
     pub fn different_bits_at(self, row: &[u32], rows: &[u32], places: &[u32], counts: &mut Vec<u32>) {
         counts.reserve(places.len());
         form_of!(self, different_bits_at(row, rows, places, counts));
@@ -192,7 +195,7 @@ fn check(a: &[u32], b: &[u32]) {
     assert_eq!(a.len(), b.len(), "rows of one length");
 }
 
-/// Counts row by row, with the form of the kernel that this is inlined into.
+/// Counts row by row; inlined into each kernel's form.
 #[inline(always)]
 fn row_by_row(row: &[u32], rows: &[u32], counts: &mut [u32], different: impl Fn(&[u32], &[u32]) -> usize) {
     for (count, other) in counts.iter_mut().zip(rows.chunks_exact(row.len())) {

@@ -12,7 +12,7 @@ use super::{UNROLLED, portable, row_by_row};
 
 const LANES: usize = 4;
 
-/// Vectors whose bytes can be counted in bytes before they overflow.
+/// The number of vectors whose equal bytes a byte counter can hold.
 const COUNTED_IN_BYTES: usize = 255;
 
 #[target_feature(enable = "neon")]
@@ -32,8 +32,8 @@ pub(super) fn equal_bytes(a: &[u32], b: &[u32]) -> usize {
     equal(a, b, compare, 1, portable::equal_bytes)
 }
 
-/// Counts the bytes of whole vectors that `compare` sets, of which each value has `bytes`, and adds what `rest` finds
-/// behind them.
+/// Counts the bytes that `compare` sets in whole vectors, divided by the `bytes` per value, and adds the
+/// result of `rest` for the remaining words.
 #[inline]
 #[target_feature(enable = "neon")]
 fn equal(
@@ -49,7 +49,7 @@ fn equal(
     for (a, b) in a.chunks(COUNTED_IN_BYTES).zip(b.chunks(COUNTED_IN_BYTES)) {
         let mut counts = vdupq_n_u8(0);
         for (a, b) in a.iter().zip(b) {
-            // A byte that is set is −1.
+            // A set byte is −1.
             counts = vsubq_u8(counts, compare(load(a), load(b)));
         }
         total += usize::from(vaddlvq_u8(counts));
@@ -93,7 +93,7 @@ pub(super) fn different_bits_of_rows(row: &[u32], rows: &[u32], counts: &mut [u3
         let other = eighths(other);
         let mut ones = vdupq_n_u8(0);
         for i in 0..UNROLLED / LANES {
-            // Eight bytes of 8 ones each are far from an overflow.
+            // Eight bytes with up to 8 ones each do not overflow.
             ones = vaddq_u8(ones, vcntq_u8(vreinterpretq_u8_u32(veorq_u32(row[i], other[i]))));
         }
         *count = u32::from(vaddlvq_u8(ones));
@@ -114,7 +114,7 @@ fn load(words: &[u32; LANES]) -> uint32x4_t {
     unsafe { vld1q_u32(words.as_ptr()) }
 }
 
-/// Words, at most 4, and zeros behind them.
+/// Up to 4 words, and zeros behind them.
 #[inline]
 #[target_feature(enable = "neon")]
 fn load_part(words: &[u32]) -> uint32x4_t {
@@ -138,7 +138,7 @@ pub(super) fn near(
     with_shape!(planes, probe.len() / planes, near_of(probe, lanes, allowances, most, out));
 }
 
-/// [`near`] for so many planes and groups; 0 groups are any number of them.
+/// [`near`] for these numbers of planes and groups; 0 groups stand for any number.
 #[target_feature(enable = "neon")]
 fn near_of<const PLANES: usize, const GROUPS: usize>(
     probe: &[u64],

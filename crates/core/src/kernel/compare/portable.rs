@@ -17,7 +17,7 @@ pub(super) fn equal_bytes(a: &[u32], b: &[u32]) -> usize {
     equal::<u8>(cast_slice(a), cast_slice(b))
 }
 
-/// The parts of a word are compared in the order of memory; that order differs between machines and the count does not.
+/// Counts equal parts of words. Their order in memory differs between machines, and the count does not.
 fn equal<T: PartialEq>(a: &[T], b: &[T]) -> usize {
     a.iter().zip(b).filter(|(a, b)| a == b).count()
 }

@@ -13,7 +13,7 @@ fn rows(words: Range<usize>) -> impl Strategy<Value = (Vec<u32>, Vec<u32>)> {
         .prop_map(|pairs| pairs.into_iter().map(|(word, difference)| (word, word ^ difference)).unzip())
 }
 
-/// How many of the values of `bits` bits, in which the words are cut, agree.
+/// The number of agreeing values of `bits` bits, into which the words are cut.
 fn equal_by_definition(a: &[u32], b: &[u32], bits: u32) -> usize {
     let mask = u32::MAX >> (32 - bits);
     let values = |word: u32| (0..32 / bits).map(move |i| word >> (i * bits) & mask);
@@ -22,7 +22,7 @@ fn equal_by_definition(a: &[u32], b: &[u32], bits: u32) -> usize {
 }
 
 proptest! {
-    // Over a thousand words, so that counters of a byte have to be emptied.
+    // Rows have over a thousand words, so that byte counters must be emptied.
     #[test]
     fn agreement_is_the_same_in_every_kernel((a, b) in rows(0..1300)) {
         for kernel in Kernel::available() {
@@ -60,7 +60,7 @@ proptest! {
                 let expected = 32 * words - equal_by_definition(&row, other, 1);
                 prop_assert_eq!(found as usize, expected, "{}", kernel);
             }
-            // Some of them, in any order, behind what is there.
+            // Some rows, in any order, are appended behind existing counts.
             let places: Vec<u32> = (0..count as u32).rev().step_by(3).collect();
             let mut counts = vec![7];
             kernel.different_bits_at(&row, rows, &places, &mut counts);

@@ -1,17 +1,18 @@
 //! The least darts of a weighted set: for every register, the name of the dart of least rank below the weights.
 //!
-//! [`row`] defines where the darts are. Darts below the weights of a document whose ranks end at θ are θ·Σw on average, all
-//! registers together, and k·ln k leave one register empty on average. So the rows are gone through from the one up to which
-//! there are about as many to the lowest that can hold any, and then upwards while registers are empty. What is found
-//! does not depend on where that begins and ends.
+//! [`row`] defines where the darts are. On average, the darts below the weights of a document with ranks up
+//! to θ are θ·Σw for all registers together, and k·ln k darts leave one register empty. So rows are processed
+//! from the one up to which there are about k·ln k darts down to the lowest that can hold any, and then
+//! upwards while registers are empty. The result does not depend on the first and the last row.
 //!
-//! - A row is first looked at for all shingles, without a branch: the first gap is −ln(1 − U) ≥ U, so that a shingle has a
-//!   dart there only if U < w·2ᵇ, which the upper 24 bits of a linear hash nearly decide.
-//! - What remains, about one candidate a dart, takes a lane of a *board* on which all are thrown together, so that the
-//!   logarithms fill vectors. A dart below the weight is written down for its register, and the lane goes on to the next.
+//! - A row is first screened for all shingles, without a branch: the first gap is −ln(1 − U) ≥ U, so a
+//!   shingle has a dart there only if U < w·2ᵇ. The upper 24 bits of a linear hash nearly decide this.
+//! - The remaining candidates, about one per dart, take a lane of a *board* each and are thrown together, so
+//!   that the logarithms fill vectors. A dart below the weight is recorded for its register, and the lane
+//!   goes on to the next dart.
 //!
-//! There is one code for all kernels, compiled for the instruction set of each. It has no order to keep: the least is the
-//! least.
+//! One code serves all kernels and is compiled for the instruction set of each. A minimum does not depend on
+//! the order.
 
 mod row;
 
@@ -24,26 +25,26 @@ use super::sample::Elements;
 use super::{Kernel, Kind};
 use row::RawDart;
 
-/// Times that all lanes are filled with elements before candidates are listed: a bit each.
+/// How often all lanes are filled with elements before candidates are listed: one bit of a word per time.
 const STEPS: usize = u32::BITS as usize;
-/// Candidates that are thrown together: a bit of a word each.
+/// The most candidates that are thrown together: one bit of a word each.
 const BATCH: usize = u64::BITS as usize;
-/// Lanes that are written out for the compiler to make vectors of.
+/// The number of lanes, from which the compiler makes vectors.
 const LANES: usize = 16;
-/// Bits of the first gap that are compared: as many as a 32-bit floating point number holds.
+/// The bits of the first gap that are compared: as many as a 32-bit floating-point number holds.
 const LOOK_BITS: u32 = 24;
-/// More than the rounding of the comparison's few operations, each of which errs by 2⁻²⁴ at most.
+/// A factor above the rounding of the comparison's few operations, each of which errs by at most 2⁻²⁴.
 const ROUNDING: f64 = 1.0 + 1.0 / (1 << 16) as f64;
-/// No gap is shorter than 2 to this power.
+/// The exponent of the least gap: no gap is below 2 to this power.
 const LEAST_GAP_EXPONENT: i64 = -33;
-/// The place of no dart.
+/// The place of a register without a dart.
 const NOWHERE: u64 = u64::MAX;
 
 impl Kernel {
-    /// Writes the name of each register's least dart.
+    /// Writes the name of the least dart of each register.
     ///
     /// # Panics
-    /// If keys and weights differ in length, or there are none.
+    /// Panics if keys and weights differ in length, or there are none.
     pub fn throw(self, elements: Elements<'_>, seed: u64, names: &mut [u32]) {
         assert_eq!(elements.keys.len(), elements.weights.len(), "one weight an element");
         assert!(!elements.keys.is_empty(), "darts are thrown at something");
@@ -80,19 +81,19 @@ fn run_neon(elements: Elements<'_>, seed: u64, names: &mut [u32]) {
     run(elements, seed, names);
 }
 
-/// All of it. Inlined into each kernel, so that everything is compiled for its instruction set.
+/// The whole computation. It is inlined into each kernel, and so compiled for its instruction set.
 #[inline(always)]
 fn run(elements: Elements<'_>, seed: u64, names: &mut [u32]) {
     let Elements { keys, weights } = elements;
     let top = top_row(weights, names.len());
-    // w·2ᵇ in the top row: exact, but for weights too small to matter there.
+    // w·2ᵇ in the top row. Rounding affects only weights that are too small to matter there.
     let expected: Vec<f64> = weights.iter().map(|&weight| scaled(weight, top)).collect();
     let most = expected.iter().fold(0.0, |most, &expected| if expected > most { expected } else { most });
     let looks: Vec<LaneCells> = keys.chunks(LANES).zip(expected.chunks(LANES)).map(LaneCells::of).collect();
-    // Where even the greatest weight comes to less than the least gap, there are no darts.
+    // Below this row even the greatest weight is less than the least gap, so there are no darts.
     let lowest = top + LEAST_GAP_EXPONENT - exponent(most);
     let mut board = Board::new(names.len());
-    // From above, since there a shingle has most darts and takes longest.
+    // Rows are processed from above, because a shingle has most darts there and takes longest.
     let mut rows = (lowest..=top).rev();
     let mut next = top + 1;
     loop {
@@ -130,10 +131,10 @@ fn run(elements: Elements<'_>, seed: u64, names: &mut [u32]) {
     }
 }
 
-/// What is looked at of as many elements as there are lanes.
+/// The data of as many elements as there are lanes, for screening.
 struct LaneCells {
     keys: [u32; LANES],
-    /// What the bits of the first gap may not exceed in the top row; negative where there is no element.
+    /// The greatest bits of the first gap that pass in the top row; negative for a lane without an element.
     limits: [f32; LANES],
 }
 
@@ -149,23 +150,26 @@ impl LaneCells {
     }
 }
 
-/// For every lane, a bit for each step whose element may have a dart in a row: for all that have one, and hardly any other.
+/// For every lane, one bit per step, set if the element of that step may have a dart in a row. All that have
+/// one are set, and hardly any other.
 #[inline(always)]
 fn look(looks: &[LaneCells], scale: f32, coefficients: (u32, u32)) -> [u32; LANES] {
     let mut sets = [0; LANES];
     for looks in looks.iter().rev() {
         for ((set, &key), limit) in sets.iter_mut().zip(&looks.keys).zip(&looks.limits) {
             let bits = row::first_gap(key, coefficients) >> (u32::BITS - LOOK_BITS);
-            // Moved along rather than set in place, so that compilers make vectors of the lanes and not of the steps.
+            // The bit is shifted in and not set in place, so that compilers make vectors of the lanes and not
+            // of the steps.
             *set = *set << 1 | u32::from(bits.cast_signed() as f32 <= limit * scale);
         }
     }
     sets
 }
 
-/// The row up to which there are k·ln k darts and one on average, or up to twice as many.
+/// The row up to which there are k·ln k darts plus one per register on average, or up to twice as many.
 fn top_row(weights: &[f64], registers: usize) -> i64 {
-    // Relative to the greatest weight, so that the sum is finite. Its order is free: no result depends on this row.
+    // Weights are relative to the greatest one, so that the sum is finite. Its order is free, because no
+    // result depends on this row.
     let greatest = weights.iter().fold(0.0, |most, &weight| if weight > most { weight } else { most });
     let scale = exponent(greatest);
     let total: f64 = weights.iter().map(|&weight| scaled(weight, -scale)).sum();
@@ -173,15 +177,15 @@ fn top_row(weights: &[f64], registers: usize) -> i64 {
     exponent(wanted / total) - scale
 }
 
-/// A shingle in a row, from a cell on, that may hold a dart of it.
+/// A shingle in a row, from some cell on, that may have a dart there.
 #[derive(Clone, Copy)]
 struct DartCandidate {
     state: u64,
     /// The bits of the first gap.
     gap: u32,
-    /// The weight times 2ᵇ, counted from where the cell begins.
+    /// The weight times 2ᵇ, counted from the beginning of the cell.
     limit: f64,
-    /// Counted from the lowest.
+    /// The row, counted from the lowest.
     row: u64,
 }
 
@@ -193,10 +197,10 @@ impl DartCandidate {
     }
 }
 
-/// The least darts so far, and the candidates that are being thrown, field by field, each in a lane of its own.
+/// The least darts so far, and the candidates that are being thrown: one lane each, field by field.
 struct Board {
     least: Vec<u64>,
-    /// A bit for each lane that is taken.
+    /// One bit per lane in use.
     taken: u64,
     states: [u64; BATCH],
     gaps: [u32; BATCH],
@@ -223,7 +227,7 @@ impl Board {
         self.least.iter().all(|&place| place != NOWHERE)
     }
 
-    /// Takes in what is in the candidate's cell, and says whether there is more beyond.
+    /// Adds the first dart of the candidate's cell, and returns whether there may be more beyond.
     #[inline(always)]
     fn add(&mut self, candidate: DartCandidate) -> bool {
         let lane = self.taken.trailing_ones() as usize;
@@ -239,7 +243,7 @@ impl Board {
         candidate.limit > row::CELL
     }
 
-    /// Throws until no lane is taken.
+    /// Throws until no lane is in use.
     #[inline(always)]
     fn finish(&mut self) {
         while self.taken != 0 {
@@ -247,8 +251,9 @@ impl Board {
         }
     }
 
-    /// Goes one gap further with every candidate. One that is still below its weight has a dart there, and keeps its lane if
-    /// there may be another. One that is not will never be, so that lanes which are free do no harm.
+    /// Moves every candidate by one gap. A candidate still below its weight has a dart there, and keeps its
+    /// lane if there may be another one. A candidate above its weight stays above it, so free lanes do no
+    /// harm.
     #[inline(always)]
     fn throw(&mut self) {
         let registers = self.least.len() as u64;
@@ -258,7 +263,7 @@ impl Board {
                 continue;
             }
             let lanes = group * LANES..(group + 1) * LANES;
-            // Copies, which the compiler knows to be apart from one another.
+            // Copies, because the compiler then knows that they do not overlap.
             let mut states = copied(&self.states[lanes.clone()]);
             let mut gaps = copied(&self.gaps[lanes.clone()]);
             let mut reached = copied(&self.reached[lanes.clone()]);

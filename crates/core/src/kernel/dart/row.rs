@@ -1,35 +1,37 @@
-//! What one shingle throws into one row.
+//! The darts that one shingle throws into one row.
 //!
-//! Over the axis of weights and the axis of ranks of a shingle darts are scattered, one to a unit of area, each with a
-//! register. Row b is the part with ranks from 2ᵇ to 2ᵇ⁺¹: along the weights, darts follow one another at distances that are
-//! exponentially distributed with the mean 2⁻ᵇ. All randomness is a function of the shingle's key and the row's salt:
+//! Darts are scattered over the plane of weights and ranks of a shingle, one per unit of area, each with a
+//! register. Row b is the part with ranks from 2ᵇ to 2ᵇ⁺¹. Along the weights of a row, the gaps between darts
+//! are exponentially distributed with mean 2⁻ᵇ. All randomness is a function of the shingle's key and the
+//! row's salt:
 //!
 //! | hash of key and salt | fields, upper bits first |
 //! |---|---|
 //! | [`first_gap`], 32 bits | the gap before the first dart |
 //! | `fmix64` of a dart's [`state`] | 32 bits of the gap after it, 16 of its register, 16 of its rank within the row |
 //!
-//! So that short documents, whose shingles have many darts in a row, need not follow long chains, a row is cut into cells of
-//! some darts each, and every cell has a chain of its own.
+//! Short documents have shingles with many darts per row. A row is therefore cut into cells of some darts
+//! each, and every cell has a chain of its own, so that no chain is long.
 //!
-//! The first gap stands alone, since it is all that is looked at where a shingle has no dart in a row: a linear function
-//! and a comparison. A gap is at least 2⁻³³, so that a row is empty for a weight up to 2⁻³³⁻ᵇ, and only so many rows are
-//! to be looked at.
+//! The first gap has a hash of its own, because nothing else is read of a shingle without a dart in the row:
+//! a linear function and a comparison. A gap is at least 2⁻³³, so a row is empty for weights up to 2⁻³³⁻ᵇ,
+//! and the number of rows to process is bounded.
 
 use crate::hash::fmix64;
 use crate::kernel::logarithm::{float, ln};
 
-/// From one dart of a row to the next, and from one row's salt to the next.
+/// The difference between the states of consecutive darts, and between the salts of consecutive rows.
 pub(super) const STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
-/// From one cell of a row to the next.
+/// The difference between the states of consecutive cells of a row.
 const CELL_STRIDE: u64 = 0xa076_1d64_78bd_642f;
-/// The weights of a cell, times 2ᵇ, and so its darts on average. More mean longer chains of gaps, fewer more chains.
+/// The weights of a cell, times 2ᵇ, which is its mean number of darts. Larger cells mean longer chains of
+/// gaps, smaller ones more chains.
 pub(super) const CELL: f64 = 4.0;
-/// Bits of a gap.
+/// The number of bits of a gap.
 const GAP_BITS: u32 = 32;
-/// Bits of a dart's register, and of its rank within its row.
+/// The number of bits of a dart's register, and of its rank within its row.
 const FIELD_BITS: u32 = 16;
-/// Bits of a dart's place below the row.
+/// The number of bits of a dart's place below those of the row.
 const PLACE_BITS: u32 = 56;
 
 /// The salt of a row.
@@ -38,51 +40,51 @@ pub(super) fn salt(seed: u64, row: i64) -> u64 {
     fmix64(seed.wrapping_add(row.cast_unsigned().wrapping_mul(STRIDE)))
 }
 
-/// Multiplier and offset of the linear function that gives a row's first gaps.
+/// The multiplier and the offset of the linear function for the first gaps of a row.
 #[inline(always)]
 pub(super) fn coefficients(salt: u64) -> (u32, u32) {
     ((salt >> 32) as u32 | 1, salt as u32)
 }
 
-/// The bits of the gap before the first dart, of the lower half of a key. Keys are mixed already.
+/// The bits of the gap before the first dart, from the lower half of a key. Keys are mixed already.
 #[inline(always)]
 pub(super) fn first_gap(key: u32, (multiplier, offset): (u32, u32)) -> u32 {
     key.wrapping_mul(multiplier).wrapping_add(offset)
 }
 
-/// Where the first dart of a row has its bits from; those that follow are a [`STRIDE`] apart.
+/// The state of the first dart of a row. Consecutive darts are a [`STRIDE`] apart.
 #[inline(always)]
 pub(super) fn state(key: u64, salt: u64) -> u64 {
     key ^ salt
 }
 
-/// The state of the next cell's first dart, from that of this cell.
+/// The state of the first dart of the next cell, from that of this cell.
 #[inline(always)]
 pub(super) fn next_cell(state: u64) -> u64 {
     state.wrapping_add(CELL_STRIDE)
 }
 
-/// The bits of the gap before the first dart of a cell that is not the first of its row: as if a dart were before it.
+/// The bits of the gap before the first dart of a later cell of a row, as if a dart were before it.
 #[inline(always)]
 pub(super) fn cell_gap(state: u64) -> u32 {
     RawDart::of(state.wrapping_sub(STRIDE)).next_gap()
 }
 
-/// The gap −ln(1 − U) in units of 2⁻ᵇ, U being the middle of the cell that the bits name.
+/// The gap −ln(1 − U) in units of 2⁻ᵇ, where U is the middle of the interval with these bits.
 #[inline(always)]
 pub(super) fn gap(bits: u32) -> f64 {
     const UNIT: f64 = 1.0 / (1u64 << GAP_BITS) as f64;
     -ln((float(u64::from(!bits)) + 0.5) * UNIT)
 }
 
-/// Less than the gap, without a logarithm: −ln(1 − U) > U, and by more than either is rounded.
+/// A lower bound of the gap without a logarithm: −ln(1 − U) > U, and the difference exceeds all rounding.
 #[inline(always)]
 pub(super) fn least_gap(bits: u32) -> f64 {
     const UNIT: f64 = 1.0 / (1u64 << GAP_BITS) as f64;
     float(u64::from(bits)) * UNIT
 }
 
-/// A dart but for its weight.
+/// A dart without its weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RawDart(u64);
 
@@ -98,21 +100,22 @@ impl RawDart {
         (self.0 >> GAP_BITS) as u32
     }
 
-    /// Which of this many registers it is for. That some are hit more often does no harm: each has a uniform process.
+    /// The dart's register, one of `registers`. Some registers are hit more often, which does no harm,
+    /// because each has a uniform process.
     #[inline(always)]
     pub(super) fn register(self, registers: u64) -> usize {
         (((self.0 >> FIELD_BITS & 0xffff) * registers) >> FIELD_BITS) as usize
     }
 
-    /// By what darts of one register are ordered: the row, counted from some row, the rank within it, and other bits, which
-    /// make the order total.
+    /// The value by which the darts of one register are ordered: the row, counted from some row, the rank
+    /// within it, and other bits that make the order total.
     #[inline(always)]
     pub(super) fn place(self, row: u64) -> u64 {
         row << PLACE_BITS | (self.0 & 0xffff) << (PLACE_BITS - FIELD_BITS) | self.0 >> 24
     }
 }
 
-/// The name of the dart at a place, the same in whatever row a count begins.
+/// The name of the dart at a place, which does not depend on the row from which rows are counted.
 #[inline(always)]
 pub(super) fn name(place: u64) -> u32 {
     (fmix64(place & ((1 << PLACE_BITS) - 1)) >> 32) as u32

@@ -34,7 +34,7 @@ fn darts(key: u64, seed: u64, row: i64, limit: f64) -> impl Iterator<Item = RawD
     })
 }
 
-/// Every dart of every row, from far below where any can be until no register is empty.
+/// Every dart of every row, from far below any dart until no register is empty.
 fn by_definition(elements: Elements<'_>, seed: u64, registers: usize) -> Vec<u32> {
     let greatest = elements.weights.iter().copied().fold(0.0, f64::max);
     let lowest = -exponent(greatest) - 40;

@@ -41,11 +41,11 @@ fn look(entry: RaceEntry, filter: &RegisterFilter<'_>, masks: &mut [u16]) {
     }
 }
 
-/// As in the portable filter.
+/// The bound of the portable filter.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bound(outline: __m256i) -> __m256 {
-    // Products and sums of the two halves of a lane, the upper one moved down.
+    // Products and sums of the two halves of a lane, with the upper one moved down.
     let u = _mm256_and_si256(outline, _mm256_set1_epi32(0x07ff_07ff));
     let u = _mm256_madd_epi16(u, _mm256_srli_epi32::<16>(u));
     let s = _mm256_and_si256(_mm256_srli_epi32::<11>(outline), _mm256_set1_epi32(0x001f_001f));

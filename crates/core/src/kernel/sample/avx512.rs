@@ -34,11 +34,11 @@ fn look(entry: RaceEntry, filter: &RegisterFilter<'_>, masks: &mut [u16]) {
     }
 }
 
-/// As in the portable filter.
+/// The bound of the portable filter.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn bound(outline: __m512i) -> __m512 {
-    // Products and sums of the two halves of a lane, the upper one moved down.
+    // Products and sums of the two halves of a lane, with the upper one moved down.
     let u = _mm512_and_si512(outline, _mm512_set1_epi32(0x07ff_07ff));
     let u = _mm512_madd_epi16(u, _mm512_srli_epi32::<16>(u));
     let s = _mm512_and_si512(_mm512_srli_epi32::<11>(outline), _mm512_set1_epi32(0x001f_001f));

@@ -1,4 +1,4 @@
-//! What one shingle draws for one register, and where its weight puts it.
+//! The random numbers of one shingle and one register, and the step of its weight.
 //!
 //! All randomness is a function of the shingle's key and the register's salt, in fields of three hashes:
 //!
@@ -8,18 +8,18 @@
 //! | `fmix64` of key ⊕ salt | 32 more bits of U₁ and of U₂ |
 //! | `fmix64` of that | 16 more bits of 1 − V₁ and of 1 − V₂, and the 32 of β |
 //!
-//! Every uniform number is the middle of its cell, so none is 0 or 1. The outline is there to be read alone: it bounds
-//! what the draw can come to, and most draws need not be finished.
+//! Every uniform number is the middle of its interval, so none is 0 or 1. The outline can be read alone: it
+//! bounds the result of the draw, and most draws need not be finished.
 
 use crate::hash::fmix64;
 use crate::kernel::logarithm::{float, ln};
 
 /// 1.5·2⁵²: adding and subtracting it rounds to the nearest integer.
 const ROUNDING: f64 = 1.5 * (1u64 << 52) as f64;
-/// Separates the third hash from the second.
+/// A constant that separates the third hash from the second.
 const THIRD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What a shingle draws for a register.
+/// The random numbers of a shingle for a register.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Draw {
@@ -27,22 +27,22 @@ pub struct Draw {
     pub distance: f64,
     /// ln c, c of the distribution Gamma(2, 1).
     pub log_score: f64,
-    /// β, uniform from 0 to 1: by how much of a distance the steps are moved.
+    /// β, uniform from 0 to 1: the shift of the steps, as a share of the distance.
     pub shift: f64,
 }
 
-/// Where a weight comes to lie.
+/// The step of a weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct SampledStep {
     /// t: the step below the weight, an integer.
     pub step: f64,
-    /// ln a: the shingle with the least of these is the sample.
+    /// ln a: the shingle with the least value is the sample.
     pub log_rank: f64,
 }
 
-/// A linear function of the key, as [`Linear`](crate::kernel::Linear) has, whose upper bits are then spread over the
-/// lower ones. Keys are mixed already.
+/// A linear function of the key, as those of [`Linear`](crate::kernel::Linear), whose upper bits are then
+/// spread over the lower ones. Keys are mixed already.
 #[inline(always)]
 pub(super) fn outline(key: u32, salt: u64) -> u32 {
     let (multiplier, offset) = coefficients(salt);
@@ -54,7 +54,7 @@ pub(super) fn spread(h: u32) -> u32 {
     h ^ (h >> 15)
 }
 
-/// What a salt makes of the linear function.
+/// The multiplier and the offset of the linear function, from the salt.
 #[inline(always)]
 pub(super) fn coefficients(salt: u64) -> (u32, u32) {
     ((salt >> 32) as u32 | 1, salt as u32)
@@ -83,10 +83,10 @@ impl Draw {
         }
     }
 
-    /// Where a weight with this logarithm comes to lie: t = ⌊ln w / r + β⌋ and ln a = ln c − r(t − β + 1).
+    /// The step of a weight with this logarithm: t = ⌊ln w / r + β⌋ and ln a = ln c − r(t − β + 1).
     ///
-    /// The weight decides t, and t alone decides ln a, so that two weights with the same step have the same rank to the
-    /// bit. Both are monotone as rounded, because each rounded operation is.
+    /// The weight decides t, and t alone decides ln a, so that two weights with the same step have the same
+    /// rank to the bit. Both are monotone after rounding, because each rounded operation is.
     #[inline(always)]
     #[must_use]
     pub fn place(self, log_weight: f64) -> SampledStep {
@@ -103,9 +103,9 @@ mod tests {
     use crate::hash::SplitMix64;
     use proptest::prelude::*;
 
-    /// Digest 06, 3.2: w, r, c, β and t, y, a.
+    /// docs/sources/weights.md#improved-consistent-weighted-sampling: w, r, c, β and t, y, a.
     #[test]
-    fn the_digest_vectors() {
+    fn documented_vectors() {
         for (w, r, c, shift, t, y, a) in [
             (2.5, 1.3, 0.9, 0.4, 1.0, 2.181_472_265_5, 0.112_437_191_0),
             (0.01, 0.7, 2.2, 0.95, -6.0, 0.007_711_828_2, 141.663_901_375_6),
@@ -114,7 +114,7 @@ mod tests {
             let draw = Draw { distance: r, log_score: ln(c), shift };
             let place = draw.place(ln(w));
             assert_eq!(place.step, t);
-            // Ten digits are printed.
+            // The table has ten digits.
             let below = (r * (place.step - shift)).exp();
             assert!((below - y).abs() <= 0.5e-10, "y {below}, not {y}");
             let rank = place.log_rank.exp();
@@ -140,7 +140,7 @@ mod tests {
             draw.log_score
         });
         check("β", 0.5, 1.0 / 12.0, &|draw| draw.shift);
-        // Independent: the mean of a product of centred values is 0.
+        // The draws are independent: the mean of a product of centred values is 0.
         check("r and β", 0.0, 2.0 / 12.0, &|draw| (draw.distance - 2.0) * (draw.shift - 0.5));
         check("r and c", 0.0, 2.0 * (std::f64::consts::PI.powi(2) / 6.0 - 1.0), &|draw| {
             (draw.distance - 2.0) * (draw.log_score - (1.0 - 0.577_215_664_9))

@@ -1,21 +1,22 @@
 //! The samples of a weighted set: for every register, the shingle of least rank and its step.
 //!
-//! [`Draw`] defines what is sampled. To finish it for every shingle and register would take three logarithms each; but
-//! of a document of n shingles only a few can be the sample of a register, and nearly all others are recognised by 32 bits
-//! of hash:
+//! [`Draw`] defines the samples. Finishing a draw takes three logarithms per shingle and register. Of a
+//! document of n shingles only a few can be the sample of a register, and 32 bits of hash rule out nearly all
+//! others:
 //!
-//! - a = c/z with ln z ≤ ln w + r and r = −ln(U₁U₂), so a·w ≥ c·U₁U₂. And c = −ln V₁ − ln V₂ ≥ −2 ln(1 − s/2) ≥ s + s²/4 with
-//!   s = (1 − V₁) + (1 − V₂). The first bits of the four uniform numbers bound the product from below.
-//! - a of the sample has the distribution Exp(Σw), so one expects it below L/Σw for a small L. A register that finds
-//!   nothing there, which happens with probability e^−L, goes through the shingles again with a greater L. Ranks have an
-//!   end: a·w ≤ c < 2⁵, so that L = 2⁵·n always finds one.
+//! - a = c/z with ln z ≤ ln w + r and r = −ln(U₁U₂), so a·w ≥ c·U₁U₂. Also c = −ln V₁ − ln V₂ ≥ −2 ln(1 −
+//!   s/2) ≥ s + s²/4 with s = (1 − V₁) + (1 − V₂). The first bits of the four uniform numbers bound the
+//!   product from below.
+//! - The a of the sample has the distribution Exp(Σw), so it is likely to be below L/Σw for a small L. A
+//!   register without a sample below it, which has probability e^−L, goes through the shingles again with a
+//!   greater L. Ranks are bounded: a·w ≤ c < 2⁵, so that L = 2⁵·n always finds one.
 //!
-//! What remains are *contenders*, some twenty a register. The kernels differ only in how they look for them: without
-//! branches, a portion of the elements at a time, since a branch on every look would be mispredicted at every contender, at
-//! the end of a long calculation. Contenders are finished by the same code, compiled for each kernel's instruction set. A
-//! kernel that finds too many does no harm, and one that misses some is found out by the tests, which finish every draw.
-//!
-//! The filter works on 32-bit floating point numbers relative to Σw, each rounded so that it only lets more through.
+//! The remaining draws are *contenders*, some twenty per register. The kernels differ only in the search for
+//! them. The search processes one portion of the elements at a time without branches, because a branch per
+//! draw would be mispredicted at every contender, at the end of a long calculation. Contenders are finished
+//! by the same code, compiled for each kernel's instruction set. A kernel that finds too many contenders does
+//! no harm, and the tests, which finish every draw, detect one that misses some. The filter works on 32-bit
+//! floating-point numbers relative to Σw, and each is rounded so that the filter only lets more through.
 
 mod draw;
 
@@ -35,33 +36,34 @@ pub use draw::{Draw, SampledStep};
 use super::logarithm::ln;
 use super::{Kernel, Kind};
 
-/// Registers are looked at in blocks of this many: the lanes of the widest vector.
+/// The number of registers per block: the lanes of the widest vector.
 const LANES: usize = 16;
-/// Elements that are looked at before contenders are listed.
+/// The number of elements that are screened before contenders are listed.
 const PORTION: usize = 16;
-/// Lanes of four masks.
+/// The number of lanes of four masks.
 const WORD: usize = 4 * LANES;
-/// Contenders that are finished together: enough to fill vectors, few enough to hear of better ranks soon.
+/// The number of contenders that are finished together: enough to fill vectors, and few enough that better
+/// ranks are known soon.
 const BATCH: usize = 64;
-/// Contenders that wait at most: fewer than a batch, what one word adds, and one that does not count.
+/// The most contenders that wait: less than a batch, those that one word adds, and one that does not count.
 const WAITING: usize = BATCH + WORD + 1;
-/// The first L. Smaller means more registers that go again, greater more contenders. With 6, one document in four of 128
-/// registers has one that does.
+/// The first L. A smaller one means more registers that search again, a greater one more contenders. With 6,
+/// one document in four with 128 registers has such a register.
 const FIRST_LIMIT: f64 = 6.0;
-/// By how much L grows from one round to the next.
+/// The factor by which L grows from one round to the next.
 const NEXT_LIMIT: f64 = 16.0;
-/// The bounds of the filter are a·w times 2 to this power: 11 + 11 for U₁U₂ and 5 for s.
+/// The bounds of the filter are a·w times 2 to this power: 11 + 11 bits for U₁U₂ and 5 for s.
 const BOUND_BITS: f64 = 27.0;
-/// More than the rounding of the filter's few operations, each of which errs by 2⁻²⁴ at most.
+/// A factor above the rounding of the filter's few operations, each of which errs by at most 2⁻²⁴.
 const ROUNDING: f64 = 1.0 + 1.0 / (1 << 16) as f64;
 
-/// The shingles of a weighted set, as the sampling sees them.
+/// The shingles of a weighted set, as the sampling reads them.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct Elements<'a> {
-    /// A mixed key for each shingle.
+    /// The mixed key of each shingle.
     pub keys: &'a [u64],
-    /// Positive and finite.
+    /// The weight of each shingle, positive and finite.
     pub weights: &'a [f64],
 }
 
@@ -69,9 +71,9 @@ pub struct Elements<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Sample {
-    /// Which of the elements it is.
+    /// The index of the sampled element.
     pub element: u32,
-    /// t: its step.
+    /// t: the step of the sampled element.
     pub step: i64,
 }
 
@@ -79,7 +81,7 @@ impl Kernel {
     /// Draws the sample of each register, given by its salt.
     ///
     /// # Panics
-    /// If `salts` and `out` differ in length, or keys and weights do, or there are none.
+    /// Panics if `salts` and `out` differ in length, or keys and weights do, or there are none.
     pub fn sample(self, elements: Elements<'_>, salts: &[u64], out: &mut [Sample]) {
         assert_eq!(salts.len(), out.len(), "one salt a register");
         assert_eq!(elements.keys.len(), elements.weights.len(), "one weight an element");
@@ -99,19 +101,19 @@ impl Kernel {
     }
 }
 
-/// What a filter looks at: all registers of a round, a block of lanes at a time.
+/// The input of a filter: all registers of a round, one block of lanes at a time.
 struct RegisterFilter<'a> {
     /// The linear functions of the outlines.
     multipliers: &'a [[u32; LANES]],
     offsets: &'a [[u32; LANES]],
-    /// What the bound may not exceed, for an element of share 1; negative where there is no register.
+    /// The greatest bound that passes, for an element of share 1; negative for a lane without a register.
     limits: &'a [[f32; LANES]],
 }
 
-/// An element that enters the race for all registers.
+/// An element, as the filter reads it.
 #[derive(Debug, Clone, Copy)]
 struct RaceEntry {
-    /// The lower half of its key.
+    /// The lower half of the key.
     key: u32,
     /// w / Σw.
     share: f32,
@@ -131,10 +133,10 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Adds the contenders of a word of masks, which begins at a lane.
+    /// Adds the contenders of a word of masks, given its first lane.
     ///
-    /// About every other word has some, which no processor can predict. The first two are written in any case, and counted
-    /// if they are there.
+    /// About every other word has some, which no processor can predict. The first two are written in any
+    /// case, and counted if they exist.
     #[inline(always)]
     fn add(&mut self, mut lanes: u64, from: u32, element: u32) {
         let mut add = |lanes: &mut u64| {
@@ -149,13 +151,13 @@ impl Waiting {
         }
     }
 
-    /// All of them; none is left.
+    /// Takes all waiting contenders; none is left.
     fn take(&mut self) -> &[Contender] {
         &self.contenders[..std::mem::take(&mut self.len)]
     }
 }
 
-/// Registers that look for their samples in one round.
+/// The registers that search for their samples in one round.
 struct Round {
     log_total: f64,
     salts: Vec<u64>,
@@ -166,8 +168,8 @@ struct Round {
     found: Vec<Option<Sample>>,
 }
 
-/// The whole sampling, with a kernel's way to look for contenders: a mask of lanes for each block. Inlined into each kernel,
-/// so that everything is compiled for its instruction set.
+/// The whole sampling, with a kernel's search for contenders: a mask of lanes for each block. It is inlined
+/// into each kernel, and so compiled for its instruction set.
 #[inline(always)]
 fn run(
     elements: Elements<'_>,
@@ -177,12 +179,13 @@ fn run(
 ) {
     let Elements { keys, weights } = elements;
     let log_weights: Vec<f64> = weights.iter().map(|&weight| ln(weight)).collect();
-    // Relative to the greatest weight, so that the sum is finite. Only the filter sees it, so that its order is free.
+    // Weights are relative to the greatest one, so that the sum is finite. Its order is free, because only
+    // the filter uses it.
     let greatest = in_lanes(weights, |most, weight| if weight > most { weight } else { most });
     let relative: Vec<f64> = weights.iter().map(|weight| weight / greatest).collect();
     let total = in_lanes(&relative, |sum, weight| sum + weight);
     let log_total = ln(greatest) + ln(total);
-    // An element whose share is rounded to nothing would hide from the filter.
+    // An element whose share rounds to 0 would be invisible to the filter.
     let share = |weight: &f64| ((weight / total) as f32).max(f32::MIN_POSITIVE);
     let shares: Vec<f32> = relative.iter().map(share).collect();
     let mut registers: Vec<usize> = (0..salts.len()).collect();
@@ -192,7 +195,7 @@ fn run(
         let salts = registers.iter().map(|&register| salts[register]);
         let mut round = Round::new(salts, limit, log_total);
         let blocks = round.limits.len();
-        // Four masks are a word, and nearly all words are seen to be empty at once.
+        // Four masks are one word, and one comparison shows that nearly all words are empty.
         let stride = blocks.next_multiple_of(4);
         let mut masks = vec![0; PORTION * stride];
         for first in (0..keys.len()).step_by(PORTION) {
@@ -261,9 +264,9 @@ impl Round {
         Self { log_total, salts, multipliers, offsets, limits, log_ranks, found }
     }
 
-    /// Finishes the draws of the contenders, and lets those of less rank win.
+    /// Finishes the draws of the contenders, and keeps the least rank of each register.
     ///
-    /// Elements come in the order of their shingles, and of two with one rank the first wins.
+    /// Elements come in the order of their shingles, and of two with one rank the first is kept.
     #[inline(always)]
     fn finish(&mut self, all_keys: &[u64], all_log_weights: &[f64], contenders: &[Contender]) {
         const STRIDE: usize = 8;
@@ -295,7 +298,7 @@ impl Round {
     }
 }
 
-/// Joins numbers from zero on, eight lanes at a time.
+/// Combines numbers, starting from 0, in eight lanes.
 #[inline(always)]
 fn in_lanes(values: &[f64], join: impl Fn(f64, f64) -> f64) -> f64 {
     let (eights, rest) = values.as_chunks::<8>();
@@ -308,10 +311,10 @@ fn in_lanes(values: &[f64], join: impl Fn(f64, f64) -> f64) -> f64 {
     lanes.iter().chain(rest).fold(0.0, |joined, &value| join(joined, value))
 }
 
-/// At least 2²⁷·a·Σw, given ln a and ln Σw.
+/// An upper bound of 2²⁷·a·Σw, given ln a and ln Σw.
 ///
-/// 2ⁿ⁺ᶠ ≤ 2ⁿ(1 + f) for f from 0 to 1, which is the floating point number that has n + f for its exponent and fraction;
-/// a tenth too much at most, without an exponential.
+/// 2ⁿ⁺ᶠ ≤ 2ⁿ(1 + f) for f from 0 to 1. The right side is the floating-point number that has n + f as its
+/// exponent and fraction, which is at most a tenth too much and needs no exponential.
 fn filter_limit(log_rank: f64, log_total: f64) -> f32 {
     let exponent = (log_rank + log_total) * std::f64::consts::LOG2_E + BOUND_BITS;
     let biased = (exponent + 127.0).clamp(1.0, 254.0);

@@ -10,7 +10,7 @@ use super::{Elements, Entry, Filter, Sample, run};
 
 const QUARTER: usize = 4;
 
-/// The bit that each lane of a quarter stands for.
+/// The bit of each lane of a quarter.
 const BITS: [u32; QUARTER] = [1, 2, 4, 8];
 
 #[target_feature(enable = "neon")]
@@ -44,7 +44,7 @@ fn look(entry: Entry, filter: &Filter<'_>, masks: &mut [u16]) {
     }
 }
 
-/// As in the portable filter.
+/// The bound of the portable filter.
 #[inline]
 #[target_feature(enable = "neon")]
 fn bound(outline: uint32x4_t) -> float32x4_t {

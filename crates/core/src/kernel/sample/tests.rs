@@ -12,7 +12,7 @@ fn random(count: usize, seed: u64) -> Vec<u64> {
     (0..count).map(|_| random.next_u64()).collect()
 }
 
-/// Every draw of a register, finished.
+/// The sample of a register, with every draw finished.
 fn by_definition(elements: Elements<'_>, salt: u64) -> Sample {
     let mut least = f64::INFINITY;
     let mut sample = Sample::default();
@@ -72,7 +72,7 @@ fn weights_at_the_ends_of_their_range() {
     }
 }
 
-/// As the documentation says: never too little, and a tenth too much at most.
+/// The limits are never too low, and at most a tenth too high.
 #[test]
 fn limits_are_upper_bounds() {
     let mut random = SplitMix64::new(6);

@@ -1,4 +1,4 @@
-//! The first source's sectional `MinHash`.
+//! The sectional `MinHash` of Hassanian-esfahani 2018.
 
 pub(crate) mod figure_1;
 pub(crate) mod figure_4;

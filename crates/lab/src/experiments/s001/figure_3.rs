@@ -83,7 +83,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     table.push(vec!["modular, row numbers".into(), raw.into(), SHARE.into()]);
     table.push(vec!["multiplicative, row numbers, no offset".into(), bare.into(), 0.2.into()]);
     let is_share = |found: f64, share: f64| (found - share).abs() <= STANDARD_ERRORS * error;
-    // The digest's value is rounded, and its simulation had an error of its own, far below this one.
+    // The expected value is rounded, and comes from a simulation whose error is far below this one.
     let raw_error = (raw * (1.0 - raw) / functions as f64).sqrt() + 0.0005;
     let timed = time(context, &settings)?;
     let findings = ExperimentFindings::default().table(table).table(timed.table).chart("time", timed.chart);

@@ -41,14 +41,14 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let mut deviations = Deviations::default();
     let mut checks = vec![];
     let mut points = vec![];
-    for ((&functions, spread), digest) in settings.functions.iter().zip(&measured).zip(&expected.deviations) {
+    for ((&functions, spread), stated) in settings.functions.iter().zip(&measured).zip(&expected.deviations) {
         let formula = variance(similarity, functions);
         deviations.add(spread.variance, formula, spread.variance_error);
         table.push(vec![functions.into(), spread.variance.sqrt().into(), formula.sqrt().into()]);
         checks.push(Check::known(
             &format!("standard deviation of {functions} functions"),
             formula.sqrt(),
-            digest,
+            stated,
         ));
         let bar = [-2.0, 2.0].map(|n| (spread.variance + n * spread.variance_error).max(0.0).sqrt());
         points.push(Point { x: functions as f64, y: spread.variance.sqrt(), error: Some((bar[0], bar[1])) });

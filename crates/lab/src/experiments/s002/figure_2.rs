@@ -69,7 +69,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     }
 
     let mut table =
-        Table::new("factors", "Storage factors of whole bits", &["r", "R", "bits", "factor", "digest"]);
+        Table::new("factors", "Storage factors of whole bits", &["r", "R", "bits", "factor", "expected"]);
     let mut checks = vec![];
     for row in &expected.factors {
         for (bits, value) in (1..).zip(&row.factors) {

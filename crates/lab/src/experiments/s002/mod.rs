@@ -1,4 +1,4 @@
-//! The second source's f-fractional bits: figures 1 to 5, and the formulas as it prints them.
+//! The f-fractional bits of Yuan 2012: figures 1 to 5, and the formulas as it prints them.
 
 pub(crate) mod figure_1;
 pub(crate) mod figure_2;

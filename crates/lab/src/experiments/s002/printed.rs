@@ -1,4 +1,4 @@
-//! Formulas as the second source prints them, where that is not what is right. They are nowhere but here.
+//! Formulas as Yuan 2012 prints them, where that is not what is right. They are nowhere but here.
 
 use minwise::estimate::b_bit::Chance;
 use minwise::estimate::fractional_bit::WidthGroup;
@@ -31,7 +31,7 @@ pub(super) fn xor_similarity(share: f64, halvings: u32, chance: Chance) -> f64 {
 mod tests {
     use super::*;
 
-    /// Digest 04, 2: what the printed formula gives.
+    /// The values of the printed formula, in docs/sources/bits.md#fractional-bits.
     #[test]
     fn the_printed_formula_gives_what_the_digest_says_it_does() {
         for (f, similarity, expected) in

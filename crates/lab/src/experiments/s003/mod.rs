@@ -1,4 +1,4 @@
-//! The fourth source's consistent weighted sampling and its filter.
+//! The consistent weighted sampling of Yuan 2019 and its filter.
 
 pub(crate) mod algorithm_1;
 pub(crate) mod figure_10;

@@ -1,4 +1,4 @@
-//! Consistent weighted sampling with a mistake of the fourth source put back (E-53), to see what each costs.
+//! Consistent weighted sampling with one misprint of Yuan 2019, Algorithm 1, at a time (E-53), to measure its cost.
 
 use minwise::hash::fmix64;
 

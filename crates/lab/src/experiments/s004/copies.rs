@@ -39,7 +39,8 @@ impl Collection {
     }
 
     /// Made-up originals of some two hundred terms, with copies that have about 4.5 % other terms added, so that a copy has
-    /// a similarity of about 0.957 to its original and of 0.917 to another copy (digest 07).
+    /// a similarity of about 0.957 to its original and of 0.917 to another copy
+    /// (docs/sources/experiments.md#classes).
     pub fn generate(families: u64, seed: u64) -> Self {
         let vocabulary = Vocabulary::new(50_000);
         let (mut sets, mut family_of) = (vec![], vec![]);

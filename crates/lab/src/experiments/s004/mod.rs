@@ -1,4 +1,4 @@
-//! The fifth source's classes: accuracy, comparisons, near-duplicate queries and bands.
+//! The classes of Anonymous: accuracy, comparisons, near-duplicate queries and bands.
 
 mod copies;
 pub(crate) mod figure_3;

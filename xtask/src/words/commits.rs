@@ -1,0 +1,62 @@
+//! The messages of new commits: a short subject, and a body that says why.
+
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+
+use crate::run::root;
+
+/// The last commit before the rule. Messages up to it stay as they are.
+const BASE: &str = "25d3402cb7d6e529ea41c5a7b1602b8a699ee888";
+/// The most characters of a subject.
+const SUBJECT: usize = 72;
+/// Separates commits, and the parts of one, in the output of git.
+const COMMIT: char = '\u{1e}';
+const PART: char = '\u{1f}';
+
+/// Refuses commits since [`BASE`] whose subject is long or that have no body. Skips, and prints why, without git or that commit.
+pub fn check() -> Result<()> {
+    let format = format!("--format={COMMIT}%h{PART}%s{PART}%b");
+    let range = format!("{BASE}..HEAD");
+    let mut git = Command::new("git");
+    git.arg("-C").arg(root()).args(["log", "--no-merges", &format, &range]);
+    let output = match git.output() {
+        Ok(output) if output.status.success() => output,
+        _ => {
+            println!("commits: skipped, because there is no history with {}", &BASE[..8]);
+            return Ok(());
+        }
+    };
+    let log = String::from_utf8_lossy(&output.stdout);
+    let wrong: Vec<String> = log.split(COMMIT).filter_map(problem).collect();
+    ensure!(wrong.is_empty(), "messages of commits:\n  {}", wrong.join("\n  "));
+    println!("commits: {} since {} have a short subject and a body", log.matches(COMMIT).count(), &BASE[..8]);
+    Ok(())
+}
+
+/// Why a commit's message is refused, if it is.
+fn problem(commit: &str) -> Option<String> {
+    let mut parts = commit.splitn(3, PART);
+    let (hash, subject, body) = (parts.next()?, parts.next()?, parts.next()?);
+    let length = subject.chars().count();
+    if length > SUBJECT {
+        return Some(format!(
+            "{hash} has a subject of {length} characters, and {SUBJECT} are allowed: {subject}"
+        ));
+    }
+    body.trim().is_empty().then(|| format!("{hash} has no body: {subject}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_are_short_and_bodies_are_there() {
+        assert_eq!(problem("abc\u{1f}core: mend a bound\u{1f}A band of 0 rows was accepted.\n"), None);
+        assert_eq!(problem("abc\u{1f}core: mend\u{1f}\n").unwrap(), "abc has no body: core: mend");
+        let long = format!("abc\u{1f}{}\u{1f}Why.\n", "x".repeat(73));
+        assert!(problem(&long).unwrap().starts_with("abc has a subject of 73 characters"));
+        assert_eq!(problem(""), None);
+    }
+}

@@ -1,0 +1,160 @@
+//! Plain words: sentences in comments, docstrings, help, the `OpenAPI` document and Markdown keep the rules that a pattern can check.
+//!
+//! Files below [`CLEAN`] must keep them. All other files are counted, and the count is printed, so that the list can grow until
+//! it covers the tree. New commits have a short subject and a body.
+
+mod commits;
+mod passages;
+mod rules;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, ensure};
+
+pub use commits::check as commits;
+use passages::{Language, Passage};
+
+use crate::run::root;
+
+/// Files and folders without a sentence that breaks a rule. A pattern that a new text breaks is mended in the text.
+const CLEAN: [&str; 11] = [
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "GLOSSARY.md",
+    "README.md",
+    "SECURITY.md",
+    "crates/core",
+    "docs/concepts",
+    "docs/reference/memory.md",
+    "docs/sources",
+    "vectors",
+    "xtask/src/words",
+];
+/// Folders whose texts are read.
+const FOLDERS: [&str; 9] =
+    ["bench", "crates", "docs", "examples", "fuzz", "python", "tests", "vectors", "xtask"];
+/// Folders of what is built or fetched, and texts of others.
+const NOT_OURS: [&str; 7] =
+    [".pytest_cache", ".venv", "__pycache__", "dist", "node_modules", "target", "texts"];
+
+/// Refuses sentences in clean files that break a rule, and prints how many there are elsewhere.
+pub fn check() -> Result<()> {
+    let mut wrong = vec![];
+    let (mut sentences, mut left, mut left_files) = (0, 0, 0);
+    for file in files()? {
+        let Some(language) = Language::of(&file) else { continue };
+        let name = file.strip_prefix(root()).unwrap_or(&file).to_string_lossy().replace('\\', "/");
+        let text = fs_err::read_to_string(&file)?;
+        let found = problems(&passages::of(&text, language), &mut sentences);
+        if is_clean(&name) {
+            wrong.extend(found.into_iter().map(|(line, problem)| format!("  {name}:{line}: {problem}")));
+        } else {
+            left += found.len();
+            left_files += usize::from(!found.is_empty());
+            if std::env::var_os("MINWISE_WORDS").is_some() {
+                for (line, problem) in &found {
+                    println!("{name}:{line}: {problem}");
+                }
+            }
+        }
+    }
+    ensure!(
+        wrong.is_empty(),
+        "{} sentences break a rule of plain words (CONTRIBUTING.md):\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    println!(
+        "words: {sentences} sentences; none breaks a rule in the clean files; {left} do in {left_files} other files \
+         (MINWISE_WORDS=1 lists them)"
+    );
+    Ok(())
+}
+
+/// The problems of a file's passages, with their lines. Counts the sentences that were read.
+fn problems(passages: &[Passage], sentences: &mut usize) -> Vec<(usize, String)> {
+    let mut problems = vec![];
+    for passage in passages {
+        for (number, sentence) in passages::sentences(&passage.text).into_iter().enumerate() {
+            *sentences += 1;
+            let found = rules::problem(sentence, number == 0, passage.kind);
+            problems.extend(found.map(|rule| (passage.line, format!("{rule}: {}", shortened(sentence)))));
+        }
+    }
+    problems
+}
+
+/// The beginning of a sentence, for a message.
+fn shortened(sentence: &str) -> String {
+    let mut shown: String = sentence.chars().take(90).collect();
+    if shown.len() < sentence.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// Whether a file is one of [`CLEAN`] or below one.
+fn is_clean(name: &str) -> bool {
+    CLEAN
+        .iter()
+        .any(|clean| name.strip_prefix(clean).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+}
+
+/// All files that may have texts, in a fixed order.
+fn files() -> Result<Vec<PathBuf>> {
+    let mut files = vec![];
+    for entry in fs_err::read_dir(root())? {
+        let path = entry?.path();
+        if path.is_file() {
+            files.push(path);
+        }
+    }
+    for folder in FOLDERS {
+        find(&root().join(folder), &mut files)?;
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn find(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in fs_err::read_dir(folder)? {
+        let path = entry?.path();
+        let is_ours = path.file_name().is_none_or(|name| NOT_OURS.iter().all(|other| name != *other));
+        if path.is_dir() && is_ours {
+            find(&path, files)?;
+        } else if path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_and_files_are_clean_as_a_whole() {
+        assert!(is_clean("vectors/hash.toml") && is_clean("vectors"));
+        assert!(!is_clean("vectors2/hash.toml") && !is_clean("vectors.rs") && !is_clean("none.md"));
+    }
+
+    #[test]
+    fn problems_have_their_lines() {
+        let text = "/// A word.\n///\n/// What is long is not loaded. Texts stay.\nfn a() {}\n";
+        let mut sentences = 0;
+        let found = problems(&passages::of(text, Language::Rust), &mut sentences);
+        assert_eq!(sentences, 3);
+        assert_eq!(
+            found,
+            [(3, "begin with the subject, not with `What`: What is long is not loaded.".to_owned())]
+        );
+    }
+
+    #[test]
+    fn every_clean_entry_exists() {
+        for clean in CLEAN {
+            assert!(root().join(clean).exists(), "{clean}");
+        }
+    }
+}

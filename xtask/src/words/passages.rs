@@ -1,0 +1,292 @@
+//! The texts of a file that people read: comments, docstrings, descriptions and paragraphs of Markdown.
+
+use std::path::Path;
+
+/// The language of a file, by its extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    Rust,
+    Python,
+    JavaScript,
+    /// Comments after `#`.
+    Toml,
+    Markdown,
+    /// Values of `description` and `summary`.
+    OpenApi,
+}
+
+/// The kind of a passage. Documentation must have whole sentences; the others may have fragments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Documentation,
+    Comment,
+    Page,
+}
+
+/// A paragraph, a list item or a comment of one or more lines, without its markers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passage {
+    /// The number of its first line, from 1.
+    pub line: usize,
+    pub kind: Kind,
+    pub text: String,
+}
+
+impl Language {
+    /// The language of a file, if its texts are read.
+    pub fn of(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?;
+        Some(match path.extension()?.to_str()? {
+            "rs" => Self::Rust,
+            "py" => Self::Python,
+            "js" | "mjs" => Self::JavaScript,
+            "toml" => Self::Toml,
+            "md" => Self::Markdown,
+            _ if name == "openapi.json" => Self::OpenApi,
+            _ => return None,
+        })
+    }
+}
+
+/// The passages of a file, in the order of their lines.
+pub fn of(text: &str, language: Language) -> Vec<Passage> {
+    match language {
+        Language::Rust | Language::JavaScript => of_slashes(text),
+        Language::Python => of_python(text),
+        Language::Toml => of_hashes(text),
+        Language::Markdown => {
+            let mut builder = Builder::default();
+            for (line, text) in (1..).zip(text.lines()) {
+                builder.push(line, Kind::Page, text);
+            }
+            builder.finish()
+        }
+        Language::OpenApi => of_descriptions(text),
+    }
+}
+
+/// Joins lines to passages. A blank line, a list item, another kind or a gap of lines ends a passage.
+#[derive(Default)]
+struct Builder {
+    passages: Vec<Passage>,
+    /// The last line of the passage that is still open.
+    last: Option<usize>,
+    is_code: bool,
+}
+
+impl Builder {
+    fn push(&mut self, line: usize, kind: Kind, text: &str) {
+        let trimmed = text.trim();
+        if trimmed.starts_with("```") {
+            self.is_code = !self.is_code;
+            self.last = None;
+            return;
+        }
+        // Tables, headings, indented code and rules are no sentences.
+        let is_indented = self.last.is_none() && text.starts_with("    ");
+        let is_mark = trimmed.is_empty() || trimmed.starts_with(['|', '#']) || trimmed.starts_with("---");
+        if self.is_code || is_indented || is_mark {
+            self.last = None;
+            return;
+        }
+        let item = item(trimmed);
+        let follows = self.last.is_some_and(|last| last + 1 == line) && item.is_none();
+        let words = item.unwrap_or(trimmed);
+        match self.passages.last_mut() {
+            Some(passage) if follows && passage.kind == kind => {
+                passage.text.push(' ');
+                passage.text.push_str(words);
+            }
+            _ => self.passages.push(Passage { line, kind, text: words.to_owned() }),
+        }
+        self.last = Some(line);
+    }
+
+    fn close(&mut self) {
+        self.last = None;
+    }
+
+    fn finish(self) -> Vec<Passage> {
+        self.passages
+    }
+}
+
+/// The text of a list item without its marker and its bold label.
+fn item(text: &str) -> Option<&str> {
+    let numbered = text.split_once(". ").filter(|(number, _)| number.parse::<u32>().is_ok());
+    let rest =
+        text.strip_prefix("- ").or_else(|| text.strip_prefix("* ")).or(numbered.map(|(_, rest)| rest))?;
+    let label = rest.strip_prefix("**").and_then(|rest| rest.split_once("**"));
+    Some(label.map_or(rest, |(_, rest)| rest.trim_start_matches(['.', ':', ' '])))
+}
+
+/// Comments after `//`, `///` and `//!`, and in `/** */`.
+fn of_slashes(text: &str) -> Vec<Passage> {
+    let mut builder = Builder::default();
+    let mut is_block = false;
+    for (line, text) in (1..).zip(text.lines()) {
+        let trimmed = text.trim_start();
+        if is_block || trimmed.starts_with("/**") {
+            let inner = trimmed.trim_start_matches("/**").trim_start_matches('*').trim_end_matches("*/");
+            builder.push(line, Kind::Comment, inner.strip_prefix(' ').unwrap_or(inner));
+            is_block = !trimmed.contains("*/");
+        } else if let Some(doc) = trimmed.strip_prefix("///").or_else(|| trimmed.strip_prefix("//!")) {
+            builder.push(line, Kind::Documentation, doc.strip_prefix(' ').unwrap_or(doc));
+        } else if let Some(comment) = trimmed.strip_prefix("//") {
+            builder.push(line, Kind::Comment, comment.strip_prefix(' ').unwrap_or(comment));
+        } else {
+            builder.close();
+            builder.is_code = false;
+            if let Some(at) = trailing(trimmed, "//") {
+                builder.push(line, Kind::Comment, &trimmed[at..]);
+                builder.close();
+            }
+        }
+    }
+    builder.finish()
+}
+
+/// The start of the text of a comment at the end of a line of code: after ` // ` outside of quotes.
+fn trailing(line: &str, marker: &str) -> Option<usize> {
+    let marked = format!(" {marker} ");
+    let at = line.find(&marked)?;
+    let quotes = line[..at].matches('"').count() - line[..at].matches("\\\"").count();
+    quotes.is_multiple_of(2).then_some(at + marked.len())
+}
+
+/// Comments after `#`, and docstrings.
+fn of_python(text: &str) -> Vec<Passage> {
+    let mut builder = Builder::default();
+    let mut docstring = None;
+    for (line, text) in (1..).zip(text.lines()) {
+        let trimmed = text.trim();
+        if let Some(quotes) = docstring {
+            let ends = trimmed.ends_with(quotes);
+            builder.push(line, Kind::Comment, trimmed.trim_end_matches(quotes));
+            if ends {
+                docstring = None;
+                builder.close();
+            }
+            continue;
+        }
+        let opening = [r#"""""#, r#"r""""#].into_iter().find(|opening| trimmed.starts_with(opening));
+        if let Some(opening) = opening {
+            let rest = &trimmed[opening.len()..];
+            let quotes = r#"""""#;
+            builder.push(line, Kind::Comment, rest.trim_end_matches(quotes));
+            if rest.ends_with(quotes) {
+                builder.close();
+            } else {
+                docstring = Some(quotes);
+            }
+        } else if let Some(comment) = trimmed.strip_prefix("# ") {
+            builder.push(line, Kind::Comment, comment);
+        } else {
+            builder.close();
+        }
+    }
+    builder.finish()
+}
+
+/// Comments after `#` in lines of their own.
+fn of_hashes(text: &str) -> Vec<Passage> {
+    let mut builder = Builder::default();
+    for (line, text) in (1..).zip(text.lines()) {
+        match text.trim_start().strip_prefix("# ") {
+            Some(comment) => builder.push(line, Kind::Comment, comment),
+            None => builder.close(),
+        }
+    }
+    builder.finish()
+}
+
+/// Values of `description` and `summary` in JSON that has one value per line.
+fn of_descriptions(text: &str) -> Vec<Passage> {
+    let mut passages = vec![];
+    for (line, text) in (1..).zip(text.lines()) {
+        let trimmed = text.trim().trim_end_matches(',');
+        let value = ["\"description\": ", "\"summary\": "].iter().find_map(|key| trimmed.strip_prefix(key));
+        let Some(value) = value.and_then(|value| serde_json::from_str::<String>(value).ok()) else {
+            continue;
+        };
+        passages.push(Passage { line, kind: Kind::Page, text: value.replace('\n', " ") });
+    }
+    passages
+}
+
+/// Words with a full stop that ends no sentence.
+const ABBREVIATIONS: [&str; 7] = ["e.g.", "i.e.", "etc.", "vs.", "M.-j.", "Fig.", "U.S.A."];
+
+/// The sentences of a passage. A sentence ends with `.`, `?` or `!` before a space and a letter, a digit or code.
+pub fn sentences(text: &str) -> Vec<&str> {
+    let mut sentences = vec![];
+    let mut begin = 0;
+    let ends = text.char_indices().filter(|&(at, c)| ".?!".contains(c) && text[at + 1..].starts_with(' '));
+    for (at, _) in ends {
+        let before = &text[..=at];
+        let is_short = before.ends_with('.')
+            && before[..at]
+                .rsplit([' ', '('])
+                .next()
+                .is_some_and(|word| word.chars().count() == 1 && word != "I");
+        let is_code = before.matches('`').count() % 2 == 1;
+        if at < begin || is_short || is_code || ABBREVIATIONS.iter().any(|short| before.ends_with(short)) {
+            continue;
+        }
+        sentences.push(text[begin..=at].trim());
+        begin = at + 1;
+    }
+    sentences.push(text[begin..].trim());
+    sentences.retain(|sentence| !sentence.is_empty());
+    sentences
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str, language: Language) -> Vec<(usize, String)> {
+        of(text, language).into_iter().map(|passage| (passage.line, passage.text)).collect()
+    }
+
+    fn owned(expected: &[(usize, &str)]) -> Vec<(usize, String)> {
+        expected.iter().map(|&(line, text)| (line, text.to_owned())).collect()
+    }
+
+    #[test]
+    fn comments_of_rust() {
+        let text = "//! A module.\n//! - **Idea.** Two\n//!   lines.\n\nlet a = \"x // y\"; // because\n// One.\n// Two.\nfn a() {}\n\
+                    // Three.\n/// ```\n/// code();\n/// ```\n/// | a | table |\n/// Four.\nfn b() {}\n";
+        let expected = [(1, "A module."), (2, "Two lines."), (6, "One. Two."), (9, "Three."), (14, "Four.")];
+        assert_eq!(texts(text, Language::Rust), owned(&expected));
+        assert_eq!(texts("let a = 1; // because\n", Language::Rust), owned(&[(1, "because")]));
+    }
+
+    #[test]
+    fn comments_of_other_languages() {
+        let python = "\"\"\"Head.\n\nMore\nlines.\"\"\"\n# A comment.\nx = 1\n\"\"\"One line.\"\"\"\n";
+        let expected = [(1, "Head."), (3, "More lines."), (5, "A comment."), (7, "One line.")];
+        assert_eq!(texts(python, Language::Python), owned(&expected));
+        let script = "/** Draws\n * a line. */\nlet a; // why\n";
+        assert_eq!(texts(script, Language::JavaScript), owned(&[(1, "Draws a line."), (3, "why")]));
+        assert_eq!(texts("# A key.\n# More.\na = 1\n", Language::Toml), owned(&[(1, "A key. More.")]));
+        let json =
+            "{\n  \"description\": \"A text.\",\n  \"summary\": \"Short\",\n  \"type\": \"string\"\n}\n";
+        assert_eq!(texts(json, Language::OpenApi), owned(&[(2, "A text."), (3, "Short")]));
+    }
+
+    #[test]
+    fn paragraphs_of_markdown() {
+        let text = "# Head\n\nA paragraph\nof two lines.\n\n- item\n- **Label**: other\n\n    code\n\n```\ncode\n```\n1. first\n";
+        let expected = [(3, "A paragraph of two lines."), (6, "item"), (7, "other"), (14, "first")];
+        assert_eq!(texts(text, Language::Markdown), owned(&expected));
+    }
+
+    #[test]
+    fn sentences_end_at_full_stops() {
+        let text = "One has `a. b` in it. Two is e.g. short! Is three? J. Smith wrote it. End";
+        let expected =
+            ["One has `a. b` in it.", "Two is e.g. short!", "Is three?", "J. Smith wrote it.", "End"];
+        assert_eq!(sentences(text), expected);
+    }
+}

@@ -1,0 +1,250 @@
+//! The rules of plain words that a pattern can check. Each has few false positives; a text that one hits wrongly is put otherwise.
+
+use super::passages::Kind;
+
+/// Words that name nothing, with which no sentence begins. A question may begin with the first ones.
+const OPENERS: [&str; 8] = ["What", "Whatever", "Whoever", "Who", "Those", "That", "Whichever", "Whose"];
+/// Words after "One" and "The same" that show it to be the subject itself, and not the beginning of one.
+const WITHOUT_NOUN: [&str; 32] = [
+    "again", "and", "applies", "are", "as", "at", "but", "by", "can", "does", "for", "from", "goes", "has",
+    "have", "holds", "if", "in", "is", "may", "must", "of", "on", "that", "to", "was", "which", "who",
+    "whose", "will", "with", "without",
+];
+/// Rates: the number before, and the noun after "a" or "an".
+const NUMBERS: [&str; 18] = [
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "sixteen",
+    "once", "twice", "hundred", "thousand", "million", "half",
+];
+const UNITS: [&str; 40] = [
+    "bit",
+    "bits",
+    "byte",
+    "bytes",
+    "KiB",
+    "MiB",
+    "GiB",
+    "kB",
+    "MB",
+    "GB",
+    "ns",
+    "µs",
+    "ms",
+    "s",
+    "seconds",
+    "minutes",
+    "row",
+    "rows",
+    "file",
+    "files",
+    "line",
+    "lines",
+    "word",
+    "words",
+    "value",
+    "values",
+    "number",
+    "numbers",
+    "register",
+    "registers",
+    "hash",
+    "hashes",
+    "permutation",
+    "permutations",
+    "function",
+    "functions",
+    "times",
+    "instruction",
+    "instructions",
+    "pairs",
+];
+const NOUNS: [&str; 44] = [
+    "band",
+    "block",
+    "bucket",
+    "character",
+    "column",
+    "comparison",
+    "component",
+    "core",
+    "corpus",
+    "day",
+    "document",
+    "element",
+    "entry",
+    "experiment",
+    "file",
+    "function",
+    "group",
+    "key",
+    "line",
+    "look",
+    "method",
+    "minute",
+    "part",
+    "page",
+    "pair",
+    "permutation",
+    "posting",
+    "query",
+    "record",
+    "register",
+    "request",
+    "round",
+    "row",
+    "run",
+    "second",
+    "set",
+    "shelf",
+    "shingle",
+    "sketch",
+    "text",
+    "thread",
+    "token",
+    "vector",
+    "word",
+];
+
+/// The rule that a sentence breaks, if it breaks one.
+pub fn problem(sentence: &str, is_first: bool, kind: Kind) -> Option<String> {
+    opener(sentence, is_first).or_else(|| fragment(sentence, is_first, kind)).or_else(|| rate(sentence))
+}
+
+/// A sentence that does not begin with its subject.
+fn opener(sentence: &str, is_first: bool) -> Option<String> {
+    let mut words = sentence.split(' ');
+    let (first, second, third) = (words.next()?, words.next().unwrap_or(""), words.next().unwrap_or(""));
+    let bare = second.trim_end_matches([',', ';', ':', '.']);
+    let is_question = sentence.ends_with('?');
+    if OPENERS.contains(&first) && !is_question {
+        return Some(format!("begin with the subject, not with `{first}`"));
+    }
+    if first == "One," || first == "One" && WITHOUT_NOUN.contains(&bare) && bare != "of" {
+        return Some("begin with the subject, not with `One`".to_owned());
+    }
+    let third_bare = third.trim_end_matches([',', ';', ':', '.']);
+    if first == "The" && second.starts_with("same") {
+        let is_alone = second != "same" || third.is_empty() || WITHOUT_NOUN.contains(&third_bare);
+        return is_alone.then(|| "begin with the subject, not with `The same`".to_owned());
+    }
+    if first == "It" && is_first {
+        return Some("name the thing in the first sentence, not `It`".to_owned());
+    }
+    None
+}
+
+/// A sentence that continues another one, or that has no end.
+fn fragment(sentence: &str, is_first: bool, kind: Kind) -> Option<String> {
+    if sentence.contains(" but for ") && !sentence.contains("but for the first time") {
+        return Some("write `except`, not `but for`".to_owned());
+    }
+    if !is_first || kind != Kind::Documentation {
+        return None;
+    }
+    let first = sentence.split(' ').next()?;
+    if ["and", "but", "or", "which", "that", "who"].contains(&first) {
+        return Some(format!("a sentence stands alone, and does not begin with `{first}`"));
+    }
+    if sentence.ends_with(',') && !sentence.ends_with("\",") {
+        return Some("a sentence ends with a full stop".to_owned());
+    }
+    None
+}
+
+/// A rate with "a" for "per": a number, up to two words, "a" or "an", and a noun.
+fn rate(sentence: &str) -> Option<String> {
+    let words: Vec<&str> = sentence.split(' ').collect();
+    for (at, article) in words.iter().enumerate() {
+        if !["a", "an"].contains(article) || at == 0 {
+            continue;
+        }
+        let noun = words.get(at + 1)?.trim_end_matches(|c: char| !c.is_alphanumeric());
+        // A verb after the noun makes it the subject of a clause: "one that a document has".
+        let next = words.get(at + 2).copied().unwrap_or("");
+        if !NOUNS.contains(&noun)
+            || ["has", "holds", "had", "of", "may", "can", "needs", "takes"].contains(&next)
+        {
+            continue;
+        }
+        let before = words[at - 1];
+        let is_unit = UNITS.contains(&before) && at >= 2 && is_number(words[at - 2]);
+        let is_bare = ["once", "twice", "one", "two"].contains(&before.to_lowercase().as_str());
+        if is_unit || is_bare {
+            return Some(format!("write `per {noun}`, not `{article} {noun}`"));
+        }
+    }
+    None
+}
+
+fn is_number(word: &str) -> bool {
+    let word = word.trim_start_matches(['(', '~', '<', '≈']);
+    word.starts_with(|c: char| c.is_ascii_digit()) || NUMBERS.contains(&word.to_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn documentation(sentence: &str) -> Option<String> {
+        problem(sentence, true, Kind::Documentation)
+    }
+
+    #[test]
+    fn sentences_begin_with_their_subject() {
+        for sentence in [
+            "What is long is not loaded.",
+            "Whoever reads it waits.",
+            "Those of the last day.",
+            "That a band has rows is known.",
+            "One that is short.",
+            "One, if it is short.",
+            "The same for bags.",
+            "The same, sorted.",
+            "It is short.",
+        ] {
+            assert!(documentation(sentence).is_some_and(|rule| rule.contains('`')), "{sentence}");
+        }
+        for sentence in [
+            "What is long?",
+            "One row per posting.",
+            "One of the two is empty.",
+            "The same text gives the same bytes.",
+            "Whether a word is long.",
+            "Thatched roofs stay.",
+        ] {
+            assert_eq!(documentation(sentence), None, "{sentence}");
+        }
+        // A later sentence may refer to the subject of the one before.
+        assert_eq!(problem("It is short.", false, Kind::Documentation), None);
+    }
+
+    #[test]
+    fn sentences_stand_alone() {
+        assert!(documentation("and those of which at least this share is in the other,").is_some());
+        assert!(documentation("A list of words,").is_some());
+        assert!(documentation("All words but for the first.").is_some());
+        assert_eq!(problem("and then the rest", true, Kind::Comment), None);
+        assert_eq!(documentation("A list of words."), None);
+    }
+
+    #[test]
+    fn rates_have_per() {
+        for sentence in [
+            "A sketch takes 16 bytes a document.",
+            "One bit a register is enough.",
+            "Two hashes a shingle.",
+            "The index has one a band.",
+            "This takes 12 ns a pair, and more.",
+            "The file is read once a run.",
+        ] {
+            assert!(rate(sentence).is_some_and(|rule| rule.starts_with("write `per ")), "{sentence}");
+        }
+        for sentence in [
+            "A sketch takes 16 bytes per document.",
+            "Each bit a register has is kept.",
+            "Both bytes are those of a document.",
+            "It reads a document and a row.",
+        ] {
+            assert_eq!(rate(sentence), None, "{sentence}");
+        }
+    }
+}

@@ -281,7 +281,8 @@ mod tests {
         );
         let too_long = said([1200, 0, 5, 0], [1.0, 0.0, 1.0]);
         assert!(too_long.starts_with("not measured, because it would take more than 5 %"), "{too_long}");
-        let unlike = "none was removed and none of a sample of 9 of 12 kept documents was found to repeat another one";
+        let unlike =
+            "none was removed and none of a sample of 9 of 12 kept documents was found to repeat another one";
         assert_eq!(said([12, 9, 0, 0], [1.0, 0.0, 1.0]), format!("not measured, because {unlike}{more}"));
         // All documents were compared with all.
         assert_eq!(

@@ -36,6 +36,8 @@ pub(crate) mod ranks;
 pub(crate) mod rejected;
 pub(crate) mod rejects;
 
+/// Bytes of one file from which on the number of its documents is estimated.
+const SAMPLE_BYTES: u64 = 16 << 20;
 /// Bytes that one thread reads at a time: enough that handing out work costs nothing, few enough that all threads
 /// finish together.
 const CHUNK_BYTES: u64 = 2 << 20;
@@ -130,6 +132,10 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
     let (chunks, from) = (corpus.chunks(desk.progress.chunk_bytes), desk.progress.chunks);
     desk.bytes_read = chunks.iter().take(from).map(Chunk::size_bytes).sum();
     observer.advance(desk.bytes_read);
+    if from > 0 {
+        // This process may have less memory than the one before it.
+        desk.check_size()?;
+    }
     let Some(chunks) = chunks.get(from..) else {
         let before = subject(from as u64, "chunk", ["was", "were"]);
         let reason = format!("{before} read before, and the inputs have {}", grouped(chunks.len() as u64));
@@ -510,7 +516,11 @@ impl<'a> Desk<'a> {
         // Threads shrink as documents grow, unless there is no memory for them from the beginning.
         let is_first = self.progress.chunks <= 1;
         let expected = self.expected_documents();
-        if fits(if is_first { asked } else { 1 }, documents) && fits(1, expected / 2) {
+        // A part of one file tells of the rest. The files of a corpus may differ too much.
+        let is_known = self.corpus.sources().len() == 1
+            && self.bytes_read >= SAMPLE_BYTES.min(self.corpus.size_bytes() / 64);
+        let is_hopeless = is_known && !fits(1, expected / 2);
+        if fits(if is_first { asked } else { 1 }, documents) && !is_hopeless {
             return Ok(());
         }
         // Later documents may be shorter than the first ones.

@@ -166,6 +166,7 @@ const LAB: &[&str] = &[
     "data",
     "simulate",
     "corpus",
+    "enlarge",
     "measure",
     "beyond",
     "plot",

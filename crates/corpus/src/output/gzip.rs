@@ -28,12 +28,9 @@ pub(super) struct GzipWriter<W: Write> {
     target: W,
     /// Whether a write has failed, so that nothing can follow.
     has_failed: bool,
-    /// Whether a member was begun. A file without members would not be gzip.
-    begun: bool,
-    /// Whether a member was begun and not ended.
-    in_member: bool,
+    position: Position,
     /// The block that is being filled.
-    block: Block,
+    block: DeflateBlock,
     /// Whether the header of a member was written, and not its end.
     is_open: bool,
     /// Bytes that were compressed or are being compressed.
@@ -45,15 +42,24 @@ pub(super) struct GzipWriter<W: Write> {
     workers: Workers,
 }
 
+/// The place of the next byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Position {
+    /// The file has no member yet, and is no gzip file without one.
+    Start,
+    Member,
+    BetweenMembers,
+}
+
 /// Bytes to compress, behind the bytes of the same member that come before them.
 #[derive(Debug, Default)]
-struct Block {
+struct DeflateBlock {
     bytes: Vec<u8>,
     /// Bytes of the dictionary.
     dictionary: usize,
 }
 
-impl Block {
+impl DeflateBlock {
     fn content(&self) -> &[u8] {
         self.bytes.get(self.dictionary..).unwrap_or_default()
     }
@@ -87,7 +93,7 @@ struct Compressed {
 ///
 /// Each block has a compressor of its own. One that was reset gave other bytes after other blocks, so they would depend on which
 /// thread takes which block (`zlib-rs` 0.6.8); a new one costs a hundredth of the time of a block.
-fn compress(block: &Block, end: BlockEnd) -> io::Result<Compressed> {
+fn compress(block: &DeflateBlock, end: BlockEnd) -> io::Result<Compressed> {
     let mut deflate = Compress::new(Compression::new(LEVEL), false);
     let content = block.content();
     if let Some(dictionary @ [_, ..]) = block.bytes.get(..block.dictionary) {
@@ -116,21 +122,24 @@ fn compress(block: &Block, end: BlockEnd) -> io::Result<Compressed> {
 }
 
 /// A block to compress, and where the result goes.
-type Task = (Block, BlockEnd, SyncSender<io::Result<Compressed>>);
+type Task = (DeflateBlock, BlockEnd, SyncSender<io::Result<Compressed>>);
+
+/// Both ends of the queue of tasks.
+type TaskQueue = (SyncSender<Task>, Arc<Mutex<Receiver<Task>>>);
 
 /// Threads that compress blocks. They end when the writer is dropped.
 struct Workers {
     /// The most threads. One thread compresses in the thread that writes.
     most: usize,
     running: usize,
-    tasks: Option<(SyncSender<Task>, Arc<Mutex<Receiver<Task>>>)>,
+    tasks: Option<TaskQueue>,
 }
 
 impl Workers {
     /// Hands a block to a thread.
     fn take(
         &mut self,
-        block: Block,
+        block: DeflateBlock,
         end: BlockEnd,
         waiting: usize,
     ) -> io::Result<Receiver<io::Result<Compressed>>> {
@@ -170,9 +179,8 @@ impl<W: Write> GzipWriter<W> {
         Self {
             target,
             has_failed: false,
-            begun: false,
-            in_member: false,
-            block: Block::default(),
+            position: Position::Start,
+            block: DeflateBlock::default(),
             is_open: false,
             taken_bytes: 0,
             crc: Crc::new(),
@@ -196,7 +204,9 @@ impl<W: Write> GzipWriter<W> {
         self.unless_failed(|writer| {
             writer.end()?;
             writer.drain(0)?;
-            writer.begun |= !members.is_empty();
+            if !members.is_empty() {
+                writer.position = Position::BetweenMembers;
+            }
             writer.target.write_all(members)
         })
     }
@@ -204,7 +214,9 @@ impl<W: Write> GzipWriter<W> {
     /// Completes the file.
     pub(super) fn finish(mut self) -> io::Result<W> {
         self.unless_failed(|writer| {
-            writer.in_member |= !writer.begun;
+            if writer.position == Position::Start {
+                writer.position = Position::Member;
+            }
             writer.end()?;
             writer.drain(0)
         })?;
@@ -222,17 +234,16 @@ impl<W: Write> GzipWriter<W> {
     }
 
     fn end(&mut self) -> io::Result<()> {
-        if self.in_member {
+        if self.position == Position::Member {
             let block = std::mem::take(&mut self.block);
             self.compress(block, BlockEnd::Last)?;
-            self.in_member = false;
+            self.position = Position::BetweenMembers;
         }
         Ok(())
     }
 
     /// Compresses a block here or elsewhere.
-    fn compress(&mut self, block: Block, end: BlockEnd) -> io::Result<()> {
-        self.begun = true;
+    fn compress(&mut self, block: DeflateBlock, end: BlockEnd) -> io::Result<()> {
         // The first blocks of a file are not worth a thread if they are all of it.
         let is_small = self.taken_bytes < BLOCK_BYTES && end == BlockEnd::Last;
         self.taken_bytes = self.taken_bytes.saturating_add(block.content().len());
@@ -279,7 +290,7 @@ impl<W: Write> GzipWriter<W> {
 impl<W: Write> Write for GzipWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.unless_failed(|writer| {
-            writer.in_member = true;
+            writer.position = Position::Member;
             // A full block waits for the byte after it, because the last block of a member is compressed as the last one.
             let mut room = BLOCK_BYTES.saturating_sub(writer.block.content().len());
             if room == 0 && !bytes.is_empty() {
@@ -364,7 +375,9 @@ mod tests {
     fn written(pieces: &[&[u8]], threads: usize) -> Vec<u8> {
         let mut writer = GzipWriter::new(vec![]);
         writer.set_threads(threads);
-        pieces.iter().for_each(|piece| writer.write_all(piece).unwrap());
+        for piece in pieces {
+            writer.write_all(piece).unwrap();
+        }
         writer.finish().unwrap()
     }
 

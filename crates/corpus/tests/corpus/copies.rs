@@ -1,5 +1,6 @@
 //! Copies of records are the same bytes with any number of threads, also compressed ones.
 
+use std::fmt::Write as _;
 use std::io::Read;
 
 use minwise::hash::SplitMix64;
@@ -19,7 +20,10 @@ fn lines(number: usize, seed: u64) -> Vec<Vec<u8>> {
             1..20 => random.next_u64() % 9000,
             _ => random.next_u64() % 40,
         };
-        let text: String = (0..words).map(|_| format!("w{} ", random.next_u64() % 997)).collect();
+        let mut text = String::new();
+        for _ in 0..words {
+            write!(text, "w{} ", random.next_u64() % 997).unwrap();
+        }
         format!("{{\"id\": {n}, \"text\": \"{text}\"}}").into_bytes()
     };
     (0..number).map(line).collect()

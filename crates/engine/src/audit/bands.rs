@@ -109,7 +109,7 @@ impl AuditBands {
         for at in 0..some {
             let NearPair { agreeing, document, other } = misses[at * misses.len() / some];
             let (row, other_row) = reader.pair(document, other)?;
-            agreements.push((agreeing.0, sieve.values().agreement(sieve.rows(), row, other_row)));
+            agreements.push((agreeing.0, Values::agreement(sieve.rows(), row, other_row)));
         }
         let mut sum = 0.0;
         for (at, (first, first_values)) in agreements.iter().enumerate() {

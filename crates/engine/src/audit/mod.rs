@@ -365,7 +365,8 @@ mod tests {
 
         /// Pairs of documents at 80/100 of each other, and as many that are alone, all of which contain a form of 60 words.
         fn pairs_in_a_form(pairs: u64) -> Self {
-            let form: String = (0..60).map(|at| format!(" form{at}")).collect();
+            let form: Vec<String> = (0..60).map(|at| format!("form{at}")).collect();
+            let form = format!(" {}", form.join(" "));
             let text = |pair: u64, second: bool| {
                 let word = |at: u64| format!("p{pair}{}{at}", if second && at < 10 { "x" } else { "w" });
                 (0..30).map(word).collect::<Vec<String>>().join(" ") + &form

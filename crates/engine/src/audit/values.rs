@@ -35,8 +35,8 @@ impl Values {
         }
     }
 
-    /// The values in which two rows agree, a bit each.
-    pub(super) fn agreement(self, rows: &RowLayout, a: &[u32], b: &[u32]) -> Vec<u32> {
+    /// The values in which two rows agree, as one bit per value.
+    pub(super) fn agreement(rows: &RowLayout, a: &[u32], b: &[u32]) -> Vec<u32> {
         if rows.bit_rows().is_some() {
             return rows.compared(a).iter().zip(rows.compared(b)).map(|(a, b)| !(a ^ b)).collect();
         }
@@ -176,7 +176,7 @@ mod tests {
             let rows = layout(bits);
             let values = Values::new(&rows);
             let pairs = [two(&rows, 1), two(&rows, 2)];
-            let masks = pairs.each_ref().map(|[a, b]| values.agreement(&rows, a, b));
+            let masks = pairs.each_ref().map(|[a, b]| Values::agreement(&rows, a, b));
             let agreeing = pairs.each_ref().map(|[a, b]| values.agreeing(&rows, a, b));
             assert_eq!(masks.each_ref().map(|mask| ones(mask)), agreeing);
             let both: Vec<u32> = masks[0].iter().zip(&masks[1]).map(|(a, b)| a & b).collect();

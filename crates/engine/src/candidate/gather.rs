@@ -241,7 +241,9 @@ impl Equals {
             let find = |found: &mut Vec<Vec<u32>>, _: usize, places: &[u32]| found.push(places.to_vec());
             let stretches = stretches(documents, threads);
             gather_in_buckets(1, order.len(), &stretches, threads, collect, find, |groups| {
-                groups.iter().for_each(|places| equals.add(places, order));
+                for places in &groups {
+                    equals.add(places, order);
+                }
                 Ok(())
             })?;
         } else {

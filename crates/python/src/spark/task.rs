@@ -29,7 +29,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use super::batch::{PySparkBatch, batches, bytes_at, column, integer, made, numbered};
 use super::plan::JobPlan;
 use super::rank::push_order;
-use super::texts::{TextRows, little_endian};
+use super::texts::{SketchesOfText, TextRows, little_endian};
 use crate::dedup::shingles;
 use crate::error::OrRaise;
 use crate::texts::arrow_text;
@@ -146,7 +146,7 @@ impl PySparkTask {
         let all = batches(batch)?;
         let needed = needed.map(|bytes| bytes.as_chunks::<8>().0);
         py.detach(|| {
-            let mut out = TextRows::default();
+            let (mut out, mut room) = (TextRows::default(), Prepared::default());
             let (mut number, mut sum) = (0i64, 0i64);
             for batch in &all {
                 let (text, ranks) = (column(batch, "text")?, self.rank_keys(batch, given)?);
@@ -157,7 +157,7 @@ impl PySparkTask {
                     let hash = xxh3_64(rank).to_be_bytes();
                     let is_needed = needed.is_none_or(|needed| needed.binary_search(&hash).is_ok());
                     if let Some(text) = text.filter(|_| is_needed) {
-                        out.push(self, rank, text, sketches, parities);
+                        out.push(rank, text, self.sketches_of(text, sketches, parities, &mut room));
                     }
                 }
             }
@@ -170,13 +170,15 @@ impl PySparkTask {
     fn fill(&self, py: Python<'_>, batch: &Bound<'_, PyAny>, parities: bool) -> PyResult<PySparkBatch> {
         let all = batches(batch)?;
         py.detach(|| {
-            let mut out = TextRows::default();
+            let (mut out, mut room) = (TextRows::default(), Prepared::default());
             for batch in &all {
                 let (rank, text) = (column(batch, "rank")?, column(batch, "text")?);
                 let (size, content) = (column(batch, "size")?, column(batch, "content")?);
                 for row in 0..batch.num_rows() {
                     match (bytes_at(rank, row), arrow_text(text, row)) {
-                        (Some(rank), Some(text)) => out.push(self, rank, text, true, parities),
+                        (Some(rank), Some(text)) => {
+                            out.push(rank, text, self.sketches_of(text, true, parities, &mut room));
+                        }
                         (Some(_), None) => {}
                         (None, _) => {
                             out.push_sum(integer(size, row).unwrap_or(0), integer(content, row).unwrap_or(0));
@@ -526,6 +528,19 @@ impl PySparkTask {
         let mut bytes = little_endian(&[u32::try_from(set.len()).ok()?]);
         bytes.extend(little_endian(&words));
         Some(bytes)
+    }
+
+    /// The sketch of a text, if `sketch` asks for it, and its parity bits, if `parity` does.
+    fn sketches_of(&self, text: &str, sketch: bool, parity: bool, room: &mut Prepared) -> SketchesOfText {
+        let parity = if parity { self.parity(text, room) } else { None };
+        let sketch = if sketch {
+            let mut words = vec![0; self.preparation.words()];
+            let sketched = self.preparation.sketch_keyed(text, room, &mut words);
+            sketched.has_shingles.then(|| little_endian(&words))
+        } else {
+            None
+        };
+        SketchesOfText { sketch, parity }
     }
 
     pub(super) fn threshold(&self) -> f64 {

@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, Int64Builder, StringBuilder};
-use minwise_engine::Prepared;
 use pyo3::prelude::*;
 
 use super::batch::{PySparkBatch, made};
-use super::task::PySparkTask;
 
 /// Rows of the second reading.
 #[derive(Default)]
@@ -18,36 +16,22 @@ pub(super) struct TextRows {
     sketches: BinaryBuilder,
     contents: Int64Builder,
     parities: BinaryBuilder,
-    room: Prepared,
-    words: Vec<u32>,
+}
+
+/// The sketch and the parity bits of a text, if they are asked for and the text has shingles.
+pub(super) struct SketchesOfText {
+    pub(super) sketch: Option<Vec<u8>>,
+    pub(super) parity: Option<Vec<u8>>,
 }
 
 impl TextRows {
-    pub(super) fn push(
-        &mut self,
-        task: &PySparkTask,
-        rank: &[u8],
-        text: &str,
-        sketches: bool,
-        parities: bool,
-    ) {
+    pub(super) fn push(&mut self, rank: &[u8], text: &str, of: SketchesOfText) {
         self.ranks.append_value(rank);
         self.texts.append_value(text);
         self.sizes.append_value(text.len() as i64);
         self.contents.append_null();
-        let parity = if parities { task.parity(text, &mut self.room) } else { None };
-        self.parities.append_option(parity);
-        if !sketches {
-            self.sketches.append_null();
-            return;
-        }
-        self.words.resize(task.preparation.words(), 0);
-        let sketched = task.preparation.sketch_keyed(text, &mut self.room, &mut self.words);
-        if sketched.has_shingles {
-            self.sketches.append_value(little_endian(&self.words));
-        } else {
-            self.sketches.append_null();
-        }
+        self.parities.append_option(of.parity);
+        self.sketches.append_option(of.sketch);
     }
 
     /// The number of all rows and the sum of their fingerprints.

@@ -66,14 +66,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let progress = ProgressPrinter::new(printer);
     options.ignore_text = forms(&settings::words(&args.matching.ignore_text), &reading, &progress)?;
     let index = Index::open(Path::new(&args.index))?;
-    let certain = index.settings().passage;
-    if let Some(passage) = options.passage.filter(|&passage| passage < certain) {
-        let message = format!(
-            "`--passage {passage}`: the archive finds passages of {} or more only, and shorter ones are not reported",
-            counted(certain as u64, index.settings().spec.shingling.unit().noun()),
-        );
-        printer.warning(CommandWarning::ShortPassages.code(), &message);
-    }
+    warn_of_short_passages(&options, index.settings(), printer);
     // A report that cannot be written is refused before the work begins.
     let report = match &args.report {
         None => None,
@@ -152,6 +145,18 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         (true, 1..) => Exit::Finding,
         (true, 0) => Exit::Done,
     })
+}
+
+/// Warns if the archive does not find passages as short as the options ask for.
+fn warn_of_short_passages(options: &CheckOptions, settings: &IndexSettings, printer: &Printer) {
+    let certain = settings.passage;
+    if let Some(passage) = options.passage.filter(|&passage| passage < certain) {
+        let message = format!(
+            "`--passage {passage}`: the archive finds passages of {} or more only, and shorter ones are not reported",
+            counted(certain as u64, settings.spec.shingling.unit().noun()),
+        );
+        printer.warning(CommandWarning::ShortPassages.code(), &message);
+    }
 }
 
 /// Opens the documents that are checked, with the fields of records by which documents are passed over. Files that are documents

@@ -244,7 +244,7 @@ impl Components {
 #[derive(Debug)]
 pub(super) struct Extents {
     ends: Vec<u32>,
-    /// The number of the component of each slot. A search among the ends took a third of the time of this stage.
+    /// The number of the component of each slot.
     numbers: Vec<u32>,
 }
 

@@ -155,8 +155,8 @@ fn enlarge_corpus(args: &EnlargeArgs) -> Result<u8, LabFailure> {
 fn read_corpus(path: &str) -> Result<String, LabFailure> {
     let problem =
         |problem: &dyn std::fmt::Display| LabFailure::new(format!("cannot read `{path}`: {problem}"));
-    let mut bytes = std::fs::read(path).map_err(|error| problem(&error))?;
-    if path.ends_with(".zst") {
+    let mut bytes = fs_err::read(path)?;
+    if Path::new(path).extension().is_some_and(|extension| extension == "zst") {
         bytes = zstd::stream::decode_all(&bytes[..]).map_err(|error| problem(&error))?;
     }
     String::from_utf8(bytes).map_err(|_| problem(&"not UTF-8"))

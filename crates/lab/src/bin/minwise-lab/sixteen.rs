@@ -3,12 +3,12 @@
 //! The program needs nothing but two binaries and a corpus, so that it runs on machines without Rust. `cargo x bench sixteen` packs
 //! the three into one archive.
 
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use fs_err::File;
 use minwise_corpus::{Output, Overwrite};
 use minwise_lab::corpus::{self, Made};
 use minwise_lab::enlarge;
@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(5);
 const GIGABYTE: f64 = 1e9;
 
 /// Sizes of the corpora.
-struct Scale {
+struct CorpusSizes {
     /// Copies of the English corpus, each spelled differently.
     english: u64,
     /// Short documents.
@@ -40,7 +40,7 @@ struct Scale {
     files: u64,
 }
 
-const LARGE: Scale = Scale {
+const LARGE: CorpusSizes = CorpusSizes {
     english: 17,
     short: 3_000_000,
     many: 8_000_000,
@@ -48,7 +48,7 @@ const LARGE: Scale = Scale {
     pages: 500_000,
     files: 4000,
 };
-const SMALL: Scale = Scale {
+const SMALL: CorpusSizes = CorpusSizes {
     english: 2,
     short: 300_000,
     many: 400_000,
@@ -68,7 +68,7 @@ struct SpeedTable {
     minwise: PathBuf,
     folder: PathBuf,
     cores: usize,
-    scale: Scale,
+    scale: CorpusSizes,
     missed: usize,
 }
 
@@ -285,7 +285,7 @@ impl SpeedTable {
         let mut child = Command::new(&self.minwise)
             .args(args)
             .stdout(Stdio::null())
-            .stderr(File::create(&log)?)
+            .stderr(File::create(&log)?.into_file())
             .spawn()
             .map_err(|error| failed(&error))?;
         let status = format!("/proc/{}/status", child.id());
@@ -295,7 +295,7 @@ impl SpeedTable {
                 break code;
             }
             // The highest value so far, so that a look that comes too late misses nothing but the last milliseconds.
-            if let Ok(status) = std::fs::read_to_string(&status) {
+            if let Ok(status) = fs_err::read_to_string(&status) {
                 peak_bytes = peak_bytes.max(peak_of(&status).unwrap_or(0));
             }
             std::thread::sleep(LOOK);
@@ -369,7 +369,7 @@ fn peak_of(status: &str) -> Option<u64> {
 /// Compresses a file as frames of 16 MiB each, as `pzstd` and `split` pipelines do.
 fn write_frames(from: &Path, to: &Path) -> Result<(), LabFailure> {
     let bytes = fs_err::read(from)?;
-    let mut out = fs_err::File::create(to)?;
+    let mut out = File::create(to)?;
     for part in bytes.chunks(16 << 20) {
         out.write_all(&zstd::stream::encode_all(part, 1)?)?;
     }

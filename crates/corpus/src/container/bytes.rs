@@ -12,7 +12,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use crate::annotation::Annotation;
@@ -169,12 +169,13 @@ fn copy_one_by_one(sources: &Sources, batches: &mut CopyBatches<'_>, out: &mut O
     Ok(())
 }
 
-/// What the threads that copy batches share.
+/// A batch with its number and its offset in the output.
+type PlacedBatch = (usize, u64, CopyBatch);
+
+/// State that the threads that copy batches share.
 struct SharedCopy<'c> {
     sources: &'c Sources,
     file: &'c PositionalFile<'c>,
-    /// Batches with their numbers and their offsets in the output.
-    batches: Mutex<Receiver<(usize, u64, CopyBatch)>>,
     written: AtomicU64,
     is_syncing: AtomicBool,
     has_failed: AtomicBool,
@@ -193,14 +194,22 @@ fn copy_in_parallel(
     let shared = SharedCopy {
         sources,
         file,
-        batches: Mutex::new(receive),
         written: AtomicU64::new(0),
         is_syncing: AtomicBool::new(false),
         has_failed: AtomicBool::new(false),
         failed: Mutex::new(None),
     };
+    // The workers own the receiver together, so that `send` fails if all of them panic, instead of waiting forever.
+    let receive = Arc::new(Mutex::new(receive));
     let made = thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| shared.work())).collect();
+        let shared = &shared;
+        let workers: Vec<_> = (0..threads)
+            .map(|_| {
+                let receive = Arc::clone(&receive);
+                scope.spawn(move || shared.work(&receive))
+            })
+            .collect();
+        drop(receive);
         let made = shared.hand_out(batches, &send);
         drop(send);
         for worker in workers {
@@ -218,17 +227,13 @@ fn copy_in_parallel(
 
 impl SharedCopy<'_> {
     /// Gives the batches their offsets, and hands them out. Returns where the last one ends.
-    fn hand_out(
-        &self,
-        batches: &mut CopyBatches<'_>,
-        send: &SyncSender<(usize, u64, CopyBatch)>,
-    ) -> Result<u64> {
+    fn hand_out(&self, batches: &mut CopyBatches<'_>, send: &SyncSender<PlacedBatch>) -> Result<u64> {
         let (mut number, mut offset) = (0, self.file.begin());
         while !self.has_failed.load(Ordering::Relaxed)
             && let Some(batch) = batches.next()?
         {
             let end = offset + batch.output_bytes();
-            // Workers listen until the sender is dropped, unless one of them panicked, which ends the run.
+            // `send` fails only if all workers panicked, and then joining them resumes the first panic.
             if send.send((number, offset, batch)).is_err() {
                 break;
             }
@@ -238,12 +243,12 @@ impl SharedCopy<'_> {
     }
 
     /// Copies batches until there are no more.
-    fn work(&self) {
+    fn work(&self, batches: &Mutex<Receiver<PlacedBatch>>) {
         let mut block = Vec::new();
         loop {
-            let next = self.batches.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let next = batches.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok((number, offset, batch)) = next else { return };
-            // After a failure, batches are only taken, so that nobody waits to hand one out.
+            // After a failure, workers discard batches, because `hand_out` would wait for a free place in the channel.
             if self.has_failed.load(Ordering::Relaxed) {
                 continue;
             }

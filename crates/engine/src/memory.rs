@@ -164,6 +164,11 @@ impl WorkingMemory {
         usize::try_from(self.held() / bytes as u64).unwrap_or(usize::MAX)
     }
 
+    /// Returns the bytes of an output that threads keep in memory before they are written.
+    pub(crate) fn writing(self) -> u64 {
+        self.bytes / 8
+    }
+
     /// For a batch of neighbourhoods that are worked on together.
     pub(crate) fn batch(self) -> u64 {
         self.bytes / 4

@@ -25,6 +25,9 @@ const ZSTD_JOB_BYTES: u32 = 2 << 20;
 #[cfg(feature = "xz")]
 const XZ_LEVEL: u32 = 6;
 
+/// Default of [`Output::set_buffer_bytes`].
+pub(super) const TABLE_BYTES: u64 = 64 << 20;
+
 /// A file that is written beside its final name and renamed by [`Output::finish`].
 ///
 /// It is compressed if its name ends in `.gz`, `.zst`, `.bz2` or `.xz`, and the same bytes in give the same bytes out.
@@ -40,6 +43,8 @@ pub struct Output {
     must_be_same: bool,
     /// Threads that write or compress.
     threads: usize,
+    /// Maximum bytes that threads keep in memory before they are written.
+    buffer_bytes: u64,
 }
 
 #[derive(Debug)]
@@ -149,7 +154,7 @@ impl Output {
         let encoder = Encoder::new(FileTarget::File(target), Compression::of_name(&name))
             .map_err(|error| Error::io("write", &*name, error))?;
         let must_be_same = overwrite == Overwrite::Same;
-        Ok(Self { encoder, temporary, name, path, must_be_same, threads: 1 })
+        Ok(Self { encoder, temporary, name, path, must_be_same, threads: 1, buffer_bytes: TABLE_BYTES })
     }
 
     /// Standard output, buffered. A reader that goes away gives an error that [is a broken
@@ -157,7 +162,15 @@ impl Output {
     pub fn stdout() -> Self {
         let encoder = Encoder::Plain(buffered(FileTarget::Stdout(io::stdout())));
         let (name, path) = ("standard output".to_owned(), PathBuf::new());
-        Self { encoder, temporary: None, name, path, must_be_same: false, threads: 1 }
+        Self {
+            encoder,
+            temporary: None,
+            name,
+            path,
+            must_be_same: false,
+            threads: 1,
+            buffer_bytes: TABLE_BYTES,
+        }
     }
 
     /// Writes or compresses with several threads from now on. Call this before the first byte. The threads never change the
@@ -178,9 +191,19 @@ impl Output {
         set.map_err(|error| Error::io("write", &*self.name, error))
     }
 
+    /// Sets the maximum bytes of a table that several threads keep in memory before they are written. The default is 64 MiB.
+    pub fn set_buffer_bytes(&mut self, bytes: u64) {
+        self.buffer_bytes = bytes;
+    }
+
     /// Threads that write or compress.
     pub(crate) fn threads(&self) -> usize {
         self.threads
+    }
+
+    /// Returns the maximum bytes that threads keep in memory before they are written.
+    pub(crate) fn buffer_bytes(&self) -> u64 {
+        self.buffer_bytes
     }
 
     /// The file for threads that write at positions from here on; `None` if the output is compressed, or is a pipe or a device.
@@ -268,7 +291,7 @@ impl Output {
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if the rest cannot be written or put on the disk.
     pub fn complete(self) -> Result<CompleteOutput> {
-        let Self { encoder, temporary, name, path, must_be_same, threads: _ } = self;
+        let Self { encoder, temporary, name, path, must_be_same, threads: _, buffer_bytes: _ } = self;
         let write_error = |error| Error::io("write", &*name, error);
         let target = encoder.finish().map_err(write_error)?;
         if let (FileTarget::File(file), Some(_)) = (target, &temporary) {

@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use tempfile::TempDir;
 
+use super::file::TABLE_BYTES;
 use super::{
     OLD, Output, Overwrite, RunTag, existing_parent, exists, parent_of, prefix_of, refuse_file, sync_folder,
     temporary,
@@ -27,6 +28,7 @@ pub struct OutputFolder {
     must_be_same: bool,
     /// Threads that write or compress each file.
     threads: usize,
+    buffer_bytes: u64,
 }
 
 impl OutputFolder {
@@ -67,12 +69,25 @@ impl OutputFolder {
         let prefix = prefix_of(tag);
         let temporary = temporary(0o777, &prefix).tempdir_in(&parent);
         let temporary = temporary.map_err(|error| Error::path("write in", &parent, error))?;
-        Ok(Self { temporary, path, name, tag, must_be_same: overwrite == Overwrite::Same, threads: 1 })
+        Ok(Self {
+            temporary,
+            path,
+            name,
+            tag,
+            must_be_same: overwrite == Overwrite::Same,
+            threads: 1,
+            buffer_bytes: TABLE_BYTES,
+        })
     }
 
     /// Writes or compresses each [`file`](Self::file) with several threads from now on. The threads never change the bytes.
     pub fn set_threads(&mut self, threads: usize) {
         self.threads = threads;
+    }
+
+    /// Sets the maximum bytes of a table that several threads keep in memory before they are written. The default is 64 MiB.
+    pub fn set_buffer_bytes(&mut self, bytes: u64) {
+        self.buffer_bytes = bytes;
     }
 
     /// Writes one file, whose bytes `next` puts into what it is given until there are no more. `relative` is its path in the
@@ -124,6 +139,7 @@ impl OutputFolder {
             created => {
                 let mut out = created?;
                 out.set_threads(self.threads)?;
+                out.set_buffer_bytes(self.buffer_bytes);
                 Ok(out)
             }
         }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use base64::Engine;
 use minwise_corpus::{
-    Corpus, ErrorKind, FieldPath, FileProblem, Format, InputFormat, ReadOptions, Scratch, TableCompression,
-    refuse_annotation, refuse_unlike,
+    Annotation, Corpus, ErrorKind, FieldPath, FileProblem, Format, InputFormat, Output, OutputVerdict,
+    Overwrite, ReadOptions, Scratch, TableCompression, annotate_records, copy_records, refuse_annotation,
+    refuse_unlike,
 };
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{
@@ -266,6 +267,71 @@ fn many_annotations_are_a_column() {
     let removed = "minwise: {cluster: \"first\", duplicate_of: \"first\", similarity: 0.75}}";
     assert!(found[0].ends_with(kept), "{}", found[0]);
     assert!(found[1..].iter().all(|row| row.ends_with(removed)));
+}
+
+/// Row groups and columns that threads copy to memory have the bytes of a copy with one thread, whether or not they fit into it.
+#[test]
+fn threads_copy_the_same_tables() {
+    let folder = Folder::new();
+    everything(&folder);
+    let small = [small(3001, 500), small(2000, 300)];
+    folder.write("b.parquet", &small[0]);
+    folder.write("c.parquet", &small[1]);
+    let chunk = 1 << 20;
+    for (files, step) in [(&["a.parquet"][..], 1), (&["a.parquet"], 2), (&["b.parquet", "c.parquet"], 3)] {
+        let corpus = folder.open(files).unwrap();
+        let all = places(&scan(&corpus, chunk));
+        let chosen: Vec<_> = all.iter().step_by(step).copied().collect();
+        for compression in [TableCompression::Keep, TableCompression::Zstd] {
+            let copy = |threads: usize, buffer_bytes: u64| {
+                let names = ["copy.parquet", "annotated.parquet"];
+                let [mut copy, mut annotated] = names.map(|name| {
+                    let mut out = Output::create(&folder.path(name), Overwrite::Allow).unwrap();
+                    out.set_threads(threads).unwrap();
+                    out.set_buffer_bytes(buffer_bytes);
+                    out
+                });
+                let (numbers, kept) = (0..files.len() as u32, OutputVerdict::Kept);
+                let places = chosen.iter().copied();
+                let with = places.clone().map(|place| (place, Annotation::new("first", None)));
+                let format = Format::PARQUET;
+                copy_records(&corpus, numbers.clone(), places, kept, format, &mut copy, compression).unwrap();
+                annotate_records(&corpus, numbers, with, format, &mut annotated, compression).unwrap();
+                copy.finish().unwrap();
+                annotated.finish().unwrap();
+                names.map(|name| folder.bytes(name))
+            };
+            let expected = copy(1, 0);
+            for (threads, buffer_bytes) in [(2, 0), (2, 1500), (2, 1 << 20), (7, 1 << 20)] {
+                let found = copy(threads, buffer_bytes);
+                assert!(
+                    found == expected,
+                    "{files:?}, {compression}, {threads} threads, {buffer_bytes} bytes"
+                );
+            }
+        }
+    }
+}
+
+/// A page that cannot be read ends the copy with an error that names its place, and nothing hangs.
+#[test]
+fn damage_ends_a_copy_with_threads() {
+    let folder = Folder::new();
+    let corpus = everything(&folder);
+    let mut all = places(&scan(&corpus, 1 << 20));
+    all[4].offset = 1 << 40;
+    let mut out = Output::create(&folder.path("out.parquet"), Overwrite::Refuse).unwrap();
+    out.set_threads(3).unwrap();
+    let (kept, keep) = (OutputVerdict::Kept, TableCompression::Keep);
+    let places = all.iter().copied();
+    let error = copy_records(&corpus, 0..1, places, kept, Format::PARQUET, &mut out, keep).unwrap_err();
+    let mut with_one = Output::create(&folder.path("one.parquet"), Overwrite::Refuse).unwrap();
+    let places = all.iter().copied();
+    let expected =
+        copy_records(&corpus, 0..1, places, kept, Format::PARQUET, &mut with_one, keep).unwrap_err();
+    assert_eq!(error.to_string(), expected.to_string());
+    drop((out, with_one));
+    assert_eq!(folder.names(), ["a.parquet"]);
 }
 
 const SMALL: &str = "message m { required int64 id (INTEGER(64, false)); optional binary text (UTF8); }";

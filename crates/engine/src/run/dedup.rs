@@ -163,7 +163,7 @@ impl DedupRun {
         let tag = claim.as_ref().map(Claim::tag);
         let were_folders = were_folders.unwrap_or_default();
         let mut targets = Targets::open(&outputs, &corpus, folder.zip(tag), may_overwrite, &were_folders)?;
-        targets.set_threads(plan.threads)?;
+        targets.set_resources(plan.threads, plan.memory.room(plan.threads, 0).writing())?;
         let are_folders = targets.are_folders();
         if let (Some(_), records @ 1..) = (&outputs.kept, corpus.revisits()) {
             stopwatch.warn(&Warning::Revisits { records });

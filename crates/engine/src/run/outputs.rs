@@ -208,12 +208,18 @@ impl Targets {
         Ok(())
     }
 
-    /// Writes with several threads. They never change the bytes.
-    pub(super) fn set_threads(&mut self, threads: usize) -> Result<(), Error> {
+    /// Sets the threads that write, and the maximum bytes of a table that they keep in memory. Neither changes the output.
+    pub(super) fn set_resources(&mut self, threads: usize, buffer_bytes: u64) -> Result<(), Error> {
         for place in [&mut self.kept, &mut self.removed].into_iter().flatten() {
             match place {
-                OutputPlace::One(out, _) => out.set_threads(threads)?,
-                OutputPlace::Each(folder, _) => folder.set_threads(threads),
+                OutputPlace::One(out, _) => {
+                    out.set_threads(threads)?;
+                    out.set_buffer_bytes(buffer_bytes);
+                }
+                OutputPlace::Each(folder, _) => {
+                    folder.set_threads(threads);
+                    folder.set_buffer_bytes(buffer_bytes);
+                }
                 OutputPlace::Files(_) => {}
             }
         }

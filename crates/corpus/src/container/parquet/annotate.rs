@@ -15,7 +15,7 @@ use arrow_schema::Schema;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::copy::{BATCH_ROWS, copy_columns, file, model, writing};
+use super::copy::{BATCH_ROWS, CopyRoom, copy_groups, file, model, writing};
 use super::write::properties;
 use crate::annotation::{Annotation, MEMBER};
 use crate::container::table::{annotation_field, selections};
@@ -40,14 +40,12 @@ pub(super) fn annotate(
     let key_values = about.key_value_metadata().map(|values| values.iter().filter_map(with_field).collect());
     let properties = properties(&first.metadata, key_values, compression);
     let schema = with_column(about.schema_descr().root_schema()).map_err(writing)?;
+    let room = CopyRoom::of(out, compression);
     let mut writer = SerializedFileWriter::new(out, schema, properties).map_err(writing)?;
     let part_of = |source, row| file(sources, source).map_or(0, |file| file.group_of(row));
-    for selection in selections(annotated, part_of) {
-        let mut group = writer.next_row_group().map_err(writing)?;
-        copy_columns(sources, &selection, &mut group)?;
-        write_annotations(&selection.with, &mut group).map_err(writing)?;
-        group.close().map_err(writing)?;
-    }
+    copy_groups(sources, selections(annotated, part_of), &mut writer, room, |selection, group| {
+        write_annotations(&selection.with, group).map_err(writing)
+    })?;
     writer.close().map_err(writing)?;
     Ok(())
 }

@@ -1,14 +1,27 @@
 //! Copies rows from one Parquet file to another.
+//!
+//! With several threads, each thread copies a column of a row group to memory, and the calling thread writes these columns in order. The
+//! bytes of the output are those of a copy with one thread. Row groups that do not fit into the memory are copied page by page.
 
+use std::collections::BTreeMap;
+use std::iter::Peekable;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
 
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
-use ::parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
+use ::parquet::column::writer::{ColumnCloseResult, ColumnWriter, ColumnWriterImpl, get_column_writer};
 use ::parquet::data_type::DataType;
 use ::parquet::errors::{ParquetError, Result as ParquetResult};
+use ::parquet::file::properties::WriterPropertiesPtr;
 use ::parquet::file::serialized_reader::SerializedPageReader;
-use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use ::parquet::file::writer::{
+    SerializedFileWriter, SerializedPageWriter, SerializedRowGroupWriter, TrackedWrite,
+};
+use ::parquet::schema::types::SchemaDescriptor;
+use bytes::Bytes;
 
 use super::write::properties;
 use super::{ParquetFile, place};
@@ -36,15 +49,184 @@ pub(super) fn copy(
     let about = first.metadata.file_metadata();
     let properties = properties(&first.metadata, about.key_value_metadata().cloned(), compression);
     let schema = about.schema_descr().root_schema_ptr();
+    let room = CopyRoom::of(out, compression);
     let mut writer = SerializedFileWriter::new(out, schema, properties).map_err(writing)?;
     let part_of = |source, row| file(sources, source).map_or(0, |file| file.group_of(row));
-    for selection in selections(places.map(|place| (place, ())), part_of) {
-        let mut group = writer.next_row_group().map_err(writing)?;
-        copy_columns(sources, &selection, &mut group)?;
-        group.close().map_err(writing)?;
-    }
+    let selections = selections(places.map(|place| (place, ())), part_of);
+    copy_groups(sources, selections, &mut writer, room, |_, _| Ok(()))?;
     writer.close().map_err(writing)?;
     Ok(())
+}
+
+/// Threads and memory of a copy.
+#[derive(Clone, Copy)]
+pub(super) struct CopyRoom {
+    threads: usize,
+    /// Maximum bytes of columns in memory.
+    bytes: u64,
+    /// Whether columns keep their compression, so that their compressed size is known.
+    keeps: bool,
+}
+
+impl CopyRoom {
+    pub(super) fn of(out: &Output, compression: TableCompression) -> Self {
+        let keeps = compression == TableCompression::Keep;
+        Self { threads: out.threads(), bytes: out.buffer_bytes(), keeps }
+    }
+
+    /// Estimates the bytes of the copy of a row group, if all rows are copied.
+    fn group_bytes<T>(self, sources: &Sources, selection: &Selection<T>) -> Result<u64> {
+        // A row group that is not there is an error of the copy.
+        let group = file(sources, selection.source)?.metadata.row_groups().get(selection.part);
+        let bytes = group.map_or(&[][..], |group| group.columns()).iter().map(|chunk| {
+            let bytes = if self.keeps { chunk.compressed_size() } else { chunk.uncompressed_size() };
+            bytes.max(0).cast_unsigned()
+        });
+        Ok(bytes.sum())
+    }
+
+    /// Takes the next selections whose copies fit into the memory together. Takes one selection at least, if there is one. Also returns
+    /// the bytes of the copies.
+    fn round<T>(
+        self,
+        sources: &Sources,
+        selections: &mut Peekable<impl Iterator<Item = Selection<T>>>,
+    ) -> Result<(Vec<Selection<T>>, u64)> {
+        /// Maximum number of row groups per thread. Each selection holds the numbers of its rows.
+        const PER_THREAD: usize = 4;
+        let (mut round, mut bytes) = (vec![], 0);
+        while let Some(next) = selections.peek() {
+            let more = self.group_bytes(sources, next)?;
+            if !round.is_empty() && (bytes + more > self.bytes || round.len() >= PER_THREAD * self.threads) {
+                break;
+            }
+            bytes += more;
+            round.extend(selections.next());
+        }
+        Ok((round, bytes))
+    }
+}
+
+/// Copies each selection to a row group. `add` appends the columns that the sources do not have.
+pub(super) fn copy_groups<T: Sync>(
+    sources: &Sources,
+    selections: impl Iterator<Item = Selection<T>>,
+    writer: &mut SerializedFileWriter<&mut Output>,
+    room: CopyRoom,
+    add: impl Fn(&Selection<T>, &mut SerializedRowGroupWriter<'_, &mut Output>) -> Result<()>,
+) -> Result<()> {
+    let mut selections = selections.peekable();
+    loop {
+        let (round, bytes) = room.round(sources, &mut selections)?;
+        if round.is_empty() {
+            return Ok(());
+        }
+        if room.threads > 1 && bytes <= room.bytes {
+            copy_round(sources, &round, writer, room.threads, &add)?;
+            continue;
+        }
+        for selection in &round {
+            let mut group = writer.next_row_group().map_err(writing)?;
+            copy_columns(sources, selection, &mut group)?;
+            add(selection, &mut group)?;
+            group.close().map_err(writing)?;
+        }
+    }
+}
+
+/// A column of a row group in memory.
+struct WrittenColumn {
+    bytes: Bytes,
+    close: ColumnCloseResult,
+}
+
+/// Copies selections with several threads.
+fn copy_round<T: Sync>(
+    sources: &Sources,
+    round: &[Selection<T>],
+    writer: &mut SerializedFileWriter<&mut Output>,
+    threads: usize,
+    add: &impl Fn(&Selection<T>, &mut SerializedRowGroupWriter<'_, &mut Output>) -> Result<()>,
+) -> Result<()> {
+    let mut columns = vec![];
+    for selection in round {
+        let schema = file(sources, selection.source)?.metadata.file_metadata().schema_descr();
+        columns.extend((0..schema.num_columns()).map(|number| (selection, number)));
+    }
+    let target = (writer.schema_descr().clone(), Arc::clone(writer.properties()));
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (send, receive) = channel();
+    thread::scope(|scope| {
+        for _ in 0..threads.min(columns.len()) {
+            let (send, columns, target, next, stop) = (send.clone(), &columns, &target, &next, &stop);
+            scope.spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    let task = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((selection, number)) = columns.get(task) else { return };
+                    // The receiver lives until all columns are written, or until an error ends the copy.
+                    if send.send((task, written_column(sources, selection, *number, target))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(send);
+        let mut written = WrittenColumns { receive, next: 0, waiting: BTreeMap::new() };
+        let ended = round.iter().try_for_each(|selection| {
+            let mut group = writer.next_row_group().map_err(writing)?;
+            let schema = file(sources, selection.source)?.metadata.file_metadata().schema_descr();
+            for _ in 0..schema.num_columns() {
+                let WrittenColumn { bytes, close } = written.next()?;
+                group.append_column(&bytes, close).map_err(writing)?;
+            }
+            add(selection, &mut group)?;
+            group.close().map_err(writing)?;
+            Ok(())
+        });
+        stop.store(true, Ordering::Relaxed);
+        ended
+    })
+}
+
+/// Columns in the order of their tasks.
+struct WrittenColumns {
+    receive: Receiver<(usize, Result<WrittenColumn>)>,
+    next: usize,
+    /// Columns that were written before an earlier one.
+    waiting: BTreeMap<usize, Result<WrittenColumn>>,
+}
+
+impl WrittenColumns {
+    fn next(&mut self) -> Result<WrittenColumn> {
+        loop {
+            if let Some(column) = self.waiting.remove(&self.next) {
+                self.next += 1;
+                return column;
+            }
+            let Ok((task, column)) = self.receive.recv() else {
+                // Only a thread that panicked sends nothing, and the scope resumes its panic.
+                return Err(writing(ParquetError::General("a thread ended early".to_owned())));
+            };
+            self.waiting.insert(task, column);
+        }
+    }
+}
+
+/// Copies a column of the selected rows to memory.
+fn written_column<T>(
+    sources: &Sources,
+    selection: &Selection<T>,
+    number: usize,
+    (schema, properties): &(SchemaDescriptor, WriterPropertiesPtr),
+) -> Result<WrittenColumn> {
+    copying(sources, selection, number, |file, reader| {
+        let mut sink = TrackedWrite::new(Vec::new());
+        let pages = Box::new(SerializedPageWriter::new(&mut sink));
+        let mut column = get_column_writer(schema.column(number), Arc::clone(properties), pages);
+        copy_column(file, reader, selection, number, &mut column)?;
+        let close = column.close()?;
+        Ok(WrittenColumn { bytes: sink.into_inner()?.into(), close })
+    })
 }
 
 /// Converts an error of the writer, which is ours, or one that no input can cause.
@@ -66,23 +248,37 @@ pub(super) fn model(sources: &Sources, numbers: Range<u32>) -> Result<&ParquetFi
     file(sources, model.unwrap_or(numbers.start))
 }
 
-/// Copies the columns of the selected rows to the row group that is written.
-pub(super) fn copy_columns<T>(
+/// Copies the columns of the selected rows to the row group that is written, page by page.
+fn copy_columns<T>(
     sources: &Sources,
     selection: &Selection<T>,
     group: &mut SerializedRowGroupWriter<'_, &mut Output>,
 ) -> Result<()> {
-    let file = file(sources, selection.source)?;
-    let reader = sources.reader(selection.source)?;
-    let schema = file.metadata.file_metadata().schema_descr();
+    let schema = file(sources, selection.source)?.metadata.file_metadata().schema_descr();
     for number in 0..schema.num_columns() {
-        let copied = guarded(|| copy_column(file, &reader, selection, number, group));
-        copied.map_err(|error| {
-            let place = place(selection.part, &schema.column(number).path().string());
-            error.at(reader.name(), place)
+        copying(sources, selection, number, |file, reader| {
+            let missing = || ParquetError::General("the output has no such column".to_owned());
+            let mut column = group.next_column()?.ok_or_else(missing)?;
+            copy_column(file, reader, selection, number, column.untyped())?;
+            column.close()
         })?;
     }
     Ok(())
+}
+
+/// Calls `copy` with the file of a selection. Errors name the file, the row group and the column.
+fn copying<T, C>(
+    sources: &Sources,
+    selection: &Selection<T>,
+    number: usize,
+    copy: impl FnOnce(&ParquetFile, &SourceReader) -> ParquetResult<C>,
+) -> Result<C> {
+    let file = file(sources, selection.source)?;
+    let reader = sources.reader(selection.source)?;
+    guarded(|| copy(file, &reader)).map_err(|error| {
+        let column = file.metadata.file_metadata().schema_descr().column(number);
+        error.at(reader.name(), place(selection.part, &column.path().string()))
+    })
 }
 
 fn copy_column<T>(
@@ -90,7 +286,7 @@ fn copy_column<T>(
     reader: &SourceReader,
     selection: &Selection<T>,
     number: usize,
-    group: &mut SerializedRowGroupWriter<'_, &mut Output>,
+    column: &mut ColumnWriter<'_>,
 ) -> ParquetResult<()> {
     let from = file.metadata.row_group(selection.part);
     let chunk = from.column(number);
@@ -106,9 +302,7 @@ fn copy_column<T>(
         definition: chunk.column_descr().max_def_level() > 0,
         repetition: chunk.column_descr().max_rep_level() > 0,
     };
-    let missing = || ParquetError::General("the output has no such column".to_owned());
-    let mut column = group.next_column()?.ok_or_else(missing)?;
-    match (get_column_reader(chunk.column_descr_ptr(), Box::new(pages)), column.untyped()) {
+    match (get_column_reader(chunk.column_descr_ptr(), Box::new(pages)), column) {
         (ColumnReader::BoolColumnReader(from), ColumnWriter::BoolColumnWriter(to)) => transfer.run(from, to),
         (ColumnReader::Int32ColumnReader(from), ColumnWriter::Int32ColumnWriter(to)) => {
             transfer.run(from, to)
@@ -133,8 +327,7 @@ fn copy_column<T>(
             ColumnWriter::FixedLenByteArrayColumnWriter(to),
         ) => transfer.run(from, to),
         _ => Err(ParquetError::General("the output has another type there".to_owned())),
-    }?;
-    column.close()
+    }
 }
 
 /// The copy of some rows of a column.

@@ -87,12 +87,12 @@ fn add(index: &Index, batches: &[Vec<NewDocument>], threads: usize) -> minwise_i
             while let Some(batch) = waiting.remove(&number) {
                 together.append(batch?);
                 if together.is_full() {
-                    index.commit(std::mem::take(&mut together))?;
+                    index.commit(std::mem::take(&mut together), threads)?;
                 }
                 number += 1;
             }
         }
-        index.commit(together).map(drop)
+        index.commit(together, threads).map(drop)
     })
 }
 

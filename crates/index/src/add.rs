@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 use std::ops::AddAssign;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
 use std::thread::{self, available_parallelism};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use minwise::candidate::Fingerprint;
+use minwise::sort::sort_mixed;
 use minwise::{Observer, Unobserved};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -20,7 +22,7 @@ use crate::prepare::{PreparedEntry, posted};
 use crate::progress::go_on;
 use crate::record::{DocumentRow, NewDocument, metadata_text};
 use crate::settings::Texts;
-use crate::store::{Change, KeyspaceName, View};
+use crate::store::{Change, KeyspaceName, SealedRow, View};
 use crate::text::TextCompressor;
 
 /// Maximum number of bytes of a text.
@@ -104,6 +106,72 @@ pub(crate) struct DocumentWrite {
     pub(crate) shingles: Vec<u64>,
 }
 
+/// Number of documents that a thread takes at a time.
+const PORTION: usize = 16;
+
+/// Fate of a document of a batch.
+#[derive(Debug, Clone, Copy)]
+enum Fate {
+    /// The document is added.
+    New,
+    /// The document replaces the one with this number.
+    Replaces(u32),
+    /// The document is not written, because the index has it.
+    Unchanged,
+}
+
+/// Rows of some documents, and their postings, which are sorted with those of all documents of the change.
+#[derive(Default)]
+struct PortionRows {
+    rows: Vec<SealedRow>,
+    bands: Vec<(u64, u64)>,
+    fingerprints: Vec<(u64, u64)>,
+}
+
+/// Calls `work` with each portion, with several threads, and returns all results in order.
+fn in_portions<P: Send, T: Send>(
+    portions: Vec<P>,
+    threads: usize,
+    work: impl Fn(P) -> Result<Vec<T>> + Sync,
+) -> Result<Vec<T>> {
+    let count = portions.len();
+    if threads <= 1 || count <= 1 {
+        let made: Vec<Vec<T>> = portions.into_iter().map(work).collect::<Result<_>>()?;
+        return Ok(made.into_iter().flatten().collect());
+    }
+    let next = Mutex::new(portions.into_iter().enumerate());
+    let run = || -> Result<Vec<(usize, Vec<T>)>> {
+        let mut done = vec![];
+        loop {
+            let taken = next.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((at, portion)) = taken else { return Ok(done) };
+            done.push((at, work(portion)?));
+        }
+    };
+    let mut made = thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.min(count)).map(|_| scope.spawn(run)).collect();
+        let joined =
+            workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        // All threads are joined before the first error is returned.
+        joined.collect::<Vec<_>>().into_iter().collect::<Result<Vec<_>>>()
+    })?
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>();
+    made.sort_unstable_by_key(|(at, _)| *at);
+    Ok(made.into_iter().flat_map(|(_, made)| made).collect())
+}
+
+/// Cuts documents into portions.
+fn owned_portions<T>(documents: Vec<T>) -> Vec<Vec<T>> {
+    let mut documents = documents.into_iter();
+    std::iter::from_fn(|| {
+        let portion: Vec<T> = documents.by_ref().take(PORTION).collect();
+        (!portion.is_empty()).then_some(portion)
+    })
+    .collect()
+}
+
 /// The documents of a batch that are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WriteChoice {
@@ -168,7 +236,7 @@ impl Index {
         observer: &dyn Observer,
     ) -> Result<Added> {
         let batch = self.prepare_observed(documents, added, threads, observer)?;
-        self.put(batch, WriteChoice::Changed, observer)
+        self.put(batch, WriteChoice::Changed, threads, observer)
     }
 
     /// Returns the error with which every index refuses this document because of its id or the length of its text, or `None` if it can
@@ -198,42 +266,19 @@ impl Index {
         threads: usize,
         observer: &dyn Observer,
     ) -> Result<DocumentBatch> {
-        /// Number of documents that a thread takes at a time.
-        const PORTION: usize = 16;
         if let Some(long) = documents.iter().find(|document| document.text.len() > MAX_TEXT_BYTES) {
             let (id, bytes) = (long.id.clone(), long.text.len());
             return Err(ErrorKind::TextTooLong { id, bytes }.into());
         }
-        let next = AtomicUsize::new(0);
-        let work = || {
+        let prepared = in_portions(documents.chunks(PORTION).collect(), threads, |portion| {
             let (mut prepared, mut packer) = (PreparedEntry::default(), TextCompressor::new());
-            let mut done = vec![];
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(some) = documents.chunks(PORTION).nth(number) else { return done };
-                for (at, document) in (PORTION * number..).zip(some) {
-                    if observer.cancelled() {
-                        return done;
-                    }
-                    done.push((at, self.written_of(document, added, &mut prepared, &mut packer)));
-                }
-            }
-        };
-        let threads = threads.clamp(1, documents.len().div_ceil(PORTION).max(1));
-        let mut done = if threads == 1 {
-            work()
-        } else {
-            thread::scope(|scope| {
-                let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-                workers
-                    .into_iter()
-                    .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                    .collect()
-            })
-        };
-        go_on(observer)?;
-        done.sort_unstable_by_key(|(at, _)| *at);
-        Ok(DocumentBatch(done.into_iter().map(|(_, written)| written).collect()))
+            let write = |document: &NewDocument| {
+                go_on(observer)?;
+                Ok(self.written_of(document, added, &mut prepared, &mut packer))
+            };
+            portion.iter().map(write).collect()
+        })?;
+        Ok(DocumentBatch(prepared))
     }
 
     pub(crate) fn written_of(
@@ -276,20 +321,21 @@ impl Index {
         }
     }
 
-    /// Adds prepared documents, as [`Index::add`] does.
+    /// Adds prepared documents, as [`Index::add`] does, with up to `threads` threads.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::BadId`] if an id is empty, has more than 1024 bytes or a control character, with
     /// [`ErrorKind::DiskFull`] or [`ErrorKind::Io`] if they cannot be written, with [`ErrorKind::Stopped`] if an earlier write
     /// failed, and with [`ErrorKind::Damaged`] if stored data are not what was written. The index is unchanged then.
-    pub fn commit(&self, batch: DocumentBatch) -> Result<Added> {
-        self.put(batch, WriteChoice::Changed, &Unobserved)
+    pub fn commit(&self, batch: DocumentBatch, threads: usize) -> Result<Added> {
+        self.put(batch, WriteChoice::Changed, threads, &Unobserved)
     }
 
     pub(crate) fn put(
         &self,
         batch: DocumentBatch,
         which: WriteChoice,
+        threads: usize,
         observer: &dyn Observer,
     ) -> Result<Added> {
         let mut documents = batch.0;
@@ -310,57 +356,103 @@ impl Index {
         let mut change = self.store.change();
         let mut state = writer.state;
         state.sequence += 1;
-        let (mut bands, mut fingerprints) = (vec![], vec![]);
+        let fates = in_portions(documents.chunks(PORTION).collect(), threads, |portion| {
+            go_on(observer)?;
+            portion.iter().map(|document| self.fate(&view, document, which)).collect()
+        })?;
         let mut added = Added::default();
         let mut pending = vec![];
-        for document in documents {
-            go_on(observer)?;
-            let old = self.number(&view, &document.record.id)?;
-            if let (Some(old), WriteChoice::Changed) = (old, which)
-                && self.is_unchanged(&view, old, &document)?
-            {
-                added.unchanged += 1;
-                continue;
+        let mut numbered = vec![];
+        for (document, fate) in documents.into_iter().zip(fates) {
+            match fate {
+                Fate::Unchanged => {
+                    added.unchanged += 1;
+                    continue;
+                }
+                Fate::Replaces(old) => {
+                    self.drop_rows(&view, &mut change, &mut state, old)?;
+                    added.replaced += 1;
+                }
+                Fate::New => added.new += 1,
             }
             let number = state.next;
             let Some(next) = number.checked_add(1) else {
                 return Err(self.damaged("it has used up its four billion numbers"));
             };
             state.next = next;
-            let id = document.record.id.clone();
-            if let Some(old) = old {
-                self.drop_rows(&view, &mut change, &mut state, old)?;
-                added.replaced += 1;
-            } else {
-                added.new += 1;
-            }
-            let mut record = document.record;
-            record.postings =
-                post(number, &document.bands, &document.fingerprints, &mut bands, &mut fingerprints);
             state.documents += 1;
-            state.text_bytes += record.bytes;
+            state.text_bytes += document.record.bytes;
             state.stored_bytes += document.text.len() as u64;
-            state.shingles += u64::from(record.shingles);
-            pending.extend(document.shingles);
-            let key = number.to_be_bytes();
-            change.put(KeyspaceName::Ids, id.as_bytes(), key.to_vec());
-            change.put(KeyspaceName::Records, &key, record.to_bytes());
-            change.put(KeyspaceName::Sketches, &key, document.sketch);
-            match self.settings.texts {
-                Texts::Kept => change.put(KeyspaceName::Texts, &key, document.text),
-                Texts::LeftOut => change.put(KeyspaceName::Sets, &key, document.set),
-            }
+            state.shingles += u64::from(document.record.shingles);
+            pending.extend_from_slice(&document.shingles);
+            numbered.push((number, document));
         }
         if state.next == writer.state.next {
             return Ok(added);
         }
-        put_postings(&mut change, KeyspaceName::Bands, state.sequence, bands);
-        put_postings(&mut change, KeyspaceName::Fingerprints, state.sequence, fingerprints);
+        let made = in_portions(owned_portions(numbered), threads, |portion| {
+            go_on(observer)?;
+            Ok(vec![self.rows_of(portion)])
+        })?;
+        let (mut bands, mut fingerprints) = (vec![], vec![]);
+        for portion in made {
+            portion.rows.into_iter().for_each(|row| change.push(row));
+            bands.extend(portion.bands);
+            fingerprints.extend(portion.fingerprints);
+        }
+        let of_spaces = vec![(KeyspaceName::Bands, bands), (KeyspaceName::Fingerprints, fingerprints)];
+        let postings = in_portions(of_spaces, threads, |(space, postings)| {
+            Ok(posting_rows(space, state.sequence, postings))
+        })?;
+        postings.into_iter().for_each(|row| change.push(row));
         go_on(observer)?;
-        self.acknowledge(&mut writer, change, state, PendingCounts::More(pending))?;
-        // The documents are acknowledged. If counting them fails, the next change counts them.
-        let _ = self.count_pending(&mut writer);
+        // Sorting a window takes about as long as the commit, so both are done at once.
+        let is_full = writer.pending.1.len() + pending.len() >= WINDOW;
+        let window = is_full.then(|| [writer.pending.1.as_slice(), &pending].concat());
+        let sorted = thread::scope(|scope| -> Result<_> {
+            let sorter = window.map(|mut window| {
+                let sort = move || {
+                    sort_mixed(&mut window, &mut vec![]);
+                    window
+                };
+                if threads > 1 { Ok(scope.spawn(sort)) } else { Err(sort) }
+            });
+            self.acknowledge(&mut writer, change, state, PendingCounts::More(pending))?;
+            Ok(sorter.map(|sorter| match sorter {
+                Ok(running) => running.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                Err(sort) => sort(),
+            }))
+        })?;
+        if let Some(window) = sorted {
+            // The documents are acknowledged. If counting them fails, the next change counts them.
+            let _ = self.count_window(&mut writer, window);
+        }
         Ok(added)
+    }
+
+    /// Decides what becomes of a document.
+    fn fate(&self, view: &View<'_>, document: &DocumentWrite, which: WriteChoice) -> Result<Fate> {
+        let Some(old) = self.number(view, &document.record.id)? else { return Ok(Fate::New) };
+        let keeps = which == WriteChoice::Changed && self.is_unchanged(view, old, document)?;
+        Ok(if keeps { Fate::Unchanged } else { Fate::Replaces(old) })
+    }
+
+    /// Makes the rows of documents with these numbers.
+    fn rows_of(&self, portion: Vec<(u32, DocumentWrite)>) -> PortionRows {
+        let mut made = PortionRows::default();
+        for (number, document) in portion {
+            let DocumentWrite { mut record, text, sketch, set, bands, fingerprints, .. } = document;
+            record.postings = post(number, &bands, &fingerprints, &mut made.bands, &mut made.fingerprints);
+            let key = number.to_be_bytes();
+            made.rows.push(SealedRow::new(KeyspaceName::Ids, record.id.as_bytes(), key.to_vec()));
+            made.rows.push(SealedRow::new(KeyspaceName::Records, &key, record.to_bytes()));
+            made.rows.push(SealedRow::new(KeyspaceName::Sketches, &key, sketch));
+            made.rows.push(match self.settings.texts {
+                Texts::Kept => SealedRow::new(KeyspaceName::Texts, &key, text),
+                Texts::LeftOut => SealedRow::new(KeyspaceName::Sets, &key, set),
+            });
+        }
+        made
     }
 
     /// Whether the document with a number is equal to this one, except for the time of addition.
@@ -380,19 +472,19 @@ impl Index {
         Ok(view.get(space, &number.to_be_bytes())?.as_ref() == Some(stored))
     }
 
-    /// Adds the pending documents to the table of frequencies, if they fill a window.
-    fn count_pending(&self, writer: &mut WriteState) -> Result<()> {
-        if writer.pending.1.len() < WINDOW {
-            return Ok(());
-        }
+    /// Adds the pending documents, whose sorted shingles are `window`, to the table of frequencies.
+    fn count_window(&self, writer: &mut WriteState, mut window: Vec<u64>) -> Result<()> {
         let view = self.store.view();
         let mut table = self.stored_frequencies(&view)?;
         let mut state = writer.state;
         let first = writer.pending.0;
         // Documents from before the index was opened are not in memory.
-        let (before, mut shingles) = self.shingles_from(&view, state.counted, first)?;
-        shingles.extend_from_slice(&writer.pending.1);
-        table.count_window(before + u64::from(state.next - first), shingles);
+        let (before, shingles) = self.shingles_from(&view, state.counted, first)?;
+        if !shingles.is_empty() {
+            window.extend(shingles);
+            sort_mixed(&mut window, &mut vec![]);
+        }
+        table.count_window(before + u64::from(state.next - first), &window);
         state.counted = state.next;
         state.sequence += 1;
         let mut change = self.store.change();
@@ -439,15 +531,13 @@ pub(crate) fn post(
     sums.map(u64::to_le_bytes)
 }
 
-pub(crate) fn put_postings(
-    change: &mut Change<'_>,
-    space: KeyspaceName,
-    sequence: u64,
-    postings: Vec<(u64, u64)>,
-) {
+/// Makes the rows of the postings of a change.
+pub(crate) fn posting_rows(space: KeyspaceName, sequence: u64, postings: Vec<(u64, u64)>) -> Vec<SealedRow> {
+    let mut rows = vec![];
     postings::write_rows(postings, |prefix, payload| {
-        change.put(space, &postings::key(prefix, sequence), payload);
+        rows.push(SealedRow::new(space, &postings::key(prefix, sequence), payload));
     });
+    rows
 }
 
 pub(crate) fn words_to_bytes(words: &[u32]) -> Vec<u8> {

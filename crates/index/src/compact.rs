@@ -1,5 +1,6 @@
 //! Compaction: merges the rows of postings of many changes, and removes the data of removed documents from the files.
 
+use minwise::sort::sort_mixed;
 use minwise::{Observer, Stage};
 
 use crate::acknowledge::PendingCounts;
@@ -144,7 +145,9 @@ impl Index {
             }
             if shingles.len() >= WINDOW {
                 go_on(observer)?;
-                table.count_window(std::mem::take(&mut documents), std::mem::take(&mut shingles));
+                sort_mixed(&mut shingles, &mut vec![]);
+                table.count_window(std::mem::take(&mut documents), &shingles);
+                shingles.clear();
             }
         }
         let table = if documents == 0 { table } else { table.with(documents, shingles) };

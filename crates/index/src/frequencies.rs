@@ -66,8 +66,8 @@ impl CommonFrequencies {
             .map_or(0, |at| u64::from(self.entries[at].count))
     }
 
-    /// Counts a full window. `shingles` are the distinct shingles of each of `documents` documents, one document after the other.
-    pub(crate) fn count_window(&mut self, documents: u64, shingles: Vec<u64>) {
+    /// Counts a full window. `shingles` are the distinct shingles of each of `documents` documents, all sorted together.
+    pub(crate) fn count_window(&mut self, documents: u64, shingles: &[u64]) {
         self.add(documents, shingles);
         self.windows += 1;
         let windows = self.windows;
@@ -75,15 +75,15 @@ impl CommonFrequencies {
     }
 
     /// Returns the table with the documents of a window that is not full yet.
-    pub(crate) fn with(&self, documents: u64, shingles: Vec<u64>) -> Self {
+    pub(crate) fn with(&self, documents: u64, mut shingles: Vec<u64>) -> Self {
         let mut table = self.clone();
-        table.add(documents, shingles);
+        sort_mixed(&mut shingles, &mut vec![]);
+        table.add(documents, &shingles);
         table
     }
 
-    fn add(&mut self, documents: u64, mut shingles: Vec<u64>) {
+    fn add(&mut self, documents: u64, shingles: &[u64]) {
         self.documents += documents;
-        sort_mixed(&mut shingles, &mut vec![]);
         let mut before = std::mem::take(&mut self.entries).into_iter().peekable();
         for same in shingles.chunk_by(|a, b| a == b) {
             while let Some(entry) = before.next_if(|entry| entry.shingle < same[0]) {
@@ -176,7 +176,9 @@ mod tests {
             };
             let mut table = CommonFrequencies::default();
             for window in &windows {
-                table.count_window(window.len() as u64, shingles(window));
+                let mut shingles = shingles(window);
+                shingles.sort_unstable();
+                table.count_window(window.len() as u64, &shingles);
             }
             let whole = table.with(rest.len() as u64, shingles(&rest));
             prop_assert_eq!(whole.short_by(), windows.len() as u64);
@@ -203,7 +205,9 @@ mod tests {
         let mut table = CommonFrequencies::default();
         for window in 0..100u64 {
             let rare = (0..50).map(|n| fmix64(1_000_000 + 50 * window + n));
-            table.count_window(10, rare.chain((0..10).map(|_| fmix64(1))).collect());
+            let mut shingles: Vec<u64> = rare.chain((0..10).map(|_| fmix64(1))).collect();
+            shingles.sort_unstable();
+            table.count_window(10, &shingles);
         }
         assert_eq!((table.of(fmix64(1)), table.len(), table.documents()), (1000, 1, 1000));
     }

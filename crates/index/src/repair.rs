@@ -135,11 +135,11 @@ impl Index {
                 None => lost(number)?,
             }
             if batch.len() >= FULL || bytes >= FULL_BYTES {
-                new.commit(std::mem::take(&mut batch))?;
+                new.commit(std::mem::take(&mut batch), 1)?;
                 bytes = 0;
             }
         }
-        new.commit(batch)?;
+        new.commit(batch, 1)?;
         Ok(there)
     }
 

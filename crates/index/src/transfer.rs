@@ -302,7 +302,7 @@ impl<'i> ImportIntake<'i> {
             written.record.added = added;
         }
         batch.append(DocumentBatch(std::mem::take(&mut self.kept)));
-        self.so_far += self.index.put(batch, WriteChoice::All, &Unobserved)?;
+        self.so_far += self.index.put(batch, WriteChoice::All, self.threads, &Unobserved)?;
         Ok(())
     }
 

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use fjall::config::{BlockSizePolicy, CompressionPolicy, FilterPolicy};
 use fjall::{
     CompressionType, Database, Guard, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch as WriteBatch,
-    PersistMode, Readable, Snapshot,
+    PersistMode, Readable, Snapshot, UserKey, UserValue,
 };
 use serde::{Deserialize, Serialize};
 
@@ -334,6 +334,19 @@ pub(crate) struct Stopped {
     pub(crate) why: String,
 }
 
+/// A row with its checksum, in the form that the storage engine takes. Threads can make rows before one thread writes them.
+pub(crate) struct SealedRow {
+    space: KeyspaceName,
+    key: UserKey,
+    value: UserValue,
+}
+
+impl SealedRow {
+    pub(crate) fn new(space: KeyspaceName, key: &[u8], payload: Vec<u8>) -> Self {
+        Self { space, key: key.into(), value: seal::seal(space, key, payload).into() }
+    }
+}
+
 /// Rows that are written together or not at all.
 pub(crate) struct Change<'s> {
     store: &'s Store,
@@ -342,7 +355,11 @@ pub(crate) struct Change<'s> {
 
 impl Change<'_> {
     pub(crate) fn put(&mut self, space: KeyspaceName, key: &[u8], payload: Vec<u8>) {
-        self.batch.insert(self.store.space(space), key, seal::seal(space, key, payload));
+        self.push(SealedRow::new(space, key, payload));
+    }
+
+    pub(crate) fn push(&mut self, row: SealedRow) {
+        self.batch.insert(self.store.space(row.space), row.key, row.value);
     }
 
     pub(crate) fn remove(&mut self, space: KeyspaceName, key: &[u8]) {

@@ -194,7 +194,7 @@ impl Archive {
         let _changes = self.lock_changes();
         let replaced = documents.iter().map(|document| self.index.has(&document.id)).collect();
         let replaced = self.or_problem(replaced)?;
-        self.or_problem(self.index.commit(batch))?;
+        self.or_problem(self.index.commit(batch, threads))?;
         self.unmerged.fetch_add(1, Ordering::Relaxed);
         self.metrics.added.inc_by(documents.len() as u64);
         then(replaced)

@@ -1,6 +1,8 @@
 //! `minwise index add`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use minwise::figure::{counted, grouped, size};
@@ -54,7 +56,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     progress.begin(Stage::Read, corpus.size_bytes());
 
     let named = AtomicU64::new(0);
-    let (mut total, mut rejects, mut read) = (Added::default(), RejectList::default(), 0);
+    let (mut rejects, mut read) = (RejectList::default(), 0);
     let mut lines = documents::LineCounter::default();
     let (mut batch, mut nulls, mut skipped) = (DocumentBatch::default(), 0, 0);
     let prepare = |scratch: &mut Scratch, number: usize| -> Result<Ready, Failure> {
@@ -75,31 +77,48 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
         let documents::ChunkDocuments { rejects, nulls, skipped, null_error, lines, .. } = read;
         Ok(Ready { batch, nameless, rejects, nulls, skipped, null_error, lines, source, bytes })
     };
-    let write = |mut ready: Ready| -> Result<(), Failure> {
-        if progress.cancelled() {
-            return Err(Failure::Interrupted);
-        }
-        let before = lines.before(ready.source, ready.lines);
-        documents::refuse_null(&corpus, before, ready.null_error.as_ref())?;
-        nulls += ready.nulls;
-        skipped += ready.skipped;
-        for (at, source, line, mut document) in ready.nameless {
-            let name = corpus.sources()[source as usize].id();
-            document.id = format!("{name}:{}", before + line + 1);
-            named.fetch_add(u64::from(documents::annotate(&mut document, &sheet)), Ordering::Relaxed);
-            ready.batch.describe(at, &document);
-        }
-        read += ready.batch.len() as u64;
-        batch.append(ready.batch);
-        if batch.is_full() {
-            total += index.commit(std::mem::take(&mut batch))?;
-        }
-        rejects.extend(ready.rejects, &corpus, before);
-        progress.advance(ready.bytes);
-        Ok(())
-    };
-    parallel::in_order(chunks.len(), threads, Scratch::new, prepare, write)?;
-    total += index.commit(batch)?;
+    let mut total = Added::default();
+    thread::scope(|scope| -> Result<(), Failure> {
+        // A batch is handed over when the batch before it is committed, so that at most two batches are in memory.
+        let (hand_over, full_batches) = sync_channel::<DocumentBatch>(0);
+        // Commits take a thread of their own, because the threads that prepare documents would wait for them.
+        let (index, total) = (&index, &mut total);
+        let committer = scope.spawn(move || {
+            full_batches.into_iter().try_for_each(|batch| -> Result<(), Failure> {
+                *total += index.commit(batch, threads)?;
+                Ok(())
+            })
+        });
+        let receive = |mut ready: Ready| -> Result<(), Failure> {
+            if progress.cancelled() {
+                return Err(Failure::Interrupted);
+            }
+            let before = lines.before(ready.source, ready.lines);
+            documents::refuse_null(&corpus, before, ready.null_error.as_ref())?;
+            nulls += ready.nulls;
+            skipped += ready.skipped;
+            for (at, source, line, mut document) in ready.nameless {
+                let name = corpus.sources()[source as usize].id();
+                document.id = format!("{name}:{}", before + line + 1);
+                named.fetch_add(u64::from(documents::annotate(&mut document, &sheet)), Ordering::Relaxed);
+                ready.batch.describe(at, &document);
+            }
+            read += ready.batch.len() as u64;
+            batch.append(ready.batch);
+            if batch.is_full() {
+                // After an error, the committer takes no more batches, and its error ends the run.
+                hand_over.send(std::mem::take(&mut batch)).map_err(|_| Failure::Interrupted)?;
+            }
+            rejects.extend(ready.rejects, &corpus, before);
+            progress.advance(ready.bytes);
+            Ok(())
+        };
+        let ended = parallel::in_order(chunks.len(), threads, Scratch::new, prepare, receive);
+        drop(hand_over);
+        committer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        ended
+    })?;
+    total += index.commit(batch, threads)?;
     progress.clear();
 
     let elapsed = started.elapsed();

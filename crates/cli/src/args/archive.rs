@@ -344,6 +344,8 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub reading: ReadingArgs,
     #[command(flatten)]
+    pub threads: ThreadArgs,
+    #[command(flatten)]
     pub messages: OutputOptions,
 }
 

@@ -37,6 +37,13 @@ pub struct ChunkDocuments {
     pub null_error: Option<RejectedDocument>,
 }
 
+impl ChunkDocuments {
+    /// Returns the bytes of all texts.
+    pub fn text_bytes(&self) -> u64 {
+        self.documents.iter().map(|(.., document)| document.text.len() as u64).sum()
+    }
+}
+
 /// A record that was rejected.
 #[derive(Debug, Clone)]
 pub struct RejectedDocument {

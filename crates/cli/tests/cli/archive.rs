@@ -96,6 +96,35 @@ fn a_check_says_what_is_repeated_and_ends_with_1() {
     );
 }
 
+/// Documents are checked by all threads, and printed in their order; a record that cannot be read is rejected at its place.
+#[test]
+fn threads_check_documents_in_order() {
+    let desk = archive();
+    for number in 0..70 {
+        desk.write(&format!("new/{number:02}.txt"), format!("{} {}", prose(number, 60), prose(6, 40)));
+    }
+    let line = |n: u64| record(&format!("r{n}"), &format!("{} {}", prose(n % 9, 50), prose(100 + n, 20)));
+    let records: String = (0..90).map(|n| if n == 41 { "no record\n".to_owned() } else { line(n) }).collect();
+    desk.write("new.jsonl", records);
+    for (input, code, options) in [
+        ("new", 1, ""),
+        ("new", 1, "--format jsonl"),
+        ("new.jsonl", 2, ""),
+        ("new.jsonl", 2, "--format jsonl"),
+    ] {
+        let check = |threads: usize| {
+            let options = format!("{options} --report report.html --force -j {threads}");
+            let run = desk.run(&format!("check {input} --index archive {options} -q")).exit(code);
+            (run.text().to_owned(), run.err.clone(), desk.text("report.html"))
+        };
+        let expected = check(1);
+        assert!(expected.0.lines().count() >= 70, "{}", expected.0);
+        for threads in [2, 5] {
+            assert!(check(threads) == expected, "{input} {options} with {threads} threads");
+        }
+    }
+}
+
 /// DESIGN: the index gives the same answer as a run does.
 #[test]
 fn a_check_finds_what_pairs_finds() {
@@ -506,7 +535,7 @@ fn wrong_input_is_told() {
     error: 1 record was rejected
         broken.docx: it is broken: invalid Zip archive: Could not find EOCD
 
-    hint: it is not in the archive; all others are
+    hint: it is not in the archive
     ");
     desk.write("ids.jsonl", record("bad\nid", "one") + &record("good", "two"));
     let rejected = desk.run("index add archive ids.jsonl").exit(2);

@@ -13,11 +13,12 @@ use minwise::weight::{MostDocuments, Weighting};
 use minwise_corpus::{
     Corpus, FieldPath, Format, Input, InputFormat, Layout, Nulls, Output, ReadOptions, Scratch, visible,
 };
+use minwise_engine::parallel;
 use minwise_index::{Answer, CheckOptions, Index, IndexSettings, NewDocument, Query, StoredDocument};
 use serde_json::{Map, Value, json};
 
 use self::page::CheckPage;
-use super::documents::{self, CHUNK_BYTES, RejectList};
+use super::documents::{self, CHUNK_BYTES, ChunkDocuments, RejectList};
 use super::overwrite;
 use crate::Exit;
 use crate::args::{CheckArgs, ListFormat, MatchArgs};
@@ -28,9 +29,9 @@ use crate::settings::{self, FlagProblems};
 use crate::summary::{self, SummaryLines};
 
 /// A document that was checked.
-pub struct CheckedDocument {
+pub struct CheckedDocument<'d> {
     /// The document.
-    pub document: NewDocument,
+    pub document: &'d NewDocument,
     /// What was found.
     pub answer: Answer,
     /// The documents that matched, as the archive has them.
@@ -41,6 +42,10 @@ pub struct CheckedDocument {
 
 /// Passages of a match that are printed as text without `--passages`.
 const PRINTED_PASSAGES: usize = 3;
+/// Number of documents per thread that are checked together.
+const PER_THREAD: usize = 8;
+/// Bytes of texts that may wait for an earlier chunk of the corpus.
+const AHEAD_BYTES: u64 = 64 << 20;
 
 pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
@@ -60,6 +65,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let wanted = args.matching.exclude.iter().filter(|field| !metadata.contains_key(*field));
     let wanted = wanted.map(String::as_str).collect::<Vec<_>>().join(",");
     let fields = settings::fields("--exclude", &wanted, &mut problems);
+    let threads = settings::threads(&args.threads, &mut problems);
     let permitted = settings::max_rejects(args.max_rejects.as_deref(), &mut problems);
     problems.finish()?;
 
@@ -75,42 +81,49 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let list = documents::list_of_rejects(args.rejects.as_deref(), args.force)?;
     let recall = index.settings().probability(options.threshold)?;
     let corpus = with_fields(&settings::words(&args.inputs), &mut reading, fields, &progress)?;
-    let (mut scratch, mut page, mut rejects) = (Scratch::new(), CheckPage::default(), RejectList::default());
+    let (mut page, mut rejects) = (CheckPage::default(), RejectList::default());
     let (mut found, mut checked, mut skipped) = (0, 0, 0);
+    let take = |one: CheckedDocument<'_>| -> Result<(), Failure> {
+        checked += 1;
+        found += u64::from(one.answer.matches.len() + one.answer.further > 0);
+        match args.format {
+            ListFormat::Text => show::text(&one, printed)?,
+            ListFormat::Jsonl => show::jsonl(&one.answer)?,
+        }
+        if args.report.is_some() {
+            page.add(&one);
+        }
+        Ok(())
+    };
+    let mut queue = CheckQueue { index: &index, options: &options, threads, waiting: vec![], bytes: 0, take };
     let mut lines = documents::LineCounter::default();
-    for chunk in corpus.chunks(CHUNK_BYTES) {
-        let read = documents::read(&corpus, &chunk, &reading.value_fields, &mut scratch)?;
-        let before = lines.before(chunk.source(), read.lines);
+    let chunks = corpus.chunks(CHUNK_BYTES);
+    let read = |scratch: &mut Scratch, number: usize| -> Result<(u32, ChunkDocuments), Failure> {
+        let chunk = &chunks[number];
+        Ok((chunk.source(), documents::read(&corpus, chunk, &reading.value_fields, scratch)?))
+    };
+    let size = |(_, read): &(u32, ChunkDocuments)| read.text_bytes();
+    let receive = |(source, read): (u32, ChunkDocuments)| -> Result<(), Failure> {
+        let before = lines.before(source, read.lines);
         rejects.extend(read.rejects, &corpus, before);
         skipped += read.skipped;
         documents::refuse_null(&corpus, before, read.null_error.as_ref())?;
         for (source, line, mut document) in read.documents {
-            if interrupt::asked() {
-                return Err(Failure::Interrupted);
-            }
             if document.id.is_empty() {
                 document.id = format!("{}:{}", corpus.sources()[source as usize].id(), before + line + 1);
             }
             document.metadata.extend(metadata.clone());
-            let query = Query::new(&document.text).metadata(&document.metadata);
-            let mut answer = index.check(&query, &options)?;
-            answer.query.id = Some(document.id.clone());
-            answer.query.title.clone_from(&document.title);
-            answer.query.marks.clone_from(&document.marks);
-            checked += 1;
-            found += u64::from(answer.matches.len() + answer.further > 0);
-            let matched = matched(&index, &answer)?;
-            let unit = index.settings().spec.shingling.unit().noun_in(&document.text);
-            let one = CheckedDocument { document, answer, matched, unit };
-            match args.format {
-                ListFormat::Text => show::text(&one, printed)?,
-                ListFormat::Jsonl => show::jsonl(&one.answer)?,
-            }
-            if report.is_some() {
-                page.add(&one);
-            }
+            queue.push(document)?;
         }
+        Ok(())
+    };
+    let ended =
+        parallel::in_order_within(AHEAD_BYTES, size, chunks.len(), threads, Scratch::new, read, receive);
+    // If reading fails, the documents before the failure are still checked and printed.
+    if !matches!(ended, Err(Failure::Interrupted)) {
+        queue.finish()?;
     }
+    ended?;
     if let Some(mut report) = report {
         let page = page.finish(index.settings(), &options, recall);
         std::io::Write::write_all(&mut report, page.as_bytes())?;
@@ -145,6 +158,55 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         (true, 1..) => Exit::Finding,
         (true, 0) => Exit::Done,
     })
+}
+
+/// Documents that wait to be checked. All threads check them together, and `take` receives them in order.
+struct CheckQueue<'c, T> {
+    index: &'c Index,
+    options: &'c CheckOptions,
+    threads: usize,
+    waiting: Vec<NewDocument>,
+    /// Bytes of the texts that wait.
+    bytes: u64,
+    take: T,
+}
+
+impl<T: FnMut(CheckedDocument<'_>) -> Result<(), Failure> + Send> CheckQueue<'_, T> {
+    /// Adds a document, and checks all that wait if they are enough for all threads.
+    fn push(&mut self, document: NewDocument) -> Result<(), Failure> {
+        self.bytes += document.text.len() as u64;
+        self.waiting.push(document);
+        let are_enough = self.waiting.len() >= PER_THREAD * self.threads || self.bytes >= CHUNK_BYTES;
+        if self.threads == 1 || are_enough { self.finish() } else { Ok(()) }
+    }
+
+    /// Checks all documents that wait.
+    fn finish(&mut self) -> Result<(), Failure> {
+        self.bytes = 0;
+        let waiting = std::mem::take(&mut self.waiting);
+        let (index, options) = (self.index, self.options);
+        let check = |(): &mut (), number: usize| check(index, options, &waiting[number]);
+        parallel::in_order(waiting.len(), self.threads, || (), check, &mut self.take)
+    }
+}
+
+/// Checks one document.
+fn check<'d>(
+    index: &Index,
+    options: &CheckOptions,
+    document: &'d NewDocument,
+) -> Result<CheckedDocument<'d>, Failure> {
+    if interrupt::asked() {
+        return Err(Failure::Interrupted);
+    }
+    let query = Query::new(&document.text).metadata(&document.metadata);
+    let mut answer = index.check(&query, options)?;
+    answer.query.id = Some(document.id.clone());
+    answer.query.title.clone_from(&document.title);
+    answer.query.marks.clone_from(&document.marks);
+    let matched = matched(index, &answer)?;
+    let unit = index.settings().spec.shingling.unit().noun_in(&document.text);
+    Ok(CheckedDocument { document, answer, matched, unit })
 }
 
 /// Warns if the archive does not find passages as short as the options ask for.

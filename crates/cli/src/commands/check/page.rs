@@ -38,7 +38,7 @@ struct SummaryLine {
 
 impl CheckPage {
     /// Shows a document.
-    pub fn add(&mut self, one: &CheckedDocument) {
+    pub fn add(&mut self, one: &CheckedDocument<'_>) {
         let matches = &one.answer.matches;
         let number = self.lines.len();
         self.lines.push(SummaryLine {
@@ -153,11 +153,11 @@ fn as_percent(share: f64) -> f64 {
     (share * 1e11).round() / 1e9
 }
 
-fn name(one: &CheckedDocument) -> &str {
+fn name<'o>(one: &'o CheckedDocument<'_>) -> &'o str {
     one.document.title.as_deref().unwrap_or(&one.document.id)
 }
 
-fn document(number: usize, one: &CheckedDocument, out: &mut String) {
+fn document(number: usize, one: &CheckedDocument<'_>, out: &mut String) {
     let answer = &one.answer;
     let _ = write!(
         out,
@@ -198,7 +198,7 @@ fn document(number: usize, one: &CheckedDocument, out: &mut String) {
 }
 
 /// What is not shown, or was not looked at.
-fn left_out(one: &CheckedDocument, out: &mut String) {
+fn left_out(one: &CheckedDocument<'_>, out: &mut String) {
     for (count, noun, verbs) in [
         (one.answer.further, "further match", ["is not shown", "are not shown"]),
         (one.answer.not_compared, "further candidate", ["was not compared", "were not compared"]),
@@ -218,7 +218,7 @@ fn left_out(one: &CheckedDocument, out: &mut String) {
 
 fn one_match(
     anchor: &str,
-    one: &CheckedDocument,
+    one: &CheckedDocument<'_>,
     found: &Match,
     other: Option<&StoredDocument>,
     out: &mut String,
@@ -347,7 +347,12 @@ mod tests {
         let mut page = CheckPage::default();
         for number in 0..9 {
             let document = NewDocument::new(format!("d{number}"), "no match ".repeat(100_000));
-            page.add(&CheckedDocument { document, answer: Answer::default(), matched: vec![], unit: "word" });
+            page.add(&CheckedDocument {
+                document: &document,
+                answer: Answer::default(),
+                matched: vec![],
+                unit: "word",
+            });
         }
         assert!(page.sections.len() < 9_000, "{}", page.sections.len());
         let shown = page.finish(&IndexSettings::default(), &CheckOptions::default(), 1.0);

@@ -46,12 +46,12 @@ pub fn reasons(reasons: Reasons) -> String {
 }
 
 /// Prints a document with its matches, each with at most so many passages, the longest.
-pub fn text(checked: &CheckedDocument, passages: usize) -> Result<(), Failure> {
+pub fn text(checked: &CheckedDocument<'_>, passages: usize) -> Result<(), Failure> {
     std::io::stdout().lock().write_all(lines(checked, passages).as_bytes())?;
     Ok(())
 }
 
-fn lines(checked: &CheckedDocument, passages: usize) -> String {
+fn lines(checked: &CheckedDocument<'_>, passages: usize) -> String {
     let answer = &checked.answer;
     let mut out = format!("{}: ", visible(&shortened(&checked.document.id)));
     match answer.matches.len() + answer.further {
@@ -85,7 +85,7 @@ fn lines(checked: &CheckedDocument, passages: usize) -> String {
     out
 }
 
-fn one_match(checked: &CheckedDocument, found: &Match, most: usize, out: &mut String) {
+fn one_match(checked: &CheckedDocument<'_>, found: &Match, most: usize, out: &mut String) {
     let title =
         found.title.as_deref().map_or(String::new(), |title| format!(" “{}”", visible(&shortened(title))));
     let _ = writeln!(out, "\n  {}{title}: {}", visible(&shortened(&found.id)), reasons(found.reasons));
@@ -146,7 +146,7 @@ pub mod tests {
     use super::*;
 
     /// A checked document with one match, of which this share of both documents is common.
-    pub fn checked(share: f64) -> CheckedDocument {
+    pub fn checked(share: f64) -> CheckedDocument<'static> {
         let found = json!({
             "id": "old", "title": null, "metadata": {}, "similarity": share, "weighted": share,
             "reasons": {"similarity": true, "containment": true, "passage": false},
@@ -155,7 +155,7 @@ pub mod tests {
         });
         let mut answer = Answer::default();
         answer.matches.push(serde_json::from_value(found).unwrap());
-        let document = NewDocument::new("new".to_owned(), String::new());
+        let document = Box::leak(Box::new(NewDocument::new("new".to_owned(), String::new())));
         CheckedDocument { document, answer, matched: vec![], unit: "word" }
     }
 

@@ -126,7 +126,7 @@ mod tests {
         };
         let longer = || {
             long.set(long.get() + 1);
-            work(20_000_000);
+            work(100_000_000);
         };
         let rounds = Rounds::take::<()>(5, &[&shorter, &longer]);
         assert_eq!((rounds.0.len(), long.get()), (5, 6));

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
+
+#: The folder of the package, with which the file names of its functions begin.
+PACKAGE = os.path.join(os.path.dirname(__file__), "")
 
 
 class MinwiseError(Exception):
@@ -153,5 +158,8 @@ class MinwiseWarning(UserWarning):
 
 
 def warn(message: str) -> None:
-    """Warns at the place that called the package."""
-    warnings.warn(message, MinwiseWarning, stacklevel=3)
+    """Warns at the line that called the package, however many functions of the package lie between."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, MinwiseWarning, stacklevel=level)

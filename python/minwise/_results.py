@@ -664,7 +664,9 @@ class Dedup(Generic[D]):
             state["index"], state["of"], state["similarity"], state["ids"], len(mask), state["references"]
         )
         rejects = tuple(Reject(*reject) for reject in state["rejects"])
-        self.__init__(None, None, mask, decisions, rejects, Summary(state["summary"]))  # type: ignore[misc]
+        # Pickles of the first version that lack `annotated` come from runs without annotations.
+        summary = Summary({"annotated": False, **state["summary"]})
+        self.__init__(None, None, mask, decisions, rejects, summary)  # type: ignore[misc]
 
 
 def make_dedup(

@@ -42,7 +42,7 @@ pub struct Documents {
     is_skipped: Vec<u64>,
     /// Documents that share their id with another document, in order.
     repeated: Vec<u32>,
-    /// Numbered ids of documents that come from memory and share an id: `id`, `id#2`, `id#3` in keeper order.
+    /// Numbered ids of documents that were given in memory and share an id: `id`, `id#2`, `id#3` in keeper order.
     numbered: BTreeMap<u32, String>,
     /// Temporary file for the segments of a run that has no work folder.
     temporary: Option<Arc<Temporary>>,
@@ -253,7 +253,8 @@ impl Documents {
     }
 
     /// Splits the documents into stretches, in order, for threads that visit keys.
-    /// || A stretch in memory has at most `documents` documents. On disk, each segment is a stretch, whatever its
+    ///
+    /// A stretch in memory has at most `documents` documents. On disk, each segment is a stretch, whatever its
     /// length.
     pub(crate) fn stretches(&self, documents: usize) -> Vec<Stretch> {
         let stored = (0..self.segments.len()).map(Stretch::Segment);

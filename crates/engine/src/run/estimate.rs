@@ -118,7 +118,8 @@ impl EstimateRun {
     /// Checks all settings.
     ///
     /// # Errors
-    /// If any setting is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
+    /// If any setting is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all
+    /// problems.
     pub fn new(options: EstimateOptions) -> Result<Self, Error> {
         let mut problems = vec![];
         let threshold = options.threshold;

@@ -10,8 +10,7 @@
 //! | [`AccuracyRun`] | the errors of sketches on the pairs of a corpus |
 //!
 //! Each run has options with public fields, `new`, which checks all options at once, and `execute`, which does the
-//! work.
-//! A run that is refused writes nothing.
+//! work. A run that is refused writes nothing.
 
 mod accuracy;
 mod dedup;

@@ -171,7 +171,8 @@ pub struct RunSettings {
     pub max_rejects: Option<u64>,
     /// Memory limit, at least 128 MiB. Default: half of the machine's memory.
     pub memory: Option<MemoryLimit>,
-    /// The folder for intermediate results that do not fit into memory. Default: the system's folder for temporary files.
+    /// The folder for intermediate results that do not fit into memory. Default: the system's folder for temporary
+    /// files.
     pub temporary: Option<PathBuf>,
 }
 
@@ -223,7 +224,8 @@ setters!(RunSettings {
     max_rejects: Option<u64>,
     /// Memory limit, at least 128 MiB. Default: half of the machine's memory.
     memory: Option<MemoryLimit>,
-    /// The folder for intermediate results that do not fit into memory. Default: the system's folder for temporary files.
+    /// The folder for intermediate results that do not fit into memory. Default: the system's folder for temporary
+    /// files.
     temporary: Option<PathBuf>,
 });
 
@@ -257,7 +259,8 @@ impl RunSettings {
     /// Checks every setting and every combination, and fills in each default that depends on other settings.
     ///
     /// # Errors
-    /// If any setting is invalid, fails with [`ErrorKind::Settings`], which lists all problems in the order of the settings.
+    /// If any setting is invalid, fails with [`ErrorKind::Settings`], which lists all problems in the order of the
+    /// settings.
     pub fn plan(&self) -> Result<Plan, Error> {
         let mut problems = vec![];
         let plan = self.outline(&mut problems);

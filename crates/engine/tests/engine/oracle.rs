@@ -1,9 +1,8 @@
 //! Tests against an oracle: a few hundred documents, all compared with each other by an independent implementation.
 //!
 //! The oracle follows the definitions. Shingles are strings, and sets are ordered sets of them. A component is found by
-//! walking from neighbour to neighbour, and a star by the words of its definition.
-//! The runs use so many bands that a pair at the threshold is missed with probability 10⁻⁹, so both must agree on
-//! everything.
+//! walking from neighbour to neighbour, and a star by the words of its definition. The runs use so many bands that a
+//! pair at the threshold is missed with probability 10⁻⁹, so both must agree on everything.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -6,10 +6,8 @@
 //! | `summary.json` | the settings and the counts |
 //! | `pairs.tsv` | one line per removed document: its id, the id of the kept document, and their similarity |
 //! | `clusters.jsonl` | one line per cluster of more than one document |
-//! | `large-clusters.jsonl` | one line per cluster that was spared because it is too large: its members, and passages
-//! that they share |
-//! | `reordered.tsv` | one line per reordered pair, for at most the first million pairs: the two ids, similarity with
-//! standard error, alignment share with standard error; a standard error of 0 marks an exact value |
+//! | `large-clusters.jsonl` | one line per cluster that was spared because it is too large: its members, and passages that they share |
+//! | `reordered.tsv` | one line per reordered pair, for at most the first million pairs: the two ids, similarity with standard error, alignment share with standard error; a standard error of 0 marks an exact value |
 //! | `rejects.jsonl` | one line per rejected record |
 //!
 //! No file depends on the machine, the clock or the number of threads, except the part of `index.html` that describes

@@ -2,9 +2,8 @@
 //!
 //! The page is one file that opens without a network and loads nothing: no script, no font, no picture. All content of
 //! documents is escaped. Should an escape ever be missing, the content security policy forbids everything except the
-//! page's own style.
-//! The page shows samples and stays below a megabyte. Building it takes one pass over the places of documents, and
-//! reads a few hundred records again, whatever the size of the corpus.
+//! page's own style. The page shows samples and stays below a megabyte. Building it takes one pass over the places of
+//! documents, and reads a few hundred records again, whatever the size of the corpus.
 //!
 //! Unlike the other files of a report, the page has a part that differs from run to run: the command as it was typed
 //! and the time of each stage. Only this page has that part, because programs compare the other files byte by byte. The

@@ -145,9 +145,10 @@ impl Documents {
         Ok(((place.source, place.line) == wanted).then_some(at))
     }
 
-    /// Numbers the ids that several documents given in memory share. The first in keeper order keeps its id, and the others
-    /// become `id#2`, `id#3` and so on, without ids that documents already have. The first `references` documents come
-    /// before all others in keeper order. Returns whether all documents with repeated ids now have numbers.
+    /// Numbers the ids that several documents given in memory share. The first in keeper order keeps its id, and the
+    /// others become `id#2`, `id#3` and so on, without ids that documents already have. The first `references`
+    /// documents come before all others in keeper order. Returns whether all documents with repeated ids now have
+    /// numbers.
     pub(crate) fn number_repeated_ids(
         &mut self,
         corpus: &Corpus,

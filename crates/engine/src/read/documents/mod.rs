@@ -197,7 +197,7 @@ impl Documents {
     }
 
     /// Returns the id of a document: the user's id if no other document has the same, otherwise `file:line`. Documents
-    /// from memory that share an id have it with a number: `id`, `id#2`, `id#3` in keeper order.
+    /// given in memory that share an id have it with a number: `id`, `id#2`, `id#3` in keeper order.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if the
@@ -254,8 +254,7 @@ impl Documents {
 
     /// Splits the documents into stretches, in order, for threads that visit keys.
     ///
-    /// A stretch in memory has at most `documents` documents. On disk, each segment is a stretch, whatever its
-    /// length.
+    /// A stretch in memory has at most `documents` documents. On disk, each segment is a stretch, whatever its length.
     pub(crate) fn stretches(&self, documents: usize) -> Vec<Stretch> {
         let stored = (0..self.segments.len()).map(Stretch::Segment);
         let held = (0..self.held.len()).step_by(documents.max(1));

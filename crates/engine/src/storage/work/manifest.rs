@@ -30,7 +30,8 @@ impl Manifest {
     /// Makes a manifest, and reads all inputs to compute their hashes.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`] if an input cannot be read, and with [`ErrorKind::Cancelled`] if the observer cancels.
+    /// Fails with [`ErrorKind::Corpus`] if an input cannot be read, and with [`ErrorKind::Cancelled`] if the observer
+    /// cancels.
     pub fn new(
         options: Vec<(String, String)>,
         corpus: &Corpus,

@@ -7,8 +7,7 @@
 //! | `segment-000000`… | the columns of consecutive documents, in input order | as documents are read |
 //! | `groups` | the documents that agree in each band | when all groups are known |
 //! | `batch-000000`… | the decisions about neighbourhoods, in order | as decisions are made |
-//! | `finishing` | the names of the outputs, some of which may be in place | before the first output is put in place,
-//! until all are |
+//! | `finishing` | the names of the outputs, some of which may be in place | before the first output is put in place, until all are |
 //!
 //! All files except the lock have checksums, and are complete and synced before they get their final names. An existing
 //! file is therefore complete, and a missing file is made again; no other data record the progress of a run. The folder

@@ -1,9 +1,8 @@
 //! Comparison of the measured recall with the true recall, on all kinds of corpora.
 //!
 //! The true recall is that of the decisions: the removed documents, divided by the documents that repeat a kept one
-//! before them, whether removed or not.
-//! Most of these corpora are so small that an audit compares all of their documents and is exact. To test audits of
-//! large corpora, some runs use bands of the audit's own or a sample.
+//! before them, whether removed or not. Most of these corpora are so small that an audit compares all of their
+//! documents and is exact. To test audits of large corpora, some runs use bands of the audit's own or a sample.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -5,11 +5,11 @@
 //! |---|---|
 //! | `pairs` | found pairs over all pairs at or above the threshold |
 //! | `dedup`, stars | found pairs over all pairs of a document and a kept document before it in keeper order |
-//! | `dedup`, components | pairs at or above the threshold that share a band, over all pairs at or above the threshold
-//! |
+//! | `dedup`, components | pairs at or above the threshold that share a band, over all pairs at or above the threshold |
 //!
 //! In `dedup`, a pair counts once per copy of its later document, and a document that equals a kept one counts as
 //! found.
+//!
 //! Brute force finds all pairs. The expected recall of a run must be within 0.01 of the true recall, or its lower bound
 //! must hold.
 

@@ -26,9 +26,9 @@ const BLOCK_BYTES: u64 = 1 << 20;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OutputTarget<'o> {
-    /// One file, in the given format, for the records of all sources.
+    /// A single file in the given format, for the records of all sources.
     One(&'o mut Output, Format),
-    /// One file per source in this folder, under the name that the source has in its own folder. Without a format, each
+    /// A file per source in this folder, under the name that the source has in its own folder. Without a format, each
     /// file has the format of its source.
     Each(&'o OutputFolder, Option<Format>),
 }
@@ -126,7 +126,7 @@ pub fn write_kept_as_decided(
     not_cancelled(observer)
 }
 
-/// Iterator over the kept documents in input order. It yields each one as soon as its decision arrives.
+/// Iterator over the kept documents in input order. The iterator yields each document as soon as its decision arrives.
 struct AsDecided {
     decided: Receiver<Decided>,
     before: u32,

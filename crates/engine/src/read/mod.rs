@@ -205,8 +205,8 @@ fn check_id_field(corpus: &Corpus, documents: &Documents) -> Result<(), Error> {
 
 /// Returns the number of bytes per chunk.
 ///
-/// Each thread holds the columns of one chunk's documents. They can take eighty times the bytes of the chunk, if every
-/// record has only seven bytes. A low memory limit therefore makes chunks small.
+/// Each thread holds the columns of one chunk's documents. If every record has only seven bytes, the columns take
+/// eighty times the bytes of the chunk. A low memory limit therefore makes chunks small.
 fn chunk_bytes(plan: &ReadPlan) -> u64 {
     let share = plan.memory.room(plan.threads, 0).waiting() / CHUNKS_WAITING;
     share.clamp(LEAST_CHUNK_BYTES, CHUNK_BYTES)
@@ -241,7 +241,8 @@ fn read_in_parallel<'a>(
     parallel::in_order_within(most_waiting, size, chunks.len(), plan.threads, prepare, work, receive)
 }
 
-/// Collector of the chunks that threads have read. It writes its documents to disk when they take too much memory.
+/// Collector of the chunks that threads have read. If the documents take too much memory, the collector writes them to
+/// disk.
 struct Desk<'a> {
     corpus: &'a Corpus,
     plan: &'a ReadPlan,

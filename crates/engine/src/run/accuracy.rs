@@ -90,7 +90,7 @@ pub struct AccuracyOutcome {
     pub spec: Spec,
     /// Number of records that were read, including rejected ones.
     pub read: u64,
-    /// Number of documents whose text is null. They are in no pair.
+    /// Number of documents whose text is null. These documents are in no pair.
     pub nulls: u64,
     /// Number of decompressed bytes of the inputs.
     pub bytes: u64,

@@ -60,7 +60,7 @@ setters!(DedupOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkOptions {
-    /// The folder, which is created if it does not exist. It must be empty unless a run is resumed.
+    /// The folder, which is created if it does not exist. The folder must be empty unless a run is resumed.
     pub folder: PathBuf,
     /// Whether to resume the run that was begun in the folder, if there is one. Default: false.
     pub resume: bool,
@@ -82,7 +82,7 @@ setters!(WorkOptions {
     /// Whether the folder is kept when the run is done. Default: false.
     keep: bool,
     ;
-    /// The folder, which is created if it does not exist. It must be empty unless a run is resumed.
+    /// The folder, which is created if it does not exist. The folder must be empty unless a run is resumed.
     folder: PathBuf,
 });
 

@@ -33,8 +33,8 @@ pub struct EstimateOptions {
     /// The looks of the filter, as ascending numbers of registers. Default: those of
     /// [`default_looks`](minwise::filter::default_looks).
     pub looks: Option<Vec<usize>>,
-    /// The share of pairs at the threshold that each look may reject by mistake, from 1e-200 to 0.5. It replaces
-    /// `filter_error`, which is the share over all looks together. Default: `filter_error` is used.
+    /// The share of pairs at the threshold that each look may reject by mistake, from 1e-200 to 0.5. This share
+    /// replaces `filter_error`, which is the share over all looks together. Default: `filter_error` is used.
     pub error_per_look: Option<f64>,
     /// Number of threads. Default: one per core.
     pub threads: Option<usize>,
@@ -66,8 +66,8 @@ setters!(EstimateOptions {
     /// The looks of the filter, as ascending numbers of registers. Default: those of
     /// [`default_looks`](minwise::filter::default_looks).
     looks: Option<Vec<usize>>,
-    /// The share of pairs at the threshold that each look may reject by mistake, from 1e-200 to 0.5. It replaces
-    /// `filter_error`, which is the share over all looks together. Default: `filter_error` is used.
+    /// The share of pairs at the threshold that each look may reject by mistake, from 1e-200 to 0.5. This share
+    /// replaces `filter_error`, which is the share over all looks together. Default: `filter_error` is used.
     error_per_look: Option<f64>,
     /// Number of threads. Default: one per core.
     threads: Option<usize>,

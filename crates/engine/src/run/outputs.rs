@@ -16,7 +16,7 @@ use crate::output::report::{Extras, Report};
 use crate::output::{Findings, OutputPart, OutputTarget, write_annotated, write_files, write_records};
 use crate::setters::setters;
 
-/// Outputs that a run writes to files. By default it writes none.
+/// Outputs that a run writes to files. By default, no output is written.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Outputs {
@@ -124,15 +124,15 @@ fn absolute(path: &Path) -> PathBuf {
 
 /// Open output for the kept or for the removed documents.
 enum OutputPlace {
-    /// One file in this format, for the records of all inputs.
+    /// A single file in this format, for the records of all inputs.
     One(Box<Output>, Format),
-    /// One file per input, in this format or, without one, in the format of the input.
+    /// A file per input, in this format. Without a format, each file has the format of its input.
     Each(OutputFolder, Option<Format>),
-    /// One file per document, for inputs that are texts.
+    /// A file per document, for inputs that are texts.
     Files(OutputFolder),
 }
 
-/// All outputs of a run, open under temporary names. They are removed if the run does not finish.
+/// All outputs of a run, open under temporary names. The temporary files are removed if the run does not finish.
 pub(super) struct Targets {
     annotate: bool,
     compression: TableCompression,

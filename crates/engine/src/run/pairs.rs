@@ -217,7 +217,7 @@ impl CandidatesOutcome {
         &self.plan
     }
 
-    /// Returns the number of documents whose text is null. They are in no pair.
+    /// Returns the number of documents whose text is null. These documents are in no pair.
     #[must_use]
     pub fn nulls(&self) -> u64 {
         self.reading.documents.nulls(0)
@@ -310,7 +310,7 @@ impl PairsOutcome {
         &self.plan
     }
 
-    /// Returns the number of documents whose text is null. They are in no pair.
+    /// Returns the number of documents whose text is null. These documents are in no pair.
     #[must_use]
     pub fn nulls(&self) -> u64 {
         self.reading.documents.nulls(0)

@@ -29,7 +29,7 @@ pub struct SketchOptions {
     pub memory: Option<MemoryLimit>,
     /// The maximum number of rejected records; one more stops the run. Default: no limit.
     pub max_rejects: Option<u64>,
-    /// The file that is written. It has no default and must be set.
+    /// The file that is written. This option has no default and must be set.
     pub output: PathBuf,
     /// Whether an existing file is replaced. Default: false.
     pub overwrite: bool,
@@ -49,7 +49,7 @@ setters!(SketchOptions {
     memory: Option<MemoryLimit>,
     /// The maximum number of rejected records; one more stops the run. Default: no limit.
     max_rejects: Option<u64>,
-    /// The file that is written. It has no default and must be set.
+    /// The file that is written. This option has no default and must be set.
     output: PathBuf,
 });
 
@@ -68,7 +68,7 @@ pub struct SketchOutcome {
     pub spec: Spec,
     /// Number of documents that were sketched.
     pub documents: u64,
-    /// Number of documents whose text is null. They have no sketch.
+    /// Number of documents whose text is null. These documents have no sketch.
     pub nulls: u64,
     /// Number of decompressed bytes of the inputs.
     pub bytes: u64,

@@ -24,7 +24,7 @@ pub struct WeightsOptions {
     pub spec: Spec,
     /// Number of threads. Default: one per core.
     pub threads: Option<usize>,
-    /// The file that is written. It has no default and must be set.
+    /// The file that is written. This option has no default and must be set.
     pub output: PathBuf,
     /// Whether an existing file is replaced. Default: false.
     pub overwrite: bool,
@@ -40,7 +40,7 @@ setters!(WeightsOptions {
     ;
     /// Number of threads. Default: one per core.
     threads: Option<usize>,
-    /// The file that is written. It has no default and must be set.
+    /// The file that is written. This option has no default and must be set.
     output: PathBuf,
 });
 
@@ -57,7 +57,7 @@ pub struct WeightsRun {
 pub struct WeightsOutcome {
     /// Number of documents that were counted.
     pub documents: u64,
-    /// Number of records whose text is null. They were not counted.
+    /// Number of records whose text is null. These records were not counted.
     pub nulls: u64,
     /// The number of rejected records, and the first of them.
     pub rejected: RejectedRecords,

@@ -150,9 +150,9 @@ pub struct RunSettings {
     /// The looks of the filter, as ascending numbers of registers. Default: those of
     /// [`default_looks`](minwise::filter::default_looks).
     pub looks: Option<Vec<usize>>,
-    /// The share of pairs at the threshold that each look of the filter may reject by mistake, from 1e-200 to 0.5. It
-    /// replaces `filter_error`, which is the share over all looks together. The error of n looks is then at most n
-    /// times this share. Default: `filter_error` is used.
+    /// The share of pairs at the threshold that each look of the filter may reject by mistake, from 1e-200 to 0.5. This
+    /// share replaces `filter_error`, which is the share over all looks together. The error of n looks is then at most
+    /// n times this share. Default: `filter_error` is used.
     pub error_per_look: Option<f64>,
     /// The policy that chooses the kept document of a cluster. Default: the first document; the longest for
     /// containment.
@@ -162,8 +162,8 @@ pub struct RunSettings {
     /// The largest number of documents in a cluster from which documents are removed. Larger clusters are kept whole.
     /// Default: no limit.
     pub max_cluster: Option<u64>,
-    /// The number of kept documents that are audited to measure the recall; `None` for no audit. It changes only the
-    /// report. Default: as many as 5 % of the run time or 0.2 s allow, usually all.
+    /// The number of kept documents that are audited to measure the recall; `None` for no audit. An audit changes only
+    /// the report. Default: as many as 5 % of the run time or 0.2 s allow, usually all.
     pub audit: Option<AuditSize>,
     /// Number of threads. Default: one per core, or fewer if `memory` is too small for one per core.
     pub threads: Option<usize>,
@@ -205,9 +205,9 @@ setters!(RunSettings {
     /// The looks of the filter, as ascending numbers of registers. Default: those of
     /// [`default_looks`](minwise::filter::default_looks).
     looks: Option<Vec<usize>>,
-    /// The share of pairs at the threshold that each look of the filter may reject by mistake, from 1e-200 to 0.5. It
-    /// replaces `filter_error`, which is the share over all looks together. The error of n looks is then at most n
-    /// times this share. Default: `filter_error` is used.
+    /// The share of pairs at the threshold that each look of the filter may reject by mistake, from 1e-200 to 0.5. This
+    /// share replaces `filter_error`, which is the share over all looks together. The error of n looks is then at most
+    /// n times this share. Default: `filter_error` is used.
     error_per_look: Option<f64>,
     /// The policy that chooses the kept document of a cluster. Default: the first document; the longest for
     /// containment.
@@ -215,8 +215,8 @@ setters!(RunSettings {
     /// The largest number of documents in a cluster from which documents are removed. Larger clusters are kept whole.
     /// Default: no limit.
     max_cluster: Option<u64>,
-    /// The number of kept documents that are audited to measure the recall; `None` for no audit. It changes only the
-    /// report. Default: as many as 5 % of the run time or 0.2 s allow, usually all.
+    /// The number of kept documents that are audited to measure the recall; `None` for no audit. An audit changes only
+    /// the report. Default: as many as 5 % of the run time or 0.2 s allow, usually all.
     audit: Option<AuditSize>,
     /// Number of threads. Default: one per core, or fewer if `memory` is too small for one per core.
     threads: Option<usize>,

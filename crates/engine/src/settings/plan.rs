@@ -298,8 +298,8 @@ impl ReadPlan {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ReadKey {
     pub(crate) spec: Spec,
-    /// The policy that chooses kept documents. It is part of the key, because ranks are computed while documents are
-    /// read.
+    /// The policy that chooses kept documents. The policy is part of the key, because ranks are computed while
+    /// documents are read.
     pub(crate) keep: KeepPolicy,
     /// The banding whose keys later stages will ask for.
     pub(crate) banding: Option<Banding>,

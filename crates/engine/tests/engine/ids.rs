@@ -41,8 +41,8 @@ impl Observer for Listener {
     }
 }
 
-/// Returns the number of documents that share their id, and the places of an example. Both must be the same in memory
-/// and on disk.
+/// Returns the number of documents that share their id, and the places of an example. The results must be the same in
+/// memory and on disk.
 fn repeated(corpus: &Corpus) -> (u64, [String; 2]) {
     let settings = settings("words:1", 0.8, 4, 4);
     let [in_memory, on_disk] = [settings.memory, Some(MemoryLimit::with_room(1 << 20))].map(|memory| {
@@ -63,8 +63,8 @@ fn one_id_of_all_documents() {
     assert_eq!(repeated(&corpus), (documents as u64, [1, 2].map(|line| format!("{name}:{line}"))));
 }
 
-/// The first document has no id, so its place names it. That place is the id of the second document, whose id is
-/// therefore repeated, so its place names it too, and so on. A search from each document would take minutes.
+/// The first document has no id, so its place names it. The second document has this place as its id, which therefore
+/// counts as repeated, so its own place names it, and so on. A search from each document would take minutes.
 #[test]
 fn a_chain_of_places() {
     let documents = 60_000;

@@ -35,8 +35,8 @@ fn the_expected_recall_is_the_measured_one_at_weak_bandings() {
         let there = similarities.len() as f64;
         let (measured, expected) = (count / there, found.verification.expected_recall.value());
 
-        // Each pair is found with its own probability. Both the number of found pairs and the estimate from them vary,
-        // with known standard deviations.
+        // Each pair is found with its own probability. The number of found pairs varies, and so does the estimate from
+        // these pairs; the standard deviations are known.
         let curve = Curve::from(settings.plan().unwrap().banding());
         let sum =
             |term: fn(f64) -> f64| similarities.iter().map(|&s| term(curve.probability(s))).sum::<f64>();

@@ -158,7 +158,7 @@ fn a_template_just_below_the_threshold_makes_no_candidates() {
     assert_eq!(found.verification.candidates, 0);
 }
 
-/// Sort-merge leaves frequent shingles out of its counts. It must still find all pairs, with few candidates.
+/// Sort-merge leaves frequent shingles out of its counts. Sort-merge must still find all pairs, with few candidates.
 #[test]
 fn boilerplate_is_not_counted() {
     let boilerplate: Vec<String> = (0..50).map(|i| format!("b{i}")).collect();

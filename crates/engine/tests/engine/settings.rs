@@ -24,7 +24,7 @@ fn spec(text: &str) -> Spec {
     text.parse().unwrap()
 }
 
-/// Each of these settings once ran and lost pairs, or panicked.
+/// Runs with these settings once lost pairs or panicked.
 #[test]
 fn settings_that_lose_pairs_or_panic_are_refused() {
     let default = RunSettings::default;

@@ -24,8 +24,8 @@ fn one_family_is_linear_work() {
     let documents = Documents::new((0..count).map(|i| near_copy(i, 60)));
     let decisions = documents.dedup(&settings("words:5", 0.8, 16, 6));
     let kept = count - decisions.removed.len();
-    // One in 600 documents at similarity 51/61 shares no band with the first document; most of these share a band with
-    // another kept one.
+    // Of the documents at similarity 51/61, one in 600 shares no band with the first document. Most such documents
+    // share a band with another kept document.
     assert!(kept <= 60, "{kept} of one family are kept");
     let candidates = decisions.verification.candidates as usize;
     assert!(candidates <= 8 * count, "{candidates} comparisons for {count} documents");

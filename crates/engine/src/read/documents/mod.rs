@@ -28,7 +28,7 @@ use segment::{Medium, Segment, SegmentSection};
 #[derive(Debug)]
 pub struct Documents {
     shape: RowShape,
-    /// Segments on disk, each with the number of its first document. They hold the first documents.
+    /// Segments on disk, each with the number of its first document. The documents on disk come before those in memory.
     segments: Vec<(u32, Segment)>,
     /// Documents in memory, which follow those on disk.
     held: DocumentColumns,

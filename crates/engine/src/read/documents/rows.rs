@@ -46,7 +46,7 @@ impl Documents {
     }
 }
 
-/// Reader of rows. It caches rows from disk, because a document that is compared once is usually compared many times.
+/// Reader of rows. Rows from disk are cached, because a document that is compared once is usually compared many times.
 #[derive(Debug)]
 pub(crate) struct RowReader<'a> {
     documents: &'a Documents,
@@ -70,9 +70,9 @@ impl<'a> RowReader<'a> {
 
     /// Loads those rows of `documents` that are in memory into the processor cache.
     ///
-    /// A comparison needs the rows of two documents at distant addresses, and starts only after the comparison before
-    /// it. Without this call, the processor would wait for memory once per row. These reads do not depend on each
-    /// other, so they run at the same time.
+    /// A comparison needs the rows of two documents at distant addresses, and starts only after the previous
+    /// comparison. Without this call, the processor would wait for memory once per row. These reads do not depend on
+    /// each other, so they run at the same time.
     pub(crate) fn warm(&self, documents: impl Iterator<Item = u32>) {
         let mut sum = 0u32;
         for document in documents {

@@ -33,8 +33,8 @@ pub use manifest::Manifest;
 const MADE_BY: &str = "dedup";
 const MANIFEST: FileKind =
     FileKind { magic: *b"MINWmani", version: 1, name: "manifest of a run", made_by: MADE_BY };
-/// The version is 2 since segments count chunks and CSV is cut into smaller chunks. It is 3 since segments record the
-/// size of their chunks.
+/// Version 2 came when segments began to count chunks and CSV was cut into smaller chunks. Version 3 came when segments
+/// began to record the size of their chunks.
 const SEGMENT: FileKind =
     FileKind { magic: *b"MINWsegm", version: 3, name: "segment of a run", made_by: MADE_BY };
 const GROUPS: FileKind =
@@ -91,7 +91,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Returns the tag of the run's temporary outputs. It is the same for every process that works in this folder.
+    /// Returns the tag of the run's temporary outputs. The tag is the same for every process that works in this folder.
     pub(crate) fn tag(&self) -> RunTag {
         self.tag
     }

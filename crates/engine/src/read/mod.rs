@@ -36,18 +36,18 @@ pub(crate) mod ranks;
 pub(crate) mod rejected;
 pub(crate) mod rejects;
 
-/// Size in bytes from which the number of documents in a single file is estimated.
+/// Bytes of a single file that must be read before the number of its documents is estimated from them.
 const SAMPLE_BYTES: u64 = 16 << 20;
-/// Bytes that one thread reads at a time. Chunks are large enough that handing them out costs little, and small enough
-/// that all threads finish at about the same time.
+/// Largest number of bytes per chunk, which one thread reads at a time. Chunks are large enough that handing them out
+/// costs little, and small enough that all threads finish at about the same time.
 const CHUNK_BYTES: u64 = 2 << 20;
 const LEAST_CHUNK_BYTES: u64 = 64 << 10;
-/// Number of chunks that the memory for waiting documents must hold, counted by the bytes of their files.
+/// Minimum number of chunks whose bytes fit into the memory for documents that wait to be collected.
 const CHUNKS_WAITING: u64 = 32;
-/// Approximate number of segments in the folder of a run, unless segments reach their minimum size first.
+/// Approximate number of segments in the work folder, unless segments would be smaller than `LEAST_SEGMENT_BYTES`.
 const SEGMENTS: u64 = 256;
 const LEAST_SEGMENT_BYTES: u64 = 1 << 20;
-/// Number of records at the start of the input; if none of them has the text field, the run fails.
+/// Number of records at the start of the input, of which at least one must have the text field.
 const SOUGHT_IN: u64 = 1000;
 /// The reject code of a record whose text is null.
 const NULL: &str = "null";
@@ -64,7 +64,7 @@ pub struct Reading {
     pub documents: Documents,
     /// The rejected records.
     pub rejected: Rejects,
-    /// Number of documents of references; they come before all other documents.
+    /// Number of documents of references, which come before all other documents.
     pub references: u32,
     /// Number of documents in which lone surrogates were replaced.
     pub repaired: u64,
@@ -136,7 +136,8 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
     desk.bytes_read = chunks.iter().take(from).map(Chunk::size_bytes).sum();
     observer.advance(desk.bytes_read);
     if from > 0 {
-        // This process may have a lower memory limit than the process that began the run.
+        // The size is checked again, because this process may have a lower memory limit than the process that began the
+        // run.
         desk.check_size()?;
     }
     let Some(chunks) = chunks.get(from..) else {
@@ -272,7 +273,7 @@ struct FieldSought {
 }
 
 impl FieldSought {
-    /// Searches the records of the next chunk. Fails after a thousand records without the field.
+    /// Searches the records of the next chunk for the text field. Fails after a thousand records without the field.
     fn look(&mut self, part: &ReadChunk, corpus: &Corpus) -> Result<(), Error> {
         if self.is_found {
             return Ok(());
@@ -407,8 +408,8 @@ impl<'a> Desk<'a> {
             let most = (self.most_bytes as f64 / bytes.max(1.0)) * 1.1;
             self.reading.documents.reserve(expected.min(most) as usize);
         }
-        // In the pending segment, an example has its number within the segment; in the reading, its number among all
-        // documents.
+        // `Ranks` keep the number of an example document. In the pending segment, this number counts from the start of
+        // the segment; in the reading, from the first document.
         let (held, before) = (self.reading.documents.held_len(), self.reading.documents.len());
         self.pending.ranks.append(&mut part.ranks.clone(), held as u32);
         self.reading.ranks.append(&mut part.ranks, before as u32);
@@ -513,7 +514,7 @@ impl<'a> Desk<'a> {
 
     fn check_size(&self) -> Result<(), Error> {
         let documents = self.reading.documents.len();
-        // The number `u32::MAX` is reserved for "none".
+        // Document numbers must be below `u32::MAX`, because that value stands for "none".
         if documents >= u32::MAX as usize {
             return Err(ErrorKind::TooManyDocuments.into());
         }
@@ -522,8 +523,8 @@ impl<'a> Desk<'a> {
         let fits = |threads, documents| {
             MemoryLimit::least(threads, documents, rank_words).bytes() <= allowed.bytes()
         };
-        // The number of threads shrinks as documents grow, but memory for all requested threads must exist at the
-        // start.
+        // Later the number of threads may be reduced as the documents take more memory, but all requested threads must
+        // fit at the start.
         let is_first = self.progress.chunks <= 1;
         let expected = self.expected_documents();
         // The estimate is used only for a single file, because the documents of several files may differ too much in
@@ -577,8 +578,8 @@ impl<'a> Desk<'a> {
         if self.reading.rejected.len() <= allowed {
             return Ok(());
         }
-        // The message names the first reject above the limit, not the last of its chunk, so that it is the same on
-        // every run.
+        // The message names the first reject above the limit instead of the last one in the chunk, so that the message
+        // is the same on every run.
         let mut left = allowed;
         let mut last = None;
         self.reading.rejected.for_each(|rejected| {

@@ -19,7 +19,7 @@ pub(crate) struct PositionSketcher {
 
 impl PositionSketcher {
     pub(crate) fn new(seed: u64) -> Result<Self, Error> {
-        // Positions are rounded down, so shingles within the tolerance differ by at most one additional step.
+        // Rounding positions down can move two shingles one step further apart, so the tolerance is one step larger.
         let steps = (TOLERANCE * FINE).floor() as u32 + 1;
         Ok(Self { sketcher: Tolerant::new(PLACED_REGISTERS, steps, seed)? })
     }

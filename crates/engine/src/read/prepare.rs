@@ -24,7 +24,7 @@ use crate::weigh::WeightTables;
 const WHOLE_CHARS_BYTES: u64 = 512 << 10;
 const WHOLE_WORDS_BYTES: u64 = 1 << 20;
 /// Bytes of text above which a document is always cut into blocks if its spec permits blocks, however many threads
-/// share their memory. A larger document would leave its thread no memory besides its shingles.
+/// share their memory. A text of this size is the most that a thread may hold in addition to its shingles.
 pub(crate) const HUGE_BYTES: u64 = 8 << 20;
 /// Bytes per block. The shingles of a block stay in the level 2 cache.
 const BLOCK_BYTES: usize = 128 << 10;
@@ -426,13 +426,14 @@ impl Preparation {
         (self.whole_bytes * threads as u64).clamp(self.whole_bytes, HUGE_BYTES)
     }
 
-    /// Reports whether documents can be cut block by block. Weights make this impossible, because they need all
+    /// Reports whether documents can be cut block by block. Weights make this impossible, because weighing needs all
     /// shingles at once.
     pub(crate) fn cuts_blocks(&self) -> bool {
         self.weigher.is_none() && self.shingler.cuts_blocks()
     }
 
-    /// Reports whether a text must be cut whole for its sketch although it is larger than one thread may cut whole.
+    /// Reports whether the sketch of a text needs the whole text at once although the text exceeds the limit for one
+    /// thread.
     pub(crate) fn is_oversized(&self, text: &DocumentText<'_>, in_order: bool) -> bool {
         let is_large = match text {
             DocumentText::Whole(text) => text.len() as u64 > self.whole_bytes,
@@ -580,8 +581,8 @@ impl Preparation {
     }
 }
 
-/// Sketches a text block by block; reports whether the text has shingles. `cut` passes each block to its second
-/// argument.
+/// Sketches a text block by block; reports whether the text has shingles. `cut` calls its second argument with the
+/// shingles of each block.
 #[cold]
 fn prepare_blocks<E>(
     sketcher: &dyn Sketcher,

@@ -14,7 +14,7 @@ use crate::read::documents::Documents;
 /// take none.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Ranks {
-    /// Per ranking, the documents that it could not rank.
+    /// Documents that could not be ranked, per ranking.
     unranked: Vec<Unranked>,
 }
 
@@ -89,7 +89,7 @@ impl Ranks {
         }
     }
 
-    /// Returns the number of documents that each ranking could not rank, without rankings that ranked all.
+    /// Returns, for each ranking that could not rank all documents, the number of documents without a rank.
     pub(crate) fn unranked(&self, keep: &KeepPolicy) -> Vec<UnrankedCount> {
         let counts = keep.rankings().iter().zip(&self.unranked);
         counts

@@ -73,7 +73,7 @@ setters!(AccuracyOptions {
     max_rejects: Option<u64>,
 });
 
-/// Run that measures the error of sketches, whose settings have been checked.
+/// Run that measures the error of sketches, with checked settings.
 #[derive(Debug)]
 pub struct AccuracyRun {
     options: AccuracyOptions,

@@ -86,7 +86,7 @@ setters!(WorkOptions {
     folder: PathBuf,
 });
 
-/// Run over a corpus whose settings have been checked.
+/// Deduplication run with checked settings.
 ///
 /// ```
 /// use minwise_engine::{DedupRun, DedupOptions, Unobserved};
@@ -150,7 +150,7 @@ impl DedupRun {
         let stopwatch = Stopwatch::new(observer);
         let Self { options, mut plan } = self;
         let DedupOptions { inputs, settings: _, outputs, work, command } = options;
-        // Declared first, so that it is dropped last: other values may hold files in the folder.
+        // `made_for_run` is declared first, so that it is dropped last: other values may hold files in the folder.
         let mut made_for_run = None;
         let mut spool_dir = plan.temporary.take().or_else(|| inputs.options.spool_dir.clone());
         if let Some(WorkOptions { folder, resume, .. }) = &work {
@@ -237,9 +237,9 @@ fn were_folders(outputs: &Outputs, work: Option<&WorkOptions>) -> Result<Option<
 }
 
 /// Decides whether existing outputs may be replaced: if the options allow it, or if the resumed run ended while it put
-/// them in place.
+/// its outputs in place.
 ///
-/// A run that was killed after it had removed its work folder leaves only its outputs. If it is started again with
+/// A run that was killed after it had removed its work folder leaves only its outputs. If the run is started again with
 /// `resume`, existing outputs are therefore accepted as long as the run produces the same bytes.
 fn may_overwrite(
     outputs: &Outputs,
@@ -268,7 +268,7 @@ fn extras(
     Extras { measured_recall, this_run, annotates }
 }
 
-/// Decides, and writes each kept record to `early` as soon as its decision is known.
+/// Decides about all documents, and meanwhile writes each kept record to `early` as soon as its decision is known.
 fn decide(
     corpus: &Corpus,
     reading: &Reading,

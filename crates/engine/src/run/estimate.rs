@@ -95,7 +95,7 @@ impl EstimateOptions {
     }
 }
 
-/// Run that estimates similarities, whose settings have been checked.
+/// Run that estimates similarities, with checked settings.
 #[derive(Debug)]
 pub struct EstimateRun {
     options: EstimateOptions,

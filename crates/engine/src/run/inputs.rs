@@ -17,7 +17,7 @@ use crate::weigh::{FrequencyTable, WeightTables, count_for_a_run};
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Inputs {
-    /// The inputs, in the order that numbers their documents. Default: none, which runs refuse.
+    /// The inputs, whose order determines the numbers of the documents. Default: none, which runs refuse.
     pub inputs: Vec<Input>,
     /// The references that the inputs are compared with. References are read but never written. Default: none.
     pub against: Vec<Input>,
@@ -33,7 +33,7 @@ pub struct Inputs {
 }
 
 setters!(Inputs {
-    /// The inputs, in the order that numbers their documents. Default: none, which runs refuse.
+    /// The inputs, whose order determines the numbers of the documents. Default: none, which runs refuse.
     inputs: Vec<Input>,
     /// The references that the inputs are compared with. References are read but never written. Default: none.
     against: Vec<Input>,
@@ -78,7 +78,7 @@ impl Inputs {
         if text_fields.is_empty() {
             problems.push(SettingProblem::new("text-field", "", "it names no field"));
         }
-        // A record's place stores its length in 32 bits.
+        // The limit is 4 GiB, because the place of a record stores its length in 32 bits.
         if !(1..=u64::from(u32::MAX)).contains(max_record_bytes) {
             let reason = "it must be at least 1 byte and less than 4 GiB";
             problems.push(SettingProblem::new("max-record", max_record_bytes, reason));
@@ -104,7 +104,7 @@ impl Inputs {
         }
     }
 
-    /// Opens the inputs, and reads the `value_fields` that the keeper policy needs.
+    /// Opens the inputs. Records are read with the `value_fields`, which the keeper policy needs.
     pub(super) fn open(
         &self,
         value_fields: Vec<FieldPath>,

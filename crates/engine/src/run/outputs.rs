@@ -24,7 +24,7 @@ pub struct Outputs {
     pub kept: Option<Destination>,
     /// The file or folder of the removed documents. Default: they are not written.
     pub removed: Option<Destination>,
-    /// Whether every document is written, with the cluster it belongs to as its member or column `minwise`. Default:
+    /// Whether all documents are written, each with a member or column `minwise` that names its cluster. Default:
     /// false.
     pub annotate: bool,
     /// The format of the outputs. Default: the format that the name of each output suggests, otherwise that of the
@@ -39,7 +39,7 @@ pub struct Outputs {
 }
 
 setters!(Outputs {
-    /// Whether every document is written, with the cluster it belongs to as its member or column `minwise`. Default:
+    /// Whether all documents are written, each with a member or column `minwise` that names its cluster. Default:
     /// false.
     annotate: bool,
     /// The compression inside Parquet and Arrow IPC outputs. Default: that of the inputs.
@@ -90,7 +90,7 @@ impl Outputs {
     }
 
     /// Reports whether the existing outputs may come from a run that was killed after it had removed its work folder.
-    /// In that case all of them are newer than the inputs.
+    /// In that case all existing outputs are newer than the inputs.
     pub(super) fn may_be_done(&self, corpus: &Corpus) -> bool {
         let modified = |path: &Path| fs_err::metadata(path).and_then(|there| there.modified()).ok();
         let newest = corpus.sources().iter().filter_map(|source| modified(source.path()?)).max();
@@ -213,7 +213,7 @@ impl Targets {
         Ok(())
     }
 
-    /// Sets the number of threads that write. The written bytes do not depend on it.
+    /// Sets the number of threads that write. The written bytes do not depend on this number.
     pub(super) fn set_threads(&mut self, threads: usize) -> Result<(), Error> {
         for place in [&mut self.kept, &mut self.removed].into_iter().flatten() {
             match place {
@@ -498,8 +498,8 @@ fn refused(message: Sentence, hint: impl Into<Sentence>) -> Error {
     ErrorKind::Output { message, hint: Some(hint.into()) }.into()
 }
 
-/// Refuses an output folder that holds the current folder or the work folder, because it is replaced as a whole. Other
-/// checks protect the inputs and the other outputs.
+/// Refuses an output folder that holds the current folder or the work folder, because the output folder is replaced as
+/// a whole. Other checks protect the inputs and the other outputs.
 fn refuse_needed(folder: &Path, work: Option<&Path>) -> Result<(), Error> {
     let Ok(resolved) = fs_err::canonicalize(folder) else { return Ok(()) };
     let holds = |path: &Path| fs_err::canonicalize(path).is_ok_and(|path| path.starts_with(&resolved));

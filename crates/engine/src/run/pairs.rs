@@ -53,7 +53,7 @@ setters!(PairsOptions {
     output: Option<Destination>,
 });
 
-/// Run that lists pairs, whose settings have been checked.
+/// Run that lists pairs, with checked settings.
 #[derive(Debug)]
 pub struct PairsRun {
     options: PairsOptions,

@@ -53,7 +53,7 @@ setters!(SketchOptions {
     output: PathBuf,
 });
 
-/// Run that sketches, whose settings have been checked.
+/// Sketching run with checked settings.
 #[derive(Debug)]
 pub struct SketchRun {
     options: SketchOptions,

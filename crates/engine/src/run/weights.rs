@@ -44,7 +44,7 @@ setters!(WeightsOptions {
     output: PathBuf,
 });
 
-/// Run that counts document frequencies, whose settings have been checked.
+/// Run that counts document frequencies, with checked settings.
 #[derive(Debug)]
 pub struct WeightsRun {
     options: WeightsOptions,

@@ -405,7 +405,7 @@ impl RunSettings {
                 return None;
             }
             Search::Banding => {}
-            // No band is used, so any valid banding will do.
+            // These searches use no bands, so any valid banding is accepted.
             Search::SortMerge | Search::SortMergeSketch | Search::All => {
                 return Banding::new(1, 1, registers)
                     .map_err(|error| problems.push(SettingProblem::of("registers", registers, &error)))
@@ -421,11 +421,11 @@ impl RunSettings {
                     problems.push(SettingProblem::of("recall", recall, &error));
                 }
                 if problems.len() > before {
-                    // A choice of bands would depend on the settings that are wrong.
+                    // No bands are chosen, because the choice would depend on settings that are wrong.
                     return None;
                 }
-                // The rates of agreement need no correction: in sketches that can be banded, a register agrees with a
-                // probability equal to the similarity.
+                // The closure is the identity, because the registers of a sketch with bands agree with a probability
+                // equal to the similarity.
                 tune::choose(self.threshold, recall, registers, |similarity| similarity)
                     .map_err(|error| problems.push(SettingProblem::of("recall", recall, &error)))
                     .ok()

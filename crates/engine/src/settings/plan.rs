@@ -218,7 +218,7 @@ impl Plan {
         self.filter.filter(|_| asked).map(budget)
     }
 
-    /// Returns the maximum number of looks. If rows have bits, it is the sum over all groups of bits.
+    /// Returns the maximum number of looks. If rows have bits, the number is the sum over all groups of bits.
     fn count_looks(&self) -> usize {
         let rows = self.rows().ok();
         let of = |registers: usize, default: fn(usize) -> Vec<usize>| {

@@ -72,7 +72,7 @@ impl Documents {
         })
     }
 
-    /// Appends the documents of a group that share an id to `repeated`. The ids of a group have the same hash. Returns
+    /// Appends to `repeated` the documents of a group that share an id. The ids of a group have the same hash. Returns
     /// the documents that share their id within the inputs or within the references.
     fn add_repeated(
         &self,
@@ -100,7 +100,7 @@ impl Documents {
         Ok(warned)
     }
 
-    /// Adds the ids that equal the place by which another document is named to the repeated ids. Returns the first
+    /// Adds to the repeated ids those that equal the place by which another document is named. Returns the first
     /// document with such an id, and the document that its id names.
     ///
     /// A document with a repeated id is named by its place, which may in turn be the id of another document, and so on.

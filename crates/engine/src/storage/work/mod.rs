@@ -11,7 +11,8 @@
 //!
 //! All files except the lock have checksums, and are complete and synced before they get their final names. An existing
 //! file is therefore complete, and a missing file is made again; no other data record the progress of a run. The folder
-//! may also hold temporary files. The next process removes those that have names.
+//! may also hold temporary files. The next process removes the temporary files that have names; unnamed ones vanish
+//! with their process.
 
 mod manifest;
 
@@ -345,8 +346,8 @@ fn tag(lock: &mut File) -> std::io::Result<RunTag> {
     lock.set_len(0)?;
     lock.rewind()?;
     writeln!(lock, "{id:016x}")?;
-    // The tag is synced first, because a temporary output that reaches the disk before its tag could not be found after
-    // a crash.
+    // The tag is synced now, because a temporary output could otherwise reach the disk before its tag, and could not be
+    // found after a crash.
     lock.sync_data()?;
     Ok(RunTag::new(id))
 }

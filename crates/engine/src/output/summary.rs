@@ -87,10 +87,10 @@ pub struct Summary {
     pub candidates: u64,
     /// Number of candidate pairs that the filter rejected.
     pub filtered: u64,
-    /// Number of registers, or of values of bits, that the filter compared. If the filter compared a few bits of many
-    /// registers, the count is that of whole registers with as many bits.
+    /// Number of registers that the filter compared; for rows of bits, the number of values of a few bits each. If the
+    /// filter compared a few bits of many registers, the count is that of whole registers with as many bits.
     pub filter_compared: u64,
-    /// Number of registers, or of values of bits, that the pairs seen by the filter have in total.
+    /// Number of registers, or of values in rows of bits, in all pairs that passed through the filter.
     pub filter_registers: u64,
     /// Number of pairs that were compared exactly.
     pub compared: u64,

@@ -146,7 +146,7 @@ fn is_decided_exactly(documents: &Documents, settings: &RunSettings) -> usize {
 }
 
 /// Long documents have 8,192 parity bits each. Two fillings have the similarity 700/900, which is close to the
-/// threshold; repeats have 790/810.
+/// threshold. A document that repeats another one has the similarity 790/810 to it.
 #[test]
 fn long_fillings_are_decided_as_an_exact_search_decides() {
     let texts = (0..1200).map(|i| {

@@ -158,7 +158,8 @@ mod tests {
         let run = format!("a {}", "国".repeat(60));
         assert_eq!(cut_at_word(&run, 50), format!("a {}…", "国".repeat(48)));
         assert_eq!(excerpt(" \n"), "");
-        // The text is cut, although few words remain, because the white space counts towards the characters read.
+        // The text is cut although few words remain, because only the first 320 characters are read, including white
+        // space.
         assert_eq!(excerpt(&format!("one{}two", " ".repeat(1000))), "<bdi>one…</bdi>");
     }
 

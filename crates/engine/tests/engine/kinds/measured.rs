@@ -127,7 +127,7 @@ fn run(maker: Make, seeds: std::ops::Range<u64>) -> Vec<Cell> {
             assert!(audit.missed <= missed, "{name}: {audit:?} of {missed}");
             assert!(audit.low <= audit.recall && audit.recall <= audit.high, "{name}: {audit:?}");
             let truth = audit.removed as f64 / (audit.removed + missed).max(1) as f64;
-            // Without duplicates the recall is undefined, and the audit must accept 1.
+            // Without duplicates the recall is undefined, so 1 is used, which the interval of such an audit covers.
             let truth = if audit.removed + missed == 0 { 1.0 } else { truth };
             cell.audits.push(Audited { audit, truth });
         }

@@ -174,7 +174,7 @@ const HEAD: &str = "| kind | wanted | run | true, mean | least | expected | off 
                     |---|---|---|---|---|---|---|---|---|---|";
 
 /// On every kind, with a few seeds, no run is wrong. `cargo x bench recall` runs more seeds, and accepts two wrong runs
-/// of a hundred.
+/// per hundred.
 #[test]
 fn the_expected_recall_is_right_on_every_kind_of_corpus() {
     for maker in ALL {

@@ -3,12 +3,12 @@
 //!
 //!     cargo bench -p minwise-engine --bench library -- [TEXTS]
 //!
-//! The call and the loop must find exactly the same pairs. The benchmark runs them in turn for several rounds, and the
-//! lowest CPU time of each counts. The program fails if the call takes more than 1.2 times the CPU time of the loop.
-//! The call and the loop have one thread each, because two threads that share a core take more CPU time each, which
-//! shows nothing about the work. The time of the call with all threads is only printed. Texts have 20 to 60 words with
-//! a distribution like Zipf's law. Two in five are copies of an earlier text with up to four words changed. The
-//! benchmark does not cover long texts, large clusters, or texts with much in common.
+//! The call and the loop must find exactly the same pairs. The benchmark runs the call and the loop in turn for several
+//! rounds, and takes the lowest CPU time of each. The program fails if the call takes more than 1.2 times the CPU time
+//! of the loop. The call and the loop have one thread each, because two threads that share a core take more CPU time
+//! each, which shows nothing about the work. The time of the call with all threads is only printed. Texts have 20 to 60
+//! words with a distribution like Zipf's law. Two in five are copies of an earlier text with up to four words changed.
+//! The benchmark does not cover long texts, large clusters, or texts with much in common.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "what is measured is printed")]
 

@@ -229,7 +229,7 @@ fn read_in_parallel<'a>(
         let columns = emptied.unwrap_or_else(|| DocumentColumns::new(shape));
         Ok((chunk, work(worker, &chunks[chunk], columns)?))
     };
-    // The memory of waiting chunks is bounded, because sketches of short documents take more memory than their texts: a
+    // The memory of waiting chunks is bounded, because sketches of short documents take more memory than their texts. A
     // chunk of 2 MiB becomes 40 MB if every record has fifty bytes. A thread that the system does not schedule would
     // otherwise keep many such chunks waiting.
     let most_waiting = plan.memory.room(plan.threads, 0).waiting();

@@ -19,7 +19,7 @@ use crate::settings::{Plan, check_spec, check_tables};
 use crate::weigh::WeightTables;
 
 /// Bytes of text that one thread may cut whole. The limits allow at most half a million shingles, because shingles take
-/// many times the size of their text: a character has at least one byte, a word at least two with its separator.
+/// many times the size of their text. A character has at least one byte, and a word at least two with its separator.
 /// Cutting into blocks costs a little time, so the limits are high enough that ordinary documents are cut whole.
 const WHOLE_CHARS_BYTES: u64 = 512 << 10;
 const WHOLE_WORDS_BYTES: u64 = 1 << 20;

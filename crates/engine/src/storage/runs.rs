@@ -144,7 +144,8 @@ impl<'a, E: SortEntry> SortedRuns<'a, E> {
         self.all.iter().map(|run| run.begins[PARTS] as usize).sum()
     }
 
-    /// Moves all runs in memory to the file, merged to one run, because many short runs would need one read each.
+    /// Merges all runs in memory to a single run in the file, because each of many short runs would need a separate
+    /// read.
     fn spill(&mut self) -> Result<(), Error> {
         let file = match &mut self.file {
             Some(file) => file,

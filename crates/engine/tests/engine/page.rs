@@ -128,8 +128,8 @@ fn samples_of_everything_are_shown() {
     let count = |part: &str| page.matches(part).count();
     assert_eq!(count("<article>"), 20, "pairs");
     assert_eq!((count("<svg "), count("<title>"), count("<desc>")), (2, 3, 2));
-    // A changed word in the middle is in three of 58 shingles, so the similarity is 55/61. A word at the beginning is
-    // in one shingle less.
+    // A changed word in the middle is in three of 58 shingles, so the similarity is 55/61. A word near the beginning is
+    // in fewer shingles.
     assert_eq!(count("<h3>Similarity 0.9016</h3>"), 20);
     assert!(page.contains("<mark>w0x0 w0x1"), "{page}");
     assert!(page.contains("w7x0 w7x1 w7x2"), "the largest cluster begins so");

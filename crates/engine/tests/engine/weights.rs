@@ -109,7 +109,7 @@ fn weighted_pairs_are_those_of_brute_force() {
             for b in a + 1..sets.len() {
                 let equal = texts[a] == texts[b];
                 let similarity = if equal { 1.0 } else { jaccard(&sets[a], &sets[b]) };
-                // No pair may lie exactly at the threshold, because rounding would decide it.
+                // No pair may lie exactly at the threshold, because rounding would decide about the pair.
                 assert!((similarity - THRESHOLD).abs() > 1e-9);
                 if similarity > THRESHOLD {
                     expected.push((a as u32, b as u32, similarity));

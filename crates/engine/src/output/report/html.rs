@@ -13,7 +13,8 @@ use minwise_corpus::{Quotes, escape_html, visible};
 const ID: usize = 80;
 /// Number of characters of a text that are shown in a table.
 const EXCERPT: usize = 160;
-/// Maximum characters of a word that is dropped whole at the cut; a longer run is cut inside.
+/// Maximum length in characters of a word that is left out whole at the cut. A longer run of characters is cut in the
+/// middle.
 const WORD: usize = 40;
 
 /// Escapes a string for HTML text and for attribute values in quotation marks.

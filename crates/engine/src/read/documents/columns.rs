@@ -55,7 +55,8 @@ pub(crate) struct DocumentColumns {
     pub(super) ranks: Vec<u64>,
     rank_words: usize,
     pub(super) kinds: Vec<ComparisonKind>,
-    /// The user's ids, concatenated, with the end of each id. The id of a document without an id is empty.
+    /// The user's ids, concatenated; `id_ends` has the end offset of each id. The id of a document without an id is
+    /// empty.
     pub(super) ids: String,
     pub(super) id_ends: Vec<u64>,
     pub(super) equality_keys: Vec<u128>,

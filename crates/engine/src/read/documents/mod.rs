@@ -450,8 +450,8 @@ impl Documents {
         Ok(medium)
     }
 
-    /// Checks that the sections have the lengths for these documents. A checksum cannot find a file that belongs to
-    /// other documents.
+    /// Checks that each section has the length that this number of documents needs. A checksum cannot find a file that
+    /// belongs to other documents.
     fn check_sections(&self, file: &StoredFile, documents: usize, bands: usize) -> Result<(), Error> {
         let widths = [
             (SegmentSection::Places, segment::PLACE_BYTES),

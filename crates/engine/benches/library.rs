@@ -1,13 +1,14 @@
-//! The near-duplicate pairs of 100,000 short texts in memory: one call of this crate beside the loop that a good engineer
-//! would write by hand over `minwise`.
+//! Benchmark of the near-duplicate pairs of 100,000 short texts in memory: one call of this crate, compared with a loop
+//! that a programmer would write over `minwise`.
 //!
 //!     cargo bench -p minwise-engine --bench library -- [TEXTS]
 //!
-//! Both find exactly the same pairs, which is checked. CPU time counts; the best of some rounds is taken, in which the two take
-//! turns. The program fails if the call takes more than 1.2 times the CPU time of the loop. Both have one thread: two threads
-//! that share a core take more CPU time each, which says nothing about the work. The call with all threads is printed beside. Texts have 20
-//! to 60 words drawn by a law like Zipf's; two in five are copies of an earlier one with up to four words changed. The
-//! benchmark does not show long texts, large clusters, or texts with much in common.
+//! The call and the loop must find exactly the same pairs. The benchmark runs the call and the loop in turn for several
+//! rounds, and takes the lowest CPU time of each. The program fails if the call takes more than 1.2 times the CPU time
+//! of the loop. The call and the loop have one thread each, because two threads that share a core take more CPU time
+//! each, which shows nothing about the work. The time of the call with all threads is only printed. Texts have 20 to 60
+//! words with a distribution like Zipf's law. Two in five are copies of an earlier text with up to four words changed.
+//! The benchmark does not cover long texts, large clusters, or texts with much in common.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "what is measured is printed")]
 
@@ -22,21 +23,22 @@ use minwise::verify::{Overlap, ShingleSet};
 use minwise::{Error, Spec};
 use minwise_engine::Pairs;
 
-/// Rounds; the best of each side counts.
+/// Number of rounds; the best round of each side counts.
 const ROUNDS: usize = 5;
-/// Times that something is done in a round: the system counts CPU time in hundredths of a second, and one time takes eight.
+/// Repetitions per round, because the system counts CPU time in hundredths of a second, and one repetition takes only
+/// eight of them.
 const TIMES: usize = 16;
-/// The most CPU time that the call may take, as a multiple of the loop's.
+/// Upper limit of the call's CPU time, as a multiple of the loop's.
 const MOST: f64 = 1.2;
 /// The default threshold and recall of the crate.
 const THRESHOLD: f64 = 0.8;
 const RECALL: f64 = 0.99;
 
-/// Two texts and their similarity.
+/// Positions of two texts, and their similarity.
 type Found = (usize, usize, f64);
 
 fn word(random: &mut SplitMix64) -> String {
-    // Raising to the fourth power makes small numbers common.
+    // The fourth power makes small numbers common.
     let uniform = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
     let mut number = (uniform.powi(4) * 60_000.0) as u64 + 1;
     let mut word = String::new();
@@ -68,7 +70,7 @@ fn texts(count: usize) -> Vec<String> {
     all.iter().map(|words| words.join(" ")).collect()
 }
 
-/// Shingles, sketches, band keys, candidates, exact similarity.
+/// Finds pairs with `minwise` alone: shingles, sketches, band keys, candidates, exact similarities.
 fn by_hand(texts: &[String]) -> Result<Vec<Found>, Error> {
     let spec = Spec::default();
     let (shingler, sketcher) = (spec.shingler(), spec.sketcher()?);
@@ -101,7 +103,7 @@ fn by_hand(texts: &[String]) -> Result<Vec<Found>, Error> {
     candidates.sort_unstable();
     candidates.dedup();
 
-    // Sets are sorted for texts that are a candidate with another one, and once for each.
+    // Sets are built only for texts that have a candidate, and only once per text.
     let mut sets: Vec<Option<ShingleSet>> = vec![None; texts.len()];
     let mut room = Default::default();
     let mut found = vec![];
@@ -120,22 +122,23 @@ fn by_hand(texts: &[String]) -> Result<Vec<Found>, Error> {
     Ok(found)
 }
 
-/// The call that a program makes, with this many threads or one per core.
+/// Finds pairs with one call of this crate, with the given number of threads or one per core.
 fn by_call(texts: &[String], threads: Option<usize>) -> Result<Vec<Found>, minwise_engine::Error> {
     let pairs = Pairs::new().texts(texts).settings(|settings| settings.threads = threads).run()?;
     Ok(pairs.iter().map(|pair| (pair.first, pair.second, pair.similarity)).collect())
 }
 
-/// CPU seconds of this process so far, of all threads: those that ended too. `None` where there is no `/proc`.
+/// Returns the CPU seconds of this process so far, including threads that have ended; `None` if there is no `/proc`.
 fn cpu_seconds() -> Option<f64> {
     let stat = fs_err::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program may have spaces and parentheses; the fields behind it have none.
+    // The fields are counted from the last parenthesis, because the name of the program may have spaces and
+    // parentheses.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = |field: usize| fields.get(field)?.parse::<f64>().ok();
     Some((ticks(11)? + ticks(12)?) / 100.0)
 }
 
-/// Runs something some times; gives the CPU seconds and the seconds of one time, and the last result.
+/// Runs `work` [`TIMES`] times. Returns the CPU seconds and the seconds per repetition, and the last result.
 fn timed<T>(work: impl Fn() -> T) -> (f64, f64, T) {
     let (cpu, started) = (cpu_seconds(), Instant::now());
     (1..TIMES).for_each(|_| drop(work()));
@@ -153,7 +156,7 @@ fn main() -> ExitCode {
     if cpu_seconds().is_none() {
         println!("there is no `/proc`: seconds of a clock count instead of CPU seconds");
     }
-    // CPU seconds and seconds of the best round: by hand, by call with one thread, by call with all threads.
+    // CPU seconds and seconds of the best round: loop by hand, call with one thread, call with all threads.
     let mut best = [(f64::MAX, f64::MAX); 3];
     let mut pairs = 0;
     for _ in 0..ROUNDS {

@@ -1,4 +1,4 @@
-//! Near-duplicates in Arrow record batches, whose buffers are shared and not copied.
+//! Finds near-duplicates in Arrow record batches, whose buffers are shared instead of copied.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it found")]
 
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let schema = batches[0].schema();
     let result = Dedup::new().batches(schema, batches.clone()).text_field("body").run()?;
 
-    // A mask over all rows, ready for the `filter` of Arrow, cut into the batches that came in.
+    // The mask covers all rows, so it is cut into the batches that came in, ready for the `filter` of Arrow.
     let mask = BooleanArray::from(result.kept_mask());
     let mut first = 0;
     for batch in &batches {
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{} of {} rows stay", of_batch.true_count(), batch.num_rows());
         first += batch.num_rows();
     }
-    // A null text stays and is compared with nothing.
+    // A null text is kept and compared with nothing.
     assert_eq!(result.kept_mask(), [true, true, false, true]);
     let removed = result.removed()[0];
     assert_eq!(result.id(removed.index)?.as_deref(), Some("9"));

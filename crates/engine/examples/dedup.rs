@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let mut options = DedupOptions::default();
     options.inputs.inputs.push(Path::new(input).into());
-    // One thread, so that `cargo x trace` sees every call below one function.
+    // One thread is used, because `cargo x trace` then sees every call below one function.
     options.settings.threads = Some(1);
     options.outputs.kept = Some(Destination::from(output.as_str()));
     options.outputs.report = Some(report.into());

@@ -1,7 +1,7 @@
-//! Near-duplicates in files: the cleaned records, the removed ones and a report are written.
+//! Removes near-duplicates from a file, and writes the kept records, the removed records and a report.
 //!
-//! Records are copied as they are. JSONL, CSV, Parquet, Arrow IPC, WARC and folders of documents are read alike, compressed or
-//! not.
+//! Records are copied unchanged. JSONL, CSV, Parquet, Arrow IPC, WARC and folders of documents are read the same way,
+//! compressed or not.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it found")]
 
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .file(&input)
         .text_field("body")
         .id_field("key")
-        // Of each cluster, the record with the latest date stays.
+        // The record with the latest date is kept from each cluster.
         .keep("newest:date")
         .write_kept(&kept)
         .write_removed(&removed)

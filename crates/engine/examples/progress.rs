@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use minwise_engine::{Observer, Pairs, Stage, Warning};
 
-/// Shows how far a run has come. Threads call it at the same time, so its state is atomic.
+/// Observer that prints the progress of a run. Its state is atomic, because several threads call it at the same time.
 #[derive(Default)]
 struct Progress {
     done: AtomicU64,
-    /// A handler of Ctrl-C would set this.
+    /// Whether the run must stop; a handler of Ctrl-C would set this.
     stop: AtomicBool,
 }
 
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let run = Pairs::new().texts(&texts).threads(2).memory(256 << 20).build()?;
     let outcome = run.execute(&progress)?;
 
-    // Pairs that do not fit into memory lie in a temporary file, and are visited without loading all of them.
+    // If pairs do not fit into memory, they lie in a temporary file, and are visited without loading all of them.
     let mut pairs = 0;
     outcome.for_each(&progress, |pair, first, second| {
         if pairs < 3 {
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     assert_eq!(pairs, 500);
 
-    // A run that was stopped is an error of its own kind. It leaves no partial output.
+    // A cancelled run returns an error of its own kind, and leaves no partial output.
     progress.stop.store(true, Ordering::Relaxed);
     let error = Pairs::new().texts(&texts).run_observed(&progress).err();
     assert!(error.is_some_and(|error| error.is_cancelled()));

@@ -1,4 +1,4 @@
-//! Makes shingles and sketches as a run does: with weights, and with the text of a form ignored.
+//! Makes shingles and sketches as a run does, with weights and with the text of a form ignored.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it found")]
 
@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let [left, right] = ["Name, address and date of birth: tea tea biscuits", "date: tea biscuits biscuits"]
         .map(|text| preparation.document(text));
-    // Σ min / Σ max of the counts: (1 + 1) / (2 + 2).
+    // The weighted similarity is Σ min / Σ max of the counts: (1 + 1) / (2 + 2).
     assert_eq!(left.measure(&right, Measure::Jaccard)?, 0.5);
     if let (Some(left), Some(right)) = (left.sketch(), right.sketch()) {
         println!("estimated from {} words each: {}", preparation.words(), preparation.estimate(left, right));

@@ -1,4 +1,4 @@
-//! Near-duplicates in a list of texts: which stay, why the others do not, and all pairs.
+//! Finds near-duplicates in a list of texts: the kept texts, the removed texts with reasons, and all pairs.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it found")]
 
@@ -12,7 +12,7 @@ fn main() -> Result<(), Error> {
         "At noon the heron stands in the shallow water and waits for fish.".to_owned(),
     ];
 
-    // Shingles of two words suit short texts; the default has five.
+    // Shingles of two words suit short texts; the default is five words.
     let spec = "nfkc+casefold / words:2 / minhash:128 / seed:1";
     let result = Dedup::new().texts(&texts).spec(spec).threshold(0.7).run()?;
     for index in result.kept() {
@@ -20,7 +20,7 @@ fn main() -> Result<(), Error> {
     }
     for removed in result.removed() {
         println!("{:.2} {} <- {}", removed.similarity, texts[removed.duplicate_of], texts[removed.index]);
-        // The longest passage that both texts share, in the words of the removed one.
+        // The longest passage that both texts share, in the words of the removed text.
         if let Some(passage) =
             result.explain(removed.index)?.and_then(|found| found.passages.into_iter().next())
         {
@@ -29,7 +29,7 @@ fn main() -> Result<(), Error> {
     }
     assert_eq!(result.kept_mask(), [true, true, false, false]);
 
-    // Every pair at or above the threshold, also of two texts that do not stay.
+    // Pairs at or above the threshold include pairs of two removed texts.
     let pairs = Pairs::new().texts(&texts).spec(spec).threshold(0.7).run()?;
     for pair in &pairs {
         println!("{} and {}: {:.2}", pair.first, pair.second, pair.similarity);

@@ -1,4 +1,4 @@
-//! What a run found, for everything that is written about it.
+//! The findings of a run, from which its outputs and its report are written.
 
 use std::borrow::Cow;
 
@@ -10,18 +10,18 @@ use crate::error::Error;
 use crate::read::Reading;
 use crate::settings::Plan;
 
-/// Records longer than this, in bytes, are not read again to show a part of them.
+/// Length in bytes above which a record is not read again to show a part of its text.
 pub(super) const SHORT_BYTES: u32 = 1 << 20;
 
-/// What a run found.
+/// Everything that a run found, by reference.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Findings<'a> {
     /// The corpus that was read.
     pub corpus: &'a Corpus,
-    /// Its documents.
+    /// The documents of the corpus, as the read stage left them.
     pub reading: &'a Reading,
-    /// What was decided about them.
+    /// The decisions about the documents.
     pub decisions: &'a Decisions,
     /// The plan that the run followed.
     pub plan: &'a Plan,
@@ -30,7 +30,7 @@ pub struct Findings<'a> {
 }
 
 impl<'a> Findings<'a> {
-    /// The findings of a run that was done stage by stage.
+    /// Collects the findings of a run whose stages the caller ran one by one.
     #[must_use]
     pub fn new(
         corpus: &'a Corpus,
@@ -42,12 +42,12 @@ impl<'a> Findings<'a> {
         Self { corpus, reading, decisions, plan, summary }
     }
 
-    /// The id of a document.
+    /// Returns the id of a document.
     pub(super) fn id(&self, document: u32) -> Result<Cow<'a, str>, Error> {
         self.reading.documents.id(document, self.corpus)
     }
 
-    /// The text of a document, unless its record is longer than [`SHORT_BYTES`].
+    /// Returns the text of a document, or `None` if its record is longer than [`SHORT_BYTES`].
     pub(super) fn short_text(&self, document: u32) -> Result<Option<String>, Error> {
         let place = self.reading.documents.place(document)?;
         if place.len > SHORT_BYTES {

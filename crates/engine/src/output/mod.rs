@@ -1,4 +1,4 @@
-//! The last stage: documents written as they were read.
+//! Output stage: writes the kept or removed records, or all records annotated with the decisions.
 
 mod findings;
 pub mod report;
@@ -22,14 +22,14 @@ pub use self::summary::Summary;
 /// Bytes of a file that are copied at a time.
 const BLOCK_BYTES: u64 = 1 << 20;
 
-/// Where records go.
+/// Destination of the records of an output.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OutputTarget<'o> {
-    /// All of them to one file of a format.
+    /// A single file in the given format, for the records of all sources.
     One(&'o mut Output, Format),
-    /// Those of each source to a file of their own, under the name that the source has in its folder. Without a format, each
-    /// file is of the format of its source.
+    /// A file per source in this folder, under the name that the source has in its own folder. Without a format, each
+    /// file has the format of its source.
     Each(&'o OutputFolder, Option<Format>),
 }
 
@@ -58,20 +58,20 @@ impl OutputTarget<'_> {
     }
 }
 
-/// Which documents are written.
+/// Selection of the documents that are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputPart {
-    /// Those that stay.
+    /// Kept documents.
     Kept,
-    /// Those that do not.
+    /// Removed documents.
     Removed,
 }
 
-/// Writes the records of the kept or of the removed documents as they are, in input order.
+/// Writes the records of the kept or of the removed documents unchanged, in input order.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::Corpus`] if records cannot be read or written, with [`ErrorKind::File`] if places or ids that lie on
+/// Fails with [`ErrorKind::Corpus`] if records cannot be read or written, with [`ErrorKind::File`] if places or ids on
 /// disk cannot be read, and with [`ErrorKind::Cancelled`] if the observer cancels.
 pub fn write_records(
     findings: &Findings<'_>,
@@ -87,7 +87,7 @@ pub fn write_records(
     not_cancelled(observer)
 }
 
-/// Items until one cannot be had, which is noted.
+/// Yields the items before the first error, and stores that error in `failed`.
 fn until_failure<T>(
     items: impl Iterator<Item = Result<T, Error>>,
     failed: &mut Option<Error>,
@@ -95,15 +95,16 @@ fn until_failure<T>(
     items.map_while(|item| item.map_err(|error| *failed = Some(error)).ok())
 }
 
-/// Fails if the person asked to stop, so that what was written until then is not put in place.
+/// Fails if the observer has cancelled, so that the caller does not put incomplete output in place.
 pub(crate) fn not_cancelled(observer: &dyn Observer) -> Result<(), Error> {
     if observer.cancelled() { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
 }
 
-/// Writes the records of the kept documents while decisions are still falling; ends when there are no more.
+/// Writes the records of the kept documents while the run still decides, and returns when the channel `decided` is
+/// closed.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::Corpus`] if records cannot be read or written, with [`ErrorKind::File`] if places that lie on disk
+/// Fails with [`ErrorKind::Corpus`] if records cannot be read or written, with [`ErrorKind::File`] if places on disk
 /// cannot be read, and with [`ErrorKind::Cancelled`] if the observer cancels.
 pub fn write_kept_as_decided(
     corpus: &Corpus,
@@ -116,7 +117,7 @@ pub fn write_kept_as_decided(
     let documents = reading.documents.len();
     let mut places = (0..).zip(reading.documents.places());
     let kept = AsDecided { decided, before: 0, next: reading.references, removed: vec![false; documents] };
-    // Kept documents come in input order, as places do.
+    // One pass over `places` is enough, because kept documents come in input order, as places do.
     let kept = kept.filter_map(|document| places.find(|(at, _)| *at == document).map(|(_, place)| place));
     let mut failed = None;
     let kept = until_failure(kept, &mut failed).take_while(|_| !observer.cancelled());
@@ -125,7 +126,7 @@ pub fn write_kept_as_decided(
     not_cancelled(observer)
 }
 
-/// The kept documents in input order, each as soon as it is known that it stays.
+/// Iterator over the kept documents in input order. The iterator yields each document as soon as its decision arrives.
 struct AsDecided {
     decided: Receiver<Decided>,
     before: u32,
@@ -157,7 +158,7 @@ impl Iterator for AsDecided {
 /// Writes the files of the kept or of the removed documents, byte for byte.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::Corpus`] if records cannot be read or written, with [`ErrorKind::File`] if places or ids that lie on
+/// Fails with [`ErrorKind::Corpus`] if records cannot be read or written, with [`ErrorKind::File`] if places or ids on
 /// disk cannot be read, and with [`ErrorKind::Cancelled`] if the observer cancels.
 pub fn write_files(
     findings: &Findings<'_>,
@@ -184,7 +185,7 @@ pub fn write_files(
     Ok(())
 }
 
-/// The places of the kept or of the removed documents, in input order.
+/// Returns the places of the kept or of the removed documents, in input order.
 fn places<'a>(
     findings: &Findings<'a>,
     part: OutputPart,
@@ -196,15 +197,16 @@ fn places<'a>(
     })
 }
 
-/// The documents that are not of references, with their places, in input order.
+/// Returns the numbers and places of all documents except those of references, in input order.
 fn numbered_inputs(reading: &Reading) -> impl Iterator<Item = (u32, Result<RecordPlace, Error>)> + '_ {
     (0..).zip(reading.documents.places()).skip(reading.references as usize)
 }
 
-/// Writes every record with what was decided about it as its member or column `minwise`, and all else as it was.
+/// Writes every record with an added member or column `minwise`, which holds the decision about it. All other content
+/// stays as it was.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::Corpus`] if records cannot be read or written, with [`ErrorKind::File`] if places or ids that lie on
+/// Fails with [`ErrorKind::Corpus`] if records cannot be read or written, with [`ErrorKind::File`] if places or ids on
 /// disk cannot be read, and with [`ErrorKind::Cancelled`] if the observer cancels.
 pub fn write_annotated(
     findings: &Findings<'_>,

@@ -1,4 +1,4 @@
-//! The counts of a run, with the settings that they were counted under.
+//! The counts of a run, together with the settings that produced them.
 
 use minwise_corpus::Corpus;
 use serde::Serialize;
@@ -9,111 +9,115 @@ use crate::read::Reading;
 use crate::read::ranks::UnrankedCount;
 use crate::settings::Plan;
 
-/// The counts of a run. They add up: read = kept + removed + rejected.
+/// Counts of a run, where read = kept + removed + rejected.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
     /// The spec in its text form.
     pub spec: String,
-    /// Its fingerprint, in hexadecimal.
+    /// The fingerprint of the spec, in hexadecimal.
     pub fingerprint: String,
-    /// The measure that decides.
+    /// The similarity measure that decides whether two documents are near-duplicates.
     pub measure: String,
-    /// The least similarity of near-duplicates, by that measure.
+    /// The lowest similarity of near-duplicates, by the measure in `measure`.
     pub threshold: f64,
-    /// The alignment share below which similar documents are reordered.
+    /// The alignment share below which similar documents count as reordered.
     pub order: Option<f64>,
-    /// How candidates were found.
+    /// The method that found the candidates.
     pub search: String,
-    /// Bands.
+    /// Number of bands.
     pub bands: usize,
-    /// Rows of a band.
+    /// Number of rows per band.
     pub rows: usize,
-    /// Bits that were kept of each register; all of them without it.
+    /// Bits that were kept per register; `None` if whole registers were kept.
     pub bits: Option<String>,
-    /// The share of pairs at the threshold that the filter may put aside by mistake, if there was a filter.
+    /// The share of pairs at the threshold that the filter may reject by mistake; `None` without a filter.
     pub filter_error: Option<f64>,
-    /// The looks of the filter that were asked for, in registers.
+    /// The looks of the filter that the settings asked for, as numbers of registers.
     pub looks: Option<Vec<usize>>,
-    /// The share of pairs at the threshold that each look may put aside by mistake, if that was asked for; `filter_error` is
-    /// for all looks together.
+    /// The share of pairs at the threshold that each look may reject by mistake, if the settings state it.
+    /// `filter_error` is the share over all looks together.
     pub error_per_look: Option<f64>,
-    /// The keeper policy.
+    /// The policy that chooses keepers.
     pub keep: String,
-    /// For each ranking of it that found no value in some documents, which then come last: how many they are.
+    /// Number of documents without a value, for each ranking of `keep` that lacks values. Such documents come last in
+    /// that ranking.
     pub unranked: Vec<UnrankedCount>,
-    /// The clustering.
+    /// The clustering, in its text form.
     pub cluster: String,
-    /// The most documents of a cluster of which any is removed.
+    /// The largest number of documents in a cluster from which documents are removed.
     pub max_cluster: Option<u64>,
-    /// Records of the inputs that were read.
+    /// Number of records of the inputs that were read.
     pub read: u64,
-    /// Documents of references, with which they were compared.
+    /// Number of documents of references, with which the inputs were compared.
     pub reference: u64,
-    /// Records of references that were not taken in.
+    /// Number of records of references that were rejected.
     pub reference_rejected: u64,
-    /// Documents that stay.
+    /// Number of kept documents.
     pub kept: u64,
-    /// Documents that do not.
+    /// Number of removed documents.
     pub removed: u64,
-    /// Those of them whose shingles equal the kept one's.
+    /// Number of removed documents whose shingles equal those of the kept document.
     pub removed_equal: u64,
-    /// Whether every document was written, with a mark on those that count as removed.
+    /// Whether the output has every document, with a mark on the documents that count as removed.
     pub annotated: bool,
-    /// Records of the inputs that were not taken in.
+    /// Number of records of the inputs that were rejected.
     pub rejected: u64,
-    /// Files of inputs and references that were skipped because they are no documents. Nothing of them is written.
+    /// Number of files of inputs and references that were skipped because they are no documents. Skipped files are not
+    /// written.
     pub skipped_files: u64,
-    /// Records of the inputs that were skipped because they are no documents. They stay beside the kept documents.
+    /// Number of records of the inputs that were skipped because they are no documents. Skipped records are written
+    /// with the kept documents.
     pub skipped_records: u64,
-    /// Documents whose text is null, which stay and are compared with nothing.
+    /// Number of documents whose text is null. These documents are kept, and compared with nothing.
     pub nulls: u64,
-    /// Documents without shingles.
+    /// Number of documents without shingles.
     pub without_shingles: u64,
-    /// Documents in which lone surrogates were replaced.
+    /// Number of documents in which lone surrogates were replaced.
     pub repaired: u64,
-    /// Documents that share their id with another.
+    /// Number of documents that share their id with another document.
     pub repeated_ids: u64,
-    /// Clusters of more than one document.
+    /// Number of clusters of more than one document.
     pub clusters: u64,
-    /// Clusters that were spared because they are larger.
+    /// Number of clusters that were spared because they have more than `max_cluster` documents.
     pub large_clusters: u64,
-    /// Documents that stay because their cluster was spared, its keeper not among them.
+    /// Number of documents that stay because their cluster was spared, not counting keepers.
     pub spared: u64,
-    /// Pairs that share a band and were looked at.
+    /// Number of candidate pairs that were considered.
     pub candidates: u64,
-    /// Pairs of them that the filter put aside.
+    /// Number of candidate pairs that the filter rejected.
     pub filtered: u64,
-    /// Registers, or values of bits, that the filter compared. If it compared a few bits of several registers, those that have
-    /// as many bits.
+    /// Number of registers that the filter compared; for rows of bits, the number of values of a few bits each. If the
+    /// filter compared a few bits of many registers, the count is that of whole registers with as many bits.
     pub filter_compared: u64,
-    /// Registers, or values of bits, that the pairs it saw have.
+    /// Number of registers, or of values in rows of bits, in all pairs that passed through the filter.
     pub filter_registers: u64,
-    /// Pairs that were compared exactly.
+    /// Number of pairs that were compared exactly.
     pub compared: u64,
-    /// Pairs of them that reach the threshold.
+    /// Number of exactly compared pairs that reach the threshold.
     pub verified: u64,
-    /// Pairs that exactly reach the threshold and are reordered.
+    /// Number of exactly compared pairs that reach the threshold and are reordered.
     pub reordered: u64,
-    /// Pairs that were not compared exactly because by their sketches they are reordered.
+    /// Number of pairs that were not compared exactly because their sketches show that they are reordered.
     pub reordered_estimated: u64,
-    /// Shelves that left documents out because they were full.
+    /// Number of shelves that left documents out because they were full.
     pub full_shelves: u64,
-    /// Documents that full shelves left out; a document counts once per shelf.
+    /// Number of documents that full shelves left out. A document counts once per shelf.
     pub left_out: u64,
-    /// The share of similar pairs that was found, as the banding implies it. None if it is not known: nothing was read, or
-    /// nothing was found where something could be missed.
+    /// The expected share of similar pairs that were found, computed from the banding. `None` if nothing was read, or
+    /// if no pair was found although the search can miss pairs.
     pub expected_recall: Option<f64>,
-    /// A share that the true one is not below, in 98 of 100 runs at least; none if nothing was found, or if shelves were full.
+    /// A lower bound of the true recall, which holds in at least 98 of 100 runs. `None` if nothing was found, or if
+    /// shelves were full.
     pub expected_recall_low: Option<f64>,
-    /// The share of duplicates that was found, as an audit of the kept documents measured it.
+    /// The share of duplicates that were found, as measured by an audit of the kept documents.
     pub audit: Option<Audit>,
-    /// Bytes of the inputs and references that were read, decompressed.
+    /// Number of decompressed bytes of the inputs and references that were read.
     pub bytes: u64,
 }
 
 impl Summary {
-    /// Adds up a run.
+    /// Computes the summary of a run.
     #[must_use]
     pub fn new(corpus: &Corpus, reading: &Reading, decisions: &Decisions, plan: &Plan) -> Self {
         let skipped_records = reading.documents.skipped(reading.references);

@@ -1,4 +1,4 @@
-//! The first stage: every document read, shingled and sketched, and little of it remembered.
+//! Read stage: reads, shingles and sketches every document, and keeps one row of columns per document.
 
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
@@ -36,57 +36,59 @@ pub(crate) mod ranks;
 pub(crate) mod rejected;
 pub(crate) mod rejects;
 
-/// Bytes of one file from which on the number of its documents is estimated.
+/// Bytes of a single file that must be read before the number of its documents is estimated from them.
 const SAMPLE_BYTES: u64 = 16 << 20;
-/// Bytes that one thread reads at a time: enough that handing out work costs nothing, few enough that all threads
-/// finish together.
+/// Largest number of bytes per chunk, which one thread reads at a time. Chunks are large enough that handing them out
+/// costs little, and small enough that all threads finish at about the same time.
 const CHUNK_BYTES: u64 = 2 << 20;
 const LEAST_CHUNK_BYTES: u64 = 64 << 10;
-/// Chunks that the memory for waiting documents has room for, by the bytes of their files.
+/// Minimum number of chunks whose bytes fit into the memory for documents that wait to be collected.
 const CHUNKS_WAITING: u64 = 32;
-/// Segments that a run has in its folder, about, if none of them is smaller than the least.
+/// Approximate number of segments in the work folder, unless segments would be smaller than `LEAST_SEGMENT_BYTES`.
 const SEGMENTS: u64 = 256;
 const LEAST_SEGMENT_BYTES: u64 = 1 << 20;
-/// Records among which one must have the field that is to hold the text.
+/// Number of records at the start of the input, of which at least one must have the text field.
 const SOUGHT_IN: u64 = 1000;
-/// The code of a record whose text is null.
+/// The reject code of a record whose text is null.
 const NULL: &str = "null";
-/// The code of a file that cannot be read.
+/// The reject code of a file that cannot be read.
 const UNREADABLE: &str = "unreadable";
-/// The section of a segment that has its rejected records.
+/// The section of a segment that holds its rejected records.
 const REJECTS: &str = "rejects";
 
-/// What the first stage found.
+/// Result of the read stage.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Reading {
-    /// The documents.
+    /// The documents of references and inputs.
     pub documents: Documents,
-    /// The records that were not taken in.
+    /// The rejected records.
     pub rejected: Rejects,
-    /// How many of the first documents are of references.
+    /// Number of documents of references, which come before all other documents.
     pub references: u32,
-    /// Documents in which lone surrogates were replaced.
+    /// Number of documents in which lone surrogates were replaced.
     pub repaired: u64,
-    /// What could not be ranked.
+    /// Counts of the documents that the keeper policy could not rank.
     pub(crate) ranks: Ranks,
-    /// By what the documents were read.
+    /// The settings that the documents were read with.
     pub(crate) key: ReadKey,
 }
 
-/// How far reading has come.
+/// Position that the read stage has reached, for a run that is resumed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct ReadProgress {
-    /// Bytes of a chunk. A run that is resumed cuts its inputs as the process before it did, because chunks are counted.
+    /// Bytes per chunk. A resumed run cuts its inputs into the same chunks as the process before it, because progress
+    /// is counted in chunks.
     chunk_bytes: u64,
-    /// Chunks that are done.
+    /// Number of chunks that are done.
     chunks: usize,
-    /// The source of the last of them, and its lines so far: lines are numbered within a source.
+    /// The source of the last chunk that is done, and the number of its lines read so far. Lines are numbered per
+    /// source.
     source: u32,
     lines: u64,
 }
 
-/// What a segment in the folder of a run says of itself.
+/// Header of a segment in the folder of a run.
 #[derive(Debug, Serialize, Deserialize)]
 struct SegmentHeader {
     documents: usize,
@@ -97,7 +99,7 @@ struct SegmentHeader {
     after: ReadProgress,
 }
 
-/// Refuses a keeper policy whose fields the corpus was not opened for: it would rank nothing.
+/// Refuses a keeper policy that uses a field which the corpus does not read, because the policy would rank nothing.
 fn check_fields(corpus: &Corpus, plan: &ReadPlan) -> Result<(), Error> {
     let opened: Vec<String> = corpus.options().value_fields.iter().map(ToString::to_string).collect();
     let keep = &plan.key.keep;
@@ -114,14 +116,15 @@ fn check_fields(corpus: &Corpus, plan: &ReadPlan) -> Result<(), Error> {
 ///
 /// # Errors
 /// Fails with
-/// - [`ErrorKind::Corpus`] if an input cannot be read, and [`ErrorKind::File`] if a file of the run cannot be read or written;
-/// - [`ErrorKind::Settings`] if the keeper policy looks at a field that the corpus was opened without, and
-///   [`ErrorKind::NoSuchField`] if no document has it, or has the field that was given for ids;
-/// - [`ErrorKind::NoTextField`] if none of the first thousand records has the field of the text, [`ErrorKind::AllRejected`] if
-///   no record is a document, [`ErrorKind::TooManyRejects`] if more are rejected than the plan allows, and
-///   [`ErrorKind::NullText`] if a text is null and nulls are to be errors;
+/// - [`ErrorKind::Corpus`] if an input cannot be read, and [`ErrorKind::File`] if a file of the run cannot be read or
+///   written;
+/// - [`ErrorKind::Settings`] if the keeper policy uses a field that the corpus does not read, and
+///   [`ErrorKind::NoSuchField`] if no document has that field, or if none has the field that the settings name for ids;
+/// - [`ErrorKind::NoTextField`] if none of the first thousand records has the text field, [`ErrorKind::AllRejected`] if
+///   no record is a document, [`ErrorKind::TooManyRejects`] if the plan allows fewer rejects, and
+///   [`ErrorKind::NullText`] if a text is null and the plan treats nulls as errors;
 /// - [`ErrorKind::TooManyDocuments`] or [`ErrorKind::TooLittleMemory`] if the corpus is too large;
-/// - [`ErrorKind::Changed`] if a run that is resumed had other inputs;
+/// - [`ErrorKind::Changed`] if the inputs of a resumed run have changed;
 /// - [`ErrorKind::Cancelled`] if the observer cancels.
 pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result<Reading, Error> {
     check_fields(corpus, plan)?;
@@ -133,7 +136,8 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
     desk.bytes_read = chunks.iter().take(from).map(Chunk::size_bytes).sum();
     observer.advance(desk.bytes_read);
     if from > 0 {
-        // This process may have less memory than the one before it.
+        // The size is checked again, because this process may have a lower memory limit than the process that began the
+        // run.
         desk.check_size()?;
     }
     let Some(chunks) = chunks.get(from..) else {
@@ -183,7 +187,8 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
     Ok(reading)
 }
 
-/// Refuses a field of ids that was asked for and that no document has. Tables and CSV are refused when they are opened.
+/// Refuses an id field that was set explicitly if no document has it. Only JSONL needs this check, because tables and
+/// CSV files are refused when they are opened.
 fn check_id_field(corpus: &Corpus, documents: &Documents) -> Result<(), Error> {
     let field = &corpus.options().id_field;
     let is_default = *field == ReadOptions::default().id_field;
@@ -199,23 +204,23 @@ fn check_id_field(corpus: &Corpus, documents: &Documents) -> Result<(), Error> {
     Err(ErrorKind::NoSuchField { field: field.to_string(), fields }.into())
 }
 
-/// The bytes of a chunk.
+/// Returns the number of bytes per chunk.
 ///
-/// Each thread holds what is remembered of the documents of one chunk, which may be eighty times its bytes if every record has
-/// seven. So little memory makes small chunks.
+/// Each thread holds the columns of one chunk's documents. If every record has only seven bytes, the columns take
+/// eighty times the bytes of the chunk. A low memory limit therefore makes chunks small.
 fn chunk_bytes(plan: &ReadPlan) -> u64 {
     let share = plan.memory.room(plan.threads, 0).waiting() / CHUNKS_WAITING;
     share.clamp(LEAST_CHUNK_BYTES, CHUNK_BYTES)
 }
 
-/// Reads chunks with several threads.
+/// Reads chunks on several threads.
 fn read_in_parallel<'a>(
     chunks: &[Chunk],
     desk: &mut Desk<'_>,
     prepare: impl Fn() -> Worker<'a> + Sync,
     work: impl Fn(&mut Worker<'a>, &Chunk, DocumentColumns) -> Result<(ReadChunk, u64), Error> + Sync,
 ) -> Result<(), Error> {
-    // The columns of a chunk go from hand to hand. The allocator gives freed memory back after a while only, and new columns
+    // Columns are used again for later chunks. The allocator returns freed memory only after a while, so new columns
     // for every chunk took 60 MiB more than the run uses.
     let spare = Mutex::new(Vec::<DocumentColumns>::new());
     let (plan, shape) = (desk.plan, desk.tools.shape(&desk.plan.key.keep));
@@ -224,8 +229,9 @@ fn read_in_parallel<'a>(
         let columns = emptied.unwrap_or_else(|| DocumentColumns::new(shape));
         Ok((chunk, work(worker, &chunks[chunk], columns)?))
     };
-    // Sketches of short documents take more memory than their texts: a chunk of 2 MiB becomes 40 MB if every record has fifty
-    // bytes. A thread that the system does not let run would otherwise keep many such chunks waiting.
+    // The memory of waiting chunks is bounded, because sketches of short documents take more memory than their texts. A
+    // chunk of 2 MiB becomes 40 MB if every record has fifty bytes. A thread that the system does not schedule would
+    // otherwise keep many such chunks waiting.
     let most_waiting = plan.memory.room(plan.threads, 0).waiting();
     let size = |(_, (part, _)): &(usize, (ReadChunk, u64))| part.size_bytes();
     let receive = |(chunk, part): (usize, (ReadChunk, u64))| {
@@ -236,42 +242,44 @@ fn read_in_parallel<'a>(
     parallel::in_order_within(most_waiting, size, chunks.len(), plan.threads, prepare, work, receive)
 }
 
-/// Where the parts that threads have read are put together, and put away when they are too many.
+/// Collector of the chunks that threads have read. If the documents take too much memory, the collector writes them to
+/// disk.
 struct Desk<'a> {
     corpus: &'a Corpus,
     plan: &'a ReadPlan,
     tools: &'a SketchTools,
     reading: Reading,
     progress: ReadProgress,
-    /// Segments in the folder of the run.
+    /// Number of segments in the folder of the run.
     segments: usize,
-    /// Bytes of the chunks that were read, also by an earlier process.
+    /// Bytes of all chunks that were read, including those of an earlier process.
     bytes_read: u64,
-    /// What has not gone into a segment yet.
+    /// Counts for the next segment, which is not written yet.
     pending: PendingSegment,
-    /// Bytes in memory from which on they are put away.
+    /// Bytes of documents in memory above which they are written to disk.
     most_bytes: u64,
     field: FieldSought,
 }
 
-/// The look for the field that is to hold the text, until one record has it.
+/// Search for a record that has the text field. The search ends with the first such record.
 #[derive(Debug, Default)]
 struct FieldSought {
-    /// Whether a record has the field, or an earlier process has read the first ones.
+    /// Whether a record has the field, or an earlier process has read the first records.
     is_found: bool,
-    /// Records that were looked at, none of which has it.
+    /// Number of records that were searched, all without the field.
     records: u64,
-    /// The first of them that could be read.
+    /// The first of these records that could be parsed.
     example: Option<RecordPlace>,
 }
 
 impl FieldSought {
-    /// Looks at the next records. Fails if there have been a thousand without the field.
+    /// Searches the records of the next chunk for the text field. Fails after a thousand records without the field.
     fn look(&mut self, part: &ReadChunk, corpus: &Corpus) -> Result<(), Error> {
         if self.is_found {
             return Ok(());
         }
-        // An empty list has no element that could lack the field.
+        // If the field is in a list, only a document with shingles proves that the field exists, because the list may
+        // be empty.
         let first = if corpus.options().text_fields.iter().any(FieldPath::has_lists) {
             part.columns.first_shingled()
         } else {
@@ -279,7 +287,7 @@ impl FieldSought {
         };
         let first_document = first.map(|place| place.line);
         let is_before = |rejected: &Rejected| first_document.is_none_or(|line| rejected.line <= line);
-        // A file that cannot be read says nothing about the fields of records.
+        // An unreadable file is ignored, because it shows nothing about the fields of records.
         let mut records = part.rejected.iter().filter(|rejected| rejected.reason != UNREADABLE).peekable();
         let mut without = 0;
         while records.next_if(|rejected| is_before(rejected) && lacks_field(rejected)).is_some() {
@@ -294,7 +302,7 @@ impl FieldSought {
         Ok(())
     }
 
-    /// Fails if every record could be read and lacks the field.
+    /// Fails if no record has the field and at least one of them could be parsed.
     fn fail(&self, records: u64, corpus: &Corpus) -> Result<(), Error> {
         let Some(example) = self.example.filter(|_| !self.is_found) else { return Ok(()) };
         let field =
@@ -304,19 +312,19 @@ impl FieldSought {
     }
 }
 
-/// Whether a rejected record does not have the field that is to hold the text.
+/// Reports whether a rejected record lacks the text field.
 fn lacks_field(rejected: &Rejected) -> bool {
     matches!(&*rejected.reason, "missing_field" | "invalid_json" | "not_an_object" | "invalid_utf8")
 }
 
-/// What is counted for a segment while it grows.
+/// Counts for the segment that grows in memory.
 #[derive(Debug, Default)]
 struct PendingSegment {
     rejected: u64,
     rejected_of_references: u64,
     repaired: u64,
     ranks: Ranks,
-    /// Chunks, since even one without documents need not be read again.
+    /// Number of chunks, including chunks without documents, because a resumed run must not read them again.
     chunks: usize,
 }
 
@@ -357,7 +365,7 @@ impl<'a> Desk<'a> {
         Ok(desk)
     }
 
-    /// Takes in what an earlier process has read.
+    /// Loads the segments that an earlier process has written.
     fn take_up(&mut self, work: &WorkFolder) -> Result<(), Error> {
         while work.has(WorkFile::Segment(self.segments)) {
             let file = work.open_piece(WorkFile::Segment(self.segments))?;
@@ -380,7 +388,7 @@ impl<'a> Desk<'a> {
         self.check_rejects()
     }
 
-    /// Takes in what one thread found in the next chunk, and gives the columns back, which are empty then.
+    /// Appends the result of one thread for the next chunk, and returns its columns emptied, for reuse.
     fn take_in(
         &mut self,
         chunk: &Chunk,
@@ -391,15 +399,17 @@ impl<'a> Desk<'a> {
         }
         self.field.look(&part, self.corpus)?;
         if self.reading.documents.is_empty() && chunk.size_bytes() >= self.progress.chunk_bytes / 2 {
-            // Growing step by step would copy everything several times and need twice the memory while it does. Memory
-            // that is reserved and never used costs nothing; where there is a limit on it, growing must do.
+            // Memory for all expected documents is reserved at once, because growing step by step would copy the
+            // columns several times and need twice the memory meanwhile. Reserved memory that is never touched costs
+            // nothing. If a limit forbids reserving it, the columns grow as needed.
             let share = self.corpus.size_bytes() as f64 / chunk.size_bytes() as f64;
             let expected = part.columns.len() as f64 * share * 1.1;
             let bytes = part.columns.size_bytes() as f64 / part.columns.len().max(1) as f64;
             let most = (self.most_bytes as f64 / bytes.max(1.0)) * 1.1;
             self.reading.documents.reserve(expected.min(most) as usize);
         }
-        // An example is told by its number within a segment there, and by that among all documents here.
+        // `Ranks` keep the number of an example document. In the pending segment, this number counts from the start of
+        // the segment; in the reading, from the first document.
         let (held, before) = (self.reading.documents.held_len(), self.reading.documents.len());
         self.pending.ranks.append(&mut part.ranks.clone(), held as u32);
         self.reading.ranks.append(&mut part.ranks, before as u32);
@@ -433,7 +443,7 @@ impl<'a> Desk<'a> {
         self.reading.documents.held_bytes() + self.reading.rejected.held().len() as u64
     }
 
-    /// Moves what is in memory to disk.
+    /// Moves the documents and rejects in memory to disk.
     fn put_away(&mut self) -> Result<(), Error> {
         let Reading { documents, rejected, .. } = &mut self.reading;
         let rows = self.tools.rows.as_ref();
@@ -443,7 +453,7 @@ impl<'a> Desk<'a> {
             let begin = file.append(rejected.held())?;
             let end = begin + rejected.held().len() as u64;
             rejected.now_stored(Medium::Temporary(file), begin..end);
-            // From here on everything is on disk sooner or later, and smaller pieces leave more room for other things.
+            // From now on all documents are moved to disk, and smaller segments leave more memory for later stages.
             let room = self.plan.memory.room(self.plan.threads, documents.len());
             if room.segment() <= self.most_bytes / 2 {
                 let share = room.segment() as f64 / self.most_bytes as f64;
@@ -491,7 +501,7 @@ impl<'a> Desk<'a> {
 
     fn finish(mut self) -> Result<Reading, Error> {
         self.check_documents()?;
-        // What is found out later needs the memory, and a run that is taken up again must find everything.
+        // Later stages need the memory, and a resumed run must find all documents in its folder.
         let unfinished = self.plan.work.is_some() && self.pending.chunks > 0;
         if unfinished || self.reading.documents.is_stored() && self.held_bytes() > 0 {
             self.put_away()?;
@@ -504,7 +514,7 @@ impl<'a> Desk<'a> {
 
     fn check_size(&self) -> Result<(), Error> {
         let documents = self.reading.documents.len();
-        // The last number is left free to mean "none".
+        // Document numbers must be below `u32::MAX`, because that value stands for "none".
         if documents >= u32::MAX as usize {
             return Err(ErrorKind::TooManyDocuments.into());
         }
@@ -513,17 +523,19 @@ impl<'a> Desk<'a> {
         let fits = |threads, documents| {
             MemoryLimit::least(threads, documents, rank_words).bytes() <= allowed.bytes()
         };
-        // Threads shrink as documents grow, unless there is no memory for them from the beginning.
+        // Later the number of threads may be reduced as the documents take more memory, but all requested threads must
+        // fit at the start.
         let is_first = self.progress.chunks <= 1;
         let expected = self.expected_documents();
-        // A part of one file tells of the rest. The files of a corpus may differ too much.
+        // The estimate is used only for a single file, because the documents of several files may differ too much in
+        // size.
         let is_known = self.corpus.sources().len() == 1
             && self.bytes_read >= SAMPLE_BYTES.min(self.corpus.size_bytes() / 64);
         let is_hopeless = is_known && !fits(1, expected / 2);
         if fits(if is_first { asked } else { 1 }, documents) && !is_hopeless {
             return Ok(());
         }
-        // Later documents may be shorter than the first ones.
+        // The estimate is raised by a tenth, because later documents may be shorter than the first ones.
         let expected =
             if self.bytes_read < self.corpus.size_bytes() { expected + expected / 10 } else { documents };
         let threads = (1..asked).rev().find(|&threads| fits(threads, expected));
@@ -537,14 +549,14 @@ impl<'a> Desk<'a> {
         Err(ErrorKind::TooLittleMemory { allowed, needed, reason, threads }.into())
     }
 
-    /// About how many documents there are in all, told by those that were read so far.
+    /// Estimates the total number of documents from those read so far.
     fn expected_documents(&self) -> usize {
         let documents = self.reading.documents.len();
         let share = self.corpus.size_bytes() as f64 / self.bytes_read.max(1) as f64;
         (documents as f64 * share.max(1.0)) as usize
     }
 
-    /// Refuses inputs of which every record was rejected. Inputs without records are fine.
+    /// Refuses inputs if all of their records were rejected. Inputs without records are accepted.
     fn check_documents(&self) -> Result<(), Error> {
         let Reading { documents, rejected, .. } = &self.reading;
         let references = self.corpus.references();
@@ -566,7 +578,8 @@ impl<'a> Desk<'a> {
         if self.reading.rejected.len() <= allowed {
             return Ok(());
         }
-        // The one that is too many, whatever else the same chunk held, so that the message is always the same.
+        // The message names the first reject above the limit instead of the last one in the chunk, so that the message
+        // is the same on every run.
         let mut left = allowed;
         let mut last = None;
         self.reading.rejected.for_each(|rejected| {
@@ -581,33 +594,33 @@ impl<'a> Desk<'a> {
     }
 }
 
-/// What one thread found in one chunk.
+/// Result of one thread for one chunk.
 #[derive(Debug)]
 struct ReadChunk {
     columns: DocumentColumns,
     rejected: Vec<Rejected>,
     repaired: u64,
     ranks: Ranks,
-    /// The first record that could be read and does not have the field of the text.
+    /// The first record that could be parsed but lacks the text field.
     without_field: Option<RecordPlace>,
 }
 
 impl ReadChunk {
-    /// Bytes of the documents and of the rejected records.
+    /// Returns the bytes of the documents and of the rejected records.
     fn size_bytes(&self) -> u64 {
         self.columns.size_bytes() + self.rejected.iter().map(Rejected::size_bytes).sum::<u64>()
     }
 }
 
-/// What all threads sketch with.
+/// Sketching tools that all threads share.
 struct SketchTools {
     preparation: Preparation,
-    /// The bands whose keys will be asked for.
+    /// The banding, if later stages will ask for band keys.
     rows: Option<RowLayout>,
-    /// Whether rows are something else than registers.
+    /// Whether rows hold band keys and bits instead of registers.
     bits: bool,
     placed: Option<PositionSketcher>,
-    /// For documents that are cut whole though they are too large for it.
+    /// Lock for documents that must be cut whole although they are too large for the memory of one thread.
     turns: LargeDocumentLock,
 }
 
@@ -632,7 +645,7 @@ impl SketchTools {
         RowShape { words, placed_words, rank_words: keep.words() }
     }
 
-    /// Writes what is remembered of a sketch.
+    /// Writes the row of a document and, if the `order` setting needs it, its row of positions.
     fn sketch(
         &self,
         prepared: &Prepared,
@@ -653,7 +666,7 @@ impl SketchTools {
     }
 }
 
-/// One thread's room to work in.
+/// Buffers of one thread.
 struct Worker<'a> {
     spec: Spec,
     keep: &'a KeepPolicy,
@@ -661,7 +674,7 @@ struct Worker<'a> {
     prepared: Prepared,
     registers: Vec<u32>,
     scratch: Scratch,
-    /// Documents of the chunk before, as a guess at those of the next.
+    /// Number of documents in the previous chunk, as an estimate for the next chunk.
     before: usize,
 }
 
@@ -678,7 +691,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Reads one chunk into empty columns; gives how many lines it has too.
+    /// Reads one chunk into empty columns; also returns the number of lines of the chunk.
     fn read(
         &mut self,
         corpus: &Corpus,

@@ -1,4 +1,4 @@
-//! Sketches that know where shared shingles stand, for the `order` setting.
+//! Sketches of shingles with their positions, for the setting `order`.
 
 use minwise::Error;
 use minwise::estimate::sectional::SectionalMatches;
@@ -6,12 +6,12 @@ use minwise::sketch::Sketcher;
 use minwise::sketch::sectional::Tolerant;
 use minwise::verify::order::TOLERANCE;
 
-/// Registers by which the places of shared shingles are compared.
+/// Number of registers by which the positions of shared shingles are compared.
 pub(crate) const PLACED_REGISTERS: usize = 128;
-/// Fine positions of a document, as [`Tolerant`] has them.
+/// Number of fine positions that [`Tolerant`] divides a document into.
 const FINE: f64 = 64.0;
 
-/// Sketches places, and compares such sketches.
+/// Makes and compares sketches of shingles with their positions.
 #[derive(Debug)]
 pub(crate) struct PositionSketcher {
     sketcher: Tolerant,
@@ -19,7 +19,7 @@ pub(crate) struct PositionSketcher {
 
 impl PositionSketcher {
     pub(crate) fn new(seed: u64) -> Result<Self, Error> {
-        // Positions are rounded down, so places within the tolerance are at most one step further apart.
+        // Rounding positions down can move two shingles one step further apart, so the tolerance is one step larger.
         let steps = (TOLERANCE * FINE).floor() as u32 + 1;
         Ok(Self { sketcher: Tolerant::new(PLACED_REGISTERS, steps, seed)? })
     }
@@ -32,7 +32,8 @@ impl PositionSketcher {
         self.sketcher.sketch_into(shingles, out);
     }
 
-    /// The registers in which two sketches agree, and those of them that stand in about the same places.
+    /// Counts the registers in which two sketches agree, and among them those whose shingles stand at about the same
+    /// position.
     pub(crate) fn matches(&self, a: &[u32], b: &[u32]) -> SectionalMatches {
         self.sketcher.matches(a, b)
     }

@@ -1,4 +1,4 @@
-//! From a text to what is sketched and compared.
+//! Preparation of texts: from a text to its shingles, its weighted set and its sketch.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -18,18 +18,18 @@ use crate::error::{Error, ErrorKind};
 use crate::settings::{Plan, check_spec, check_tables};
 use crate::weigh::WeightTables;
 
-/// Text that one thread may cut whole: no more than half a million shingles, whatever it says, since they take many times
-/// its size. A character has one byte at least, a token one more that ends it. Blocks cost a little, so that ordinary
-/// documents are cut whole.
+/// Bytes of text that one thread may cut whole. The limits allow at most half a million shingles, because shingles take
+/// many times the size of their text. A character has at least one byte, and a word at least two with its separator.
+/// Cutting into blocks costs a little time, so the limits are high enough that ordinary documents are cut whole.
 const WHOLE_CHARS_BYTES: u64 = 512 << 10;
 const WHOLE_WORDS_BYTES: u64 = 1 << 20;
-/// Text that is never cut whole if there are blocks, however many threads share their memory for it. More is more than a
-/// thread may have of a document besides its shingles.
+/// Bytes of text above which a document is always cut into blocks if its spec permits blocks, however many threads
+/// share their memory. A text of this size is the most that a thread may hold in addition to its shingles.
 pub(crate) const HUGE_BYTES: u64 = 8 << 20;
-/// Bytes of a block: its shingles stay in the second cache.
+/// Bytes per block. The shingles of a block stay in the level 2 cache.
 const BLOCK_BYTES: usize = 128 << 10;
 
-/// The set of a document, as verification compares it.
+/// Shingle set of a document, as verification compares it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum DocumentSet {
@@ -47,7 +47,7 @@ impl DocumentSet {
         }
     }
 
-    /// Visits its shingles with their weights, which are 1 without weights.
+    /// Visits all shingles with their weights; in a set without weights, each weight is 1.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(u64, f64)) {
         match self {
             Self::Plain(set) => set.as_slice().iter().for_each(|&shingle| visit(shingle, 1.0)),
@@ -58,7 +58,8 @@ impl DocumentSet {
         }
     }
 
-    /// Their Jaccard similarity, and the share of each that the other has.
+    /// Returns the Jaccard similarity of two sets, the share of `self` that is in `other`, and the share of `other`
+    /// that is in `self`.
     pub(crate) fn relation(&self, other: &Self) -> [f64; 3] {
         match (self, other) {
             (Self::Plain(a), Self::Plain(b)) => {
@@ -67,7 +68,7 @@ impl DocumentSet {
             }
             (Self::Weighted(a), Self::Weighted(b)) => {
                 let overlap = WeightedOverlap::of(a, b);
-                // Sums of the same weights may round differently.
+                // A share is limited to 1, because two sums of the same weights may round differently.
                 let share = |total: f64| (overlap.shared / total).min(1.0);
                 [overlap.jaccard(), share(a.total()), share(b.total())]
             }
@@ -82,10 +83,10 @@ impl DocumentSet {
         }
     }
 
-    /// Their exact similarity.
+    /// Computes the exact similarity of two sets.
     ///
     /// # Panics
-    /// If one set has weights and the other one has none.
+    /// Panics if only one of the two sets has weights.
     #[must_use]
     pub fn measure(&self, other: &Self, measure: Measure) -> f64 {
         match (self, other) {
@@ -95,10 +96,10 @@ impl DocumentSet {
         }
     }
 
-    /// Their exact similarity, unless it is below the threshold.
+    /// Computes the exact similarity of two sets; returns `None` if it is below the threshold.
     ///
     /// # Panics
-    /// If one set has weights and the other one has none.
+    /// Panics if only one of the two sets has weights.
     #[must_use]
     pub fn at_least(&self, other: &Self, measure: Measure, threshold: f64) -> Option<f64> {
         match (self, other) {
@@ -109,23 +110,23 @@ impl DocumentSet {
     }
 }
 
-/// Makes sketches of prepared documents.
+/// Sketcher of prepared documents, with or without weights.
 #[derive(Debug, Clone)]
 enum SketchMaker {
     Plain(Arc<dyn Sketcher>),
     Weighted(Arc<dyn WeightedSketcher>),
 }
 
-/// Cuts, weighs and sketches texts as a run does: the runs of this crate go through the same code.
+/// Cuts, weighs and sketches texts with the same code as the runs of this crate.
 ///
-/// It honours all that a spec says, weights, `max-df` and ignored texts among it. [`Plan::preparation`](crate::Plan::preparation)
-/// is that of a run.
+/// A `Preparation` follows the whole spec, including weights, `max-df` and ignored texts.
+/// [`Plan::preparation`](crate::Plan::preparation) returns the preparation of a run.
 ///
 /// ```
 /// use minwise_engine::{Preparation, Spec, WeightTables};
 ///
 /// let spec: Spec = "nfkc+casefold / words:2 / minhash:64 / seed:1".parse()?;
-/// // The shingles of a form are left out of every document.
+/// The shingles of this template are left out of every document.
 /// let weighing = WeightTables::default().ignoring(&spec, ["please fill in this form"]);
 /// let preparation = Preparation::new(&spec, &weighing)?;
 ///
@@ -141,20 +142,20 @@ pub struct Preparation {
     shingler: Shingler,
     weigher: Option<Weigher>,
     maker: SketchMaker,
-    /// Whether sketches of blocks make the sketch of the document.
+    /// Whether the sketches of blocks can be merged to the sketch of the document.
     merges: bool,
-    /// Whether markup is taken out of texts.
+    /// Whether markup is removed from texts.
     strips: bool,
-    /// Text that one thread may cut whole, in bytes.
+    /// Bytes of text that one thread may cut whole.
     whole_bytes: u64,
 }
 
-/// Buffers to prepare documents in, one after the other.
+/// Buffers for preparing one document after another.
 #[derive(Debug, Default)]
 pub struct Prepared {
-    /// The shingles as they stand in the document, nothing left out; none of a document that was cut block by block.
+    /// The shingles in document order, including ignored ones; empty for a document that was cut block by block.
     pub(crate) shingles: Shingles,
-    /// What is known of such a document, besides its sketch.
+    /// Number of units and equality key of a document that was cut block by block.
     tally: Option<Tally>,
     sketch: MergedSketch,
     remaining: Vec<u64>,
@@ -164,18 +165,18 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Units of the document.
+    /// Returns the number of units of the document.
     pub(crate) fn units(&self) -> usize {
         self.tally.map_or_else(|| self.shingles.units(), |tally| tally.units)
     }
 
-    /// What tells equal documents.
+    /// Returns the key that equal documents share.
     pub(crate) fn equality_key(&self) -> u128 {
         self.tally.map_or_else(|| self.shingles.equality_key(), |tally| tally.equality_key)
     }
 }
 
-/// A sketch that is put together block by block.
+/// Sketch that is merged from the sketches of blocks.
 #[derive(Debug, Default)]
 struct MergedSketch {
     words: Vec<u32>,
@@ -184,7 +185,7 @@ struct MergedSketch {
 }
 
 impl MergedSketch {
-    /// Begins with nothing; says whether sketches of this kind can be put together.
+    /// Starts with the sketch of an empty text; reports whether sketches of this kind can be merged.
     fn begin(&mut self, sketcher: &dyn Sketcher) -> bool {
         for row in [&mut self.words, &mut self.of_block, &mut self.before] {
             row.resize(sketcher.words(), 0);
@@ -200,7 +201,7 @@ impl MergedSketch {
     }
 }
 
-/// A text, prepared: what a run keeps of it and compares.
+/// Prepared text, with everything that a run keeps of it and compares.
 #[derive(Debug, Clone)]
 pub struct PreparedDocument {
     spec: Spec,
@@ -212,39 +213,40 @@ pub struct PreparedDocument {
 }
 
 impl PreparedDocument {
-    /// The shingles in document order, without those that are left out.
+    /// Returns the shingles in document order, without ignored ones.
     #[must_use]
     pub fn shingles(&self) -> &[u64] {
         &self.shingles
     }
 
-    /// The set on which similarity is defined.
+    /// Returns the set on which similarity is defined.
     #[must_use]
     pub fn set(&self) -> &DocumentSet {
         &self.set
     }
 
-    /// The sketch. A document without shingles has none.
+    /// Returns the sketch, or `None` if the document has no shingles.
     #[must_use]
     pub fn sketch(&self) -> Option<&[u32]> {
         self.sketch.as_deref()
     }
 
-    /// The key that tells equal documents: two documents with the same key have the same shingles in the same order, or no
-    /// shingles and the same normalised text.
+    /// Returns the key that equal documents share. Two documents have the same key if they have the same shingles in
+    /// the same order, or if neither has shingles and their normalised texts are the same.
     #[must_use]
     pub fn equality_key(&self) -> u128 {
         self.equality_key
     }
 
-    /// Whether a run rejects the document, because it is shorter than a shingle and the spec says `short=reject`.
+    /// Reports whether a run rejects the document, because it is shorter than a shingle and the spec says
+    /// `short=reject`.
     #[must_use]
     pub fn is_too_short(&self) -> bool {
         self.is_too_short
     }
 
-    /// The exact similarity of two documents. If one of them has no shingles, it is 1 if their equality keys are the same,
-    /// else 0.
+    /// Computes the exact similarity of two documents. If a document has no shingles, the similarity is 1 for equal
+    /// equality keys, and 0 otherwise.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Spec`] if the documents were prepared with different specs.
@@ -257,26 +259,26 @@ impl PreparedDocument {
     }
 }
 
-/// The sets and keys that a run keeps of a text besides its sketch.
+/// Values that a run keeps of a text besides its sketch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SketchedText {
     /// Whether the text has shingles.
     pub has_shingles: bool,
-    /// The key that tells equal documents ([`PreparedDocument::equality_key`]).
+    /// The key that equal documents share ([`PreparedDocument::equality_key`]).
     pub equality_key: u128,
     /// Whether a run rejects the text, because it is shorter than a shingle and the spec says `short=reject`.
     pub is_too_short: bool,
 }
 
-/// For programs that prepare texts themselves.
+/// Methods for programs that prepare texts themselves.
 impl Preparation {
-    /// Prepares texts as `spec` says, with the tables that its weights ask for. If the spec has no fingerprints of tables yet,
-    /// it gets those of `weighing`.
+    /// Makes a preparation by `spec`, with the tables that its weights need. If the spec has no fingerprints of tables
+    /// yet, the preparation sets those of `weighing`.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Settings`] if the parts of the spec do not go together, if a table is missing, or if the spec has the
-    /// fingerprint of another table.
+    /// Fails with [`ErrorKind::Settings`] if parts of the spec contradict each other, if a table is missing, or if the
+    /// spec has the fingerprint of another table.
     pub fn new(spec: &Spec, weighing: &WeightTables) -> Result<Self, Error> {
         let mut problems = vec![];
         let spec = weighing.fill(spec);
@@ -288,13 +290,14 @@ impl Preparation {
         Self::of_checked(&spec, weighing)
     }
 
-    /// The spec, with the fingerprints of its tables. Two sketches can be compared if [`Spec::check`] says so.
+    /// Returns the spec, with the fingerprints of its tables. Two sketches can be compared if [`Spec::check`] accepts
+    /// their specs.
     #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// The number of 32-bit words in a sketch.
+    /// Returns the number of 32-bit words per sketch.
     #[must_use]
     pub fn words(&self) -> usize {
         match &self.maker {
@@ -323,18 +326,18 @@ impl Preparation {
         }
     }
 
-    /// Sketches a text. A text without shingles has no sketch.
+    /// Sketches a text; returns `None` if the text has no shingles.
     #[must_use]
     pub fn sketch(&self, text: &str) -> Option<Vec<u32>> {
         let mut row = vec![0; self.words()];
         self.sketch_into(text, &mut Prepared::default(), &mut row).then_some(row)
     }
 
-    /// Writes the sketch of a text to a row of [`words`](Self::words) words, and returns whether the text has shingles. The
-    /// buffers in `room` serve one text after the other.
+    /// Writes the sketch of a text to a row of [`words`](Self::words) words, and reports whether the text has shingles.
+    /// The buffers in `room` can be used for one text after another.
     ///
     /// # Panics
-    /// If the row has another length.
+    /// Panics if the row has another length.
     pub fn sketch_into(&self, text: &str, room: &mut Prepared, row: &mut [u32]) -> bool {
         let has_shingles = self.prepare_whole(text, false, room);
         if has_shingles {
@@ -343,11 +346,11 @@ impl Preparation {
         has_shingles
     }
 
-    /// Writes the sketch of a text to a row of [`words`](Self::words) words, and returns what a run keeps besides. Without
-    /// shingles, the row stays as it is.
+    /// Writes the sketch of a text to a row of [`words`](Self::words) words, and returns the other values that a run
+    /// keeps. If the text has no shingles, the row is not changed.
     ///
     /// # Panics
-    /// If the row has another length.
+    /// Panics if the row has another length.
     pub fn sketch_keyed(&self, text: &str, room: &mut Prepared, row: &mut [u32]) -> SketchedText {
         let has_shingles = self.sketch_into(text, room, row);
         SketchedText {
@@ -357,7 +360,7 @@ impl Preparation {
         }
     }
 
-    /// The set of a text on which similarity is defined, as a run loads it to compare two documents.
+    /// Returns the set of a text on which similarity is defined, as a run loads it to compare two documents.
     pub fn comparable_set(&self, text: &str, room: &mut Prepared) -> DocumentSet {
         self.set_alone(text, room)
     }
@@ -371,7 +374,7 @@ impl Preparation {
         }
     }
 
-    /// The shingles in document order, without those that are left out, whether there are weights or not.
+    /// Returns the shingles in document order without ignored ones, for specs with and without weights.
     fn remaining_in_order<'r>(&self, room: &'r Prepared) -> Cow<'r, [u64]> {
         match (&self.weigher, &self.maker) {
             (Some(_), SketchMaker::Weighted(_)) => {
@@ -385,18 +388,18 @@ impl Preparation {
 }
 
 impl Plan {
-    /// The way from a text to what this run sketches and compares. The plan of a [`DedupOutcome`](crate::DedupOutcome) has the tables
-    /// that the run has loaded or counted.
+    /// Makes the preparation that this run sketches and compares with. The plan of a
+    /// [`DedupOutcome`](crate::DedupOutcome) has the tables that the run has loaded or counted.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Settings`] if the plan is that of a run that has not loaded its tables.
+    /// Fails with [`ErrorKind::Settings`] if the run of this plan has not loaded its tables.
     pub fn preparation(&self) -> Result<Preparation, Error> {
         Preparation::new(self.spec(), &self.weighing)
     }
 }
 
 impl Preparation {
-    /// For a spec and tables that were checked.
+    /// Makes a preparation from a spec and tables that the caller has checked.
     pub(crate) fn of_checked(spec: &Spec, weighing: &WeightTables) -> Result<Self, Error> {
         let maker = match spec.method {
             Method::Weighted(method) if spec.weights.weighting != Weighting::None => {
@@ -417,23 +420,26 @@ impl Preparation {
         Ok(Self { spec: *spec, shingler: spec.shingler(), weigher, maker, merges, strips, whole_bytes })
     }
 
-    /// The most text that may be cut whole at one time, if so many threads have their memory for it.
+    /// Returns the size in bytes of the largest text that may be cut whole if `threads` threads share their memory for
+    /// it.
     pub(crate) fn whole_bytes(&self, threads: usize) -> u64 {
         (self.whole_bytes * threads as u64).clamp(self.whole_bytes, HUGE_BYTES)
     }
 
-    /// Whether documents can be cut block by block. Weights need all shingles at once.
+    /// Reports whether documents can be cut block by block. Weights make this impossible, because weighing needs all
+    /// shingles at once.
     pub(crate) fn cuts_blocks(&self) -> bool {
         self.weigher.is_none() && self.shingler.cuts_blocks()
     }
 
-    /// Whether a text is cut whole to be sketched though it has more than one thread may cut so.
+    /// Reports whether the sketch of a text needs the whole text at once although the text exceeds the limit for one
+    /// thread.
     pub(crate) fn is_oversized(&self, text: &DocumentText<'_>, in_order: bool) -> bool {
         let is_large = match text {
             DocumentText::Whole(text) => text.len() as u64 > self.whole_bytes,
             DocumentText::Long(_) => true,
         };
-        // Markup may go from one end of a text to the other, so that it is taken out of all of it at once.
+        // Markup forces a whole text, because an element may span the text from its beginning to its end.
         is_large && (self.strips || !self.sketches_blocks(in_order))
     }
 
@@ -441,7 +447,7 @@ impl Preparation {
         !in_order && self.merges && self.cuts_blocks()
     }
 
-    /// Gives the shingles of a huge document to `each`, block by block.
+    /// Passes the shingles of a huge document to `each`, block by block.
     pub(crate) fn shingle_blocks(
         &self,
         text: &DocumentText<'_>,
@@ -451,8 +457,8 @@ impl Preparation {
         blocks(&self.shingler, text, &mut room.shingles, each)
     }
 
-    /// Cuts and weighs a text, to be sketched; says whether any shingles are left. `in_order` is whether they will be asked
-    /// for in document order.
+    /// Cuts and weighs a text for its sketch; reports whether any shingles are left. `in_order` states whether the
+    /// caller will read the shingles in document order.
     pub(crate) fn prepare(
         &self,
         text: &DocumentText<'_>,
@@ -478,7 +484,7 @@ impl Preparation {
         Ok(self.weigh(room))
     }
 
-    /// Cuts and weighs a text that is all in memory.
+    /// Cuts and weighs a text that is wholly in memory.
     fn prepare_whole(&self, text: &str, in_order: bool, room: &mut Prepared) -> bool {
         if text.len() as u64 > self.whole_bytes
             && self.sketches_blocks(in_order)
@@ -500,13 +506,13 @@ impl Preparation {
         &self.shingler
     }
 
-    /// Cuts a text.
+    /// Cuts a text into shingles.
     pub(crate) fn shingle(&self, text: &str, room: &mut Prepared) {
         room.tally = None;
         self.shingler.shingle_into(text, &mut room.shingles);
     }
 
-    /// Weighs what was cut; says whether anything is left.
+    /// Weighs the shingles of the text that was cut last; reports whether any shingles are left.
     pub(crate) fn weigh(&self, room: &mut Prepared) -> bool {
         let hashes = room.shingles.hashes();
         let Some(weigher) = &self.weigher else { return !hashes.is_empty() };
@@ -516,7 +522,7 @@ impl Preparation {
                 !room.weighted.is_empty()
             }
             SketchMaker::Plain(_) => {
-                // What stays is still in document order, for sketches that look at places.
+                // The remaining shingles stay in document order, because some sketches use the positions of shingles.
                 let distinct = weigher.remaining(hashes, &mut room.work);
                 room.remaining.clear();
                 room.remaining
@@ -526,7 +532,7 @@ impl Preparation {
         }
     }
 
-    /// The shingles that were not left out, in document order; all of them where there are weights.
+    /// Returns the shingles in document order: all of them for a weighted sketch, otherwise without ignored ones.
     pub(crate) fn in_order<'r>(&self, room: &'r Prepared) -> &'r [u64] {
         match (&self.weigher, &self.maker) {
             (Some(_), SketchMaker::Plain(_)) => &room.remaining,
@@ -534,7 +540,7 @@ impl Preparation {
         }
     }
 
-    /// Writes the sketch of what was weighed.
+    /// Writes the sketch of the document that was prepared last.
     pub(crate) fn write_sketch(&self, room: &Prepared, out: &mut [u32]) {
         match &self.maker {
             SketchMaker::Plain(_) if room.tally.is_some() => out.copy_from_slice(&room.sketch.words),
@@ -543,8 +549,8 @@ impl Preparation {
         }
     }
 
-    /// The set of a text, for comparison. Unlike [`set`](Self::set) it may leave the room without shingles, which takes less
-    /// of it.
+    /// Returns the set of a text for comparison. Unlike [`set`](Self::set) it may leave no shingles in `room`, which
+    /// saves memory.
     pub(crate) fn set_alone(&self, text: &str, room: &mut Prepared) -> DocumentSet {
         if text.len() <= BLOCK_BYTES || !self.cuts_blocks() {
             return self.set(text, room);
@@ -558,7 +564,7 @@ impl Preparation {
         DocumentSet::Plain(ShingleSet::of_gathered(sort))
     }
 
-    /// The set of a text, for comparison, and its shingles in the room.
+    /// Returns the set of a text for comparison, and leaves its shingles in `room`.
     pub(crate) fn set(&self, text: &str, room: &mut Prepared) -> DocumentSet {
         self.shingle(text, room);
         self.weigh(room);
@@ -575,7 +581,8 @@ impl Preparation {
     }
 }
 
-/// Sketches a text block by block; returns whether it has shingles. `cut` gives the blocks to the function that it is given.
+/// Sketches a text block by block; reports whether the text has shingles. `cut` calls its second argument with the
+/// shingles of each block.
 #[cold]
 fn prepare_blocks<E>(
     sketcher: &dyn Sketcher,
@@ -591,7 +598,7 @@ fn prepare_blocks<E>(
     Ok(of_blocks.units > 0)
 }
 
-/// Gives the shingles of a text to `each`, block by block.
+/// Passes the shingles of a text to `each`, block by block.
 fn blocks(
     shingler: &Shingler,
     text: &DocumentText<'_>,
@@ -610,7 +617,7 @@ fn blocks(
 mod tests {
     use super::*;
 
-    /// Without it, a text is cut block by block; with it, all of it has to be there.
+    /// A plain text is cut block by block; a text with markup must be wholly in memory.
     #[test]
     fn a_large_text_with_markup_waits_for_its_turn() {
         let large = DocumentText::Whole("word ".repeat(1 << 19).into());

@@ -1,4 +1,4 @@
-//! Where documents stand in keeper order.
+//! Ranks of documents by the keeper policy.
 
 use std::borrow::Cow;
 
@@ -10,30 +10,31 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, ErrorKind};
 use crate::read::documents::Documents;
 
-/// Ranks documents: 8 or 16 bytes for each ranking of a policy, and nothing for one that goes by input order.
+/// Ranker of documents. A document takes 8 or 16 bytes per ranking of the policy, except that rankings by input order
+/// take none.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Ranks {
-    /// What each ranking could not rank.
+    /// Documents that could not be ranked, per ranking.
     unranked: Vec<Unranked>,
 }
 
-/// Documents that come last by a ranking because it found no value.
+/// Documents that come last in a ranking because they have no usable value.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Unranked {
     documents: u64,
-    /// Those of them that have no such field.
+    /// Number of documents that lack the field.
     without_field: u64,
-    /// The first of them, and what it holds.
+    /// The first document without a usable value, and its value if it has the field.
     example: Option<(u32, Option<String>)>,
 }
 
-/// How many documents come last by a ranking because it found no value, as a summary has it.
+/// Number of documents that come last in a ranking because they have no usable value, for a summary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct UnrankedCount {
-    /// The ranking.
+    /// The ranking, in its text form.
     pub keep: String,
-    /// Documents without the field, or with something in it that cannot be read.
+    /// Number of documents without the field, or with a value that cannot be read.
     pub documents: u64,
 }
 
@@ -42,7 +43,7 @@ impl Ranks {
         Self { unranked: vec![Unranked::default(); keep.rankings().len()] }
     }
 
-    /// Ranks a document, which gets this number.
+    /// Ranks a document, and appends its ranks to `out`. `number` is the number of the document.
     pub(crate) fn add(
         &mut self,
         keep: &KeepPolicy,
@@ -50,7 +51,7 @@ impl Ranks {
         document: &MaybeLong<'_>,
         out: &mut Vec<u64>,
     ) {
-        // Counting costs a pass over the text, and only a policy that looks at lengths needs it.
+        // Characters are counted only for policies that use lengths, because counting takes a pass over the text.
         let characters = match &document.text {
             DocumentText::Whole(text) if keep.needs_lengths() => text.chars().count() as u64,
             DocumentText::Whole(_) => 0,
@@ -58,7 +59,7 @@ impl Ranks {
         };
         let mut values = document.values.iter();
         for (ranking, unranked) in keep.rankings().iter().zip(&mut self.unranked) {
-            // References come first whatever they hold, and so they are not asked.
+            // Documents of references have no values, because references come first whatever their fields hold.
             let asked = ranking.field().and_then(|_| values.next());
             let value = asked.and_then(Option::as_deref);
             let rank = ranking.rank(RankingInput { characters, value });
@@ -72,12 +73,12 @@ impl Ranks {
         }
     }
 
-    /// Ranks a document that has no text behind all others.
+    /// Ranks a document without text after all other documents.
     pub(crate) fn add_last(keep: &KeepPolicy, out: &mut Vec<u64>) {
         out.resize(out.len() + keep.words(), u64::MAX);
     }
 
-    /// Adds what a part could not rank, whose documents come behind `before` others.
+    /// Adds the counts of a part of the documents. `before` documents precede that part.
     pub(crate) fn append(&mut self, part: &mut Self, before: u32) {
         for (sum, part) in self.unranked.iter_mut().zip(&mut part.unranked) {
             sum.documents += part.documents;
@@ -88,7 +89,7 @@ impl Ranks {
         }
     }
 
-    /// How many documents each ranking could not rank, where there are any.
+    /// Returns, for each ranking that could not rank all documents, the number of documents without a rank.
     pub(crate) fn unranked(&self, keep: &KeepPolicy) -> Vec<UnrankedCount> {
         let counts = keep.rankings().iter().zip(&self.unranked);
         counts
@@ -100,7 +101,8 @@ impl Ranks {
             .collect()
     }
 
-    /// Tells of what could not be ranked. A field that no document has is refused, since it can only be misspelled.
+    /// Warns of documents that could not be ranked. Refuses a field that no document has, because its name must be
+    /// misspelled.
     pub(crate) fn check(
         &self,
         keep: &KeepPolicy,
@@ -130,10 +132,10 @@ impl Ranks {
     }
 }
 
-/// Characters of a value that are shown.
+/// Number of characters of a value that are shown.
 const SHOWN: usize = 40;
 
-/// Why a document could not be ranked.
+/// Returns the reason why a document could not be ranked.
 fn reason(ranking: &Ranking, field: &str, value: Option<&str>) -> String {
     match (value, ranking.wants()) {
         (None, _) => format!("has no field `{field}`"),

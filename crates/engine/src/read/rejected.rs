@@ -1,4 +1,4 @@
-//! Rejected records, as the end of a run lists them.
+//! Rejected records as listed at the end of a run.
 
 use minwise::Sentence;
 use minwise_corpus::{Corpus, Layout, RecordPlace, Reject, RejectLine};
@@ -7,10 +7,10 @@ use crate::read::documents::Documents;
 use crate::read::rejects::{Rejected, Rejects};
 use crate::weigh::CountedDocuments;
 
-/// Rejected records that are listed; a report has all of them.
+/// Number of rejected records that are listed; a report has all of them.
 const LISTED: usize = 5;
 
-/// The records of a run that were rejected.
+/// Rejected records of a run: their number and the first of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RejectedRecords {
@@ -25,7 +25,7 @@ pub struct RejectedRecords {
 }
 
 impl RejectedRecords {
-    /// The records that were rejected while shingles were counted.
+    /// Lists the records that were rejected while document frequencies were counted.
     pub(crate) fn of_counted(counted: &CountedDocuments, corpus: &Corpus) -> Self {
         let rejected = |(place, reject): &(RecordPlace, Reject)| Rejected::new(place, reject.clone());
         let first: Vec<Rejected> = counted.first.iter().map(rejected).collect();
@@ -39,8 +39,8 @@ impl RejectedRecords {
         Self::listed(rejected.len(), all, hint, corpus)
     }
 
-    /// A hint for the [codes](minwise_corpus::RejectReason::code) of the first rejected records, if they suggest one. `is_all` says
-    /// that no record of the run was read.
+    /// Returns a hint that suits the [codes](minwise_corpus::RejectReason::code) of the first rejected records, if
+    /// there is one. `is_all` states that no record of the run could be read.
     #[must_use]
     pub fn hint_for(layout: Layout, reasons: &[&str], is_all: bool) -> Option<Sentence> {
         let wrong_encoding = |reason: &&str| *reason == "invalid_utf8";

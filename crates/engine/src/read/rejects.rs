@@ -1,4 +1,4 @@
-//! Records that were not taken in.
+//! Rejected records, in memory and on disk.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,23 +9,23 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::read::documents::segment::Medium;
 
-/// Rejected records that are at hand; the others may be on disk.
+/// Number of rejected records that are kept in memory as a list; all others may be on disk.
 const AT_HAND: usize = 1000;
-/// Bytes of records on disk that are read together.
+/// Bytes of stored rejects that are read at a time.
 const BLOCK_BYTES: u64 = 1 << 20;
 
-/// A record that was not taken in.
+/// Record that could not become a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Rejected {
-    /// The number of its source, counted from 0 in the order of the inputs; references come first.
+    /// The number of the record's source, counted from 0 in the order of the inputs; references come first.
     pub source: u32,
-    /// Its line, from 1; 1 for a whole file.
+    /// The line of the record, from 1; a whole file has line 1.
     pub line: u64,
-    /// Its id, where it could be read.
+    /// The id of the record, if it could be read.
     pub id: Option<String>,
     /// The stable code of the reason, in snake case.
-    // Earlier versions wrote `code` into work folders.
+    // The alias is for work folders of earlier versions, which wrote `code`.
     #[serde(alias = "code")]
     pub reason: String,
     /// The reason in words.
@@ -33,7 +33,7 @@ pub struct Rejected {
 }
 
 impl Rejected {
-    /// Bytes that it takes in memory.
+    /// Returns the bytes that this value takes in memory.
     pub(crate) fn size_bytes(&self) -> u64 {
         let id = self.id.as_ref().map_or(0, String::len);
         (size_of::<Self>() + id + self.reason.len() + self.message.len()) as u64
@@ -49,52 +49,52 @@ impl Rejected {
         }
     }
 
-    /// The reject as lists have it.
+    /// Converts the record to the form that lists of rejects have.
     #[must_use]
     pub fn line(self, corpus: &Corpus) -> RejectLine {
         let file = corpus.sources().get(self.source as usize).map(|source| source.name().to_owned());
         RejectLine::new(file.map(|file| (file, self.line)), self.id, self.reason, self.message)
     }
 
-    /// Where it stands and why it was rejected, in one line.
+    /// Returns the place of the record and the reason for its rejection, in one line.
     #[must_use]
     pub fn describe(&self, corpus: &Corpus) -> String {
         format!("{}: {}", corpus.place_name(self.source, self.line.saturating_sub(1)), self.message)
     }
 }
 
-/// All records of a run that were not taken in, in input order.
+/// All rejected records of a run, in input order.
 #[derive(Default)]
 pub struct Rejects {
     len: u64,
     of_references: u64,
     first: Vec<Rejected>,
-    /// Where those on disk lie: a line of JSON each.
+    /// Places of the rejects on disk, as one JSON line per reject.
     stored: Vec<(Medium, Range<u64>)>,
-    /// The others, a line of JSON each.
+    /// Rejects in memory that are not on disk yet, as one JSON line per reject.
     held: Vec<u8>,
 }
 
 impl Rejects {
-    /// How many there are.
+    /// Returns the number of rejected records.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// How many of them are of references.
+    /// Returns the number of rejected records of references.
     #[must_use]
     pub fn of_references(&self) -> u64 {
         self.of_references
     }
 
-    /// Whether there are none.
+    /// Reports whether no record was rejected.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The first thousand rejected records, as a list. [`for_each`](Self::for_each) visits all of them.
+    /// Returns the first thousand rejected records. [`for_each`](Self::for_each) visits all of them.
     #[must_use]
     pub fn first(&self) -> &[Rejected] {
         &self.first
@@ -110,18 +110,18 @@ impl Rejects {
         }
     }
 
-    /// Those in memory, to be put away.
+    /// Returns the rejects in memory, as bytes to be written to disk.
     pub(crate) fn held(&self) -> &[u8] {
         &self.held
     }
 
-    /// Takes those in memory to be here now.
+    /// Replaces the rejects in memory by their place on disk, `range` of `medium`.
     pub(crate) fn now_stored(&mut self, medium: Medium, range: Range<u64>) {
         self.stored.push((medium, range));
         self.held.clear();
     }
 
-    /// Adds those that an earlier process put away.
+    /// Appends the rejects that an earlier process has written to disk.
     pub(crate) fn append_stored(
         &mut self,
         medium: Medium,
@@ -145,11 +145,11 @@ impl Rejects {
         Ok(())
     }
 
-    /// Visits all of them.
+    /// Visits all rejected records.
     ///
     /// # Errors
     /// Returns the first error of `visit`. Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or
-    /// [`ErrorKind::File`](crate::ErrorKind::File) if rejects lie on disk and cannot be read.
+    /// [`ErrorKind::File`](crate::ErrorKind::File) if rejects on disk cannot be read.
     pub fn for_each(&self, mut visit: impl FnMut(Rejected) -> Result<(), Error>) -> Result<(), Error> {
         for (medium, range) in &self.stored {
             read_lines(medium, range.clone(), &mut visit)?;
@@ -158,7 +158,7 @@ impl Rejects {
     }
 }
 
-/// Prints the counts and no records: there may be millions, and those in memory are bytes.
+/// Prints only the counts, because there may be millions of records, and the records in memory are bytes.
 impl fmt::Debug for Rejects {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { len, of_references, .. } = self;
@@ -169,7 +169,7 @@ impl fmt::Debug for Rejects {
     }
 }
 
-/// The rejected records of a run with the names of their files, in input order.
+/// Rejected records of a run with the names of their files, in input order.
 ///
 /// ```
 /// use minwise_engine::{Dedup, Nulls};
@@ -190,25 +190,26 @@ impl<'r> RunRejects<'r> {
         Self { rejects, corpus }
     }
 
-    /// The number of rejected records.
+    /// Returns the number of rejected records.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.rejects.len()
     }
 
-    /// The number of rejected records of references.
+    /// Returns the number of rejected records of references.
     #[must_use]
     pub fn of_references(&self) -> u64 {
         self.rejects.of_references()
     }
 
-    /// Whether no record was rejected.
+    /// Reports whether no record was rejected.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rejects.is_empty()
     }
 
-    /// The first thousand rejected records: file, line, id, reason. [`for_each`](Self::for_each) visits all of them.
+    /// Returns the first thousand rejected records, with file, line, id and reason. [`for_each`](Self::for_each) visits
+    /// all of them.
     #[must_use]
     pub fn first(&self) -> Vec<RejectLine> {
         self.rejects.first().iter().map(|rejected| rejected.clone().line(self.corpus)).collect()
@@ -217,7 +218,7 @@ impl<'r> RunRejects<'r> {
     /// Visits all rejected records.
     ///
     /// # Errors
-    /// Fails where [`Rejects::for_each`] does.
+    /// Fails under the same conditions as [`Rejects::for_each`].
     pub fn for_each(&self, mut visit: impl FnMut(RejectLine) -> Result<(), Error>) -> Result<(), Error> {
         self.rejects.for_each(|rejected| visit(rejected.line(self.corpus)))
     }
@@ -241,12 +242,12 @@ fn read_lines(
     Ok(())
 }
 
-/// Visits what whole lines say; gives how many bytes these were.
+/// Passes the record of each complete line to `visit`; returns the number of bytes in these lines.
 fn parse_lines(bytes: &[u8], visit: &mut impl FnMut(Rejected) -> Result<(), Error>) -> Result<usize, Error> {
     let mut parsed = 0;
     for line in bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n")) {
         parsed += line.len();
-        // They were written here and are covered by a checksum, or never left this process.
+        // Every line parses, because this program wrote it, and its bytes are in memory or covered by a checksum.
         if let Ok(rejected) = serde_json::from_slice(line) {
             visit(rejected)?;
         }
@@ -272,7 +273,7 @@ mod tests {
         assert_eq!(format!("{rejects:?}"), "Rejects { len: 1, of_references: 1, .. }");
     }
 
-    /// Work folders of earlier versions have another name for the reason.
+    /// In work folders of earlier versions, the field `reason` is called `code`.
     #[test]
     fn rejects_of_earlier_versions_are_read() {
         let line = r#"{"source":0,"line":7,"id":null,"code":"null","message":"it is null"}"#;

@@ -1,4 +1,4 @@
-//! The run that compares sketches with exact similarities, on the pairs of a corpus.
+//! The run that measures the error of sketches on the pairs of a corpus, by comparison with exact similarities.
 
 use minwise::sketch::Method;
 use minwise::{Observer, Spec};
@@ -20,16 +20,16 @@ use crate::settings::{ReadPlan, ResourceLimits, check_spec};
 pub struct AccuracyOptions {
     /// The inputs to read. Default: none, which a run refuses.
     pub inputs: Inputs,
-    /// How texts become shingles, and the seed of sketches and of the sample. Its kind of sketch does not count.
-    /// Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
+    /// The spec by which texts become shingles, and the seed of the sketches and of the sample. The sketch of the spec
+    /// is ignored. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
     pub spec: Spec,
-    /// The kinds of sketches. Default: `minhash:128`.
+    /// The kinds of sketches that are measured. Default: `minhash:128`.
     pub methods: Vec<Method>,
-    /// Estimates that are off by more than this are counted, from 0 to 1. Default: 0.05.
+    /// The error, from 0 to 1, above which an estimate is counted as wrong. Default: 0.05.
     pub error: f64,
     /// The pairs that are compared. Default: 100,000 pairs, drawn at random.
     pub pairs: PairSample,
-    /// Number of threads. Default: one per core, or fewer if `memory` is too small for that many.
+    /// Number of threads. Default: one per core, or fewer if `memory` is too small for one per core.
     pub threads: Option<usize>,
     /// Memory limit, at least 128 MiB. Default: half of the machine's memory.
     pub memory: Option<MemoryLimit>,
@@ -55,17 +55,17 @@ impl Default for AccuracyOptions {
 setters!(AccuracyOptions {
     /// The inputs to read. Default: none, which a run refuses.
     inputs: Inputs,
-    /// How texts become shingles, and the seed of sketches and of the sample. Its kind of sketch does not count.
-    /// Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
+    /// The spec by which texts become shingles, and the seed of the sketches and of the sample. The sketch of the spec
+    /// is ignored. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
     spec: Spec,
-    /// The kinds of sketches. Default: `minhash:128`.
+    /// The kinds of sketches that are measured. Default: `minhash:128`.
     methods: Vec<Method>,
-    /// Estimates that are off by more than this are counted, from 0 to 1. Default: 0.05.
+    /// The error, from 0 to 1, above which an estimate is counted as wrong. Default: 0.05.
     error: f64,
     /// The pairs that are compared. Default: 100,000 pairs, drawn at random.
     pairs: PairSample,
     ;
-    /// Number of threads. Default: one per core, or fewer if `memory` is too small for that many.
+    /// Number of threads. Default: one per core, or fewer if `memory` is too small for one per core.
     threads: Option<usize>,
     /// Memory limit, at least 128 MiB. Default: half of the machine's memory.
     memory: Option<MemoryLimit>,
@@ -73,30 +73,30 @@ setters!(AccuracyOptions {
     max_rejects: Option<u64>,
 });
 
-/// A run that compares sketches with exact similarities, checked and ready.
+/// Run that measures the error of sketches, with checked settings.
 #[derive(Debug)]
 pub struct AccuracyRun {
     options: AccuracyOptions,
     plan: ReadPlan,
 }
 
-/// The result of an [`AccuracyRun`].
+/// Result of an [`AccuracyRun`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct AccuracyOutcome {
-    /// Estimates beside exact similarities.
+    /// The errors of the estimates, by kind of sketch.
     pub accuracy: Accuracy,
-    /// How the documents became shingles, with the first kind of sketch.
+    /// The spec by which the documents became shingles, with the first kind of sketch.
     pub spec: Spec,
-    /// Records that were read, rejected ones among them.
+    /// Number of records that were read, including rejected ones.
     pub read: u64,
-    /// Documents whose text is null, which are in no pair.
+    /// Number of documents whose text is null. These documents are in no pair.
     pub nulls: u64,
-    /// Bytes of the inputs.
+    /// Number of decompressed bytes of the inputs.
     pub bytes: u64,
-    /// The records that were rejected.
+    /// The number of rejected records, and the first of them.
     pub rejected: RejectedRecords,
-    /// Records that were skipped because they are no documents.
+    /// Number of records that were skipped because they are no documents.
     pub skipped_records: u64,
     /// Files that were skipped because they are no documents.
     pub skipped_files: Vec<Skipped>,
@@ -106,7 +106,8 @@ impl AccuracyRun {
     /// Checks all settings.
     ///
     /// # Errors
-    /// If any setting is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
+    /// If any setting is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all
+    /// problems.
     pub fn new(mut options: AccuracyOptions) -> Result<Self, Error> {
         let mut problems = vec![];
         options.inputs.check(&mut problems);
@@ -120,7 +121,8 @@ impl AccuracyRun {
             let mut spec = options.spec;
             spec.method = method;
             check_spec(&spec, &mut problems);
-            // What is wrong with all of them is said once.
+            // The loop ends at the first problem, because a problem of the shared parts would be repeated for every
+            // sketch.
             if problems.len() > before {
                 break;
             }
@@ -146,13 +148,14 @@ impl AccuracyRun {
         Ok(Self { options, plan })
     }
 
-    /// Reads and compares.
+    /// Reads the corpus, and compares the estimates of its pairs with their exact similarities.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if an input cannot be opened or read; where
-    /// [`read`](fn@crate::stages::read) does because of the documents; with
-    /// [`ErrorKind::Settings`](crate::ErrorKind::Settings) if the documents of the pairs do not fit into memory; and with
-    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
+    /// Fails with
+    /// - [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if an input cannot be opened or read;
+    /// - the errors of [`read`](fn@crate::stages::read) that documents cause;
+    /// - [`ErrorKind::Settings`](crate::ErrorKind::Settings) if the documents of the pairs do not fit into memory;
+    /// - [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
     pub fn execute(self, observer: &dyn Observer) -> Result<AccuracyOutcome, Error> {
         let Self { options, mut plan } = self;
         let corpus = options.inputs.open(vec![], plan.temporary.as_deref(), observer)?;

@@ -1,4 +1,4 @@
-//! The run that decides which documents of a corpus stay.
+//! The run that decides which documents of a corpus are kept.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -32,44 +32,44 @@ use crate::storage::work::{self, Claim, Manifest, WorkFolder};
 pub struct DedupOptions {
     /// The inputs and references to read. Default: none, which a run refuses.
     pub inputs: Inputs,
-    /// What makes two documents near-duplicates, and which one stays. Default: [`RunSettings::default`].
+    /// The settings that define near-duplicates and choose the kept documents. Default: [`RunSettings::default`].
     pub settings: RunSettings,
     /// The files to write. Default: none.
     pub outputs: Outputs,
     /// The folder that keeps the progress of the run. Default: none, so that the run cannot be resumed.
     pub work: Option<WorkOptions>,
-    /// The command, as a shell would take it, for the page of the report. Default: the page names none.
+    /// The command, quoted for a shell, for the page of the report. Default: the page shows no command.
     pub command: Option<String>,
 }
 
 setters!(DedupOptions {
     /// The inputs and references to read. Default: none, which a run refuses.
     inputs: Inputs,
-    /// What makes two documents near-duplicates, and which one stays. Default: [`RunSettings::default`].
+    /// The settings that define near-duplicates and choose the kept documents. Default: [`RunSettings::default`].
     settings: RunSettings,
     /// The files to write. Default: none.
     outputs: Outputs,
     ;
     /// The folder that keeps the progress of the run. Default: none, so that the run cannot be resumed.
     work: Option<WorkOptions>,
-    /// The command, as a shell would take it, for the page of the report. Default: the page names none.
+    /// The command, quoted for a shell, for the page of the report. Default: the page shows no command.
     command: Option<String>,
 });
 
-/// A folder in which a run keeps what it has found out.
+/// Folder in which a run saves its progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkOptions {
-    /// The folder, which is made if it does not exist. It must be empty unless a run is resumed.
+    /// The folder, which is created if it does not exist. The folder must be empty unless a run is resumed.
     pub folder: PathBuf,
-    /// Whether to go on with the run that was begun there, if there is one. Default: false.
+    /// Whether to resume the run that was begun in the folder, if there is one. Default: false.
     pub resume: bool,
-    /// Whether the folder stays when the run is done. Default: false.
+    /// Whether the folder is kept when the run is done. Default: false.
     pub keep: bool,
 }
 
 impl WorkOptions {
-    /// A folder for a new run, which goes when the run is done.
+    /// Selects a folder for a new run, which is removed when the run is done.
     #[must_use]
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into(), resume: false, keep: false }
@@ -77,16 +77,16 @@ impl WorkOptions {
 }
 
 setters!(WorkOptions {
-    /// Whether to go on with the run that was begun there, if there is one. Default: false.
+    /// Whether to resume the run that was begun in the folder, if there is one. Default: false.
     resume: bool,
-    /// Whether the folder stays when the run is done. Default: false.
+    /// Whether the folder is kept when the run is done. Default: false.
     keep: bool,
     ;
-    /// The folder, which is made if it does not exist. It must be empty unless a run is resumed.
+    /// The folder, which is created if it does not exist. The folder must be empty unless a run is resumed.
     folder: PathBuf,
 });
 
-/// A run over a corpus, checked and ready.
+/// Deduplication run with checked settings.
 ///
 /// ```
 /// use minwise_engine::{DedupRun, DedupOptions, Unobserved};
@@ -116,12 +116,13 @@ impl DedupRun {
     /// Checks all settings.
     ///
     /// # Errors
-    /// If any setting is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
+    /// If any setting is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all
+    /// problems.
     pub fn new(options: DedupOptions) -> Result<Self, Error> {
         Self::checked(options, vec![])
     }
 
-    /// Checks all settings, of which some problems are known already.
+    /// Checks all settings, and fails with their problems and those that the caller has already found.
     pub(crate) fn checked(options: DedupOptions, mut problems: Vec<SettingProblem>) -> Result<Self, Error> {
         options.inputs.check(&mut problems);
         Inputs::check_tables(&options.settings, &mut problems);
@@ -133,30 +134,35 @@ impl DedupRun {
         }
     }
 
-    /// Reads, decides and writes.
+    /// Reads the corpus, decides which documents are kept, and writes all outputs.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`] or [`ErrorKind::File`] if something cannot be read or written, with [`ErrorKind::Output`] if
-    /// outputs cannot be written as asked, with [`ErrorKind::Changed`] if a run that is resumed had other options or inputs, where
-    /// [`read`](fn@crate::stages::read) does because of the documents, and with [`ErrorKind::Cancelled`] if the observer cancels. Outputs are put in place only at the end,
-    /// so a run that fails before then leaves no partial output, and existing outputs stay as they were.
+    /// Fails with
+    /// - [`ErrorKind::Corpus`] or [`ErrorKind::File`] if a file cannot be read or written;
+    /// - [`ErrorKind::Output`] if outputs cannot be written as requested;
+    /// - [`ErrorKind::Changed`] if a resumed run had other options or inputs;
+    /// - the errors of [`read`](fn@crate::stages::read) that documents cause;
+    /// - [`ErrorKind::Cancelled`] if the observer cancels.
+    ///
+    /// Outputs are put in place only at the end. A run that fails before then leaves no partial output, and existing
+    /// outputs stay as they were.
     pub fn execute(self, observer: &dyn Observer) -> Result<DedupOutcome, Error> {
         let stopwatch = Stopwatch::new(observer);
         let Self { options, mut plan } = self;
         let DedupOptions { inputs, settings: _, outputs, work, command } = options;
-        // Dropped after all that may lie in it.
+        // `made_for_run` is declared first, so that it is dropped last: other values may hold files in the folder.
         let mut made_for_run = None;
         let mut spool_dir = plan.temporary.take().or_else(|| inputs.options.spool_dir.clone());
         if let Some(WorkOptions { folder, resume, .. }) = &work {
             work::refuse(folder, *resume)?;
             made_for_run = Some(NewFolder::create(folder)?);
-            // Whoever gave the run a folder has room for it there.
+            // The spool goes to the work folder by default, because the user chose a disk with enough space for it.
             spool_dir.get_or_insert_with(|| folder.clone());
         }
         plan.temporary.clone_from(&spool_dir);
         let corpus = inputs.open(plan.value_fields(), spool_dir.as_deref(), &stopwatch)?;
         let claim = work.as_ref().map(|work| Claim::new(&work.folder)).transpose()?;
-        // Everything that could be refused is refused before the work begins.
+        // All refusals come before the long work begins.
         let folder = work.as_ref().map(|work| work.folder.as_path());
         let were_folders = were_folders(&outputs, work.as_ref())?;
         let may_overwrite = may_overwrite(&outputs, &corpus, work.as_ref(), were_folders.is_some());
@@ -199,7 +205,8 @@ impl DedupRun {
             &stopwatch,
         )?;
         let complete = written.complete()?;
-        // Before the list of outputs is written: a resumed run replaces the outputs that are in it.
+        // This check comes before the list of outputs is written, because a resumed run replaces the outputs in that
+        // list.
         complete.check()?;
         if let Some(work) = &plan.work {
             let noted: Vec<(String, bool)> = outputs.names().into_iter().zip(are_folders).collect();
@@ -221,7 +228,7 @@ impl DedupRun {
     }
 }
 
-/// If the run that is resumed was putting its outputs in place when it ended, which of them are folders.
+/// Returns which outputs are folders, if the resumed run ended while it put its outputs in place.
 fn were_folders(outputs: &Outputs, work: Option<&WorkOptions>) -> Result<Option<Vec<bool>>, Error> {
     match work {
         Some(work) if work.resume => work::was_finishing(&work.folder, &outputs.names()),
@@ -229,11 +236,11 @@ fn were_folders(outputs: &Outputs, work: Option<&WorkOptions>) -> Result<Option<
     }
 }
 
-/// Whether outputs that exist may be replaced: if that is asked for, or if the run that is resumed was putting them in place
-/// when it ended.
+/// Decides whether existing outputs may be replaced: if the options allow it, or if the resumed run ended while it put
+/// its outputs in place.
 ///
-/// A run that was killed after it had removed its folder leaves nothing but its outputs, and the run that repeats it may be
-/// killed, too. So outputs that exist are no reason to stop, unless the run gives others.
+/// A run that was killed after it had removed its work folder leaves only its outputs. If the run is started again with
+/// `resume`, existing outputs are therefore accepted as long as the run produces the same bytes.
 fn may_overwrite(
     outputs: &Outputs,
     corpus: &Corpus,
@@ -247,7 +254,7 @@ fn may_overwrite(
     }
 }
 
-/// What the report has besides the decisions.
+/// Returns the parts of the report that are not findings.
 fn extras(
     decisions: &Decisions,
     command: Option<String>,
@@ -261,7 +268,7 @@ fn extras(
     Extras { measured_recall, this_run, annotates }
 }
 
-/// Decides, and meanwhile writes the kept records to `early` as far as they are known.
+/// Decides about all documents, and meanwhile writes each kept record to `early` as soon as its decision is known.
 fn decide(
     corpus: &Corpus,
     reading: &Reading,
@@ -274,15 +281,15 @@ fn decide(
     thread::scope(|scope| {
         let (tell, told) = mpsc::channel();
         let writer = scope.spawn(move || {
-            // What cannot be written need not be decided.
+            // A failed writer stops the decisions, because their results could not be written.
             write_kept_as_decided(corpus, reading, told, target, compression, stopwatch)
                 .inspect_err(|_| stopwatch.give_up())
         });
-        // A writer that has failed no longer listens.
+        // The result of `send` is ignored, because a writer that has failed no longer receives.
         let decisions = dedup(corpus, reading, plan, stopwatch, move |decided| drop(tell.send(decided)));
         let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         match (decisions, written) {
-            // The run was stopped because of the writer, so the writer's reason is the reason.
+            // The writer's error is returned, because it was the reason for the cancellation.
             (Err(stopped), Err(error)) if stopped.is_cancelled() => Err(error),
             (decisions, written) => {
                 let decisions = decisions?;
@@ -293,10 +300,10 @@ fn decide(
     })
 }
 
-/// The result of a finished run, whose outputs have been written.
+/// Result of a finished run whose outputs have been written.
 ///
-/// [`close`](Self::close) deletes the folder of the run unless it is to be kept. Dropping the outcome deletes it too, but
-/// cannot report a failure.
+/// [`close`](Self::close) deletes the work folder of the run unless the options keep it. Dropping the outcome deletes
+/// the folder too, but cannot report a failure.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct DedupOutcome {
@@ -306,59 +313,59 @@ pub struct DedupOutcome {
     plan: Plan,
     summary: Summary,
     stages: Vec<(&'static str, Duration)>,
-    /// Whether near-duplicates were marked and not removed.
+    /// Whether near-duplicates were marked instead of removed.
     annotates: bool,
-    /// The folder of the run, if it is to go.
+    /// The work folder of the run, if it is to be deleted.
     work: Option<Arc<WorkFolder>>,
 }
 
-/// What was decided about each document of the inputs, in input order. Documents of references have no rows. Records that were
-/// skipped have rows, because they are written beside the kept documents.
+/// Decisions about the documents of the inputs, in input order. Documents of references have no rows. Skipped records
+/// have rows, because they are written with the kept documents.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DecisionColumns {
-    /// Whether the document stays.
+    /// Whether each document is kept.
     pub kept: Vec<bool>,
-    /// The number of the document that is kept in its stead; [`DedupOutcome::id`] has its id.
+    /// The number of the kept document that a removed document duplicates; [`DedupOutcome::id`] returns its id.
     pub duplicate_of: Vec<Option<u32>>,
-    /// The exact similarity of the two.
+    /// The exact similarity of a removed document to its kept document.
     pub similarity: Vec<Option<f64>>,
 }
 
 impl DedupOutcome {
-    /// The counts of the run.
+    /// Returns the counts of the run.
     #[must_use]
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
 
-    /// The plan that the run followed.
+    /// Returns the plan that the run followed.
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// How long each stage took, in order.
+    /// Returns the name and duration of each stage, in order.
     #[must_use]
     pub fn stages(&self) -> &[(&'static str, Duration)] {
         &self.stages
     }
 
-    /// Which documents go, and because of which, in input order.
+    /// Returns the removed documents with their kept documents, in input order, and the counts of the decisions.
     #[must_use]
     pub fn decisions(&self) -> &Decisions {
         &self.decisions
     }
 
-    /// The range of document numbers that belong to the inputs. Lower numbers belong to references.
+    /// Returns the range of document numbers that belong to the inputs. Lower numbers belong to references.
     #[must_use]
     pub fn documents(&self) -> Range<u32> {
         self.reading.references..self.reading.documents.len() as u32
     }
 
-    /// What was decided, one row per document of the inputs.
+    /// Returns the decisions, one row per document of the inputs.
     ///
-    /// The columns take 25 bytes per document, so that they are made when they are asked for.
+    /// The columns take 25 bytes per document, so each call makes them anew.
     #[must_use]
     pub fn columns(&self) -> DecisionColumns {
         let Range { start, end } = self.documents();
@@ -377,44 +384,44 @@ impl DedupOutcome {
         columns
     }
 
-    /// The id of a document.
+    /// Returns the id of a document.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`] or [`ErrorKind::File`] if ids lie on disk, because memory was too small, and cannot be
+    /// Fails with [`ErrorKind::Corpus`] or [`ErrorKind::File`] if ids were moved to disk to save memory, and cannot be
     /// read.
     ///
     /// # Panics
-    /// If there is no document with this number.
+    /// Panics if no document has this number.
     pub fn id(&self, document: u32) -> Result<Cow<'_, str>, Error> {
         self.reading.documents.id(document, &self.corpus)
     }
 
-    /// The source of a document, by its number, and its line or row there, from 0.
+    /// Returns the number of the source of a document, and the document's line or row in that source, from 0.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`] or [`ErrorKind::File`] if places lie on disk, because memory was too small, and cannot
+    /// Fails with [`ErrorKind::Corpus`] or [`ErrorKind::File`] if places were moved to disk to save memory, and cannot
     /// be read.
     ///
     /// # Panics
-    /// If there is no document with this number.
+    /// Panics if no document has this number.
     pub fn place(&self, document: u32) -> Result<(u32, u64), Error> {
         let place = self.reading.documents.place(document)?;
         Ok((place.source, place.line))
     }
 
-    /// The records that were rejected.
+    /// Returns the rejected records.
     #[must_use]
     pub fn rejects(&self) -> &Rejects {
         &self.reading.rejected
     }
 
-    /// The records that were rejected, for people.
+    /// Returns the number of rejected records, and the first of them in words, for messages.
     #[must_use]
     pub fn rejected_records(&self) -> RejectedRecords {
         RejectedRecords::new(&self.reading.documents, &self.reading.rejected, &self.corpus)
     }
 
-    /// The corpus that was read.
+    /// Returns the corpus that was read.
     #[must_use]
     pub fn corpus(&self) -> &Corpus {
         &self.corpus
@@ -424,12 +431,12 @@ impl DedupOutcome {
         &self.reading
     }
 
-    /// Writes the report of the run to a folder, after the fact. Files of a report that are there already are refused, unless
-    /// `overwrite` is true.
+    /// Writes the report of the finished run to a folder. If a file of a report exists there, `overwrite` decides
+    /// whether it is replaced or the call fails.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Corpus`] or [`ErrorKind::Output`] if a file exists or cannot be written, and with
-    /// [`ErrorKind::Cancelled`] if the observer cancels. The folder then has no new file.
+    /// [`ErrorKind::Cancelled`] if the observer cancels. After a failure, the folder has no new files.
     pub fn write_report(&self, folder: &Path, overwrite: bool, observer: &dyn Observer) -> Result<(), Error> {
         let outputs = Outputs::default().report(Some(folder.to_owned()));
         let targets = Targets::open(&outputs, &self.corpus, None, super::overwrite(overwrite), &[])?;
@@ -444,13 +451,13 @@ impl DedupOutcome {
         targets.write(&findings, extras, observer)?.complete()?.put_in_place()
     }
 
-    /// Removes the folder of the run, unless it is to stay.
+    /// Removes the work folder of the run, unless the options keep it.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::File`] if the folder or a file in it cannot be removed.
     pub fn close(mut self) -> Result<(), Error> {
         let work = self.work.take();
-        // Temporary files that lie there are closed first: some systems keep a folder with open files.
+        // Temporary files in the folder are closed first, because some systems cannot remove a folder with open files.
         drop(self);
         work.map_or(Ok(()), |work| work.remove())
     }
@@ -459,7 +466,7 @@ impl DedupOutcome {
 impl Drop for DedupOutcome {
     fn drop(&mut self) {
         if let Some(work) = self.work.take() {
-            // `close` reports what cannot be removed.
+            // The error is ignored, because `drop` cannot return it; `close` can.
             let _ = work.remove();
         }
     }

@@ -21,62 +21,62 @@ use crate::settings::{
 pub struct EstimateOptions {
     /// A file of sketches.
     pub first: PathBuf,
-    /// A second file. Default: the documents of the first are compared with one another.
+    /// A second file of sketches. Default: the documents of the first file are compared with one another.
     pub second: Option<PathBuf>,
-    /// Ids of documents; only pairs that contain one of them are listed. Default: all pairs.
+    /// Ids of documents; only pairs that contain one of these documents are listed. Default: all pairs are listed.
     pub of: Option<Vec<String>>,
-    /// Pairs with at least this estimate, from 0 to 1, are listed. Default: 0.8.
+    /// The lowest estimate of listed pairs, from 0 to 1. Default: 0.8.
     pub threshold: f64,
-    /// The share of pairs at the threshold that the filter may reject by mistake, from 1e-200 to 0.5; `None` turns the filter
-    /// off. Default: 1e-6.
+    /// The share of pairs at the threshold that the filter may reject by mistake, from 1e-200 to 0.5; `None` turns the
+    /// filter off. Default: 1e-6.
     pub filter_error: Option<f64>,
-    /// The looks of the filter: ascending numbers of registers. Default: those of
+    /// The looks of the filter, as ascending numbers of registers. Default: those of
     /// [`default_looks`](minwise::filter::default_looks).
     pub looks: Option<Vec<usize>>,
-    /// The share of pairs at the threshold that each look may reject by mistake, from 1e-200 to 0.5, instead of `filter_error`
-    /// for all looks together. Default: `filter_error` counts.
+    /// The share of pairs at the threshold that each look may reject by mistake, from 1e-200 to 0.5. This share
+    /// replaces `filter_error`, which is the share over all looks together. Default: `filter_error` is used.
     pub error_per_look: Option<f64>,
     /// Number of threads. Default: one per core.
     pub threads: Option<usize>,
-    /// Where pairs are written. Default: nowhere.
+    /// The destination of the pairs. Default: they are not written.
     pub output: Option<Destination>,
-    /// How pairs are written. Default: separated by tabs.
+    /// The format in which pairs are written. Default: separated by tabs.
     pub format: PairFormat,
-    /// Whether an output that exists is replaced. Default: false.
+    /// Whether an existing output is replaced. Default: false.
     pub overwrite: bool,
 }
 
 setters!(EstimateOptions {
-    /// Pairs with at least this estimate, from 0 to 1, are listed. Default: 0.8.
+    /// The lowest estimate of listed pairs, from 0 to 1. Default: 0.8.
     threshold: f64,
-    /// How pairs are written. Default: separated by tabs.
+    /// The format in which pairs are written. Default: separated by tabs.
     format: PairFormat,
-    /// Whether an output that exists is replaced. Default: false.
+    /// Whether an existing output is replaced. Default: false.
     overwrite: bool,
     ;
     /// A file of sketches.
     first: PathBuf,
-    /// A second file. Default: the documents of the first are compared with one another.
+    /// A second file of sketches. Default: the documents of the first file are compared with one another.
     second: Option<PathBuf>,
-    /// Ids of documents; only pairs that contain one of them are listed. Default: all pairs.
+    /// Ids of documents; only pairs that contain one of these documents are listed. Default: all pairs are listed.
     of: Option<Vec<String>>,
-    /// The share of pairs at the threshold that the filter may reject by mistake, from 1e-200 to 0.5; `None` turns the filter
-    /// off. Default: 1e-6.
+    /// The share of pairs at the threshold that the filter may reject by mistake, from 1e-200 to 0.5; `None` turns the
+    /// filter off. Default: 1e-6.
     filter_error: Option<f64>,
-    /// The looks of the filter: ascending numbers of registers. Default: those of
+    /// The looks of the filter, as ascending numbers of registers. Default: those of
     /// [`default_looks`](minwise::filter::default_looks).
     looks: Option<Vec<usize>>,
-    /// The share of pairs at the threshold that each look may reject by mistake, from 1e-200 to 0.5, instead of `filter_error`
-    /// for all looks together. Default: `filter_error` counts.
+    /// The share of pairs at the threshold that each look may reject by mistake, from 1e-200 to 0.5. This share
+    /// replaces `filter_error`, which is the share over all looks together. Default: `filter_error` is used.
     error_per_look: Option<f64>,
     /// Number of threads. Default: one per core.
     threads: Option<usize>,
-    /// Where pairs are written. Default: nowhere.
+    /// The destination of the pairs. Default: they are not written.
     output: Option<Destination>,
 });
 
 impl EstimateOptions {
-    /// The pairs of one file, with the defaults that the fields name.
+    /// Makes the options for the pairs of one file, with the defaults of all other fields.
     #[must_use]
     pub fn new(first: impl Into<PathBuf>) -> Self {
         Self {
@@ -95,22 +95,22 @@ impl EstimateOptions {
     }
 }
 
-/// A run that estimates, checked and ready.
+/// Run that estimates similarities, with checked settings.
 #[derive(Debug)]
 pub struct EstimateRun {
     options: EstimateOptions,
     threads: usize,
 }
 
-/// What was estimated.
+/// Result of a run that estimates similarities.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct EstimateOutcome {
-    /// How the sketches were made.
+    /// The spec by which the sketches were made.
     pub spec: Spec,
-    /// What was compared.
+    /// The counts of compared pairs.
     pub compared: Compared,
-    /// Pairs whose estimate reaches the threshold.
+    /// Number of pairs whose estimate reaches the threshold.
     pub pairs: u64,
 }
 
@@ -118,7 +118,8 @@ impl EstimateRun {
     /// Checks all settings.
     ///
     /// # Errors
-    /// If any setting is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
+    /// If any setting is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all
+    /// problems.
     pub fn new(options: EstimateOptions) -> Result<Self, Error> {
         let mut problems = vec![];
         let threshold = options.threshold;
@@ -137,23 +138,24 @@ impl EstimateRun {
         Ok(Self { options, threads })
     }
 
-    /// Compares and writes.
+    /// Estimates the similarities of the pairs, and writes the pairs that reach the threshold.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if a sketch
-    /// file cannot be read, is damaged or has another spec than the other one, with
-    /// [`ErrorKind::Settings`](crate::ErrorKind::Settings) if a look lies behind the registers of the sketches, with
-    /// [`ErrorKind::NoSuchId`](crate::ErrorKind::NoSuchId) if no document has an id of [`of`](EstimateOptions::of), with
-    /// [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if the output cannot be written, and with
-    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
+    /// Fails with
+    /// - [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if a sketch
+    ///   file cannot be read or is damaged, or if the two files have different specs;
+    /// - [`ErrorKind::Settings`](crate::ErrorKind::Settings) if a look needs more registers than the sketches have;
+    /// - [`ErrorKind::NoSuchId`](crate::ErrorKind::NoSuchId) if no document has an id of [`of`](EstimateOptions::of);
+    /// - [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if the output cannot be written;
+    /// - [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
     pub fn execute(self, observer: &dyn Observer) -> Result<EstimateOutcome, Error> {
         self.execute_with(observer, |_, _, _| Ok(()))
     }
 
-    /// Compares and writes, and gives every pair to `visit` with the ids of its documents.
+    /// Works as [`execute`](Self::execute) does, and passes each written pair to `visit` with the ids of its documents.
     ///
     /// # Errors
-    /// Fails where [`execute`](Self::execute) does, and returns the first error of `visit`.
+    /// Fails under the same conditions as [`execute`](Self::execute), and returns the first error of `visit`.
     pub fn execute_with(
         self,
         observer: &dyn Observer,
@@ -198,7 +200,7 @@ impl EstimateRun {
     }
 }
 
-/// A pair as it is written.
+/// Formats a pair.
 fn line(format: PairFormat, pair: &EstimatedPair, first: &str, second: &str) -> String {
     let estimate = &pair.estimate;
     match format {

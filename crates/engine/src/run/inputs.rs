@@ -1,4 +1,4 @@
-//! What a run reads, and the tables that its weights ask for.
+//! The inputs of a run, and the weight tables of its spec.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,50 +13,50 @@ use crate::setters::setters;
 use crate::settings::{RunSettings, table_problem};
 use crate::weigh::{FrequencyTable, WeightTables, count_for_a_run};
 
-/// The inputs of a run, and how they are read.
+/// Inputs of a run, with the options for reading them.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Inputs {
-    /// The inputs, in the order in which their documents count. Default: none, which runs refuse.
+    /// The inputs, whose order determines the numbers of the documents. Default: none, which runs refuse.
     pub inputs: Vec<Input>,
-    /// The references that the inputs are compared with. They are only read. Default: none.
+    /// The references that the inputs are compared with. References are read but never written. Default: none.
     pub against: Vec<Input>,
-    /// How inputs and references are read. Default: [`ReadOptions::default`].
+    /// The options for reading inputs and references. Default: [`ReadOptions::default`].
     pub options: ReadOptions,
-    /// The file of a table of document frequencies. Default: the inputs are counted if weights ask for it.
+    /// The file of a table of document frequencies. Default: the run counts its inputs if its weights need a table.
     pub weights: Option<PathBuf>,
-    /// Texts whose shingles are left out of every document: files, folders, or documents in memory. Default: none.
+    /// Templates: files, folders or documents in memory whose shingles are left out of every document. Default: none.
     pub ignore_text: Vec<Input>,
-    /// Shingles that are left out of every document beside those of `ignore_text`, such as those that another run has left out.
-    /// Default: none.
+    /// Shingles that are left out of every document in addition to those of `ignore_text`, for example those that
+    /// another run has left out. Default: none.
     pub ignore_shingles: Vec<u64>,
 }
 
 setters!(Inputs {
-    /// The inputs, in the order in which their documents count. Default: none, which runs refuse.
+    /// The inputs, whose order determines the numbers of the documents. Default: none, which runs refuse.
     inputs: Vec<Input>,
-    /// The references that the inputs are compared with. They are only read. Default: none.
+    /// The references that the inputs are compared with. References are read but never written. Default: none.
     against: Vec<Input>,
-    /// How inputs and references are read. Default: [`ReadOptions::default`].
+    /// The options for reading inputs and references. Default: [`ReadOptions::default`].
     options: ReadOptions,
-    /// Texts whose shingles are left out of every document: files, folders, or documents in memory. Default: none.
+    /// Templates: files, folders or documents in memory whose shingles are left out of every document. Default: none.
     ignore_text: Vec<Input>,
-    /// Shingles that are left out of every document beside those of `ignore_text`, such as those that another run has left out.
-    /// Default: none.
+    /// Shingles that are left out of every document in addition to those of `ignore_text`, for example those that
+    /// another run has left out. Default: none.
     ignore_shingles: Vec<u64>,
     ;
-    /// The file of a table of document frequencies. Default: the inputs are counted if weights ask for it.
+    /// The file of a table of document frequencies. Default: the run counts its inputs if its weights need a table.
     weights: Option<PathBuf>,
 });
 
 impl Inputs {
-    /// Inputs that are read in the default way.
+    /// Makes inputs that are read with the default options.
     #[must_use]
     pub fn new<I: Into<Input>>(inputs: impl IntoIterator<Item = I>) -> Self {
         Self { inputs: inputs.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
-    /// Refuses tables in the settings of a run that loads its tables itself.
+    /// Refuses weight tables in the settings, because the run loads its tables itself.
     pub(super) fn check_tables(settings: &RunSettings, problems: &mut Vec<SettingProblem>) {
         let WeightSpec { table, ignored, .. } = settings.spec.weights;
         let WeightTables { frequencies, ignored: shingles } = &settings.weighing;
@@ -69,7 +69,7 @@ impl Inputs {
         }
     }
 
-    /// Notes what is wrong with how records are to be read.
+    /// Adds the problems of the read options to `problems`.
     pub(super) fn check(&self, problems: &mut Vec<SettingProblem>) {
         let ReadOptions { text_fields, id_field, max_record_bytes, .. } = &self.options;
         if let Err(error) = id_field.check_one_value() {
@@ -78,14 +78,14 @@ impl Inputs {
         if text_fields.is_empty() {
             problems.push(SettingProblem::new("text-field", "", "it names no field"));
         }
-        // A place in a source has 32 bits for its length.
+        // The limit is 4 GiB, because the place of a record stores its length in 32 bits.
         if !(1..=u64::from(u32::MAX)).contains(max_record_bytes) {
             let reason = "it must be at least 1 byte and less than 4 GiB";
             problems.push(SettingProblem::new("max-record", max_record_bytes, reason));
         }
     }
 
-    /// Refuses references, in a run that compares its inputs with nothing else.
+    /// Refuses references, because only a deduplication compares its inputs with other documents.
     pub(super) fn refuse_references(&self, problems: &mut Vec<SettingProblem>) {
         if !self.against.is_empty() {
             let reason = "only a deduplication compares its inputs with other documents";
@@ -93,7 +93,7 @@ impl Inputs {
         }
     }
 
-    /// Refuses tables, in a run that weighs no shingles.
+    /// Refuses weight tables and templates, in a run that weighs no shingles.
     pub(super) fn refuse_tables(&self, problems: &mut Vec<SettingProblem>) {
         let reason = "this run weighs no shingles and leaves none out";
         if let Some(path) = &self.weights {
@@ -104,7 +104,7 @@ impl Inputs {
         }
     }
 
-    /// Opens the inputs, with the fields that a keeper policy looks at.
+    /// Opens the inputs. Records are read with the `value_fields`, which the keeper policy needs.
     pub(super) fn open(
         &self,
         value_fields: Vec<FieldPath>,
@@ -119,15 +119,17 @@ impl Inputs {
         Ok(corpus)
     }
 
-    /// Loads the tables that `spec` needs and writes their fingerprints into `spec`. If there is no saved frequency table,
-    /// counts the corpus.
+    /// Loads the tables that `spec` needs and writes their fingerprints into `spec`. If a frequency table is needed and
+    /// none was saved, counts the corpus.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings) if the table counts other shingles than the spec makes or
-    /// no documents, if a table is given that nothing asks for, if one is asked for and there is neither a table nor a corpus,
-    /// and if a template has no shingles. Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or
-    /// [`ErrorKind::File`](crate::ErrorKind::File) if something cannot be read, and with
-    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
+    /// Fails with
+    /// - [`ErrorKind::Settings`](crate::ErrorKind::Settings) if the table has no documents or was counted for other
+    ///   shingles than those of the spec, if a table is given that the spec does not need, if the spec needs a table
+    ///   and there is neither a table nor a corpus, and if a template has no shingles;
+    /// - [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if a file
+    ///   cannot be read;
+    /// - [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
     pub fn weigh(
         &self,
         spec: &mut Spec,
@@ -173,7 +175,7 @@ impl Inputs {
         Ok(weighing)
     }
 
-    /// The shingles of templates. One that has none was given by mistake.
+    /// Returns the shingles of the templates. A template without shingles is refused, because it must be a mistake.
     fn ignored(
         &self,
         spec: &Spec,
@@ -216,12 +218,12 @@ impl Inputs {
     }
 }
 
-/// Inputs as a person would type them.
+/// Formats inputs as they are typed in a command.
 fn listed(inputs: &[Input], separator: &str) -> String {
     inputs.iter().map(ToString::to_string).collect::<Vec<_>>().join(separator)
 }
 
-/// A saved table, if it can weigh what the spec gives.
+/// Opens a saved table, and refuses it if it does not fit the spec.
 fn saved(path: &Path, spec: &Spec) -> Result<FrequencyTable, Error> {
     let table = FrequencyTable::open(path)?;
     let refused = |reason: String| {
@@ -245,7 +247,7 @@ fn saved(path: &Path, spec: &Spec) -> Result<FrequencyTable, Error> {
         };
         refused(reason).hint(hint)
     })?;
-    // Nothing can be rare among no documents.
+    // Weights are undefined without documents, so an empty table is refused.
     if table.documents() == 0 {
         let hint = Sentence::new().action_on("weights", "INPUT -o FILE").text(" counts a corpus");
         return Err(refused("counts no documents".to_owned()).hint(hint).into());
@@ -253,8 +255,8 @@ fn saved(path: &Path, spec: &Spec) -> Result<FrequencyTable, Error> {
     Ok(table)
 }
 
-/// How files are read where each is one document, whatever else it could be: as what they are, unless they are said to be
-/// texts.
+/// Returns the format for inputs whose files are one document each. The kind of each file is detected from its content,
+/// unless the user states that all files are plain text.
 fn whole_files(format: InputFormat) -> InputFormat {
     match format {
         InputFormat::Only(Format::TEXT) => format,

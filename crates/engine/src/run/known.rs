@@ -4,14 +4,14 @@ use minwise_corpus::{Corpus, Format, InputFormat};
 
 use crate::settings::{Plan, list};
 
-/// The settings of a run by their names.
+/// Returns the names and values of the settings that change a decision.
 ///
-/// Plan and options are taken apart field by field, so that a new field does not compile until somebody has decided
-/// whether it belongs here.
+/// The plan is destructured field by field. A new field therefore does not compile until somebody has decided whether
+/// it belongs in the list.
 pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)> {
     let Plan {
         spec,
-        // The spec has the fingerprints of its tables.
+        // The weight tables are covered by the spec, which has their fingerprints.
         weighing: _,
         measure,
         threshold,
@@ -26,9 +26,9 @@ pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)>
         keep,
         cluster,
         max_cluster,
-        // The bands are what follows from it.
+        // The wanted recall is covered by the bands and rows that follow from it.
         wanted_recall: _,
-        // The audit is made anew, and none of these changes a decision.
+        // A resumed run repeats the audit, and none of the next fields changes a decision.
         audit: _,
         audit_bands: _,
         threads: _,
@@ -40,7 +40,7 @@ pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)>
     let options = corpus.options();
     let [text_field, id_field, encoding, delimiter, max_record, null] = options.deciding();
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
-    // What is asked for decides the format of references, which may be another one than that of the inputs.
+    // References may have another format than the inputs. The requested format decides how they are read.
     let asked_for = if let InputFormat::Only(format) = options.format { format.name() } else { "auto" };
     let reference_format = (corpus.references() > 0).then(|| asked_for.to_owned());
     [
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::settings::{Bands, RunSettings, Search};
 
-    /// The settings by which two runs differ.
+    /// Returns the names of the settings by which two runs differ.
     fn differing(settings: &RunSettings, options: &ReadOptions) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("in.jsonl");
@@ -114,7 +114,7 @@ mod tests {
             (RunSettings { bits: Some("1".parse().unwrap()), ..settings() }, vec!["bits"]),
             (RunSettings { filter_error: None, ..settings() }, vec!["filter-error"]),
             (RunSettings { looks: Some(vec![64, 128]), ..settings() }, vec!["looks"]),
-            // The same share is for each look instead of all of them.
+            // The same share applies to each look instead of to all looks together.
             (RunSettings { error_per_look: Some(1e-6), ..settings() }, vec!["error-per-look"]),
             (RunSettings { keep: Some("longest".parse().unwrap()), ..settings() }, vec!["keep"]),
             (RunSettings { cluster: Clustering::Components, ..settings() }, vec!["cluster"]),
@@ -126,7 +126,7 @@ mod tests {
                 },
                 vec!["spec"],
             ),
-            // None of these changes a decision.
+            // None of these settings changes a decision.
             (RunSettings { threads: Some(1), audit: None, max_rejects: Some(3), ..settings() }, vec![]),
         ];
         for (settings, expected) in cases {

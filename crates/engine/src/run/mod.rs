@@ -1,16 +1,16 @@
-//! Whole runs: what the command, Python and other programs call.
+//! Complete runs, which the command, the Python package and other programs call.
 //!
-//! | run | gives |
+//! | run | result |
 //! |---|---|
-//! | [`DedupRun`] | which documents of a corpus stay, written as they came in, with a report |
+//! | [`DedupRun`] | the kept documents of a corpus, written unchanged, with a report |
 //! | [`PairsRun`] | the near-duplicate pairs of a corpus |
 //! | [`SketchRun`] | the sketches of a corpus, as a file |
 //! | [`WeightsRun`] | the document frequencies of a corpus, as a file |
 //! | [`EstimateRun`] | similarities estimated from files of sketches |
 //! | [`AccuracyRun`] | the errors of sketches on the pairs of a corpus |
 //!
-//! Each has options with public fields, `new`, which checks all of them at once, and `execute`, which does the work.
-//! A run that is refused has written nothing.
+//! Each run has options with public fields, `new`, which checks all options at once, and `execute`, which does the
+//! work. A run that is refused writes nothing.
 
 mod accuracy;
 mod dedup;
@@ -39,18 +39,18 @@ pub use weights::{WeightsOptions, WeightsOutcome, WeightsRun};
 
 use crate::error::{Error, ErrorKind, SettingProblem};
 
-/// Where a run writes something.
+/// Destination of an output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Destination {
     /// Standard output.
     Stdout,
-    /// A file, or a folder if the path ends with a separator or a folder is there.
+    /// A file. A path is a folder if it ends with a separator, or if a folder exists there.
     Path(PathBuf),
 }
 
 impl From<&str> for Destination {
-    /// `-` is standard output; anything else is a path.
+    /// Converts `-` to standard output, and any other text to a path.
     fn from(text: &str) -> Self {
         if text == "-" { Self::Stdout } else { Self::Path(text.into()) }
     }
@@ -81,7 +81,7 @@ impl Destination {
     }
 }
 
-/// How pairs are written.
+/// Format in which pairs are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum PairFormat {

@@ -16,7 +16,7 @@ use crate::output::report::{Extras, Report};
 use crate::output::{Findings, OutputPart, OutputTarget, write_annotated, write_files, write_records};
 use crate::setters::setters;
 
-/// What a run writes besides its outcome. By default it writes nothing.
+/// Outputs that a run writes to files. By default, no output is written.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Outputs {
@@ -24,31 +24,35 @@ pub struct Outputs {
     pub kept: Option<Destination>,
     /// The file or folder of the removed documents. Default: they are not written.
     pub removed: Option<Destination>,
-    /// Whether every document is kept and gets, as its member or column `minwise`, the cluster it belongs to. Default: false.
+    /// Whether all documents are written, each with a member or column `minwise` that names its cluster. Default:
+    /// false.
     pub annotate: bool,
-    /// The format of the outputs. Default: the one that the name of each output has, or else that of the inputs.
+    /// The format of the outputs. Default: the format that the name of each output suggests, otherwise that of the
+    /// inputs.
     pub format: Option<Format>,
-    /// How Parquet and Arrow IPC outputs are compressed inside. Default: as the inputs are.
+    /// The compression inside Parquet and Arrow IPC outputs. Default: that of the inputs.
     pub compression: TableCompression,
     /// The folder of the report. Default: no report is written.
     pub report: Option<PathBuf>,
-    /// Whether outputs that exist are replaced. Default: false.
+    /// Whether existing outputs are replaced. Default: false.
     pub overwrite: bool,
 }
 
 setters!(Outputs {
-    /// Whether every document is kept and gets, as its member or column `minwise`, the cluster it belongs to. Default: false.
+    /// Whether all documents are written, each with a member or column `minwise` that names its cluster. Default:
+    /// false.
     annotate: bool,
-    /// How Parquet and Arrow IPC outputs are compressed inside. Default: as the inputs are.
+    /// The compression inside Parquet and Arrow IPC outputs. Default: that of the inputs.
     compression: TableCompression,
-    /// Whether outputs that exist are replaced. Default: false.
+    /// Whether existing outputs are replaced. Default: false.
     overwrite: bool,
     ;
     /// The file or folder of the kept documents. Default: they are not written.
     kept: Option<Destination>,
     /// The file or folder of the removed documents. Default: they are not written.
     removed: Option<Destination>,
-    /// The format of the outputs. Default: the one that the name of each output has, or else that of the inputs.
+    /// The format of the outputs. Default: the format that the name of each output suggests, otherwise that of the
+    /// inputs.
     format: Option<Format>,
     /// The folder of the report. Default: no report is written.
     report: Option<PathBuf>,
@@ -62,8 +66,8 @@ impl Outputs {
         }
     }
 
-    /// Removes what killed processes of the run left beside the outputs. With `keep_old`, old output folders that were put aside
-    /// stay.
+    /// Removes the temporary files that killed processes of the run left beside the outputs. If `keep_old` is set, old
+    /// output folders that were moved aside are kept.
     pub(super) fn remove_leftovers(&self, tag: RunTag, keep_old: bool) -> Result<(), Error> {
         for output in [&self.kept, &self.removed].into_iter().flatten() {
             if let Destination::Path(path) = output {
@@ -76,7 +80,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// The outputs that exist, but for the report.
+    /// Returns the paths of the existing outputs, without the report.
     fn existing(&self) -> impl Iterator<Item = &Path> {
         let documents = [&self.kept, &self.removed].into_iter().flatten();
         documents.filter_map(|output| match output {
@@ -85,17 +89,18 @@ impl Outputs {
         })
     }
 
-    /// Whether outputs that exist may be those of a run that was killed after it had removed its folder: all of them are newer
-    /// than the inputs.
+    /// Reports whether the existing outputs may come from a run that was killed after it had removed its work folder.
+    /// In that case all existing outputs are newer than the inputs.
     pub(super) fn may_be_done(&self, corpus: &Corpus) -> bool {
         let modified = |path: &Path| fs_err::metadata(path).and_then(|there| there.modified()).ok();
         let newest = corpus.sources().iter().filter_map(|source| modified(source.path()?)).max();
         self.existing().all(|output| modified(output) >= newest)
     }
 
-    /// The outputs in the order of their settings, by names that are the same wherever the run is started.
+    /// Returns the names of the outputs in the order of their settings. The names are absolute, so they do not depend
+    /// on the current folder.
     pub(super) fn names(&self) -> Vec<String> {
-        // A slash at the end of a name says nothing that the list of outputs does not say by itself.
+        // A trailing slash is removed, because the list of outputs records separately which outputs are folders.
         let path = |path: &Path| {
             absolute(path).to_string_lossy().trim_end_matches(std::path::is_separator).to_owned()
         };
@@ -108,7 +113,7 @@ impl Outputs {
     }
 }
 
-/// A path from the root, its folder resolved if it is there.
+/// Returns an absolute path; its folder is resolved if it exists.
 fn absolute(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     match (path.parent().map(fs_err::canonicalize), path.file_name()) {
@@ -117,21 +122,21 @@ fn absolute(path: &Path) -> PathBuf {
     }
 }
 
-/// Where documents of one kind go.
+/// Open output for the kept or for the removed documents.
 enum OutputPlace {
-    /// Records to one file of a format.
+    /// A single file in this format, for the records of all inputs.
     One(Box<Output>, Format),
-    /// Records to one file for each input, of a format or of that of the input.
+    /// A file per input, in this format. Without a format, each file has the format of its input.
     Each(OutputFolder, Option<Format>),
-    /// Texts to files of their own.
+    /// A file per document, for inputs that are texts.
     Files(OutputFolder),
 }
 
-/// All outputs of a run, open under temporary names, which go when the run does not come to its end.
+/// All outputs of a run, open under temporary names. The temporary files are removed if the run does not finish.
 pub(super) struct Targets {
     annotate: bool,
     compression: TableCompression,
-    /// Whether the kept records were written while the run went on.
+    /// Whether the kept records were written while decisions were made.
     early: bool,
     kept: Option<OutputPlace>,
     removed: Option<OutputPlace>,
@@ -139,8 +144,8 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    /// Opens everything, and refuses what cannot be written, before the work begins. `were_folders` are the kinds of the outputs
-    /// that a killed process was putting in place.
+    /// Opens all outputs, and refuses those that cannot be written. `were_folders` states which outputs were folders
+    /// when a killed process put them in place.
     pub(super) fn open(
         outputs: &Outputs,
         corpus: &Corpus,
@@ -172,7 +177,7 @@ impl Targets {
                 .map(|output| OutputPlace::open(output, was_folder, outputs, corpus, work, overwrite))
                 .transpose()
         };
-        // In the order of `Outputs::names`.
+        // The second argument is the position of the output in `Outputs::names`.
         let (kept, removed) = (open(&outputs.kept, 0), open(&outputs.removed, 1));
         let report = match &outputs.report {
             None => None,
@@ -194,7 +199,7 @@ impl Targets {
         })
     }
 
-    /// Refuses records that do not fit the outputs, as soon as all were read.
+    /// Refuses records that do not fit the outputs. The caller checks this as soon as all records were read.
     pub(super) fn check(&self, corpus: &Corpus) -> Result<(), Error> {
         for place in [&self.kept, &self.removed].into_iter().flatten() {
             match place {
@@ -226,12 +231,12 @@ impl Targets {
         Ok(())
     }
 
-    /// Which outputs are folders that are replaced as a whole, in the order of [`Outputs::names`].
+    /// Reports which outputs are folders that are replaced as a whole, in the order of [`Outputs::names`].
     pub(super) fn are_folders(&self) -> [bool; 3] {
         let is_folder = |place: &Option<OutputPlace>| {
             matches!(place, Some(OutputPlace::Each(..) | OutputPlace::Files(_)))
         };
-        // Files of a report are replaced one by one.
+        // A report is not such a folder, because its files are replaced one by one.
         [is_folder(&self.kept), is_folder(&self.removed), false]
     }
 
@@ -239,14 +244,14 @@ impl Targets {
         self.compression
     }
 
-    /// The output that can be written while decisions are still being made.
+    /// Returns the output that can be written while decisions are made, and marks it as written early.
     pub(super) fn written_early(&mut self) -> Option<OutputTarget<'_>> {
         let target = self.kept.as_mut().filter(|_| !self.annotate)?.records()?;
         self.early = true;
         Some(target)
     }
 
-    /// Writes what was not written early.
+    /// Writes all outputs except the one that was written early.
     pub(super) fn write(
         self,
         findings: &Findings<'_>,
@@ -279,14 +284,14 @@ impl Targets {
     }
 }
 
-/// Outputs that are written, if not yet to the disk.
+/// Outputs that are written, but not yet synced to disk.
 pub(super) struct WrittenOutputs {
     outputs: Vec<OutputPlace>,
     report: Option<(Report, NewFolder)>,
 }
 
 impl WrittenOutputs {
-    /// Brings all of them to the disk, so that one that cannot be written is known before any is in place.
+    /// Completes all outputs on disk, so that a write error appears before any output is put in place.
     pub(super) fn complete(self) -> Result<Complete, Error> {
         let mut complete = Complete { files: vec![], folders: vec![], report: None };
         for place in self.outputs {
@@ -303,7 +308,7 @@ impl WrittenOutputs {
     }
 }
 
-/// Outputs that are on the disk and need nothing but their names.
+/// Outputs that are complete on disk and only need to be renamed.
 pub(super) struct Complete {
     files: Vec<CompleteOutput>,
     folders: Vec<OutputFolder>,
@@ -311,7 +316,7 @@ pub(super) struct Complete {
 }
 
 impl Complete {
-    /// Refuses outputs that exist and may not be replaced, before any is in place.
+    /// Refuses outputs that exist and may not be replaced, before any output is put in place.
     pub(super) fn check(&self) -> Result<(), Error> {
         for folder in &self.folders {
             folder.check()?;
@@ -336,7 +341,7 @@ impl Complete {
     }
 }
 
-/// The format of an output file: what was asked for, else what its name says, else that of the inputs.
+/// Returns the format of an output file: the requested one, otherwise that of its name, otherwise that of the inputs.
 fn format_of(path: Option<&Path>, asked: Option<Format>, corpus: &Corpus) -> Result<Format, Error> {
     let name = path.map(Path::to_string_lossy).unwrap_or_default();
     if let Some(expected) = foreign_file(&name).filter(|_| asked.is_none()) {
@@ -363,10 +368,10 @@ fn format_of(path: Option<&Path>, asked: Option<Format>, corpus: &Corpus) -> Res
     Ok(format)
 }
 
-/// Formats whose records can be taken for a text.
+/// Formats whose files can be mistaken for plain text.
 const TEXTUAL: [Format; 3] = [Format::JSONL, Format::CSV, Format::TSV];
 
-/// The error that inputs are of several formats and nothing says which one to write.
+/// Makes the error for inputs of several formats when neither the settings nor the output's name chooses a format.
 fn no_format(output: Option<&Path>, corpus: &Corpus) -> Error {
     let first = corpus.inputs().first();
     let other = corpus.inputs().iter().find(|source| Some(source.format()) != first.map(Source::format));
@@ -383,7 +388,7 @@ fn no_format(output: Option<&Path>, corpus: &Corpus) -> Error {
     minwise_corpus::Error::from(kind).into()
 }
 
-/// Refuses texts for an output that is no folder, or that is to have a format.
+/// Refuses texts for an output that is not a folder, or that has a format setting.
 fn refuse_texts(path: &Path, is_folder: bool, outputs: &Outputs) -> Result<(), Error> {
     if let Some(format) = outputs.format {
         let message = Sentence::new()
@@ -400,7 +405,7 @@ fn refuse_texts(path: &Path, is_folder: bool, outputs: &Outputs) -> Result<(), E
     let name = path.to_string_lossy();
     let shown = escape_control(&name);
     let mut hint = Sentence::from(format!("a folder has a name that ends in a slash: `{shown}/`"));
-    // A file of another format has a magic number, so that its records were not taken for a text.
+    // The hint is only for formats of text: files of other formats have a magic number, and are not mistaken for text.
     if let Some(named) = Format::of_name(&name).filter(|named| TEXTUAL.contains(named)) {
         hint = hint
             .text(format!("; if the inputs are {named}, say so with "))
@@ -441,7 +446,7 @@ impl OutputPlace {
             }
         };
         refuse_overlap(corpus, path)?;
-        // A folder is one that is there, or one whose name says so: a bare name is that of a file.
+        // A path is a folder if it ends with a separator or if a folder exists there. Any other path is a file.
         let is_folder =
             was_folder || path.to_string_lossy().ends_with(std::path::is_separator) || path.is_dir();
         if corpus.layout() == Layout::Texts {
@@ -476,7 +481,7 @@ impl OutputPlace {
         Ok(Self::One(Box::new(Output::create_for(path, overwrite, tag)?), format))
     }
 
-    /// Where records are written; `None` for texts.
+    /// Returns the destination of records, or `None` for texts.
     fn records(&mut self) -> Option<OutputTarget<'_>> {
         match self {
             Self::One(out, format) => Some(OutputTarget::One(out, *format)),
@@ -486,7 +491,7 @@ impl OutputPlace {
     }
 }
 
-/// Refuses inputs that cannot be written as one file of a format.
+/// Refuses inputs that cannot be written as one file of this format.
 fn refuse_format(corpus: &Corpus, format: Format, compression: TableCompression) -> Result<(), Error> {
     compression.check(format)?;
     if corpus.format() == Some(format) {
@@ -499,8 +504,8 @@ fn refused(message: Sentence, hint: impl Into<Sentence>) -> Error {
     ErrorKind::Output { message, hint: Some(hint.into()) }.into()
 }
 
-/// An output folder is replaced as a whole, so that nothing may lie in it that is needed until the end or after it. Other
-/// checks look after what is read and what else is written.
+/// Refuses an output folder that holds the current folder or the work folder, because the output folder is replaced as
+/// a whole. Other checks protect the inputs and the other outputs.
 fn refuse_needed(folder: &Path, work: Option<&Path>) -> Result<(), Error> {
     let Ok(resolved) = fs_err::canonicalize(folder) else { return Ok(()) };
     let holds = |path: &Path| fs_err::canonicalize(path).is_ok_and(|path| path.starts_with(&resolved));
@@ -518,7 +523,7 @@ fn refuse_needed(folder: &Path, work: Option<&Path>) -> Result<(), Error> {
     Err(refused(message.text(" lies there"), "name another folder, which may be new"))
 }
 
-/// Two outputs under one name would overwrite one another.
+/// Refuses two outputs with the same name, because they would overwrite one another.
 fn refuse_same(outputs: &Outputs) -> Result<(), Error> {
     if let (Some(kept), Some(removed)) = (&outputs.kept, &outputs.removed)
         && kept == removed
@@ -548,7 +553,7 @@ fn refuse_same(outputs: &Outputs) -> Result<(), Error> {
     Ok(refuse_shared(&paths)?)
 }
 
-/// Folders that were made for this run and go with it, if nothing was put into them; the innermost first.
+/// Folders that were created for this run, innermost first. Dropping the value removes those that are empty.
 pub(super) struct NewFolder(Vec<PathBuf>);
 
 impl NewFolder {
@@ -569,7 +574,8 @@ impl NewFolder {
 impl Drop for NewFolder {
     fn drop(&mut self) {
         for path in &self.0 {
-            // A folder that is not empty stays; there is nothing to be done about one that cannot be removed.
+            // The error is ignored, because a folder that is not empty must stay, and `drop` cannot report other
+            // errors.
             let _ = fs_err::remove_dir(path);
         }
     }
@@ -579,7 +585,7 @@ impl Drop for NewFolder {
 mod tests {
     use super::*;
 
-    /// So that a run which is taken up again in another folder knows its outputs, and no others.
+    /// A run that is resumed from another current folder must recognise its own outputs, and no others.
     #[test]
     fn outputs_have_one_name_wherever_the_command_is_given() {
         let here = fs_err::canonicalize(".").unwrap();

@@ -23,37 +23,37 @@ use crate::verify::Verification;
 pub struct PairsOptions {
     /// The inputs to read. Default: none, which a run refuses.
     pub inputs: Inputs,
-    /// What makes two documents near-duplicates. A keeper policy is refused, because nothing is removed. Default:
+    /// The settings that define near-duplicates. A keeper policy is refused, because nothing is removed. Default:
     /// [`RunSettings::default`].
     pub settings: RunSettings,
-    /// Ids of documents; only their near-duplicates are listed. Default: all pairs.
+    /// Ids of documents whose near-duplicates are listed. Default: all pairs are listed.
     pub of: Option<Vec<String>>,
-    /// Where pairs are written. Default: nowhere; [`PairsOutcome::for_each`] has them.
+    /// The destination of the pairs. Default: they are not written; [`PairsOutcome::for_each`] visits them.
     pub output: Option<Destination>,
-    /// How pairs are written. Default: separated by tabs.
+    /// The format in which pairs are written. Default: separated by tabs.
     pub format: PairFormat,
-    /// Whether an output that exists is replaced. Default: false.
+    /// Whether an existing output is replaced. Default: false.
     pub overwrite: bool,
 }
 
 setters!(PairsOptions {
     /// The inputs to read. Default: none, which a run refuses.
     inputs: Inputs,
-    /// What makes two documents near-duplicates. A keeper policy is refused, because nothing is removed. Default:
+    /// The settings that define near-duplicates. A keeper policy is refused, because nothing is removed. Default:
     /// [`RunSettings::default`].
     settings: RunSettings,
-    /// How pairs are written. Default: separated by tabs.
+    /// The format in which pairs are written. Default: separated by tabs.
     format: PairFormat,
-    /// Whether an output that exists is replaced. Default: false.
+    /// Whether an existing output is replaced. Default: false.
     overwrite: bool,
     ;
-    /// Ids of documents; only their near-duplicates are listed. Default: all pairs.
+    /// Ids of documents whose near-duplicates are listed. Default: all pairs are listed.
     of: Option<Vec<String>>,
-    /// Where pairs are written. Default: nowhere; [`PairsOutcome::for_each`] has them.
+    /// The destination of the pairs. Default: they are not written; [`PairsOutcome::for_each`] visits them.
     output: Option<Destination>,
 });
 
-/// A run over pairs, checked and ready.
+/// Run that lists pairs, with checked settings.
 #[derive(Debug)]
 pub struct PairsRun {
     options: PairsOptions,
@@ -69,7 +69,7 @@ impl PairsRun {
         Self::checked(options, vec![])
     }
 
-    /// Checks all settings, of which some problems are known already.
+    /// Checks all settings, and fails with their problems and those that the caller has already found.
     pub(crate) fn checked(
         mut options: PairsOptions,
         mut problems: Vec<SettingProblem>,
@@ -86,17 +86,19 @@ impl PairsRun {
         }
     }
 
-    /// Reads, compares and writes.
+    /// Reads the corpus, compares its documents, and writes the pairs.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`] if an input cannot be opened or read or the output cannot be written, with
-    /// [`ErrorKind::NoSuchId`] if no document has an id of [`of`](PairsOptions::of), where [`read`](fn@crate::stages::read)
-    /// does because of the documents, and with [`ErrorKind::Cancelled`] if the observer cancels.
+    /// Fails with
+    /// - [`ErrorKind::Corpus`] if an input cannot be opened or read, or if the output cannot be written;
+    /// - [`ErrorKind::NoSuchId`] if no document has an id of [`of`](PairsOptions::of);
+    /// - the errors of [`read`](fn@crate::stages::read) that documents cause;
+    /// - [`ErrorKind::Cancelled`] if the observer cancels.
     pub fn execute(self, observer: &dyn Observer) -> Result<PairsOutcome, Error> {
         let OpenedPairs { corpus, reading, plan, of, out, format } = self.open(observer)?;
         let found = pairs(&corpus, &reading, of.as_deref(), &plan, observer)?;
         let mut outcome = PairsOutcome { corpus, reading, found, plan, written: 0 };
-        // Lines may go to a terminal that shows how far the run has come.
+        // The stage ends before pairs are written, because they may go to the terminal that shows its progress.
         observer.end(Stage::Verify);
         if let Some(mut out) = out {
             let mut written = 0;
@@ -113,11 +115,12 @@ impl PairsRun {
 }
 
 impl PairsRun {
-    /// Reads and writes the pairs that share a band, without comparing them. A pair is written once, with the numbers of all
-    /// its bands from 1 on, in the order of the first band.
+    /// Reads the corpus and writes the pairs that share a band, without comparing them. Each pair is written once, with
+    /// the numbers of all its bands, counted from 1. Pairs are sorted by their first band.
     ///
     /// # Errors
-    /// Fails where [`execute`](Self::execute) does, and with [`ErrorKind::Settings`] if the plan has no bands.
+    /// Fails under the same conditions as [`execute`](Self::execute), and with [`ErrorKind::Settings`] if the plan has
+    /// no bands.
     pub fn list_candidates(self, observer: &dyn Observer) -> Result<CandidatesOutcome, Error> {
         if self.plan.search != Search::Banding {
             let reason = Sentence::from("only bands give pairs without comparing them; leave ")
@@ -142,7 +145,7 @@ impl PairsRun {
         Ok(CandidatesOutcome { corpus, reading, plan, written })
     }
 
-    /// Opens inputs and output, and reads.
+    /// Opens the inputs and the output, and reads the corpus.
     fn open(self, observer: &dyn Observer) -> Result<OpenedPairs, Error> {
         let Self { options, mut plan } = self;
         let PairsOptions { inputs, settings: _, of, output, format, overwrite: replace } = options;
@@ -160,7 +163,7 @@ impl PairsRun {
     }
 }
 
-/// A run whose documents are read.
+/// Run whose documents have been read.
 struct OpenedPairs {
     corpus: Corpus,
     reading: Reading,
@@ -170,7 +173,7 @@ struct OpenedPairs {
     format: PairFormat,
 }
 
-/// A candidate pair as it is written.
+/// Formats a candidate pair.
 fn candidate_line(format: PairFormat, first: &str, second: &str, bands: &[usize]) -> String {
     match format {
         PairFormat::Tsv => {
@@ -184,7 +187,7 @@ fn candidate_line(format: PairFormat, first: &str, second: &str, bands: &[usize]
     }
 }
 
-/// The result of a run that lists candidate pairs.
+/// Result of a run that lists candidate pairs.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct CandidatesOutcome {
@@ -195,51 +198,51 @@ pub struct CandidatesOutcome {
 }
 
 impl CandidatesOutcome {
-    /// How many pairs were written.
+    /// Returns the number of pairs that were written.
     #[must_use]
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// How many records were read, rejected ones among them.
+    /// Returns the number of records that were read, including rejected ones.
     #[must_use]
     pub fn read(&self) -> u64 {
         let documents = self.reading.documents.len() as u64 - self.skipped_records();
         documents + self.reading.rejected.len()
     }
 
-    /// The plan that the run followed.
+    /// Returns the plan that the run followed.
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Documents whose text is null, which are in no pair.
+    /// Returns the number of documents whose text is null. These documents are in no pair.
     #[must_use]
     pub fn nulls(&self) -> u64 {
         self.reading.documents.nulls(0)
     }
 
-    /// Records that were skipped because they are no documents.
+    /// Returns the number of records that were skipped because they are no documents.
     #[must_use]
     pub fn skipped_records(&self) -> u64 {
         self.reading.documents.skipped(0)
     }
 
-    /// The records that were rejected, for people.
+    /// Returns the number of rejected records, and the first of them in words, for messages.
     #[must_use]
     pub fn rejected_records(&self) -> RejectedRecords {
         RejectedRecords::new(&self.reading.documents, &self.reading.rejected, &self.corpus)
     }
 
-    /// The corpus that was read.
+    /// Returns the corpus that was read.
     #[must_use]
     pub fn corpus(&self) -> &Corpus {
         &self.corpus
     }
 }
 
-/// A pair as it is written.
+/// Formats a near-duplicate pair.
 fn line(format: PairFormat, pair: &SimilarPair, first: &str, second: &str) -> String {
     let similarity = pair.similarity;
     match format {
@@ -253,7 +256,7 @@ fn line(format: PairFormat, pair: &SimilarPair, first: &str, second: &str) -> St
     }
 }
 
-/// The result of a finished run over pairs.
+/// Result of a finished run that lists pairs.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PairsOutcome {
@@ -268,8 +271,8 @@ impl PairsOutcome {
     /// Visits every pair with the ids of its documents, in input order.
     ///
     /// # Errors
-    /// Returns the first error of `visit`. Fails with [`ErrorKind::Corpus`] or [`ErrorKind::File`] if pairs or ids lie on disk
-    /// and cannot be read, and with [`ErrorKind::Cancelled`] if the observer cancels.
+    /// Returns the first error of `visit`. Fails with [`ErrorKind::Corpus`] or [`ErrorKind::File`] if pairs or ids on
+    /// disk cannot be read, and with [`ErrorKind::Cancelled`] if the observer cancels.
     pub fn for_each(
         &self,
         observer: &dyn Observer,
@@ -282,57 +285,57 @@ impl PairsOutcome {
         })
     }
 
-    /// How many pairs were written.
+    /// Returns the number of pairs that were written.
     #[must_use]
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// How many records were read, rejected ones among them.
+    /// Returns the number of records that were read, including rejected ones.
     #[must_use]
     pub fn read(&self) -> u64 {
         let documents = self.reading.documents.len() as u64 - self.skipped_records();
         documents + self.reading.rejected.len()
     }
 
-    /// What was compared.
+    /// Returns the counts of compared pairs.
     #[must_use]
     pub fn verification(&self) -> &Verification {
         &self.found.verification
     }
 
-    /// The plan that the run followed.
+    /// Returns the plan that the run followed.
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Documents whose text is null, which are in no pair.
+    /// Returns the number of documents whose text is null. These documents are in no pair.
     #[must_use]
     pub fn nulls(&self) -> u64 {
         self.reading.documents.nulls(0)
     }
 
-    /// Records that were skipped because they are no documents. The files that were skipped are those of the
-    /// [corpus](Corpus::skipped).
+    /// Returns the number of records that were skipped because they are no documents. [`Corpus::skipped`] has the
+    /// skipped files.
     #[must_use]
     pub fn skipped_records(&self) -> u64 {
         self.reading.documents.skipped(0)
     }
 
-    /// The records that were rejected, for people.
+    /// Returns the number of rejected records, and the first of them in words, for messages.
     #[must_use]
     pub fn rejected_records(&self) -> RejectedRecords {
         RejectedRecords::new(&self.reading.documents, &self.reading.rejected, &self.corpus)
     }
 
-    /// The corpus that was read.
+    /// Returns the corpus that was read.
     #[must_use]
     pub fn corpus(&self) -> &Corpus {
         &self.corpus
     }
 
-    /// The records that were rejected.
+    /// Returns the rejected records.
     #[must_use]
     pub fn rejects(&self) -> &Rejects {
         &self.reading.rejected

@@ -21,60 +21,60 @@ use crate::settings::{ReadPlan, ResourceLimits, check_spec};
 pub struct SketchOptions {
     /// The inputs to read. Default: none, which a run refuses.
     pub inputs: Inputs,
-    /// How documents become sketches. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
+    /// The spec by which documents become sketches. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
     pub spec: Spec,
-    /// Number of threads. Default: one per core, or fewer if `memory` is too small for that many.
+    /// Number of threads. Default: one per core, or fewer if `memory` is too small for one per core.
     pub threads: Option<usize>,
     /// Memory limit, at least 128 MiB. Default: half of the machine's memory.
     pub memory: Option<MemoryLimit>,
     /// The maximum number of rejected records; one more stops the run. Default: no limit.
     pub max_rejects: Option<u64>,
-    /// The file that is written. It has to be set.
+    /// The file that is written. This option has no default and must be set.
     pub output: PathBuf,
-    /// Whether a file that exists is replaced. Default: false.
+    /// Whether an existing file is replaced. Default: false.
     pub overwrite: bool,
 }
 
 setters!(SketchOptions {
     /// The inputs to read. Default: none, which a run refuses.
     inputs: Inputs,
-    /// How documents become sketches. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
+    /// The spec by which documents become sketches. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
     spec: Spec,
-    /// Whether a file that exists is replaced. Default: false.
+    /// Whether an existing file is replaced. Default: false.
     overwrite: bool,
     ;
-    /// Number of threads. Default: one per core, or fewer if `memory` is too small for that many.
+    /// Number of threads. Default: one per core, or fewer if `memory` is too small for one per core.
     threads: Option<usize>,
     /// Memory limit, at least 128 MiB. Default: half of the machine's memory.
     memory: Option<MemoryLimit>,
     /// The maximum number of rejected records; one more stops the run. Default: no limit.
     max_rejects: Option<u64>,
-    /// The file that is written. It has to be set.
+    /// The file that is written. This option has no default and must be set.
     output: PathBuf,
 });
 
-/// A run that sketches, checked and ready.
+/// Sketching run with checked settings.
 #[derive(Debug)]
 pub struct SketchRun {
     options: SketchOptions,
     plan: ReadPlan,
 }
 
-/// What was sketched.
+/// Result of a run that sketches.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SketchOutcome {
-    /// How the documents became sketches.
+    /// The spec by which the documents became sketches.
     pub spec: Spec,
-    /// Documents that were sketched.
+    /// Number of documents that were sketched.
     pub documents: u64,
-    /// Documents whose text is null, which have no sketch.
+    /// Number of documents whose text is null. These documents have no sketch.
     pub nulls: u64,
-    /// Bytes of the inputs.
+    /// Number of decompressed bytes of the inputs.
     pub bytes: u64,
-    /// The records that were rejected.
+    /// The number of rejected records, and the first of them.
     pub rejected: RejectedRecords,
-    /// Records that were skipped because they are no documents.
+    /// Number of records that were skipped because they are no documents.
     pub skipped_records: u64,
     /// Files that were skipped because they are no documents.
     pub skipped_files: Vec<Skipped>,
@@ -84,7 +84,8 @@ impl SketchRun {
     /// Checks all settings.
     ///
     /// # Errors
-    /// If any setting is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
+    /// If any setting is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all
+    /// problems.
     pub fn new(options: SketchOptions) -> Result<Self, Error> {
         let mut problems = vec![];
         options.inputs.check(&mut problems);
@@ -103,18 +104,20 @@ impl SketchRun {
         Ok(Self { options, plan })
     }
 
-    /// Reads, sketches and writes.
+    /// Reads the corpus, sketches its documents, and writes the file of sketches.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if an input cannot be opened or read, or if the output exists
-    /// or cannot be written; where [`read`](fn@crate::stages::read) does because of the documents; and with
-    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
+    /// Fails with
+    /// - [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if an input cannot be opened or read, or if the output exists
+    ///   or cannot be written;
+    /// - the errors of [`read`](fn@crate::stages::read) that documents cause;
+    /// - [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
     pub fn execute(self, observer: &dyn Observer) -> Result<SketchOutcome, Error> {
         let Self { options, plan } = self;
         let SketchOptions { inputs, spec, output, overwrite: replace, .. } = options;
         let corpus = inputs.open(vec![], plan.temporary.as_deref(), observer)?;
         refuse_overlap(&corpus, &output)?;
-        // What is there already is refused before the work begins, and not after it.
+        // The output is created first, so that an existing file is refused before the long work begins.
         let file = sketch_file::create(&output, overwrite(replace))?;
         let reading = read(&corpus, &plan, observer)?;
         sketch_file::write(file, &corpus, &reading, &spec)?;

@@ -1,4 +1,4 @@
-//! When the stages of a run began, and a way to stop it from within.
+//! Observer of a run that measures the time of its stages, and through which the run can stop itself.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use minwise::{Observer, Stage, Warning};
 
-/// An observer that passes everything on, and remembers when stages began.
+/// Observer that forwards all calls to another observer, and records when each stage began.
 pub(super) struct Stopwatch<'a> {
     observer: &'a dyn Observer,
     given_up: AtomicBool,
@@ -19,15 +19,16 @@ impl<'a> Stopwatch<'a> {
         Self { observer, given_up: AtomicBool::new(false), began }
     }
 
-    /// Stops the run as if the person had asked for it.
+    /// Cancels the run, as if the observer had cancelled it.
     pub(super) fn give_up(&self) {
         self.given_up.store(true, Ordering::Relaxed);
     }
 
-    /// Notes that a stage begins, without telling anybody.
+    /// Records that a stage begins, without a call to the observer.
     pub(super) fn turn_to(&self, stage: Stage) {
         let mut began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
-        // The stopwatch begins with opening. Decompressing, and opening templates, are parts of the stage at hand.
+        // The stopwatch starts in the stage `Open`. Opening templates and decompressing count towards the current
+        // stage.
         if !matches!(stage, Stage::Open | Stage::Unpack)
             && began.last().is_none_or(|(last, _)| *last != stage.name())
         {
@@ -35,7 +36,7 @@ impl<'a> Stopwatch<'a> {
         }
     }
 
-    /// How long each stage took, the last of them until now.
+    /// Returns the duration of each stage; the current stage ends now.
     pub(super) fn times(&self) -> Vec<(&'static str, Duration)> {
         let began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
         let ends = began.iter().skip(1).map(|(_, end)| *end).chain([Instant::now()]);

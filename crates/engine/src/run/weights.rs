@@ -1,4 +1,4 @@
-//! The run that counts in how many documents each shingle stands.
+//! The run that counts the document frequency of each shingle.
 
 use std::path::PathBuf;
 
@@ -20,56 +20,56 @@ use crate::weigh::{self, FrequencyTable};
 pub struct WeightsOptions {
     /// The inputs to read. Default: none, which a run refuses.
     pub inputs: Inputs,
-    /// How text is normalised and cut into shingles; the rest of the spec is not looked at. Default: `nfkc+casefold / words:5`.
+    /// The spec, of which only normalisation and shingling are used. Default: `nfkc+casefold / words:5`.
     pub spec: Spec,
     /// Number of threads. Default: one per core.
     pub threads: Option<usize>,
-    /// The file that is written. It has to be set.
+    /// The file that is written. This option has no default and must be set.
     pub output: PathBuf,
-    /// Whether a file that exists is replaced. Default: false.
+    /// Whether an existing file is replaced. Default: false.
     pub overwrite: bool,
 }
 
 setters!(WeightsOptions {
     /// The inputs to read. Default: none, which a run refuses.
     inputs: Inputs,
-    /// How text is normalised and cut into shingles; the rest of the spec is not looked at. Default: `nfkc+casefold / words:5`.
+    /// The spec, of which only normalisation and shingling are used. Default: `nfkc+casefold / words:5`.
     spec: Spec,
-    /// Whether a file that exists is replaced. Default: false.
+    /// Whether an existing file is replaced. Default: false.
     overwrite: bool,
     ;
     /// Number of threads. Default: one per core.
     threads: Option<usize>,
-    /// The file that is written. It has to be set.
+    /// The file that is written. This option has no default and must be set.
     output: PathBuf,
 });
 
-/// A run that counts, checked and ready.
+/// Run that counts document frequencies, with checked settings.
 #[derive(Debug)]
 pub struct WeightsRun {
     options: WeightsOptions,
     threads: usize,
 }
 
-/// What was counted.
+/// Result of a run that counts document frequencies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WeightsOutcome {
-    /// Documents that were counted.
+    /// Number of documents that were counted.
     pub documents: u64,
-    /// Records whose text is null, which were left out.
+    /// Number of records whose text is null. These records were not counted.
     pub nulls: u64,
-    /// The records that were rejected.
+    /// The number of rejected records, and the first of them.
     pub rejected: RejectedRecords,
-    /// Records that were skipped because they are no documents.
+    /// Number of records that were skipped because they are no documents.
     pub skipped_records: u64,
     /// Files that were skipped because they are no documents.
     pub skipped_files: Vec<Skipped>,
-    /// Different shingles that were found.
+    /// Number of distinct shingles.
     pub shingles: u64,
     /// The fingerprint of the table.
     pub fingerprint: u64,
-    /// Bytes of the inputs.
+    /// Number of decompressed bytes of the inputs.
     pub bytes: u64,
 }
 
@@ -77,7 +77,8 @@ impl WeightsRun {
     /// Checks all settings.
     ///
     /// # Errors
-    /// If any setting is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
+    /// If any setting is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all
+    /// problems.
     pub fn new(options: WeightsOptions) -> Result<Self, Error> {
         let mut problems = vec![];
         options.inputs.check(&mut problems);
@@ -88,13 +89,15 @@ impl WeightsRun {
         Ok(Self { options, threads })
     }
 
-    /// Reads, counts and writes.
+    /// Reads the corpus, counts the documents that have each shingle, and writes the table.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if an input cannot be opened or read, or if the output exists
-    /// or cannot be written; with [`ErrorKind::AllRejected`](crate::ErrorKind::AllRejected) if no record is a document; with
-    /// [`ErrorKind::NullText`](crate::ErrorKind::NullText) if a text is null and nulls are to be errors; and with
-    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
+    /// Fails with
+    /// - [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if an input cannot be opened or read, or if the output exists
+    ///   or cannot be written;
+    /// - [`ErrorKind::AllRejected`](crate::ErrorKind::AllRejected) if no record is a document;
+    /// - [`ErrorKind::NullText`](crate::ErrorKind::NullText) if a text is null and the options treat nulls as errors;
+    /// - [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
     pub fn execute(self, observer: &dyn Observer) -> Result<WeightsOutcome, Error> {
         let WeightsOptions { inputs, spec, output, overwrite: replace, .. } = self.options;
         let temporary = inputs.options.spool_dir.clone();

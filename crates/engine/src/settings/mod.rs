@@ -1,8 +1,8 @@
-//! What a run is asked to do, and the plan that follows from it.
+//! The settings of a run, and the plan that is made of them.
 //!
-//! [`RunSettings`] are plain values that nobody has checked. [`RunSettings::plan`] checks every one of them and all their
-//! combinations, reports all problems at once, and fills in what follows from the others. Every stage of a run takes
-//! the [`Plan`], so that none of them can meet settings that do not go together.
+//! [`RunSettings`] are plain values that nobody has checked. [`RunSettings::plan`] checks all settings and their
+//! combinations, reports all problems at once, and fills in the values that depend on other settings. Every stage of a
+//! run takes the resulting [`Plan`], so no stage can see settings that contradict each other.
 
 mod plan;
 mod spec;
@@ -31,34 +31,35 @@ pub use plan::{Plan, ReadPlan};
 pub use spec::SpecOptions;
 pub(crate) use spec::check_spec;
 
-/// The share of pairs at the threshold that the filter may put aside by mistake, unless said otherwise.
+/// The default share of pairs at the threshold that the filter may reject by mistake.
 pub const FILTER_ERROR: f64 = 1e-6;
-/// The probability of finding a pair at the threshold, unless said otherwise.
+/// The default probability of finding a pair at the threshold.
 pub const RECALL: f64 = 0.99;
 
-/// How many kept documents are audited.
+/// Number of kept documents that are audited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum AuditSize {
-    /// As many kept documents as a twentieth of the run or a fifth of a second allow, mostly all, by bands of the audit's own.
+    /// The number of kept documents that can be audited within 5 % of the run time or 0.2 s, usually all. Near
+    /// documents are looked up in bands that the audit draws.
     #[default]
     Affordable,
-    /// This many kept documents, each compared with all others, however long it takes.
+    /// This number of kept documents, each compared with all other kept documents, however long that takes.
     Documents(u64),
 }
 
-/// How candidates are found.
+/// Method that finds candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Search {
-    /// By bands that agree.
+    /// Pairs that share a band.
     #[default]
     Banding,
-    /// By shingles that are shared, counted.
+    /// Pairs that share enough shingles, found by sort-merge.
     SortMerge,
-    /// By registers that are shared, counted.
+    /// Pairs that share enough registers, found by sort-merge.
     SortMergeSketch,
-    /// Every pair.
+    /// All pairs.
     All,
 }
 
@@ -85,7 +86,7 @@ impl FromStr for Search {
     }
 }
 
-/// How sketches are cut into bands.
+/// Division of sketches into bands.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Bands {
@@ -93,9 +94,9 @@ pub enum Bands {
     ForRecall(f64),
     /// The caller chooses the number of bands and rows.
     Given {
-        /// How many bands there are.
+        /// The number of bands.
         bands: usize,
-        /// How many rows each band has.
+        /// The number of rows per band.
         rows: usize,
     },
 }
@@ -106,9 +107,9 @@ impl Default for Bands {
     }
 }
 
-/// The settings of a run. Nothing is checked until [`plan`](Self::plan).
+/// Settings of a run. Nothing is checked until [`plan`](Self::plan).
 ///
-/// `None` means the default that follows from the other settings.
+/// `None` stands for a default that may depend on other settings.
 ///
 /// ```
 /// use minwise_engine::RunSettings;
@@ -124,101 +125,107 @@ impl Default for Bands {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RunSettings {
-    /// How texts are normalised, cut into shingles and sketched. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
+    /// The spec by which texts are normalised, cut into shingles and sketched. Default: `nfkc+casefold / words:5 /
+    /// minhash:128 / seed:1`.
     pub spec: Spec,
     /// The tables that the weights of the spec need. Default: none.
     pub weighing: WeightTables,
     /// The measure that is compared with the threshold. Default: Jaccard similarity.
     pub measure: Measure,
-    /// The exact similarity, by that measure, from which on two documents are near-duplicates: above 0 and at most 1. Default:
-    /// 0.8.
+    /// The lowest exact similarity of near-duplicates, by `measure`: above 0 and at most 1. Default: 0.8.
     pub threshold: f64,
-    /// The alignment share, above 0 and at most 1, below which two similar documents are reordered and no near-duplicates.
-    /// Default: the order does not matter.
+    /// The alignment share, above 0 and at most 1, below which two similar documents count as reordered instead of
+    /// near-duplicates. Default: the order of shingles is ignored.
     pub order: Option<f64>,
-    /// How candidates are found. Default: banding; sort-merge for containment.
+    /// The method that finds candidates. Default: banding; sort-merge for containment.
     pub search: Option<Search>,
-    /// How sketches are cut into bands, where bands find candidates. Default: for a recall of 0.99 at the threshold.
+    /// The division of sketches into bands, if candidates are found by banding. Default: a recall of 0.99 at the
+    /// threshold.
     pub bands: Bands,
-    /// Bits that are kept of each register once its bands are known. Default: all 32.
+    /// Number of bits that are kept per register once its band keys are computed. Default: all 32.
     pub bits: Option<Bits>,
-    /// The share of pairs at the threshold that the filter may reject by mistake, from 1e-200 to 0.5; `None` turns the filter
-    /// off. Default: 1e-6.
+    /// The share of pairs at the threshold that the filter may reject by mistake, from 1e-200 to 0.5; `None` turns the
+    /// filter off. Default: 1e-6.
     pub filter_error: Option<f64>,
-    /// The looks of the filter: ascending numbers of registers. Default: those of
+    /// The looks of the filter, as ascending numbers of registers. Default: those of
     /// [`default_looks`](minwise::filter::default_looks).
     pub looks: Option<Vec<usize>>,
-    /// The share of pairs at the threshold that each look of the filter may reject by mistake, from 1e-200 to 0.5, instead of
-    /// `filter_error` for all looks together. The error of n looks is then at most n times this share. Default: `filter_error`
-    /// counts.
+    /// The share of pairs at the threshold that each look of the filter may reject by mistake, from 1e-200 to 0.5. This
+    /// share replaces `filter_error`, which is the share over all looks together. The error of n looks is then at most
+    /// n times this share. Default: `filter_error` is used.
     pub error_per_look: Option<f64>,
-    /// Which document of a cluster stays. Default: the first; the longest for containment.
+    /// The policy that chooses the kept document of a cluster. Default: the first document; the longest for
+    /// containment.
     pub keep: Option<KeepPolicy>,
-    /// How documents form clusters. Default: stars.
+    /// The clustering. Default: stars.
     pub cluster: Clustering,
-    /// The largest cluster, in documents, from which documents are removed. Larger clusters are kept whole. Default: no
-    /// limit.
+    /// The largest number of documents in a cluster from which documents are removed. Larger clusters are kept whole.
+    /// Default: no limit.
     pub max_cluster: Option<u64>,
-    /// The kept documents that are compared with all others to measure the recall; `None` for no measurement. It changes nothing
-    /// but the report. Default: as many as 5 % of the run time or 0.2 s allow, usually all.
+    /// The number of kept documents that are audited to measure the recall; `None` for no audit. An audit changes only
+    /// the report. Default: as many as 5 % of the run time or 0.2 s allow, usually all.
     pub audit: Option<AuditSize>,
-    /// Number of threads. Default: one per core, or fewer if `memory` is too small for that many.
+    /// Number of threads. Default: one per core, or fewer if `memory` is too small for one per core.
     pub threads: Option<usize>,
     /// The maximum number of rejected records; one more stops the run. Default: no limit.
     pub max_rejects: Option<u64>,
     /// Memory limit, at least 128 MiB. Default: half of the machine's memory.
     pub memory: Option<MemoryLimit>,
-    /// The folder for intermediate results that do not fit into memory. Default: the system's folder for temporary files.
+    /// The folder for intermediate results that do not fit into memory. Default: the system's folder for temporary
+    /// files.
     pub temporary: Option<PathBuf>,
 }
 
 setters!(RunSettings {
-    /// How texts are normalised, cut into shingles and sketched. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
+    /// The spec by which texts are normalised, cut into shingles and sketched. Default: `nfkc+casefold / words:5 /
+    /// minhash:128 / seed:1`.
     spec: Spec,
     /// The tables that the weights of the spec need. Default: none.
     weighing: WeightTables,
     /// The measure that is compared with the threshold. Default: Jaccard similarity.
     measure: Measure,
-    /// The exact similarity, by that measure, from which on two documents are near-duplicates: above 0 and at most 1. Default:
-    /// 0.8.
+    /// The lowest exact similarity of near-duplicates, by `measure`: above 0 and at most 1. Default: 0.8.
     threshold: f64,
-    /// How sketches are cut into bands, where bands find candidates. Default: for a recall of 0.99 at the threshold.
+    /// The division of sketches into bands, if candidates are found by banding. Default: a recall of 0.99 at the
+    /// threshold.
     bands: Bands,
-    /// How documents form clusters. Default: stars.
+    /// The clustering. Default: stars.
     cluster: Clustering,
     ;
-    /// The alignment share, above 0 and at most 1, below which two similar documents are reordered and no near-duplicates.
-    /// Default: the order does not matter.
+    /// The alignment share, above 0 and at most 1, below which two similar documents count as reordered instead of
+    /// near-duplicates. Default: the order of shingles is ignored.
     order: Option<f64>,
-    /// How candidates are found. Default: banding; sort-merge for containment.
+    /// The method that finds candidates. Default: banding; sort-merge for containment.
     search: Option<Search>,
-    /// Bits that are kept of each register once its bands are known. Default: all 32.
+    /// Number of bits that are kept per register once its band keys are computed. Default: all 32.
     bits: Option<Bits>,
-    /// The share of pairs at the threshold that the filter may reject by mistake, from 1e-200 to 0.5; `None` turns the filter
-    /// off. Default: 1e-6.
+    /// The share of pairs at the threshold that the filter may reject by mistake, from 1e-200 to 0.5; `None` turns the
+    /// filter off. Default: 1e-6.
     filter_error: Option<f64>,
-    /// The looks of the filter: ascending numbers of registers. Default: those of
+    /// The looks of the filter, as ascending numbers of registers. Default: those of
     /// [`default_looks`](minwise::filter::default_looks).
     looks: Option<Vec<usize>>,
-    /// The share of pairs at the threshold that each look of the filter may reject by mistake, from 1e-200 to 0.5, instead of
-    /// `filter_error` for all looks together. The error of n looks is then at most n times this share. Default: `filter_error`
-    /// counts.
+    /// The share of pairs at the threshold that each look of the filter may reject by mistake, from 1e-200 to 0.5. This
+    /// share replaces `filter_error`, which is the share over all looks together. The error of n looks is then at most
+    /// n times this share. Default: `filter_error` is used.
     error_per_look: Option<f64>,
-    /// Which document of a cluster stays. Default: the first; the longest for containment.
+    /// The policy that chooses the kept document of a cluster. Default: the first document; the longest for
+    /// containment.
     keep: Option<KeepPolicy>,
-    /// The largest cluster, in documents, from which documents are removed. Larger clusters are kept whole. Default: no
-    /// limit.
+    /// The largest number of documents in a cluster from which documents are removed. Larger clusters are kept whole.
+    /// Default: no limit.
     max_cluster: Option<u64>,
-    /// The kept documents that are compared with all others to measure the recall; `None` for no measurement. It changes nothing
-    /// but the report. Default: as many as 5 % of the run time or 0.2 s allow, usually all.
+    /// The number of kept documents that are audited to measure the recall; `None` for no audit. An audit changes only
+    /// the report. Default: as many as 5 % of the run time or 0.2 s allow, usually all.
     audit: Option<AuditSize>,
-    /// Number of threads. Default: one per core, or fewer if `memory` is too small for that many.
+    /// Number of threads. Default: one per core, or fewer if `memory` is too small for one per core.
     threads: Option<usize>,
     /// The maximum number of rejected records; one more stops the run. Default: no limit.
     max_rejects: Option<u64>,
     /// Memory limit, at least 128 MiB. Default: half of the machine's memory.
     memory: Option<MemoryLimit>,
-    /// The folder for intermediate results that do not fit into memory. Default: the system's folder for temporary files.
+    /// The folder for intermediate results that do not fit into memory. Default: the system's folder for temporary
+    /// files.
     temporary: Option<PathBuf>,
 });
 
@@ -252,7 +259,8 @@ impl RunSettings {
     /// Checks every setting and every combination, and fills in each default that depends on other settings.
     ///
     /// # Errors
-    /// If any setting is invalid, fails with [`ErrorKind::Settings`], which lists all problems in the order of the settings.
+    /// If any setting is invalid, fails with [`ErrorKind::Settings`], which lists all problems in the order of the
+    /// settings.
     pub fn plan(&self) -> Result<Plan, Error> {
         let mut problems = vec![];
         let plan = self.outline(&mut problems);
@@ -263,7 +271,8 @@ impl RunSettings {
         }
     }
 
-    /// The plan but for the tables of weights, which may still have to be counted; `None` with a problem noted.
+    /// Makes the plan without its weight tables, which may not be counted yet. If a setting is invalid, adds a problem
+    /// and returns `None`.
     pub(crate) fn outline(&self, problems: &mut Vec<SettingProblem>) -> Option<Plan> {
         let before = problems.len();
         self.check_similarity(problems);
@@ -311,7 +320,8 @@ impl RunSettings {
         })
     }
 
-    /// The outline of a run that lists pairs, which may have a threshold of 0: then pairs are listed whatever they share.
+    /// Makes the plan of a run that lists pairs. Unlike other runs, it may have a threshold of 0, which lists all
+    /// candidates.
     pub(crate) fn outline_of_pairs(&self, problems: &mut Vec<SettingProblem>) -> Option<Plan> {
         if self.threshold != 0.0 {
             return self.outline(problems);
@@ -333,7 +343,8 @@ impl RunSettings {
             problems.push(SettingProblem::new("threshold", 0, reason).hint(hint));
             return None;
         }
-        // Nothing else depends on the threshold if bands are not chosen by it, so that another one stands in.
+        // A placeholder threshold of 1 passes the checks: bands are not chosen by the threshold in this case, and no
+        // other value depends on it.
         let mut plan = Self { threshold: 1.0, ..self.clone() }.outline(problems)?;
         plan.threshold = 0.0;
         Some(plan)
@@ -351,7 +362,8 @@ impl RunSettings {
         }
     }
 
-    /// How candidates are found; containment has one way that bands do not offer.
+    /// Returns the method that finds candidates. Refuses a method that cannot find pairs by containment, if containment
+    /// is the measure.
     fn chosen_search(&self, problems: &mut Vec<SettingProblem>) -> Search {
         let search = self.search.unwrap_or(match self.measure {
             Measure::Containment => Search::SortMerge,
@@ -393,7 +405,7 @@ impl RunSettings {
                 return None;
             }
             Search::Banding => {}
-            // No band is looked at.
+            // These searches use no bands, so any valid banding is accepted.
             Search::SortMerge | Search::SortMergeSketch | Search::All => {
                 return Banding::new(1, 1, registers)
                     .map_err(|error| problems.push(SettingProblem::of("registers", registers, &error)))
@@ -409,10 +421,11 @@ impl RunSettings {
                     problems.push(SettingProblem::of("recall", recall, &error));
                 }
                 if problems.len() > before {
-                    // What could be chosen depends on what is wrong.
+                    // No bands are chosen, because the choice would depend on settings that are wrong.
                     return None;
                 }
-                // Registers that can be banded agree with the probability of the similarity itself.
+                // The closure is the identity, because the registers of a sketch with bands agree with a probability
+                // equal to the similarity.
                 tune::choose(self.threshold, recall, registers, |similarity| similarity)
                     .map_err(|error| problems.push(SettingProblem::of("recall", recall, &error)))
                     .ok()
@@ -423,7 +436,7 @@ impl RunSettings {
     fn chosen_keep(&self, problems: &mut Vec<SettingProblem>) -> KeepPolicy {
         let Some(keep) = &self.keep else {
             return match self.measure {
-                // The longer document has all that the shorter one would keep.
+                // The longer document is kept, because it contains most of the shorter one.
                 Measure::Containment => Ranking::Longest.into(),
                 _ => KeepPolicy::default(),
             };
@@ -467,7 +480,7 @@ impl RunSettings {
     }
 }
 
-/// Refuses tables that are not those of the spec.
+/// Refuses tables whose fingerprints are not those of the spec.
 pub(crate) fn check_tables(spec: &Spec, weighing: &WeightTables, problems: &mut Vec<SettingProblem>) {
     let weights = &spec.weights;
     let wrong = match &weighing.frequencies {
@@ -494,7 +507,7 @@ pub(crate) fn check_tables(spec: &Spec, weighing: &WeightTables, problems: &mut 
     }
 }
 
-/// A problem with the table that weights need, by the setting that needs it.
+/// Makes the problem of a missing or wrong table, for the setting that needs the table.
 pub(crate) fn table_problem(weights: &WeightSpec, reason: impl Into<Sentence>) -> SettingProblem {
     match weights.most_documents {
         Some(most) if !weights.weighting.needs_frequencies() => SettingProblem::new("max-df", most, reason),
@@ -502,7 +515,7 @@ pub(crate) fn table_problem(weights: &WeightSpec, reason: impl Into<Sentence>) -
     }
 }
 
-/// Refuses a share that the filter cannot keep to.
+/// Refuses a filter error outside of the range that the filter supports.
 pub(crate) fn check_filter_error(error: Option<f64>, problems: &mut Vec<SettingProblem>) {
     if let Some(error) = error
         && !(1e-200..=0.5).contains(&error)
@@ -512,7 +525,7 @@ pub(crate) fn check_filter_error(error: Option<f64>, problems: &mut Vec<SettingP
     }
 }
 
-/// Refuses a share that a look of the filter cannot keep to.
+/// Refuses an error per look outside of the range that the filter supports.
 pub(crate) fn check_error_per_look(error: Option<f64>, problems: &mut Vec<SettingProblem>) {
     if let Some(error) = error
         && !(1e-200..=0.5).contains(&error)
@@ -522,7 +535,7 @@ pub(crate) fn check_error_per_look(error: Option<f64>, problems: &mut Vec<Settin
     }
 }
 
-/// Refuses looks that are not ascending, or that sketches of so many registers do not have.
+/// Refuses looks that are not ascending, or that need more registers than a sketch has.
 pub(crate) fn check_looks(looks: &[usize], registers: Option<usize>, problems: &mut Vec<SettingProblem>) {
     let problem = |reason: String| SettingProblem::new("looks", list(looks), reason);
     let hint = || Sentence::new().setting_to("looks", "16,32,64,128").text(" looks four times");
@@ -547,7 +560,7 @@ pub(crate) fn check_looks(looks: &[usize], registers: Option<usize>, problems: &
     }
 }
 
-/// Refuses looks of a filter that is not there.
+/// Refuses looks if the filter is turned off.
 pub(crate) fn check_looked(looks: &[usize], filter: Option<f64>, problems: &mut Vec<SettingProblem>) {
     if filter.is_none() {
         let hint = Sentence::from("leave out ").setting_to("filter-error", "off");
@@ -556,12 +569,12 @@ pub(crate) fn check_looked(looks: &[usize], filter: Option<f64>, problems: &mut 
     }
 }
 
-/// Looks as they are written.
+/// Formats looks as they are typed.
 pub(crate) fn list(looks: &[usize]) -> String {
     looks.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// Threads as asked for, or one per core.
+/// Returns the requested number of threads, or one per core.
 pub(crate) fn all_cores(threads: Option<usize>, problems: &mut Vec<SettingProblem>) -> usize {
     if threads == Some(0) {
         problems.push(SettingProblem::new("threads", 0, "it must be at least 1"));
@@ -569,7 +582,7 @@ pub(crate) fn all_cores(threads: Option<usize>, problems: &mut Vec<SettingProble
     threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from))
 }
 
-/// Threads and memory, checked and filled in.
+/// Number of threads and memory limit, checked and with defaults filled in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ResourceLimits {
     pub(crate) threads: usize,
@@ -584,7 +597,7 @@ impl ResourceLimits {
     ) -> Self {
         let memory = memory.unwrap_or_default();
         let all = all_cores(threads, problems);
-        // Threads that were asked for are not taken away; the run refuses them if the memory is too small.
+        // A requested number of threads is not reduced; the run fails instead if its memory is too small.
         let threads = threads.map_or(all.min(memory.most_threads()), |_| all);
         Self { threads, memory }
     }

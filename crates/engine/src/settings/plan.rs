@@ -1,4 +1,4 @@
-//! Settings that were checked.
+//! Checked settings of a run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,133 +20,133 @@ use crate::rows::RowLayout;
 use crate::storage::work::WorkFolder;
 use crate::weigh::WeightTables;
 
-/// The settings of a run, checked, with everything filled in that follows from them.
+/// Checked settings of a run, with all dependent values filled in.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// How documents become sketches.
+    /// The spec by which documents become sketches.
     pub(crate) spec: Spec,
-    /// The tables that its weights ask for.
+    /// The weight tables that the spec needs.
     pub(crate) weighing: WeightTables,
-    /// The exact number that decides.
+    /// The measure whose exact value is compared with the threshold.
     pub(crate) measure: Measure,
-    /// The exact similarity, by that measure, from which on two documents are near-duplicates.
+    /// The lowest exact similarity of near-duplicates, by `measure`.
     pub(crate) threshold: f64,
-    /// The alignment share below which two documents are reordered and no near-duplicates.
+    /// The alignment share below which two similar documents count as reordered instead of near-duplicates.
     pub(crate) order: Option<f64>,
-    /// How candidates are found.
+    /// The method that finds candidates.
     pub(crate) search: Search,
-    /// How sketches are cut into bands.
+    /// The division of sketches into bands.
     pub(crate) banding: Banding,
-    /// The recall at the threshold that the bands were chosen for, if they were.
+    /// The recall at the threshold that the bands were chosen for; `None` if the user chose the bands.
     pub(crate) wanted_recall: Option<f64>,
-    /// Bits that are kept of each register once its bands are known; all of them without it.
+    /// Number of bits that are kept per register once its band keys are computed; `None` keeps all bits.
     pub(crate) bits: Option<Bits>,
-    /// The share of pairs at the threshold that the filter may put aside by mistake; without it there is no filter.
+    /// The share of pairs at the threshold that the filter may reject by mistake; `None` turns the filter off.
     pub(crate) filter: Option<f64>,
-    /// The looks of the filter, in registers, instead of those that it has otherwise.
+    /// The looks of the filter, as numbers of registers; `None` for the default looks.
     pub(crate) looks: Option<Vec<usize>>,
-    /// If given, `filter` is this share, and is for each look.
+    /// The share for each look. If it is set, `filter` has the same value, and also applies to each look.
     pub(crate) error_per_look: Option<f64>,
-    /// N: documents that a shelf takes ([`SHELF`](crate::rows::SHELF)).
+    /// The number of documents that a shelf takes, N in the documentation ([`SHELF`](crate::rows::SHELF)).
     pub(crate) shelf: usize,
-    /// Which document of a cluster stays.
+    /// The policy that chooses the kept document of a cluster.
     pub(crate) keep: KeepPolicy,
-    /// What a cluster is.
+    /// The clustering.
     pub(crate) cluster: Clustering,
-    /// The largest cluster, in documents, from which documents are removed.
+    /// The largest number of documents in a cluster from which documents are removed.
     pub(crate) max_cluster: Option<u64>,
-    /// Kept documents that are looked at again to measure the recall.
+    /// The number of kept documents that are audited to measure the recall.
     pub(crate) audit: Option<AuditSize>,
-    /// Bands that an audit draws, however small the corpus is.
+    /// The number of bands that an audit draws, even if the corpus is small.
     pub(crate) audit_bands: Option<u32>,
-    /// Threads to work with.
+    /// Number of threads.
     pub(crate) threads: usize,
-    /// Rejected records that are put up with.
+    /// The maximum number of rejected records.
     pub(crate) max_rejects: Option<u64>,
-    /// Where intermediate results go that do not fit into memory.
+    /// The folder for intermediate results that do not fit into memory.
     pub(crate) temporary: Option<PathBuf>,
-    /// The most memory to take.
+    /// The memory limit.
     pub(crate) memory: MemoryLimit,
-    /// The folder of the run, from which it can be taken up again.
+    /// The work folder of the run, in which the run can be resumed.
     pub(crate) work: Option<Arc<WorkFolder>>,
 }
 
 impl Plan {
-    /// How documents become sketches, with the fingerprints of the tables that its weights ask for.
+    /// Returns the spec by which documents become sketches, with the fingerprints of its weight tables.
     #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// The exact number that decides.
+    /// Returns the measure whose exact value is compared with the threshold.
     #[must_use]
     pub fn measure(&self) -> Measure {
         self.measure
     }
 
-    /// The exact similarity from which on two documents are near-duplicates.
+    /// Returns the lowest exact similarity of near-duplicates.
     #[must_use]
     pub fn threshold(&self) -> f64 {
         self.threshold
     }
 
-    /// The alignment share below which two documents are reordered and no near-duplicates.
+    /// Returns the alignment share below which two similar documents count as reordered instead of near-duplicates.
     #[must_use]
     pub fn order(&self) -> Option<f64> {
         self.order
     }
 
-    /// How candidates are found.
+    /// Returns the method that finds candidates.
     #[must_use]
     pub fn search(&self) -> Search {
         self.search
     }
 
-    /// How sketches are cut into bands.
+    /// Returns the division of sketches into bands.
     #[must_use]
     pub fn banding(&self) -> Banding {
         self.banding
     }
 
-    /// Which document of a cluster stays.
+    /// Returns the policy that chooses the kept document of a cluster.
     #[must_use]
     pub fn keep(&self) -> &KeepPolicy {
         &self.keep
     }
 
-    /// Threads to work with.
+    /// Returns the number of threads.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.threads
     }
 
-    /// The most memory to take.
+    /// Returns the memory limit.
     #[must_use]
     pub fn memory(&self) -> MemoryLimit {
         self.memory
     }
 
-    /// The same plan for a run whose progress is kept in a folder.
+    /// Sets the folder in which the run saves its progress.
     #[must_use]
     pub fn in_folder(self, work: Arc<WorkFolder>) -> Self {
         Self { work: Some(work), ..self }
     }
 
-    /// The same plan with shelves that take so many documents, so that small corpora can fill them.
+    /// Sets the number of documents that a shelf takes, so that tests can fill shelves with small corpora.
     #[doc(hidden)]
     #[must_use]
     pub fn with_shelf(self, shelf: usize) -> Self {
         Self { shelf, ..self }
     }
 
-    /// The same plan with an audit that looks up so many bands, so that small corpora are not compared whole.
+    /// Sets the number of bands that an audit draws, so that tests with small corpora do not compare all documents.
     #[doc(hidden)]
     #[must_use]
     pub fn with_audit_bands(self, bands: u32) -> Self {
         Self { audit_bands: Some(bands), ..self }
     }
 
-    /// What reading needs to know of the plan.
+    /// Returns the part of the plan that the read stage needs.
     #[must_use]
     pub fn reading(&self) -> ReadPlan {
         ReadPlan {
@@ -166,24 +166,24 @@ impl Plan {
         }
     }
 
-    /// Leaves out threads for which there is no memory beside so many documents.
+    /// Reduces the number of threads to those that fit into memory beside `documents` documents.
     pub(crate) fn fit_threads(&mut self, documents: usize) {
         self.threads = self.memory.fitting_threads(self.threads, documents, self.keep.words());
     }
 
-    /// The fields that the keeper policy looks at.
+    /// Returns the fields that the keeper policy uses.
     #[must_use]
     pub fn value_fields(&self) -> Vec<FieldPath> {
-        // Every field was parsed when the plan was made.
+        // Parsing cannot fail, because the plan was made with fields that parse.
         self.keep.fields().filter_map(|field| field.parse().ok()).collect()
     }
 
-    /// The probability of finding a pair, by similarity.
+    /// Returns the probability of finding a pair as a function of its similarity.
     #[must_use]
     pub fn curve(&self) -> Curve {
         match self.search {
             Search::Banding => self.banding.into(),
-            // A pair must share one register, as if each register were a band of its own.
+            // A pair is found if it shares at least one register, as if each register were a band.
             Search::SortMergeSketch => {
                 let registers = self.spec.method.registers();
                 Banding::new(registers, 1, registers).map_or(Curve::CERTAIN, Curve::from)
@@ -192,21 +192,24 @@ impl Plan {
         }
     }
 
-    /// Whether sketches that know where shingles stand put pairs aside. They know nothing of weights or containment.
+    /// Reports whether sketches of positions reject pairs before their exact comparison. Such sketches ignore weights,
+    /// and cannot estimate containment.
     pub(crate) fn asks_places(&self) -> bool {
         let plain = self.spec.weights.weighting == Weighting::None && self.measure == Measure::Jaccard;
         self.order.is_some() && self.filter.is_some() && plain
     }
 
-    /// The share of pairs at the threshold that sketches may put aside by mistake, at all looks together, if they are asked.
+    /// Returns the share of pairs at the threshold that the filter may reject by mistake, over all looks together;
+    /// `None` without a filter.
     #[must_use]
     pub fn filter_error(&self) -> Option<f64> {
         Some(self.budget()?.total(self.count_looks()))
     }
 
-    /// How large an error of the filter is allowed, if sketches are asked.
+    /// Returns the error that the filter may make; `None` if the filter is not used.
     pub(crate) fn budget(&self) -> Option<ErrorBudget> {
-        // At a threshold of 1 only equal documents are left, and those are never put aside. At 0 no pair is put aside.
+        // At a threshold of 1, only equal documents are near-duplicates, and they are never rejected. At a threshold of
+        // 0, no pair is rejected.
         let asked = self.search != Search::SortMerge
             && self.measure == Measure::Jaccard
             && self.threshold > 0.0
@@ -215,7 +218,7 @@ impl Plan {
         self.filter.filter(|_| asked).map(budget)
     }
 
-    /// How many looks the filter has, at most: those of all groups of bits, if rows are bits.
+    /// Returns the maximum number of looks. If rows have bits, the number is the sum over all groups of bits.
     fn count_looks(&self) -> usize {
         let rows = self.rows().ok();
         let of = |registers: usize, default: fn(usize) -> Vec<usize>| {
@@ -228,55 +231,55 @@ impl Plan {
         }
     }
 
-    /// The looks that were asked for, in registers.
+    /// Returns the looks that the settings ask for, as numbers of registers.
     #[must_use]
     pub fn looks(&self) -> Option<&[usize]> {
         self.looks.as_deref()
     }
 
-    /// The share of pairs at the threshold that each look may put aside by mistake, if that was asked for.
+    /// Returns the share of pairs at the threshold that each look may reject by mistake, if the settings state it.
     #[must_use]
     pub fn error_per_look(&self) -> Option<f64> {
         self.error_per_look
     }
 
-    /// What is kept of each document's sketch.
+    /// Returns the layout of the row that is kept of each document's sketch.
     pub(crate) fn rows(&self) -> Result<RowLayout, CoreError> {
         RowLayout::new(&self.spec, self.banding, self.bits)
     }
 
-    /// Bytes that are kept of each document's sketch.
+    /// Returns the bytes that are kept of each document's sketch.
     ///
     /// # Errors
-    /// Fails with [`minwise::ErrorKind::OutOfRange`] if the registers of the sketch cannot be packed into the bits that the
-    /// plan keeps. A plan that was checked never fails.
+    /// Fails with [`minwise::ErrorKind::OutOfRange`] if the registers of the sketch cannot be packed into the bits that
+    /// the plan keeps. A checked plan never fails.
     pub fn row_bytes(&self) -> Result<usize, CoreError> {
         let words = self.rows()?.words();
         Ok(words * size_of::<u32>())
     }
 }
 
-/// What reading a corpus needs to know.
+/// Part of a plan that the read stage needs.
 #[derive(Debug, Clone)]
 pub struct ReadPlan {
-    /// What two readings must share to be the same.
+    /// The settings that two readings must share to give the same documents.
     pub(crate) key: ReadKey,
-    /// The tables that weights ask for.
+    /// The weight tables that the spec needs.
     pub(crate) weighing: WeightTables,
-    /// Threads to work with.
+    /// Number of threads.
     pub(crate) threads: usize,
-    /// Rejected records that are put up with.
+    /// The maximum number of rejected records.
     pub(crate) max_rejects: Option<u64>,
-    /// The most memory to take.
+    /// The memory limit.
     pub(crate) memory: MemoryLimit,
-    /// Where goes what does not fit into it.
+    /// The folder for data that do not fit into memory.
     pub(crate) temporary: Option<PathBuf>,
-    /// The folder of the run, from which it can be taken up again.
+    /// The work folder of the run, in which the run can be resumed.
     pub(crate) work: Option<Arc<WorkFolder>>,
 }
 
 impl ReadPlan {
-    /// For sketches as they are, of which no bands are asked.
+    /// Makes the plan for reading whole sketches without band keys.
     pub(crate) fn for_sketches(spec: Spec, limits: ResourceLimits) -> Self {
         let key = ReadKey { spec, keep: KeepPolicy::default(), banding: None, bits: None, places: false };
         Self {
@@ -291,22 +294,23 @@ impl ReadPlan {
     }
 }
 
-/// The part of a plan by which documents were read: a decision about them needs the same.
+/// Settings that determine what the read stage keeps. A plan can decide about documents only if its own key is equal.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ReadKey {
     pub(crate) spec: Spec,
-    /// Which document of a cluster stays, because that may depend on lengths and on the values of fields.
+    /// The policy that chooses kept documents. The policy is part of the key, because ranks are computed while
+    /// documents are read.
     pub(crate) keep: KeepPolicy,
-    /// The bands whose keys will be asked for.
+    /// The banding whose keys later stages will ask for.
     pub(crate) banding: Option<Banding>,
-    /// Bits that are kept of each register, besides the keys of its bands; without them, registers are kept whole.
+    /// Number of bits that are kept per register beside the band keys; `None` keeps whole registers.
     pub(crate) bits: Option<Bits>,
-    /// Whether it matters where shingles stand.
+    /// Whether sketches of positions are kept.
     pub(crate) places: bool,
 }
 
 impl ReadKey {
-    /// Refuses to decide with `plan` about documents that were read with another one.
+    /// Refuses `plan` if the documents were read with another key.
     pub(crate) fn check(&self, plan: &Plan) -> Result<(), Error> {
         let ReadKey { spec, keep, banding, bits, places } = plan.reading().key;
         let field = if self.spec != spec {

@@ -1,4 +1,4 @@
-//! A spec from the parts that people name.
+//! Builds a spec from the parts that people set.
 
 use minwise::shingle::{Repeats, Shingling};
 use minwise::sketch::Method;
@@ -9,52 +9,54 @@ use minwise::{Error as CoreError, ErrorKind as CoreErrorKind, Sentence, Spec, We
 use crate::error::SettingProblem;
 use crate::setters::setters;
 
-/// Registers of a sketch, unless said otherwise.
+/// Default number of registers of a sketch.
 const REGISTERS: usize = 128;
 
-/// The parts of a spec.
+/// Options from which a spec is built.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct SpecOptions {
-    /// How text is normalised. Default: `nfkc+casefold`.
+    /// The normalisation of text. Default: `nfkc+casefold`.
     pub normalization: Normalization,
-    /// How text is cut into shingles. Default: `words:5`.
+    /// The shingling of text. Default: `words:5`.
     pub shingling: Shingling,
-    /// The sketch: a name such as `minhash`, or a whole form such as `super-minhash:256`. Default: `minhash`; `dart` with
-    /// weights.
+    /// The sketch: a name such as `minhash`, or a full text form such as `super-minhash:256`. Default: `minhash`;
+    /// `dart` with weights.
     pub sketch: Option<String>,
-    /// Number of registers of a sketch that is given by its name, from 1 to 65,536. Default: 128.
+    /// Number of registers, from 1 to 65,536, if `sketch` is only a name. Default: 128.
     pub registers: Option<usize>,
     /// The seed of the hash functions. Default: 1.
     pub seed: Option<u64>,
-    /// How shingles are weighed. Default: `none`.
+    /// The weighting of shingles. Default: `none`.
     pub weighting: Weighting,
-    /// Shingles in more documents than this, a number or a share of all documents, are ignored. Default: no shingle is ignored.
+    /// The largest document frequency of a shingle, as a number or a share of all documents. Shingles in more documents
+    /// are ignored. Default: no shingle is ignored.
     pub most_documents: Option<MostDocuments>,
 }
 
 setters!(SpecOptions {
-    /// How text is normalised. Default: `nfkc+casefold`.
+    /// The normalisation of text. Default: `nfkc+casefold`.
     normalization: Normalization,
-    /// How text is cut into shingles. Default: `words:5`.
+    /// The shingling of text. Default: `words:5`.
     shingling: Shingling,
-    /// How shingles are weighed. Default: `none`.
+    /// The weighting of shingles. Default: `none`.
     weighting: Weighting,
     ;
-    /// The sketch: a name such as `minhash`, or a whole form such as `super-minhash:256`. Default: `minhash`; `dart` with
-    /// weights.
+    /// The sketch: a name such as `minhash`, or a full text form such as `super-minhash:256`. Default: `minhash`;
+    /// `dart` with weights.
     sketch: Option<String>,
-    /// Number of registers of a sketch that is given by its name, from 1 to 65,536. Default: 128.
+    /// Number of registers, from 1 to 65,536, if `sketch` is only a name. Default: 128.
     registers: Option<usize>,
     /// The seed of the hash functions. Default: 1.
     seed: Option<u64>,
-    /// Shingles in more documents than this, a number or a share of all documents, are ignored. Default: no shingle is ignored.
+    /// The largest document frequency of a shingle, as a number or a share of all documents. Shingles in more documents
+    /// are ignored. Default: no shingle is ignored.
     most_documents: Option<MostDocuments>,
 });
 
 impl SpecOptions {
-    /// Builds the spec. If the parts do not form a valid spec, adds the problems to `problems` and returns a spec with
-    /// defaults in their place.
+    /// Builds the spec. If the parts do not form a valid spec, adds the problems to `problems`, and returns a spec with
+    /// defaults for the invalid parts.
     pub fn spec(&self, problems: &mut Vec<SettingProblem>) -> Spec {
         let Self { normalization, shingling, seed, weighting, most_documents, .. } = *self;
         let weights = WeightSpec::new(weighting).with_most_documents(most_documents);
@@ -79,7 +81,8 @@ impl SpecOptions {
         }
     }
 
-    /// The sketch that is named, with the registers that are asked for unless it says how many itself.
+    /// Returns the requested sketch. Its registers are those of its text form, or of `registers` if `sketch` is only a
+    /// name.
     fn method(&self, problems: &mut Vec<SettingProblem>) -> Result<Method, SettingProblem> {
         let default = if self.weighting == Weighting::None { "minhash" } else { "dart" };
         let name = self.sketch.as_deref().unwrap_or(default);
@@ -92,11 +95,11 @@ impl SpecOptions {
             return name.parse().map_err(|error| SettingProblem::of("sketch", name, &error));
         }
         let registers = self.registers.unwrap_or(REGISTERS);
-        // Parsing the text form checks the size.
+        // The text form is parsed, because the parser checks the number of registers.
         let plain: Result<Method, CoreError> = Method::minhash(registers).to_string().parse();
         plain.map_err(|error| SettingProblem::of("registers", registers, &error))?;
         format!("{name}:{registers}").parse().map_err(|error: CoreError| match error.kind() {
-            // What was given, and not what was made of it.
+            // The error shows the name that the user typed, without the registers that were added to it.
             CoreErrorKind::Parse { what, expected, .. } => {
                 let error = CoreError::parse(what, name, expected.clone());
                 SettingProblem::of("sketch", name, &error)
@@ -106,10 +109,10 @@ impl SpecOptions {
     }
 }
 
-/// Refuses a spec whose parts do not go together.
+/// Refuses a spec whose parts contradict each other.
 pub(crate) fn check_spec(spec: &Spec, problems: &mut Vec<SettingProblem>) {
     let method = spec.method;
-    // Parsing the text form checks the sizes.
+    // The text form is parsed, because the parser checks the sizes.
     if let Err(error) = method.to_string().parse::<Method>() {
         problems.push(SettingProblem::of("registers", method.registers(), &error));
         return;

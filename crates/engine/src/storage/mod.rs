@@ -1,4 +1,4 @@
-//! What lies on disk: files of our own, sorting beyond the memory, and the folder of a run.
+//! Data on disk: stored files, the external sort, and the work folder of a run.
 
 pub(crate) mod runs;
 pub(crate) mod store;

@@ -1,4 +1,4 @@
-//! Sorted stretches of keyed entries, kept until they are merged: in memory as long as there is room, then on disk.
+//! External sort: sorted runs of keyed entries, kept in memory while they fit and then on disk, until they are merged.
 
 use std::ops::Range;
 use std::path::Path;
@@ -8,18 +8,18 @@ use minwise_corpus::Temporary;
 
 use crate::error::Error;
 
-/// Parts of the range of keys that can be merged apart: those with the same first bits.
+/// Number of parts into which the range of keys is divided by the first bits. Each part can be merged by itself.
 const PARTS: usize = 1 << PART_BITS;
 const PART_BITS: u32 = 12;
 
-/// A well-mixed key and something with it, which can be written down.
+/// Entry with a well-mixed key, which can be written to disk.
 pub(crate) trait SortEntry: Mixed + Send + Sync {
-    /// Bytes of one.
+    /// Number of bytes per entry.
     const BYTES: usize;
 
     fn write(&self, out: &mut Vec<u8>);
 
-    /// From as many bytes as one has.
+    /// Reads an entry from exactly [`BYTES`](Self::BYTES) bytes.
     fn read(bytes: &[u8]) -> Self;
 }
 
@@ -61,7 +61,8 @@ impl SortEntry for (u64, u64) {
     }
 }
 
-/// Numbers below a bound, spread over 32 bits in their order, so that keys that begin with them fall into all parts.
+/// Map from numbers below a bound to 32-bit values in the same order. The values cover the whole range, so keys that
+/// begin with them fall into all parts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SpreadNumber(u32);
 
@@ -70,18 +71,18 @@ impl SpreadNumber {
         Self(u32::MAX / u32::try_from(bound).unwrap_or(u32::MAX).max(1))
     }
 
-    /// The key of a number, with something behind it.
+    /// Returns the key of a number: the spread number in the upper half, `with` in the lower half.
     pub(crate) fn key(self, number: u32, with: u32) -> u64 {
         u64::from(number * self.0) << 32 | u64::from(with)
     }
 
-    /// The number of a key, and what is behind it.
+    /// Splits a key into its number and its lower half.
     pub(crate) fn unkey(self, key: u64) -> (u32, u32) {
         ((key >> 32) as u32 / self.0, key as u32)
     }
 }
 
-/// A little-endian number of at most eight bytes.
+/// Decodes a little-endian number of at most eight bytes.
 fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
@@ -89,7 +90,7 @@ fn number(bytes: &[u8]) -> u64 {
 /// Entries in ascending order.
 #[derive(Debug)]
 struct SortedRun<E> {
-    /// Where the entries of each part begin, and where the last part ends.
+    /// Index of the first entry of each part, followed by the total number of entries.
     begins: Box<[u32]>,
     place: RunStorage<E>,
 }
@@ -97,18 +98,18 @@ struct SortedRun<E> {
 #[derive(Debug)]
 enum RunStorage<E> {
     Memory(Vec<E>),
-    /// Where its first entry stands in the file.
+    /// Offset of the first entry in the file.
     Disk(u64),
 }
 
-/// Bytes that are written together.
+/// Number of bytes that are written at a time.
 const WRITTEN: usize = 1 << 20;
 
-/// All runs of one sort.
+/// All sorted runs of one external sort.
 #[derive(Debug)]
 pub(crate) struct SortedRuns<'a, E> {
     all: Vec<SortedRun<E>>,
-    /// Entries in memory, with what it takes to know their parts, and how many there may be.
+    /// Number of entries in memory, including the memory of their `begins`, and the maximum of this number.
     held: usize,
     most: usize,
     file: Option<Temporary>,
@@ -116,13 +117,13 @@ pub(crate) struct SortedRuns<'a, E> {
 }
 
 impl<'a, E: SortEntry> SortedRuns<'a, E> {
-    /// No runs yet. At most `most` entries stay in memory, fewer than 2³¹; the others go to a temporary file in `folder`, or in the
-    /// system's folder for such files.
+    /// Makes an empty set of runs. At most `most` entries stay in memory, fewer than 2³¹. Further entries go to a
+    /// temporary file in `folder`, or in the temporary folder of the system.
     pub(crate) fn new(most: usize, folder: Option<&'a Path>) -> Self {
         Self { all: vec![], held: 0, most: most.min(i32::MAX as usize), file: None, folder }
     }
 
-    /// Adds entries that are in ascending order, fewer than 2³¹ of them.
+    /// Adds entries in ascending order, fewer than 2³¹ of them.
     pub(crate) fn add(&mut self, entries: Vec<E>) -> Result<(), Error> {
         if entries.is_empty() {
             return Ok(());
@@ -138,12 +139,13 @@ impl<'a, E: SortEntry> SortedRuns<'a, E> {
         if self.held > self.most { self.spill() } else { Ok(()) }
     }
 
-    /// Entries in all runs.
+    /// Returns the number of entries in all runs.
     pub(crate) fn len(&self) -> usize {
         self.all.iter().map(|run| run.begins[PARTS] as usize).sum()
     }
 
-    /// Moves all runs that are in memory to the file, as one: of many short ones each would have to be read apart.
+    /// Merges all runs in memory to a single run in the file, because each of many short runs would need a separate
+    /// read.
     fn spill(&mut self) -> Result<(), Error> {
         let file = match &mut self.file {
             Some(file) => file,
@@ -160,7 +162,7 @@ impl<'a, E: SortEntry> SortedRuns<'a, E> {
                     entries.extend_from_slice(&all[run.begins[part] as usize..run.begins[part + 1] as usize]);
                 }
             }
-            // A stable sort makes use of what is sorted already.
+            // A stable sort is used, because it is fast on concatenated sorted runs.
             entries.sort();
             written += entries.len();
             for entry in &entries {
@@ -179,7 +181,7 @@ impl<'a, E: SortEntry> SortedRuns<'a, E> {
         Ok(())
     }
 
-    /// Ranges of parts that together have at most `most` entries, if they are not single parts.
+    /// Divides the parts into ranges of at most `most` entries each. A range of a single part may have more.
     pub(crate) fn ranges(&self, most: usize) -> Vec<Range<usize>> {
         let size = |part: usize| -> usize {
             self.all.iter().map(|run| (run.begins[part + 1] - run.begins[part]) as usize).sum()
@@ -199,7 +201,7 @@ impl<'a, E: SortEntry> SortedRuns<'a, E> {
         ranges
     }
 
-    /// The entries of these parts, all in ascending order.
+    /// Returns the entries of the given parts in ascending order.
     pub(crate) fn merged(&self, parts: Range<usize>) -> Result<Vec<E>, Error> {
         let mut all: Vec<E> = vec![];
         for run in &self.all {
@@ -250,7 +252,7 @@ mod tests {
         }
     }
 
-    /// Whatever stays in memory and whatever is merged together, the order is that of one sort.
+    /// Merging must give the order of a single sort, whichever runs are in memory and however parts are grouped.
     #[test]
     fn runs_in_memory_and_on_disk_merge_alike() {
         runs_merge_alike(|key, with| (key, with as u32));
@@ -266,7 +268,7 @@ mod tests {
                 [0, 1, bound as u32 / 2, bound as u32 - 1].map(|number| number.min(bound as u32 - 1));
             assert!(numbers.map(|number| spread.key(number, 7)).is_sorted());
             assert_eq!(numbers.map(|number| spread.unkey(spread.key(number, 7))), numbers.map(|n| (n, 7)));
-            // They are a whole number apart, so that half of the range at most is left over.
+            // Neighbouring numbers are a whole step apart, so at most half of the range stays unused.
             let part = spread.key(bound as u32 - 1, 0) >> (u64::BITS - PART_BITS);
             assert!(bound == 1 || part as usize + 1 >= PARTS / 2, "{bound} {part}");
         }

@@ -1,4 +1,4 @@
-//! Estimates beside exact similarities: against the comparison of every pair, one by one.
+//! Tests of accuracy runs, against a comparison of all pairs one by one.
 
 use minwise::hash::SplitMix64;
 use minwise::sketch::Method;
@@ -8,7 +8,7 @@ use minwise_engine::{
     Unobserved, WeightTables,
 };
 
-/// Documents that share from nothing to nearly everything with the one before.
+/// Makes documents that share between nothing and nearly everything with the document before.
 fn texts(count: usize) -> Vec<String> {
     let mut random = SplitMix64::new(22);
     let mut words: Vec<String> = vec![];
@@ -41,7 +41,8 @@ fn problem(options: AccuracyOptions) -> String {
     error.problems()[0].message().to_string()
 }
 
-/// What a program would count that compares every pair by itself.
+/// Computes the counts of an accuracy run by brute force: pairs, wrong estimates, covered intervals and the sum of
+/// errors.
 fn counted(texts: &[String], spec: &Spec, allowed: f64) -> (u64, u64, u64, f64) {
     let preparation = Preparation::new(spec, &WeightTables::default()).unwrap();
     let documents: Vec<_> = texts.iter().map(|text| preparation.document(text)).collect();
@@ -86,7 +87,7 @@ fn sums_are_those_of_every_pair_compared_alone() {
     assert_eq!(accuracy.sketches[0].bytes, 256);
 }
 
-/// Over several seeds, the squared errors are those of the formula.
+/// Averaged over several seeds, the squared errors agree with the formula.
 #[test]
 fn squares_agree_with_the_formula() {
     let texts = texts(60);
@@ -120,7 +121,8 @@ fn threads_change_nothing_and_seeds_change_the_sample() {
     assert_ne!(sums(1, 1), sums(1, 2));
 }
 
-/// A sketch that looks at places is compared with what it estimates, which is not the similarity of the sets.
+/// A sketch that uses positions must be compared with the similarity that it estimates, not with the similarity of the
+/// sets.
 #[test]
 fn places_and_weights_have_their_own_exact_values() {
     let words: Vec<String> = (0..200).map(|number| format!("w{number}")).collect();
@@ -148,7 +150,7 @@ fn places_and_weights_have_their_own_exact_values() {
     }
 }
 
-/// A reader sees one panel per sketch, the formula, and the number of pairs.
+/// The plot shows one panel per sketch, the band of the formula, and the number of pairs.
 #[test]
 fn the_plot_has_a_panel_per_sketch() {
     let options = AccuracyOptions::default()

@@ -1,4 +1,4 @@
-//! Inputs that are compared with references, against brute force.
+//! Tests of inputs that are compared with references, against brute force.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use minwise_engine::{Decided, Removed};
 use crate::oracle::{Oracle, corpus};
 use crate::support::settings;
 
-/// What is removed of the documents from `references` on: star takes the others as kept, components as connected only
-/// through inputs.
+/// Returns the removed documents by brute force. Stars take the first `references` documents as kept. Components
+/// connect two references only through inputs.
 fn expected(oracle: &Oracle, references: usize, order: &[usize], cluster: Clustering) -> Vec<Removed> {
     match cluster {
         Clustering::Star => {
@@ -34,7 +34,8 @@ fn expected(oracle: &Oracle, references: usize, order: &[usize], cluster: Cluste
         Clustering::Components => {
             let everyone: Vec<usize> = (0..references).chain(order.iter().copied()).collect();
             let pairs = oracle.pairs(0.5);
-            // Equal documents are one. An input that equals a reference is that reference, and connects it with no other.
+            // Equal documents count as one document. An input that equals a reference stands for that reference, and
+            // must not connect it with others.
             let stands_for: Vec<usize> = (0..everyone.len())
                 .map(|document| {
                     (0..document).find(|&other| oracle.are_equal(other, document)).unwrap_or(document)

@@ -1,4 +1,4 @@
-//! The audit measures the recall that there was, as surely as it says.
+//! Tests that an audit measures the true recall of a run, and that its intervals are right.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::support::{Documents, Random, with_registers};
 
 const THRESHOLD: f64 = 0.6;
 
-/// Families of one to nine documents at similarities around the threshold and above, some of them with equals.
+/// Makes families of one to nine documents with similarities around the threshold and above, some with equal documents.
 fn families(documents: usize) -> Vec<String> {
     let mut random = Random(5);
     let mut texts: Vec<String> = vec![];
@@ -39,7 +39,7 @@ fn families(documents: usize) -> Vec<String> {
     texts
 }
 
-/// Weak enough that many pairs are missed.
+/// Returns settings with bands that miss many pairs.
 fn weak(seed: u64, audit: u64) -> RunSettings {
     let mut settings = with_registers("words:1", THRESHOLD, 5, 8, 128);
     settings.spec.seed = seed;
@@ -48,7 +48,7 @@ fn weak(seed: u64, audit: u64) -> RunSettings {
     settings
 }
 
-/// What is known of a corpus without any sketch.
+/// Similar pairs of a corpus, found without sketches.
 struct Truth {
     pairs: Vec<(u32, u32)>,
 }
@@ -58,8 +58,8 @@ impl Truth {
         Self { pairs: Oracle::new(texts, 1).pairs(THRESHOLD).iter().map(|&(a, b, _)| (a, b)).collect() }
     }
 
-    /// Kept documents that repeat a kept one before them, in input order; by components, those whose cluster has a document that
-    /// is similar to one of an earlier cluster.
+    /// Returns the number of kept documents that repeat a kept one before them. For components, these are the keepers
+    /// whose cluster has a document similar to one of an earlier cluster.
     fn missed(&self, decisions: &Decisions, cluster: Clustering, references: u32) -> u64 {
         let removed = &decisions.removed;
         let keeper = |document: u32| {
@@ -105,13 +105,13 @@ fn a_sample_of_all_documents_is_the_truth() {
             );
             assert_eq!((audit.documents, audit.kept), (300 - audit.removed, 300 - audit.removed));
             assert_eq!([audit.recall, audit.low, audit.high], [recall(&decisions, missed); 3]);
-            // So few documents are compared whole without being asked for.
+            // With so few documents, the default audit also compares all of them.
             assert_eq!(documents.dedup(&settings.audit(AuditSize::Affordable)).audit, Some(audit));
         }
     }
 }
 
-/// References stay, so that they are no missed duplicates; a document that repeats one is.
+/// References always stay, so they are not missed duplicates. Kept inputs that repeat a reference are.
 #[test]
 fn documents_that_repeat_a_reference_are_missed() {
     let texts = families(300);
@@ -140,8 +140,8 @@ fn documents_that_repeat_a_reference_are_missed() {
     }
 }
 
-/// Of runs that each have a sketch and a sample of their own, the intervals of 95 % cover the recall that the run had. Fewer by
-/// three standard deviations would not do: fewer than 930 of 1000. Gives the mean of those recalls.
+/// Asserts that 95 % intervals cover the true recall in enough runs, each with its own sketch and sample. The limit is
+/// three standard deviations below 95 %, for example 930 of 1,000 runs. Returns the mean true recall.
 fn covered(runs: u64, documents: usize, (bands, rows): (usize, usize), cluster: Clustering) -> f64 {
     let texts = families(documents);
     let (documents, truth) = (Documents::new(&texts), Truth::new(&texts));
@@ -168,14 +168,14 @@ fn the_interval_covers_the_truth() {
     assert!((0.3..0.95).contains(&recall), "{recall}: this banding is not as weak as it should be");
 }
 
-/// Most samples have no document that was missed.
+/// Most samples contain no missed document.
 #[test]
 fn the_interval_covers_the_truth_where_little_is_missed() {
     let recall = covered(500, 300, (32, 4), Clustering::Star);
     assert!((0.97..0.9999).contains(&recall), "{recall}: this banding is not as strong as it should be");
 }
 
-/// Next to nothing of the corpus is seen.
+/// The sample is only a small part of the corpus.
 #[test]
 fn the_interval_covers_the_truth_of_a_larger_corpus() {
     covered(300, 900, (5, 8), Clustering::Star);
@@ -199,7 +199,7 @@ fn it_does_not_depend_on_threads_or_memory() {
     }
 }
 
-/// The order of the input changes which document of a family is kept, and not which of the kept ones are drawn.
+/// The input order decides which document of a family is kept, but not which kept documents are drawn.
 #[test]
 fn it_draws_by_what_documents_say() {
     let texts: Vec<String> = (0..400).map(|n| format!("d{n}a d{n}b d{n}c d{}d", n / 2)).collect();
@@ -209,7 +209,7 @@ fn it_draws_by_what_documents_say() {
     assert_eq!((one.documents, one.kept), (100, 400));
 }
 
-/// Rows of bits and a filter that errs are audited by the same truth.
+/// The measured recall equals the true one for rows of bits and for filters that lose pairs.
 #[test]
 fn all_rows_and_filters() {
     let texts = families(300);
@@ -225,7 +225,7 @@ fn all_rows_and_filters() {
             measured(&weak(1, 300).bits(bits.map(|bits| bits.parse().unwrap())).filter_error(filter));
         }
     }
-    // Documents that a filter puts aside by mistake are missed, too.
+    // Duplicates that the filter rejects by mistake also count as missed.
     assert!(measured(&weak(1, 300).filter_error(0.4)) > measured(&weak(1, 300)));
     let mut copied = weak(1, 300);
     copied.spec.method = "one-permutation:128".parse().unwrap();

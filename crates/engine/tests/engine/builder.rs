@@ -1,4 +1,4 @@
-//! The builders: their results name documents by position, and every option reaches the run.
+//! Tests of the builders: results name documents by position, and every option reaches the run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use crate::support::Random;
 const ROSE: &str = "a rose is a rose is a rose, said the poet";
 const LILY: &str = "a lily is another flower, which nobody has said that of";
 
-/// Texts of which some are copies and near-copies of others.
+/// Makes texts, some of which are copies and near-copies of others.
 fn texts(count: usize) -> Vec<String> {
     let mut random = Random(3);
     let mut texts: Vec<String> = vec![];
@@ -55,7 +55,7 @@ fn a_builder_decides_as_the_run_does() {
     let members: usize = result.clusters().iter().map(|cluster| cluster.removed.len()).sum();
     assert_eq!(members, result.removed().len());
 
-    // Pairs have every removed text with its keeper among them.
+    // The pairs include every removed text with its kept text.
     let pairs = minwise_engine::pairs(&texts).unwrap();
     assert!(pairs.is_sorted_by_key(|pair| (pair.first, pair.second)));
     for duplicate in result.removed() {
@@ -65,7 +65,7 @@ fn a_builder_decides_as_the_run_does() {
     }
 }
 
-/// Nulls that are rejected have no document number, and still take up a position.
+/// Rejected nulls have no document number, but still take up a position.
 #[test]
 fn an_index_is_the_position_in_the_list() {
     let list =
@@ -98,14 +98,14 @@ fn an_index_is_the_position_in_the_list() {
     assert_eq!((pairs.records(), pairs.rejected().count(), pairs.rejects().len()), (7, 4, 4));
     assert_eq!(pairs.id(6).unwrap().as_deref(), Some("memory:7"));
 
-    // By default nulls stay.
+    // By default, nulls are kept.
     let kept = Dedup::new().optional_texts(list).run().unwrap();
     assert_eq!((removed(&kept), kept.rejected().count()), (vec![(6, 3)], 0));
     assert_eq!(kept.kept().count(), 6);
     assert_eq!(kept.text(0).unwrap(), None);
 }
 
-/// Results name documents by ids of which each is there once; programs that know a record by its own id find it by `record_id`.
+/// Results name each document by a unique id. Programs that know a record by its own id get that id from `record_id`.
 #[test]
 fn a_repeated_id_is_still_known() {
     let documents = [("rose", ROSE), ("lily", LILY), ("rose", ROSE)];
@@ -230,7 +230,7 @@ fn all_problems_come_at_once() {
     let settings: Vec<&str> = error.problems().iter().map(|problem| problem.setting).collect();
     assert_eq!(settings, ["memory", "recall"]);
     assert!(matches!(Dedup::new().run().unwrap_err().kind(), ErrorKind::Corpus(_)), "no input");
-    // Bands and rows decide the recall, in whatever order the two are set.
+    // Bands and rows determine the recall, so all three together are refused, in whatever order they are set.
     let refused = [
         Dedup::new().texts([ROSE]).bands(16, 6).recall(0.9).run().unwrap_err(),
         Dedup::new().texts([ROSE]).recall(0.9).bands(16, 6).run().unwrap_err(),
@@ -243,7 +243,7 @@ fn all_problems_come_at_once() {
     assert!(Dedup::new().texts([ROSE]).bands(16, 6).run().is_ok());
 }
 
-/// Counts what is read, and cancels when a stage begins.
+/// Observer that counts the bytes to be read, and cancels when the stage `last` begins.
 struct Watch {
     read: AtomicU64,
     last: Option<Stage>,
@@ -299,7 +299,7 @@ fn a_removed_document_is_explained_and_put_back() {
     assert_eq!(removed(&restored.restore(f64::NAN)), [(2, 0)]);
 }
 
-/// A report that is written after the run is that of a run with the option, but for how that very run went.
+/// A report written after the run equals one written by the run, except the part about the particular run.
 #[test]
 fn a_report_can_be_written_after_the_run() {
     let folder = tempfile::tempdir().unwrap();
@@ -318,7 +318,7 @@ fn a_report_can_be_written_after_the_run() {
     outcome.write_report(&after, true, &Unobserved).unwrap();
 }
 
-/// Sketches that a program has made are a sketch file as the run writes it.
+/// A sketch file of rows that a program made equals one that a run writes.
 #[test]
 fn rows_are_written_as_a_run_writes_them() {
     use minwise_corpus::Overwrite;

@@ -1,4 +1,4 @@
-//! Runs whose memory is too small, or that were ended and taken up again, come to the same as one in memory.
+//! Tests that runs with too little memory, and interrupted runs that are resumed, give the results of a run in memory.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,8 @@ use minwise_engine::{ErrorKind, MemoryLimit, Plan, RunSettings, Search, Unobserv
 
 use crate::support::{Documents, Random, triples, with_registers};
 
-/// Families of texts with a few changed words, equal ones among them, and one that half of all documents share a part of.
+/// Makes families of texts with a few changed words and some equal texts. Half of the families share the first half of
+/// their words.
 fn texts(count: usize, words: usize) -> Vec<String> {
     let mut random = Random(7);
     let mut families: Vec<Vec<String>> = vec![];
@@ -35,7 +36,7 @@ fn texts(count: usize, words: usize) -> Vec<String> {
         .collect()
 }
 
-/// Everything that a run says.
+/// Returns all results of a run as text.
 fn said(documents: &Documents, settings: &RunSettings) -> String {
     said_by(documents, &settings.plan().unwrap())
 }
@@ -74,10 +75,10 @@ fn on_disk_is_as_in_memory() {
     assert!(documents.corpus.size_bytes() > 3 << 20, "more than one chunk");
     for mut settings in ways() {
         if settings.search == Some(Search::All) {
-            continue; // Every pair of nine thousand: the small corpus below has it.
+            continue; // The small corpus of the next test covers `All`: this corpus would have 18 million pairs.
         }
         let in_memory = said(&documents, &settings);
-        // With next to no memory every column, every range of keys and every neighbourhood is on disk.
+        // With almost no memory, all columns, ranges of keys and neighbourhoods are on disk.
         for room in [20_000, 1_000_000] {
             settings.memory = Some(MemoryLimit::with_room(room));
             assert!(said(&documents, &settings) == in_memory, "{settings:?}");
@@ -129,10 +130,10 @@ fn a_run_is_taken_up_from_wherever_it_was_ended() {
         let complete = names(&path);
         let has = |prefix: &str| complete.iter().filter(|name| name.starts_with(prefix)).count();
         assert!(has("segment-") >= 2 && has("batch-") >= 1 && has("manifest") == 1, "{complete:?}");
-        // Everything is there; then the last piece is missing, then the last two, and so on.
+        // In the first round no file is missing, in the second round the last file, then the last two, and so on.
         for missing in 0..complete.len() - 2 {
             let pieces = complete.iter().filter(|name| *name != "lock" && *name != "manifest");
-            // In the order in which they are written.
+            // Files are removed in the reverse of the order in which a run writes them.
             let rank =
                 |name: &&String| (!name.starts_with("segment-"), name.starts_with("batch-"), (*name).clone());
             let mut written: Vec<_> = pieces.collect();
@@ -149,7 +150,7 @@ fn a_run_is_taken_up_from_wherever_it_was_ended() {
     }
 }
 
-/// Memory decides how inputs are cut into chunks, and a folder counts chunks.
+/// A resumed run must use the chunk size of its folder, although its own memory limit would give another.
 #[test]
 fn a_run_is_taken_up_with_more_or_less_memory() {
     let documents = Documents::new(texts(6000, 120));
@@ -193,7 +194,7 @@ fn a_run_that_was_changed_is_refused() {
         reason(&manifest(&documents, "0.8"), true),
         format!("{changed}`threshold` was `0.7` then and is `0.8` now")
     );
-    // The same file with other content, told by its length and, where that is the same, by its hash.
+    // A changed input is recognised by its length, and by its hash if the length is the same.
     let name = documents.corpus.sources()[0].name().to_owned();
     let open = || {
         let input = Path::new(&name).into();
@@ -231,7 +232,7 @@ fn nobody_else_works_in_the_folder_of_a_run() {
     assert_eq!(names(&strange), ["letter.txt"]);
 }
 
-/// A piece that is damaged is named, not worked with.
+/// A damaged file in the work folder causes an error that names the file.
 #[test]
 fn damaged_pieces_are_told() {
     let documents = Documents::new(texts(300, 40));

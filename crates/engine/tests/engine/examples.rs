@@ -1,4 +1,5 @@
-//! The examples of this crate, each of which checks what it shows. `cargo x trace` runs `examples/dedup.rs`.
+//! Runs the examples of this crate as tests; each example checks its own results. `cargo x trace` runs
+//! `examples/dedup.rs`.
 
 #[path = "../../examples/batches.rs"]
 mod batches;

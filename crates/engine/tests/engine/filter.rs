@@ -1,11 +1,11 @@
-//! The filter puts aside what could not be a near-duplicate, and nothing else, whatever is kept of the sketches.
+//! Tests that the filter rejects only pairs that are not near-duplicates, for all forms of stored sketches.
 
 use minwise::cluster::Clustering;
 use minwise_engine::{RunSettings, Search};
 
 use crate::support::{Documents, Random, listed, with_registers};
 
-/// Families at all similarities, over a few thousand words, so that there are candidates below the threshold too.
+/// Makes families with a wide range of similarities, so that some candidates are below the threshold.
 fn corpus() -> Documents {
     let mut random = Random(3);
     let mut texts = vec![];
@@ -24,7 +24,7 @@ fn corpus() -> Documents {
 }
 
 fn settings() -> RunSettings {
-    // Bands that find nearly everything, and much that is not similar enough.
+    // These bands find nearly all pairs, including many that are not similar enough.
     with_registers("words:1", 0.7, 30, 4, 128)
 }
 
@@ -44,7 +44,7 @@ fn the_filter_changes_nothing_but_the_work() {
     let screened = &verification.screened;
     assert_eq!(screened.registers, 128 * verification.candidates);
     assert!(screened.compared < screened.registers, "some pairs end at an early look");
-    // What the filter may have lost is part of what the run says of itself.
+    // The expected recall of a run includes the pairs that the filter may have lost.
     let (with, without) =
         (verification.expected_recall.value(), unfiltered.verification.expected_recall.value());
     assert!((with / without - (1.0 - 1e-6)).abs() < 1e-9, "{with} and {without}");
@@ -57,12 +57,12 @@ fn a_large_error_loses_pairs_and_says_so() {
     let loose = documents.pairs(&settings().filter_error(0.5));
     let some = listed(&loose);
     assert!(some.len() < all.len() && some.iter().all(|pair| all.contains(pair)));
-    // The bound is for pairs at the threshold; most are more similar.
+    // The bound of 0.5 holds for pairs at the threshold, and most pairs are more similar.
     assert!(loose.verification.expected_recall.value() <= 0.5);
     assert!(some.len() as f64 > 0.5 * all.len() as f64);
 }
 
-/// Keys of bands are made before registers are thrown away, so that candidates are the same.
+/// Band keys are computed before registers are reduced to bits, so the candidates are the same.
 #[test]
 fn bits_find_the_same_pairs() {
     let documents = corpus();
@@ -72,7 +72,7 @@ fn bits_find_the_same_pairs() {
         let found = documents.pairs(&settings);
         assert_eq!(listed(&found), listed(&whole), "{bits} bits");
         assert_eq!(found.verification.candidates, whole.verification.candidates, "{bits} bits");
-        // Keys of bands and splits take 272 bytes here, and 16 bits of 128 registers 256.
+        // The 30 band keys take 240 bytes, and 16 bits of 128 registers take 256. Whole registers take 512 bytes.
         assert!(
             settings.plan().unwrap().row_bytes().unwrap() < if bits == "16" { 600 } else { 512 },
             "{bits} bits"
@@ -93,13 +93,13 @@ fn bits_find_the_same_clusters() {
     }
 }
 
-/// One band key with more documents than a shelf takes: bits split it by the registers that no band uses.
+/// If 1,500 documents share a form, rows of bits give the decisions of whole registers.
 #[test]
 fn crowded_shelves_are_split_without_registers() {
     let boilerplate: Vec<String> = (0..40).map(|i| format!("b{i}")).collect();
     let texts: Vec<String> = (0..1500)
         .map(|i| {
-            // Each third document repeats the one before.
+            // Every third document repeats the document before it.
             let own = (0..60).map(|w| format!("d{}w{w}", i / 3 * 2 + (i % 3).min(1)));
             boilerplate.iter().cloned().chain(own).collect::<Vec<_>>().join(" ")
         })
@@ -112,7 +112,7 @@ fn crowded_shelves_are_split_without_registers() {
     let bits = documents.dedup(&settings.clone().bits(Some("1".parse().unwrap())));
     assert_eq!(whole.removed.len(), 500);
     assert_eq!(bits.removed, whole.removed);
-    // Without splits, documents would meet all those that share the boilerplate.
+    // Rows of bits must not make many more candidates than whole registers.
     assert!(bits.verification.candidates < 3 * whole.verification.candidates, "{:?}", bits.verification);
 }
 
@@ -147,7 +147,7 @@ fn looks_of_ones_own_find_the_same_pairs() {
             }
         }
     }
-    // An error of a half at each of eight looks loses more than one of a half at all of them.
+    // A share of one half for each of eight looks loses more pairs than one half over all looks together.
     let per_look = documents.pairs(&settings().error_per_look(0.5));
     let together = documents.pairs(&settings().filter_error(0.5));
     assert!(listed(&per_look).len() < listed(&together).len());

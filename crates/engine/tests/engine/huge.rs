@@ -1,4 +1,5 @@
-//! Documents that are cut block by block and compared on disk, which depends on the threads too: nothing of that is to be seen.
+//! Tests of huge documents, which are cut block by block and compared on disk. Results must depend neither on this nor
+//! on the number of threads.
 
 use minwise::shingle::{Shingler, Shingles};
 use minwise::verify::{Overlap, ShingleSet};
@@ -6,11 +7,11 @@ use minwise_engine::{MemoryLimit, RunSettings, Search};
 
 use crate::support::{Documents, Random, settings, triples};
 
-/// Documents of more text than this are huge whatever the threads, and with one thread those of an eighth of it are, or, if
-/// they are cut into characters, of a sixteenth.
+/// Size in bytes above which a document is huge for any number of threads. For one thread, the limit is an eighth of
+/// this size with words, and a sixteenth with characters.
 const HUGE_BYTES: usize = 8 << 20;
 
-/// A text of at least so many bytes, of words that come again and again.
+/// Makes a text of at least `bytes` bytes, of words that repeat.
 fn text(seed: u64, bytes: usize) -> String {
     let mut random = Random(seed);
     let mut text = String::with_capacity(bytes + 16);
@@ -45,7 +46,7 @@ fn they_are_compared_exactly() {
     }
 }
 
-/// Some of them are huge with any number of threads, some with one, and some never.
+/// Some of these documents are huge for any number of threads, some only for one thread, and some never.
 #[test]
 fn they_are_compared_alike_however_they_are_cut() {
     let base = text(3, HUGE_BYTES / 2);
@@ -73,7 +74,7 @@ fn they_are_compared_alike_however_they_are_cut() {
     }
 }
 
-/// One that is just not huge equals one that is.
+/// A document just below the limit equals a huge document with the same shingles.
 #[test]
 fn they_equal_what_has_the_same_shingles() {
     let plain = text(2, HUGE_BYTES - 100);

@@ -1,4 +1,5 @@
-//! Ids that several documents have, and ids that are the places of others: however many, each is looked at a few times.
+//! Tests of ids that several documents share, and of ids that equal the places of other documents. The work must stay
+//! linear.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -10,7 +11,8 @@ use tempfile::TempDir;
 
 use crate::support::settings;
 
-/// Files of documents with these ids, given the folder and the numbers of file and document; none for an empty one.
+/// Writes files of documents whose ids `id` computes from the folder, the file number and the document number. An empty
+/// id is left out.
 fn corpus(files: usize, documents: usize, id: impl Fn(&str, usize, usize) -> String) -> (TempDir, Corpus) {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().to_string_lossy().into_owned();
@@ -27,7 +29,7 @@ fn corpus(files: usize, documents: usize, id: impl Fn(&str, usize, usize) -> Str
     (folder, corpus)
 }
 
-/// Keeps what it is told of ids.
+/// Observer that keeps the warning about repeated ids.
 #[derive(Default)]
 struct Listener(Mutex<Option<(u64, [String; 2])>>);
 
@@ -39,7 +41,8 @@ impl Observer for Listener {
     }
 }
 
-/// How many documents share their id, and the places of an example, whether they are in memory or on disk.
+/// Returns the number of documents that share their id, and the places of an example. The results must be the same in
+/// memory and on disk.
 fn repeated(corpus: &Corpus) -> (u64, [String; 2]) {
     let settings = settings("words:1", 0.8, 4, 4);
     let [in_memory, on_disk] = [settings.memory, Some(MemoryLimit::with_room(1 << 20))].map(|memory| {
@@ -60,8 +63,8 @@ fn one_id_of_all_documents() {
     assert_eq!(repeated(&corpus), (documents as u64, [1, 2].map(|line| format!("{name}:{line}"))));
 }
 
-/// The first document has no id and goes by its place, which is the id of the second, which therefore goes by its own, which
-/// is the id of the third, and so on. Going through all of them for each would take minutes.
+/// The first document has no id, so its place names it. The second document has this place as its id, which therefore
+/// counts as repeated, so its own place names it, and so on. A search from each document would take minutes.
 #[test]
 fn a_chain_of_places() {
     let documents = 60_000;
@@ -78,7 +81,8 @@ fn a_chain_of_places() {
     }
 }
 
-/// Of two documents in each of many files, one has an id that is the place of the other, which has none, in the next file.
+/// Each of many files has two documents. The first has no id, and the second has as its id the place of the first
+/// document in the next file.
 #[test]
 fn places_in_many_files() {
     let files = 3000;
@@ -91,8 +95,8 @@ fn places_in_many_files() {
     assert_eq!(repeated(&corpus), (files as u64, places));
 }
 
-/// Documents in memory have no lines to go by: of those with one id, the first in keeper order keeps it, and the others get
-/// numbers. A number that an id has already is left out.
+/// Documents in memory have no lines that could name them. Of the documents with one id, the first in keeper order
+/// keeps the id, and the others get numbers. A number that would repeat an existing id is skipped.
 #[test]
 fn ids_in_memory_are_numbered_in_keeper_order() {
     let rows = [("x", "one"), ("x", "one two three"), ("y", "four"), ("x", "one two"), ("x#2", "five")];
@@ -108,7 +112,7 @@ fn ids_in_memory_are_numbered_in_keeper_order() {
     assert_eq!(named("longest"), ["x#4", "x", "y", "x#3", "x#2"]);
 }
 
-/// A file that a program wrote in place of its memory goes by its name, and its ids are numbered, too.
+/// A file that stands for data in memory is named by the given name, and its ids are numbered as in memory.
 #[test]
 fn a_named_file_is_as_memory() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Policies that look at fields, against an order that was made from the numbers behind the texts.
+//! Tests of keeper policies that use fields. The expected order is computed from the numbers that the fields were
+//! written from.
 
 use std::cmp::Reverse;
 
@@ -11,28 +12,28 @@ use serde_json::json;
 use crate::oracle::{Oracle, corpus};
 use crate::support::{Documents, Random, settings};
 
-/// The numbers that the fields of a document were written from.
+/// Numbers from which the fields of a document were written.
 #[derive(Clone, Copy)]
 struct Fields {
-    /// Seconds since 1970, on a full day; documents without a date have none.
+    /// The date in seconds since 1970, at midnight; `None` for documents without a date.
     date: Option<i64>,
     score: i64,
     source: Option<&'static str>,
 }
 
-/// Days since 1970 that documents are from.
+/// Dates of documents, in days since 1970.
 const DAYS: [i64; 12] = [0, 1, 2, 3, 5, 8, 9, 11, 13, 17, 21, 30];
 
 fn fields(random: &mut Random) -> Fields {
     Fields {
         date: (random.below(10) > 0).then(|| 86_400 * *random.pick(&DAYS)),
-        // Neighbours that a double does not tell apart.
+        // Neighbouring scores are equal as doubles, so a comparison of doubles would fail.
         score: (1 << 60) - random.pick(&DAYS) % 5,
         source: *random.pick(&[Some("wiki"), Some("news"), Some("blog"), None]),
     }
 }
 
-/// The same date in one of its forms.
+/// Writes a date in one of its forms, chosen at random.
 fn written(date: i64, random: &mut Random) -> serde_json::Value {
     let day = date / 86_400 + 1;
     match random.below(4) {

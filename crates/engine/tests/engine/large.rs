@@ -1,4 +1,4 @@
-//! Clusters of which nothing is removed because they are too large.
+//! Tests of clusters that are spared because they have more documents than `max_cluster`.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use minwise_engine::{Error, ErrorKind, Observer, RunSettings, Unobserved};
 use crate::oracle::{Oracle, corpus};
 use crate::support::{Documents, settings};
 
-/// What brute force removes, divided by the size of the clusters.
+/// Divides the documents that brute force removes by the size of their clusters: at most `most` documents, and more.
 fn divided(removed: Vec<Removed>, most: u64) -> (Vec<Removed>, Vec<Removed>) {
     let mut sizes: BTreeMap<u32, u64> = BTreeMap::new();
     for one in &removed {
@@ -56,7 +56,7 @@ fn larger_clusters_are_spared_and_nothing_else_changes() {
     }
 }
 
-/// Writes the report of a run; gives `large-clusters.jsonl`.
+/// Writes the report of a run, and returns the content of `large-clusters.jsonl`.
 fn large_clusters(
     documents: &Documents,
     settings: &RunSettings,
@@ -95,7 +95,7 @@ fn all_their_members_are_listed() {
     assert_eq!((line["members"].as_array().unwrap().len(), line["size"].as_u64()), (1499, Some(1500)));
 }
 
-/// Someone who has seen enough.
+/// Observer that cancels from the beginning.
 struct Impatient;
 
 impl Observer for Impatient {

@@ -1,4 +1,4 @@
-//! Whole runs of the engine: against brute force, and against corpora made to hurt.
+//! Tests of whole runs of the engine: against brute force, and on corpora that are made to be slow or hostile.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -1,4 +1,4 @@
-//! Runs over documents in memory: the same decisions as over a file of the same records.
+//! Tests of runs over documents in memory, which must decide as runs over a file of the same records do.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use tempfile::TempDir;
 
 use crate::support::Random;
 
-/// A corpus with equal texts, near-copies, Chinese ones, empty ones and nulls.
+/// Makes a corpus with equal texts, near-copies, Chinese texts, empty texts and nulls.
 fn texts(count: usize) -> Vec<Option<String>> {
     let mut random = Random(7);
     let mut texts: Vec<Option<String>> = vec![];
@@ -53,7 +53,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// A folder with the texts as `in.jsonl`.
+    /// Makes a folder with the texts as `in.jsonl`.
     fn new(texts: Vec<Option<String>>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let line = |text: &Option<String>| format!("{}\n", json!({ "text": text }));
@@ -70,7 +70,7 @@ impl Desk {
         self.path("in.jsonl").into()
     }
 
-    /// The texts under the name of the file, so that even the ids are the same.
+    /// Makes an input from memory that has the name of the file, so that even the ids are equal.
     fn named(&self, memory: InMemory) -> Input {
         memory.named(self.path("in.jsonl").to_string_lossy()).into()
     }
@@ -79,7 +79,7 @@ impl Desk {
         self.named(self.texts.clone().into())
     }
 
-    /// The texts as a table of many batches, with columns of several types.
+    /// Makes a table of many batches from the texts, with columns of several string types.
     fn table(&self, rows: usize) -> Input {
         let column = |number: usize, texts: &[Option<String>]| -> ArrayRef {
             let texts = texts.iter().map(Option::as_deref);
@@ -104,7 +104,7 @@ impl Desk {
     }
 }
 
-/// Settings whose results do not depend on the time that a run takes.
+/// Returns settings whose results do not depend on the run time; the default audit does.
 fn settings(threads: usize) -> RunSettings {
     RunSettings::default().audit(None).threads(threads)
 }
@@ -114,7 +114,8 @@ fn dedup(input: Input, threads: usize) -> DedupOutcome {
     DedupRun::new(options).unwrap().execute(&Unobserved).unwrap()
 }
 
-/// All that was decided, with the ids. The bytes that were read are left out: those of a file are more than its texts.
+/// Returns all decisions, counts and ids. The number of bytes is set to 0, because a file has more bytes than its
+/// texts.
 fn found(outcome: &DedupOutcome) -> (DecisionColumns, Summary, Vec<String>) {
     let ids = outcome.documents().map(|document| outcome.id(document).unwrap().into_owned()).collect();
     let mut summary = outcome.summary().clone();
@@ -122,7 +123,7 @@ fn found(outcome: &DedupOutcome) -> (DecisionColumns, Summary, Vec<String>) {
     (outcome.columns(), summary, ids)
 }
 
-/// Demands that two runs found the same, without showing thousands of rows.
+/// Asserts that two runs gave the same results, without printing thousands of rows.
 #[track_caller]
 fn assert_same(outcome: &DedupOutcome, expected: &(DecisionColumns, Summary, Vec<String>)) {
     let (columns, summary, ids) = found(outcome);
@@ -278,9 +279,9 @@ fn kept_and_removed_texts_are_written_as_jsonl() {
         let options = DedupOptions::default().inputs(Inputs::new([input])).outputs(outputs);
         DedupRun::new(options).unwrap().execute(&Unobserved)
     };
-    // There is no name for a file in a folder.
+    // Documents in memory have no file name, so they cannot be written to a folder.
     assert_eq!(run("folder/", desk.memory()).unwrap_err().code(), "no_output_name");
-    // Other names have the documents converted.
+    // Under the name of a file, the documents are converted to its format.
     run("kept.csv", desk.memory()).unwrap().close().unwrap();
     let text = |name: &str| fs_err::read_to_string(desk.path(name)).unwrap();
     assert_eq!(text("kept.csv"), "text\na rose\n\"\"\n");
@@ -312,7 +313,7 @@ fn kept_and_annotated_rows_are_written_as_arrow() {
     }
 }
 
-/// Stops when all is read.
+/// Observer that cancels when the read stage is over.
 #[derive(Default)]
 struct Stop(std::sync::atomic::AtomicBool);
 

@@ -1,8 +1,8 @@
-//! A few hundred documents, compared each with each by an implementation that shares nothing with ours.
+//! Tests against an oracle: a few hundred documents, all compared with each other by an independent implementation.
 //!
-//! Shingles are strings here, sets are ordered sets of them, a family is found by going from neighbour to neighbour, and
-//! star clustering is its definition read out loud. The bands are so many that a pair at the threshold is missed with
-//! probability 10⁻⁹, so the two must agree on everything.
+//! The oracle follows the definitions. Shingles are strings, and sets are ordered sets of them. A component is found by
+//! walking from neighbour to neighbour, and a star by the words of its definition. The runs use so many bands that a
+//! pair at the threshold is missed with probability 10⁻⁹, so both must agree on everything.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -12,13 +12,13 @@ use minwise_engine::Removed;
 
 use crate::support::{Documents, Random, listed, settings};
 
-/// What brute force knows of a corpus.
+/// Results of brute force on a corpus.
 pub struct Oracle {
     sets: Vec<BTreeSet<u32>>,
-    /// For documents without shingles, all there is to compare.
+    /// The texts with normalised white space, by which documents without shingles are compared.
     blanks: Vec<String>,
     lengths: Vec<usize>,
-    /// The tokens, which say what comes after what.
+    /// The tokens of each document, in order.
     in_order: Vec<Vec<String>>,
 }
 
@@ -47,12 +47,12 @@ impl Oracle {
         shared as f64 / (left.len() + right.len() - shared) as f64
     }
 
-    /// Whether two documents have the same shingles in the same order, or none and the same text.
+    /// Reports whether two documents have the same shingles in the same order, or no shingles and the same text.
     pub fn are_equal(&self, a: usize, b: usize) -> bool {
         self.in_order[a] == self.in_order[b] && (!self.sets[a].is_empty() || self.blanks[a] == self.blanks[b])
     }
 
-    /// The pairs of which the smaller document is in the larger one, by this share at least.
+    /// Returns the pairs whose containment, the shared part of the smaller document, reaches the threshold.
     pub fn contained(&self, threshold: f64) -> Vec<(u32, u32, f64)> {
         let mut pairs = vec![];
         for a in 0..self.sets.len() {
@@ -84,7 +84,7 @@ impl Oracle {
         pairs
     }
 
-    /// The documents in keeper order, by policies that look at the text alone.
+    /// Returns the documents in keeper order, for policies that use only the text.
     pub fn order(&self, keep: &KeepPolicy) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.sets.len()).collect();
         match &*keep.to_string() {
@@ -97,8 +97,8 @@ impl Oracle {
         order
     }
 
-    /// Documents are taken in keeper order; one is removed when a document already kept reaches the threshold, and the
-    /// most similar of those is what it is a duplicate of.
+    /// Decides by stars: considers documents in keeper order, and removes a document if a kept one reaches the
+    /// threshold. The most similar kept document becomes its keeper.
     pub fn star(&self, threshold: f64, order: &[usize]) -> Vec<Removed> {
         let mut kept: Vec<usize> = vec![];
         let mut removed = vec![];
@@ -154,7 +154,7 @@ impl Oracle {
         self.decide_in(threshold, &self.order(keep), cluster)
     }
 
-    /// What is decided when documents are considered in this order.
+    /// Decides about the documents in the given order.
     pub fn decide_in(&self, threshold: f64, order: &[usize], cluster: Clustering) -> Vec<Removed> {
         match cluster {
             Clustering::Star => self.star(threshold, order),
@@ -164,7 +164,7 @@ impl Oracle {
     }
 }
 
-/// One character of Chinese or kana is a token, and so is a run of other letters and digits.
+/// Splits a text into tokens. A character of Chinese or kana is a token by itself; other letters and digits form runs.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens = vec![];
     let mut run = String::new();
@@ -197,7 +197,7 @@ fn shingles(text: &str, size: usize) -> BTreeSet<String> {
     }
 }
 
-/// Families at every similarity, in several scripts, and everything that is no family.
+/// Makes families of many similarities in several scripts, and documents that belong to no family.
 pub fn corpus(seed: u64) -> Vec<String> {
     let mut random = Random(seed);
     let latin: Vec<String> =
@@ -227,9 +227,9 @@ pub fn corpus(seed: u64) -> Vec<String> {
             }
             let mut text = words_of_it.join(between);
             match member {
-                // Equal shingles, other lengths.
+                // This member has equal shingles but another length.
                 0 => text = format!("  {}!!", text.to_uppercase()),
-                // The same shingles but a few, in another order.
+                // This member has nearly the same shingles in another order.
                 5 => words_of_it.rotate_left(length / 2),
                 6 => words_of_it.extend_from_slice(&base),
                 7 => words_of_it.truncate(length / 2),
@@ -246,7 +246,7 @@ pub fn corpus(seed: u64) -> Vec<String> {
             texts.push(text.to_owned());
         }
     }
-    // Shuffled, so that keepers and families lie anywhere.
+    // The texts are shuffled, so that keepers and families can lie anywhere.
     for at in (1..texts.len()).rev() {
         texts.swap(at, random.below(at + 1));
     }
@@ -297,7 +297,8 @@ fn every_decision_is_the_one_of_the_definition() {
     }
 }
 
-/// Promise 1: nothing is removed but on the exact similarity to a document that is kept. At any recall.
+/// Promise 1: every removed document has a kept document whose exact similarity reaches the threshold, whatever the
+/// recall.
 #[test]
 fn what_is_removed_is_near_what_is_kept_even_with_a_poor_banding() {
     let texts = corpus(4);

@@ -1,4 +1,4 @@
-//! The page of a report: what it shows, how large it gets, and that documents cannot break out of it.
+//! Tests of the report page: its content, its size, and that documents cannot inject markup.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::support::{Documents, settings};
 
-/// The page of a run over these documents.
+/// Returns the page of a run over these documents.
 fn page(documents: &Documents, settings: &RunSettings, extras: &Extras) -> String {
     let folder = tempfile::tempdir().unwrap();
     let plan = settings.plan().unwrap();
@@ -28,7 +28,7 @@ fn page(documents: &Documents, settings: &RunSettings, extras: &Extras) -> Strin
     page
 }
 
-/// Every tag is one that the page writes itself, closed where it was opened, and no attribute can act.
+/// Asserts that the page has only known tags, that tags are balanced, and that no attribute can run code.
 fn assert_is_safe(page: &str) {
     const TAGS: [&str; 46] = [
         "html",
@@ -89,7 +89,7 @@ fn assert_is_safe(page: &str) {
         } else if !WITHOUT_END.contains(&name) {
             open.push(name);
         }
-        // A name before `=`, outside of quotation marks.
+        // An attribute is a name before `=` outside of quotation marks.
         for attribute in tag.split('"').step_by(2).filter_map(|outside| outside.trim().strip_suffix('=')) {
             let attribute = attribute.trim_start_matches(name).trim();
             assert!(!attribute.starts_with("on") && attribute != "style" && attribute != "src", "<{tag}>");
@@ -104,13 +104,13 @@ fn assert_is_safe(page: &str) {
     ));
 }
 
-/// A text of words that no other seed gives, one of them another word.
+/// Makes a text of words that depend on the seed; the word at `other` is replaced.
 fn text(seed: usize, words: usize, other: Option<usize>) -> String {
     let word = |at| if other == Some(at) { "other".to_owned() } else { format!("w{seed}x{at}") };
     (0..words).map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Families of two, one of four, and documents of every strange kind.
+/// Makes families of two documents, one larger family, and documents that the page lists as unusual.
 fn families() -> Documents {
     let mut texts: Vec<String> = vec![];
     for seed in 0..30 {
@@ -128,7 +128,8 @@ fn samples_of_everything_are_shown() {
     let count = |part: &str| page.matches(part).count();
     assert_eq!(count("<article>"), 20, "pairs");
     assert_eq!((count("<svg "), count("<title>"), count("<desc>")), (2, 3, 2));
-    // One word of sixty is in three of 58 shingles, so 55 of 61 are shared; at the beginning it is one less.
+    // A changed word in the middle is in three of 58 shingles, so the similarity is 55/61. A word near the beginning is
+    // in fewer shingles.
     assert_eq!(count("<h3>Similarity 0.9016</h3>"), 20);
     assert!(page.contains("<mark>w0x0 w0x1"), "{page}");
     assert!(page.contains("w7x0 w7x1 w7x2"), "the largest cluster begins so");
@@ -166,7 +167,7 @@ fn what_the_caller_knows_is_shown_too() {
     ] {
         assert!(with.contains(part), "{part} is not in {with}");
     }
-    // The interval of a complete audit is one value, and is not printed.
+    // The interval of a complete audit is a single value, so it is not printed.
     let exact =
         page(&documents, &settings, &Extras::default().measured_recall(MeasuredRecall::new(1.0, 1.0, 1.0)));
     assert!(
@@ -207,7 +208,7 @@ fn nothing_removed_is_a_page_too() {
     }
 }
 
-/// What a hostile crawl may hold, in texts and in ids.
+/// Hostile content for texts and ids.
 const HOSTILE: [&str; 8] = [
     "<script>document.title = 'taken'</script>",
     "\" onmouseover=\"alert(1)\" x='",
@@ -236,7 +237,7 @@ fn documents_cannot_break_out() {
     assert!(page.matches("<article>").count() > 10);
 }
 
-/// As long as documents and ids may be, and however much of them must be escaped.
+/// The page stays small even if documents and ids are very long and every character must be escaped.
 #[test]
 fn the_page_stays_small() {
     let mut records = vec![];

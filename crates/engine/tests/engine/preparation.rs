@@ -1,4 +1,4 @@
-//! The public way from a text to its sketch is the way of the runs.
+//! Tests that the public `Preparation` makes the same sketches as the runs.
 
 #![allow(
     clippy::field_reassign_with_default,
@@ -25,7 +25,7 @@ fn texts() -> Vec<String> {
         let text = (0..words).map(|_| format!("W{}", random.below(200))).collect::<Vec<_>>().join(" ");
         texts.push(if number % 3 == 0 { format!("{text} — ﬁne {text}") } else { text });
     }
-    // A text that a run cuts block by block.
+    // This text is large enough that a run cuts it block by block.
     let words: Vec<String> = (0..200_000).map(|number| format!("word{}", number % 40_000)).collect();
     texts.push(words.join(" "));
     texts
@@ -67,8 +67,8 @@ fn the_sketches_are_those_of_a_sketch_file() {
     }
 }
 
-/// Weights, `max-df` and ignored texts: the plan of a run, and a preparation from the same tables, agree with the run's
-/// similarities.
+/// With weights, `max-df` and ignored texts, the plan of a run and a preparation from the same tables give the
+/// similarities of the run.
 #[test]
 fn weights_and_what_is_left_out_are_honoured() {
     let folder = tempfile::tempdir().unwrap();
@@ -113,7 +113,7 @@ fn weights_and_what_is_left_out_are_honoured() {
             let [a, b] = [duplicate.index, duplicate.duplicate_of].map(|at| own.document(&texts[at]));
             assert_eq!(a.measure(&b, Measure::Jaccard).unwrap(), duplicate.similarity);
             assert_eq!(of_run.sketch(&texts[duplicate.index]).as_deref(), a.sketch());
-            // The words of the form are in no shingle.
+            // The words of the form are ignored, so no shingle has them.
             assert!(a.shingles().len() <= 41);
             let distinct = match a.set() {
                 DocumentSet::Plain(set) => set.len(),

@@ -1,4 +1,4 @@
-//! Small corpora of every shape, against brute force. What fails here is small enough to read.
+//! Tests of random small corpora against brute force. A failing corpus is small enough to be read.
 
 use minwise::cluster::Clustering;
 use minwise::keep::KeepPolicy;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::oracle::Oracle;
 use crate::support::{Documents, listed, settings};
 
-/// Texts over so few words that ties, equal sets in another order and documents without words are the rule.
+/// Generates texts over so few words that ties, equal sets in another order and documents without words are frequent.
 fn texts() -> impl Strategy<Value = Vec<String>> {
     let word = prop::sample::select(vec!["a", "b", "c", "d", "e", "A", ".", "中", "文", "dd"]);
     let text = prop::collection::vec(word, 0..9).prop_map(|words| words.join(" "));
@@ -27,7 +27,7 @@ proptest! {
     ) {
         let oracle = Oracle::new(&texts, size);
         let documents = Documents::new(&texts);
-        // A pair at 0.4 is missed once in 10¹³ times.
+        // A pair at 0.4 is missed with probability 10⁻¹³.
         let mut settings = settings(&format!("words:{size}"), threshold, 60, 1);
         let keep: KeepPolicy = keep.parse().unwrap();
         (settings.keep, settings.cluster) = (Some(keep.clone()), cluster);

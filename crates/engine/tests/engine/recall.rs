@@ -1,16 +1,17 @@
-//! Promise 2: a run says what it may have missed, and is right about it.
+//! Tests of promise 2: a run states how many pairs it may have missed, and the statement is right.
 
 use minwise::candidate::Curve;
 
 use crate::support::{Documents, Random, listed, settings};
 
-/// Pairs of documents that share no word with any other pair, at similarities spread over 0.5 to 1, and these.
+/// Makes pairs of documents that share words only with each other, with similarities spread over 0.5 to 1. Returns the
+/// texts and the similarities.
 fn planted(pairs: usize) -> (Vec<String>, Vec<f64>) {
     let mut random = Random(11);
     let (mut texts, mut similarities) = (vec![], vec![]);
     for pair in 0..pairs {
         let words: Vec<String> = (0..60).map(|i| format!("p{pair}w{i}")).collect();
-        // Of 60 words, k differ: (60 − k) / (60 + k).
+        // If `differ` of 60 words differ, the similarity is (60 − `differ`) / (60 + `differ`).
         let differ = 1 + random.below(19);
         let mut other = words.clone();
         for (i, word) in other.iter_mut().take(differ).enumerate() {
@@ -34,8 +35,8 @@ fn the_expected_recall_is_the_measured_one_at_weak_bandings() {
         let there = similarities.len() as f64;
         let (measured, expected) = (count / there, found.verification.expected_recall.value());
 
-        // Each pair is found with its own probability. The number found and the number that they are taken to stand
-        // for both spread, and their spreads are known.
+        // Each pair is found with its own probability. The number of found pairs varies, and so does the estimate from
+        // these pairs; the standard deviations are known.
         let curve = Curve::from(settings.plan().unwrap().banding());
         let sum =
             |term: fn(f64) -> f64| similarities.iter().map(|&s| term(curve.probability(s))).sum::<f64>();
@@ -61,7 +62,7 @@ fn equal_documents_are_never_missed() {
     assert_eq!(found.verification.candidates, 0);
 }
 
-/// Copies share a sketch, so the pairs between two groups of copies are found or missed together.
+/// Copies have the same sketch, so pairs between two groups of copies are found or missed together.
 #[test]
 fn copies_of_missed_documents_are_missed_as_often() {
     let (texts, similarities) = planted(1000);
@@ -74,6 +75,6 @@ fn copies_of_missed_documents_are_missed_as_often() {
     let measured = listed(&found).len() as f64 / there as f64;
     let expected = found.verification.expected_recall.value();
     assert!(measured < 0.8, "{measured}: this banding is not weak");
-    // A thousand pairs of groups decide: three hundredths are four standard errors.
+    // With a thousand pairs of groups, a difference of 0.03 is four standard errors.
     assert!((measured - expected).abs() < 0.03, "{measured} measured, {expected} expected");
 }

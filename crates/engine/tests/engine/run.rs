@@ -1,4 +1,4 @@
-//! Whole runs through the call that the command, Python and other programs make.
+//! Tests of whole runs, through the calls that the command, the Python package and other programs make.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,8 @@ use minwise_engine::{
 };
 use tempfile::TempDir;
 
-/// A folder with a corpus: two near-copies, an equal one, one that is alone, and a line that is no record.
+/// Folder with a corpus: a document, a near-copy and an equal copy of it, an unrelated document, and a line that is no
+/// record.
 struct Desk(TempDir);
 
 const TEXTS: [&str; 4] = [
@@ -113,7 +114,7 @@ fn outputs_are_written_and_put_in_place() {
     assert_eq!(desk.text("kept.jsonl").lines().collect::<Vec<_>>(), lines[..2]);
     assert_eq!(desk.text("removed.jsonl").lines().collect::<Vec<_>>(), lines[2..4]);
     assert_eq!(desk.text("report/pairs.tsv").lines().count(), 2);
-    // Outputs that exist are refused before the work begins, and replaced if that is asked for.
+    // Existing outputs are refused before the work begins, and replaced if `overwrite` is set.
     let again = desk.options().outputs(outputs.clone());
     let error = DedupRun::new(again).unwrap().execute(&Unobserved).unwrap_err();
     assert_eq!(error.code(), "output_exists");
@@ -151,7 +152,7 @@ fn outputs_that_would_meet_are_refused_by_their_settings() {
     assert!(inside.to_string().starts_with("`output` `"), "{inside}");
 }
 
-/// Stops at a stage.
+/// Observer that cancels when a stage begins.
 struct StopAt(Stage, AtomicBool);
 
 impl Observer for StopAt {
@@ -184,7 +185,7 @@ fn a_run_that_was_stopped_is_resumed_to_the_same_bytes() {
         assert!(error.is_cancelled(), "{error}");
         assert!(!desk.path("out.jsonl").exists() && desk.path("work/manifest").exists());
     }
-    // Another setting is named, with what it was and what it is.
+    // A changed setting is named, with its value then and now.
     let other = RunSettings::default().threshold(0.7);
     let error = run(&Unobserved, options("out.jsonl", true, other)).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Changed { setting: Some(name), .. } if name == "threshold"));
@@ -195,7 +196,8 @@ fn a_run_that_was_stopped_is_resumed_to_the_same_bytes() {
     assert!(!desk.path("work").exists());
 }
 
-/// Puts a folder in the way of an output file when documents are compared, so that the run fails while it puts its outputs in place.
+/// Observer that creates a folder under the name of an output file when verification begins. The run then fails while
+/// it puts its outputs in place.
 struct Obstacle(PathBuf);
 
 impl Observer for Obstacle {
@@ -206,8 +208,8 @@ impl Observer for Obstacle {
     }
 }
 
-/// While an output folder is replaced, there is a moment in which nothing has its name. A run that was killed then still knows
-/// that the output is a folder, although a bare name is that of a file otherwise.
+/// An output folder briefly does not exist while it is replaced. A run that is killed at that moment must still know
+/// that the output is a folder, because without the folder a bare name means a file.
 #[test]
 fn a_resumed_run_remembers_which_outputs_are_folders() {
     let desk = Desk::new();
@@ -223,7 +225,7 @@ fn a_resumed_run_remembers_which_outputs_are_folders() {
     let error = run(&Obstacle(desk.path("removed.jsonl")), options(false)).unwrap_err();
     assert!(error.to_string().contains("removed.jsonl"), "{error}");
     assert!(desk.path("kept/in.jsonl").exists() && desk.path("work/finishing").exists());
-    // As if it had been killed between the two renames.
+    // The folder is removed, as if the run had been killed between the two renames.
     fs_err::remove_dir_all(desk.path("kept")).unwrap();
     fs_err::remove_dir(desk.path("removed.jsonl")).unwrap();
     run(&Unobserved, options(true)).unwrap();
@@ -232,7 +234,7 @@ fn a_resumed_run_remembers_which_outputs_are_folders() {
     assert!(!desk.path("work").exists());
 }
 
-/// Earlier versions wrote settings as flags into the folder of a run.
+/// Earlier versions wrote settings into the work folder as flags.
 #[test]
 fn a_run_of_an_earlier_version_is_known_again() {
     let desk = Desk::new();
@@ -317,7 +319,7 @@ fn a_folder_that_is_needed_is_not_replaced() {
     assert!(!Path::new(&desk.path("all")).exists(), "folders that were made for the run go with it");
 }
 
-/// Tables come from the inputs of a run, so that settings which hold some would be ignored.
+/// A run loads its tables itself, so tables in its settings are refused instead of ignored.
 #[test]
 fn tables_in_the_settings_of_a_run_are_refused() {
     let desk = Desk::new();
@@ -334,7 +336,7 @@ fn tables_in_the_settings_of_a_run_are_refused() {
     assert_eq!(desk.names(), ["in.jsonl"]);
 }
 
-/// Notes what an observer hears.
+/// Observer that records its calls.
 #[derive(Default)]
 struct Heard(std::sync::Mutex<Vec<String>>);
 
@@ -348,7 +350,7 @@ impl Observer for Heard {
     }
 }
 
-/// While inputs are opened, a program may be ended at once; from then on there is something to clean up.
+/// The observer must know when opening has ended: until then a program may exit at once, later it must clean up.
 #[test]
 fn an_observer_hears_when_opening_has_ended() {
     let desk = Desk::new();
@@ -366,7 +368,7 @@ fn an_observer_hears_when_opening_has_ended() {
     assert_eq!(heard.0.lock().unwrap().last().unwrap(), "end verify");
 }
 
-/// A setting that a run cannot honour is refused, not ignored.
+/// A setting that a run cannot use is refused instead of ignored.
 #[test]
 fn runs_refuse_inputs_that_they_would_ignore() {
     let desk = Desk::new();
@@ -388,7 +390,7 @@ fn runs_refuse_inputs_that_they_would_ignore() {
     assert_eq!(settings(PairsRun::new(pairs).unwrap_err()), ["against", "keep"]);
 }
 
-/// What the command prints, other programs get as values.
+/// Programs get as values what the command prints about skipped files.
 #[test]
 fn an_outcome_has_what_was_skipped() {
     let desk = Desk::new();

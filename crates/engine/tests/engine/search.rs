@@ -1,4 +1,4 @@
-//! Other ways to find candidates: sort-merge and all pairs, against brute force.
+//! Tests of the other methods that find candidates, sort-merge and all pairs, against brute force.
 
 use minwise::cluster::Clustering;
 use minwise::sketch::Method;
@@ -9,7 +9,7 @@ use minwise_engine::{MemoryLimit, RunSettings, Search};
 use crate::oracle::Oracle;
 use crate::support::{Documents, Random, listed, triples, with_registers};
 
-/// Documents with boilerplate, families, parts of others, copies and empty ones.
+/// Makes documents with boilerplate, families, parts of other documents, copies and an empty document.
 fn texts() -> Vec<String> {
     let mut random = Random(8);
     let boilerplate: Vec<String> = (0..30).map(|i| format!("b{i}")).collect();
@@ -26,7 +26,7 @@ fn texts() -> Vec<String> {
             }
             texts.push(copy);
         }
-        // A part of it, alone and inside of something else.
+        // Half of the document stands alone, and as a part of another document.
         let part = base[..base.len() / 2].to_vec();
         let other: Vec<String> = (0..40).map(|i| format!("o{family}w{i}")).collect();
         texts.push([part.clone(), other].concat());
@@ -53,7 +53,7 @@ fn every_similar_pair_is_found() {
             let found = documents.pairs(&settings(search, threshold));
             assert_eq!(triples(&found), expected, "{search} at {threshold}");
         }
-        // Nothing can be lost by counting shingles, and the filter's error is all that can be lost otherwise.
+        // Counting shingles cannot lose a pair. Other searches lose at most the error of the filter.
         let recall =
             |search| documents.pairs(&settings(search, threshold)).verification.expected_recall.value();
         assert_eq!(recall(Search::SortMerge), 1.0);
@@ -96,8 +96,9 @@ fn parts_are_found_by_containment() {
     }
 }
 
-/// Whatever is counted and however documents are weighed, what is left out of the counting loses nothing: families of more
-/// than a hundred, with templates of all sizes, against the comparison of all pairs.
+/// Sort-merge leaves shingles out of its counts, which must lose no pair, for any measure and weighting. The corpus has
+/// families of more than a hundred documents with templates of all sizes; a comparison of all pairs gives the expected
+/// result.
 #[test]
 fn nothing_is_lost_by_any_measure() {
     for seed in 0..6 {
@@ -126,12 +127,12 @@ fn nothing_is_lost_by_any_measure() {
     }
 }
 
-/// Documents of two templates, each with some of its words, some words of many documents, and some of their own.
+/// Makes documents of two templates. Each has most words of its template, some common words and some words of its own.
 fn forms(random: &mut Random) -> Vec<String> {
     let sizes = [20 + random.below(60), 5 + random.below(100)];
     let mut texts: Vec<String> = vec![];
     for i in 0..260 {
-        // Every third form is one of the other kind.
+        // Every third document is made from the second template.
         let kind = usize::from(i % 3 == 0);
         let missing = random.below(4);
         let template = (0..sizes[kind]).skip(missing).map(|word| format!("t{kind}w{word}"));
@@ -144,10 +145,10 @@ fn forms(random: &mut Random) -> Vec<String> {
     texts
 }
 
-/// Documents that share a template which is not quite enough for them to be near-duplicates are not even counted.
+/// If documents share a template that is just too small to make them near-duplicates, sort-merge finds no candidates.
 #[test]
 fn a_template_just_below_the_threshold_makes_no_candidates() {
-    // 92 of 104 shingles, a Jaccard similarity of 0.79.
+    // The template gives 92 of 104 shingles, which is a Jaccard similarity of 0.79.
     let template = (0..93).map(|i| format!("b{i}")).collect::<Vec<_>>().join(" ");
     let texts = (0..3000).map(|i| {
         let own: Vec<String> = (0..12).map(|word| format!("d{i}w{word}")).collect();
@@ -157,13 +158,13 @@ fn a_template_just_below_the_threshold_makes_no_candidates() {
     assert_eq!(found.verification.candidates, 0);
 }
 
-/// Frequent shingles are left out of the counting, and still nothing is lost; the work stays small.
+/// Sort-merge leaves frequent shingles out of its counts. Sort-merge must still find all pairs, with few candidates.
 #[test]
 fn boilerplate_is_not_counted() {
     let boilerplate: Vec<String> = (0..50).map(|i| format!("b{i}")).collect();
     let texts: Vec<String> = (0..1200)
         .map(|i| {
-            // Every tenth document repeats the one before with a word changed.
+            // Every tenth document repeats the document before it with one word changed.
             let number = if i % 10 == 9 { i - 1 } else { i };
             let own = (0..100).map(|w| if w == 50 { format!("x{i}") } else { format!("d{number}w{w}") });
             boilerplate.iter().cloned().chain(own).collect::<Vec<_>>().join(" ")
@@ -175,7 +176,7 @@ fn boilerplate_is_not_counted() {
     assert_eq!(found.verification.candidates, 120, "the boilerplate made no candidate");
 }
 
-/// Pairs that share registers, though not enough of them, are told of as put aside.
+/// Pairs that share some registers, but not enough, are counted as rejected by the filter.
 #[test]
 fn counted_registers_say_what_they_put_aside() {
     let documents = Documents::new(texts());
@@ -185,12 +186,12 @@ fn counted_registers_say_what_they_put_aside() {
     assert_eq!(found.screened.registers, 128 * found.candidates);
     let unfiltered = settings(Search::SortMergeSketch, 0.5).filter_error(None);
     let all = documents.pairs(&unfiltered).verification;
-    // Then no register is left out of the counting, and every pair that shares one is compared exactly.
+    // Without a filter no register is left out of the counts, so every pair that shares a register is compared exactly.
     assert_eq!((all.screened.pairs, all.compared), (0, all.candidates));
     assert!(all.candidates >= found.candidates);
 }
 
-/// With few registers, many pairs share none, and the expected recall says so.
+/// With few registers, many pairs share none, and the expected recall is lower.
 #[test]
 fn counted_registers_miss_pairs_that_share_none() {
     let documents = Documents::new(texts());
@@ -218,7 +219,7 @@ fn threads_and_memory_do_not_change_what_is_found() {
     }
 }
 
-/// Sketches of all documents do not fit, so that all pairs are searched portion by portion.
+/// The sketches of all documents do not fit into memory, so pairs are searched in portions.
 #[test]
 fn portions_do_not_change_what_is_found() {
     let texts = (0..2500).map(|document| {

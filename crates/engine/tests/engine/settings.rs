@@ -1,4 +1,4 @@
-//! Settings that do not go together are refused with every reason, before anything is read.
+//! Tests that settings which contradict each other are refused with all reasons, before anything is read.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use minwise_engine::{Bands, Error, ErrorKind, MemoryLimit, RunSettings, Search, 
 
 use crate::support::{Documents, settings};
 
-/// The settings that are refused, with the value of each.
+/// Returns the settings that are refused, each with its value.
 fn refused(settings: &RunSettings) -> Vec<(&'static str, String)> {
     let Err(error) = settings.plan() else { panic!("not refused: {settings:?}") };
     assert_eq!(error.code(), "bad_setting");
@@ -24,7 +24,7 @@ fn spec(text: &str) -> Spec {
     text.parse().unwrap()
 }
 
-/// The cases of the review: each ran, lost pairs, or panicked.
+/// Runs with these settings once lost pairs or panicked.
 #[test]
 fn settings_that_lose_pairs_or_panic_are_refused() {
     let default = RunSettings::default;
@@ -146,7 +146,7 @@ fn field_of(error: &Error) -> &'static str {
     }
 }
 
-/// What was read with one plan is not decided about with another, which panicked.
+/// Documents that were read with one plan cannot be decided with another; this once panicked.
 #[test]
 fn reading_and_deciding_take_one_plan() {
     let documents = Documents::new(["one two three four five six", "one two three four five seven"]);
@@ -170,7 +170,7 @@ fn reading_and_deciding_take_one_plan() {
     assert!(dedup(&documents.corpus, &reading, &read_with.plan().unwrap(), &Unobserved, |_| {}).is_ok());
 }
 
-/// A policy that looks at a field would rank nothing in a corpus that was opened without the field.
+/// A policy that uses a field is refused if the corpus was opened without the field, because it would rank nothing.
 #[test]
 fn a_keeper_policy_needs_its_fields() {
     let documents = Documents::new(["one two three", "one two three four"]);
@@ -193,7 +193,7 @@ fn an_error_of_the_operating_system_stays_within_reach() {
     assert!(cause.raw_os_error().is_some());
 }
 
-/// Tables are those whose fingerprints the spec has, or nothing is weighed.
+/// Tables must have the fingerprints of the spec, except if the spec has no weights.
 #[test]
 fn tables_that_are_not_those_of_the_spec_are_refused() {
     let documents = Documents::new(["one two three four", "one two three five"]);
@@ -225,10 +225,10 @@ fn an_error_per_look_is_as_many_times_as_large_as_there_are_looks() {
     let total = |settings: RunSettings| settings.plan().unwrap().filter_error().unwrap();
     let per_look = || RunSettings::default().error_per_look(1e-4);
     let near = |found: f64, looks: f64| assert!((found - looks * 1e-4).abs() < 1e-12, "{found}");
-    // Looks at every 16 of 128 registers.
+    // By default, a filter of 128 registers has a look after every 16 registers, which makes 8 looks.
     near(total(per_look()), 8.0);
     near(total(per_look().looks(vec![10, 50, 90])), 3.0);
-    // Bits are looked at after every 64 of them, and each width by itself.
+    // With bits, a look follows every 64 values, and each width has its own looks.
     near(total(per_look().bits(Some("1".parse().unwrap()))), 2.0);
     near(total(per_look().bits(Some("1.5".parse().unwrap()))), 2.0);
     near(total(per_look().search(Search::SortMergeSketch)), 1.0);

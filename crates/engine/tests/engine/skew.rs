@@ -1,4 +1,4 @@
-//! Corpora made to be slow: one family, one band, one text.
+//! Tests of corpora that are made to be slow: one family, one band key, one text.
 
 use std::sync::Mutex;
 
@@ -10,21 +10,22 @@ use minwise_engine::{Bands, MemoryLimit, Observer, Plan, RunSettings, Search, Un
 
 use crate::support::{Documents, Random, listed, settings, with_registers};
 
-/// A text of `length` words with one of them changed: no two documents are equal, all are near-duplicates.
+/// Makes a text of `length` words with one word changed. No two of these texts are equal, and all are near-duplicates.
 fn near_copy(i: usize, length: usize) -> String {
     let mut words: Vec<String> = (0..length).map(|at| format!("w{at}")).collect();
     words[i % length] = format!("changed{i}");
     words.join(" ")
 }
 
-/// A hundred thousand near-copies make five thousand million pairs; a document is compared with kept ones only.
+/// A hundred thousand near-copies make 5 × 10⁹ pairs, but each document is compared only with kept ones.
 #[test]
 fn one_family_is_linear_work() {
     let count = 100_000;
     let documents = Documents::new((0..count).map(|i| near_copy(i, 60)));
     let decisions = documents.dedup(&settings("words:5", 0.8, 16, 6));
     let kept = count - decisions.removed.len();
-    // At 51/61 one in 600 shares no band with the first; few share one with none of those that are kept.
+    // Of the documents at similarity 51/61, one in 600 shares no band with the first document. Most such documents
+    // share a band with another kept document.
     assert!(kept <= 60, "{kept} of one family are kept");
     let candidates = decisions.verification.candidates as usize;
     assert!(candidates <= 8 * count, "{candidates} comparisons for {count} documents");
@@ -64,9 +65,9 @@ fn equal_documents_are_no_work() {
     }
 }
 
-/// Half of every document is boilerplate, so that with bands of one row nearly all share a band with nearly all (a pair
-/// is at 20/60), and none is a near-duplicate but those planted: every tenth repeats the one before it with a fifth of
-/// its words changed, which is at 32/48.
+/// Makes documents of which half is boilerplate: two of them have the similarity 20/60, and nearly all pairs share a
+/// band of one row. Only planted pairs are near-duplicates: every tenth document repeats the one before it with eight
+/// of 40 words changed, similarity 32/48.
 fn boilerplate(count: usize) -> impl Iterator<Item = String> {
     (0..count).map(|i| {
         let own = if i % 10 == 9 { i - 1 } else { i };
@@ -81,12 +82,12 @@ fn boilerplate(count: usize) -> impl Iterator<Item = String> {
     })
 }
 
-/// Bands of one row, 64 registers. The planted pairs are found with probability 0.99985.
+/// Returns settings with bands of one row and 64 registers. Planted pairs are found with probability 0.99985.
 fn one_row() -> RunSettings {
     with_registers("words:1", 0.6, 8, 1, 64)
 }
 
-/// Nearly all documents crowd one shelf, and none of them is a near-duplicate but those planted.
+/// Nearly all documents crowd one shelf, and only the planted pairs are near-duplicates.
 #[test]
 fn a_crowd_loses_nothing() {
     for cluster in [Clustering::Star, Clustering::Components] {
@@ -95,14 +96,15 @@ fn a_crowd_loses_nothing() {
         assert!(decisions.removed.len() >= 398, "{} of 400 found", decisions.removed.len());
         let expected = decisions.verification.expected_recall.value();
         assert!((0.999..1.0).contains(&expected), "{expected}");
-        // Nearly all pairs share a band.
+        // Most of the eight million pairs share a band.
         let candidates = decisions.verification.candidates;
         assert!(candidates > 4_000_000, "{candidates} pairs");
     }
 }
 
-/// Two thirds of every document are a form: two of them are at 30/60, which 64 registers do not tell from the threshold.
-/// Every tenth document repeats the one before it with four words changed, which is at 41/49.
+/// Makes documents of which two thirds are a form: two of them have the similarity 30/60, which 64 registers cannot
+/// distinguish from the threshold. Every tenth document repeats the one before it with four words changed, similarity
+/// 41/49.
 fn fillings(count: usize) -> impl Iterator<Item = String> {
     (0..count).map(|i| {
         let own = if i % 10 == 9 { i - 1 } else { i };
@@ -112,7 +114,7 @@ fn fillings(count: usize) -> impl Iterator<Item = String> {
     })
 }
 
-/// Sketches leave most pairs of such a crowd open, so that it is screened by parity bits.
+/// Sketches cannot decide most pairs of such a crowd, so it is screened by parity bits.
 #[test]
 fn a_dense_crowd_is_decided_as_an_exact_search_decides() {
     let documents = Documents::new(fillings(3000));
@@ -123,16 +125,16 @@ fn a_dense_crowd_is_decided_as_an_exact_search_decides() {
         let by_counting = documents.dedup(&exact);
         assert_eq!(by_bands.removed, by_counting.removed);
         assert_eq!(by_bands.removed.len(), 300);
-        // All pairs are candidates. Documents of one block of up to 256 do not scan one another, which makes 400,000 pairs; nearly
-        // all others end in a scan.
+        // All pairs are candidates. Documents of one block of up to 256 do not scan one another, so 400,000 pairs are
+        // compared. Nearly all other pairs end in a scan.
         let verification = by_bands.verification;
         assert!(verification.candidates > 3_500_000, "{} candidates", verification.candidates);
         assert!(verification.compared < 500_000, "{} compared", verification.compared);
     }
 }
 
-/// Asserts that documents are decided as an exact search decides, with any number of threads and with little memory. Returns
-/// how many are removed.
+/// Asserts that decisions equal those of an exact search, for several numbers of threads and with little memory.
+/// Returns the number of removed documents.
 fn is_decided_exactly(documents: &Documents, settings: &RunSettings) -> usize {
     let exact = documents.dedup(&settings.clone().search(Search::SortMerge).bands(Bands::default()));
     for (threads, memory) in [(1, 1 << 30), (2, 1 << 30), (1, 128 << 20)] {
@@ -143,7 +145,8 @@ fn is_decided_exactly(documents: &Documents, settings: &RunSettings) -> usize {
     exact.removed.len()
 }
 
-/// Long documents have 8192 parity bits: two fillings are at 700/900, close to the threshold, and repeats are at 790/810.
+/// Long documents have 8,192 parity bits each. Two fillings have the similarity 700/900, which is close to the
+/// threshold. A document that repeats another one has the similarity 790/810 to it.
 #[test]
 fn long_fillings_are_decided_as_an_exact_search_decides() {
     let texts = (0..1200).map(|i| {
@@ -156,7 +159,8 @@ fn long_fillings_are_decided_as_an_exact_search_decides() {
     assert_eq!(is_decided_exactly(&documents, &with_registers("words:1", 0.8, 24, 1, 64)), 120);
 }
 
-/// Own words come from a small vocabulary, so that documents are similar to hundreds of kept ones, and to as many nearly.
+/// Words outside of the form come from a small vocabulary, so each document is similar to hundreds of kept ones and
+/// nearly similar to hundreds more.
 #[test]
 fn documents_near_many_are_decided_as_an_exact_search_decides() {
     let mut random = Random(7);
@@ -172,8 +176,8 @@ fn documents_near_many_are_decided_as_an_exact_search_decides() {
     assert!((500..1450).contains(&removed), "{removed} removed");
 }
 
-/// Fillings at and near the threshold: 700 shared words and 40 to 130 of their own, so that a + b ≤ 175 own words make a pair
-/// similar. More than 8 MiB of text, so that all threads work on the one neighbourhood.
+/// Makes fillings at and near the threshold. Each has 700 shared words and 40 to 130 words of its own; a pair with at
+/// most 175 own words in total is similar. The texts exceed 8 MiB, so all threads work on their one neighbourhood.
 fn near_fillings(count: usize) -> Vec<String> {
     let mut random = Random(11);
     let own: Vec<usize> = (0..count).map(|_| 40 + random.below(91)).collect();
@@ -185,7 +189,7 @@ fn near_fillings(count: usize) -> Vec<String> {
     own.iter().enumerate().map(text).collect()
 }
 
-/// Threads compare the pairs of one neighbourhood together, and change neither decisions nor counts.
+/// Threads compare the pairs of one neighbourhood together, which changes neither decisions nor counts.
 #[test]
 fn fillings_near_the_threshold_do_not_depend_on_threads() {
     let texts = near_fillings(800);
@@ -217,7 +221,7 @@ fn fillings_near_the_threshold_do_not_depend_on_threads() {
     assert!(found[0].len() > 100_000, "{} pairs", found[0].len());
 }
 
-/// Sets with weights have no parity bits.
+/// Weighted sets have no parity bits, so crowds are compared without them.
 #[test]
 fn a_crowd_with_weights_is_decided_as_an_exact_search_decides() {
     let documents = Documents::new(fillings(600));
@@ -227,7 +231,7 @@ fn a_crowd_with_weights_is_decided_as_an_exact_search_decides() {
     assert_eq!(is_decided_exactly(&documents, &settings), 60);
 }
 
-/// Threads share the work of a scan and change neither decisions nor counts.
+/// Threads share the work of a scan, which changes neither decisions nor counts.
 #[test]
 fn a_dense_crowd_does_not_depend_on_threads() {
     let documents = Documents::new(fillings(2000));
@@ -239,8 +243,9 @@ fn a_dense_crowd_does_not_depend_on_threads() {
     assert_eq!(one, three);
 }
 
-/// Three quarters of every document are a form, so that most documents stand on the shelf of the form in each of two bands.
-/// Two of them are at 30/50; every tenth repeats one before it with one word changed, which is at 39/41.
+/// Makes documents of which three quarters are a form, so most documents stand on the shelf of the form in each of two
+/// bands. Two of them have the similarity 30/50. Every tenth document repeats the document that `of` returns, with one
+/// word changed, similarity 39/41.
 fn crowding(count: usize, of: impl Fn(&mut Random, usize) -> usize) -> impl Iterator<Item = String> {
     let mut random = Random(5);
     (0..count).map(move |i| {
@@ -251,12 +256,12 @@ fn crowding(count: usize, of: impl Fn(&mut Random, usize) -> usize) -> impl Iter
     })
 }
 
-/// Any document before this one that is no copy itself.
+/// Returns a random document before `i` that is not a copy itself.
 fn any_before(random: &mut Random, i: usize) -> usize {
     random.below(i) / 10 * 10
 }
 
-/// Warnings of a run.
+/// Observer that collects the warnings of a run.
 #[derive(Default)]
 struct Warnings(Mutex<Vec<Warning>>);
 
@@ -266,8 +271,8 @@ impl Observer for Warnings {
     }
 }
 
-/// Asserts that shelves leave documents out, that the run warns of it, and that it states no lower bound of the recall. Returns
-/// the expected recall, and the true one of the planted pairs.
+/// Asserts that shelves leave documents out, that the run warns of it, and that it states no lower bound of the recall.
+/// Returns the expected recall, and the true recall of the planted pairs.
 fn full_shelves_are_stated(documents: &Documents, count: usize, plan: &Plan, most: u64) -> [f64; 2] {
     let warnings = Warnings::default();
     let decisions = dedup(&documents.corpus, &documents.read_by(plan), plan, &warnings, |_| {}).unwrap();
@@ -283,13 +288,13 @@ fn full_shelves_are_stated(documents: &Documents, count: usize, plan: &Plan, mos
     [decisions.verification.expected_recall.value(), measured]
 }
 
-/// Asserts that full shelves cost something, and that the estimate knows it.
+/// Asserts that full shelves lower the recall, and that the expected recall shows this.
 fn the_loss_is_known([expected, measured]: [f64; 2], without: f64) {
     assert!(expected < without, "{expected}: full shelves cost nothing");
     assert!((expected - measured).abs() <= 0.05, "{expected} expected, {measured} measured");
 }
 
-/// Bands of one row; shelves of this size, if it is not the usual one.
+/// Makes a plan with two bands of one row, and with shelves of the given size or the usual one.
 fn two_bands(shelf: Option<usize>) -> Plan {
     let plan = with_registers("words:1", 0.8, 2, 1, 64).threads(2).plan().unwrap();
     match shelf {
@@ -298,7 +303,7 @@ fn two_bands(shelf: Option<usize>) -> Plan {
     }
 }
 
-/// Shelves that take a thousand documents of two thousand.
+/// Each shelf takes 1,000 of 2,000 documents.
 #[test]
 fn the_loss_of_small_full_shelves_is_stated() {
     let documents = Documents::new(crowding(2000, any_before));
@@ -309,8 +314,8 @@ fn the_loss_of_small_full_shelves_is_stated() {
     the_loss_is_known(recall, low);
 }
 
-/// If copies follow their originals, full shelves leave out both, and no pair that is found tells of them. So the run states no
-/// bound.
+/// If copies follow their originals, full shelves leave out both documents of a pair. The pairs that are found cannot
+/// show this loss, so the run states no lower bound.
 #[test]
 fn full_shelves_leave_out_both_of_a_late_pair() {
     let documents = Documents::new(crowding(2000, |_, i| i - 1));
@@ -318,13 +323,13 @@ fn full_shelves_leave_out_both_of_a_late_pair() {
     assert!(measured < expected - 0.1, "{expected} expected, {measured} measured");
 }
 
-/// Shelves of the usual size fill up with more than 131,072 kept documents.
+/// Shelves of the usual size are full with 131,072 kept documents.
 #[test]
 #[ignore = "long: minutes of comparing 200,000 documents of one form"]
 fn the_loss_of_full_shelves_is_stated() {
     let count = 200_000;
     let documents = Documents::new(crowding(count, any_before));
-    // Without full shelves, 39/41 is found with probability 0.9976.
+    // Without full shelves, a pair of similarity 39/41 is found with probability 0.9976.
     the_loss_is_known(full_shelves_are_stated(&documents, count, &two_bands(None), 1 << 17), 0.99);
 }
 
@@ -353,7 +358,7 @@ fn a_crowd_loses_no_pair() {
     assert!(found.verification.expected_recall.value() > 0.999_999);
 }
 
-/// A large family of copies costs nothing when others are asked for.
+/// A large family of copies costs little if `of` names other documents.
 #[test]
 fn asking_for_one_document_passes_the_others_over() {
     let mut texts = vec!["one two three four".to_owned(); 100_000];

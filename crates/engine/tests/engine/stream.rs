@@ -1,4 +1,4 @@
-//! Decisions that are told of while the run goes on, so that writing can begin before it ends.
+//! Tests of decisions that are passed on during the run, so that writing can begin before the run ends.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -17,7 +17,7 @@ fn every_decision_is_told_once_and_in_time() {
     told_once_and_in_time(&KeepPolicy::default());
 }
 
-/// The document that stands for its equals is not always the first of them in the input.
+/// Unless the policy keeps the first document, the keeper of equal documents may come late in the input.
 #[test]
 fn every_decision_is_told_once_and_in_time_whatever_is_kept() {
     told_once_and_in_time(&Ranking::Longest.into());
@@ -45,7 +45,7 @@ fn told_once_and_in_time(keep: &KeepPolicy) {
             assert_eq!(all.into_iter().collect::<BTreeSet<u32>>(), expected);
             assert!(told.is_sorted_by_key(|decided| decided.before));
             assert_eq!(told.last().unwrap().before as usize, texts.len());
-            // Nothing is taken back: once all documents before one are decided, none of them is removed later.
+            // Once all documents before a number are decided, none of them may be removed later.
             let mut before = 0;
             for decided in &told {
                 assert!(decided.removed.iter().all(|&document| document >= before));
@@ -55,7 +55,7 @@ fn told_once_and_in_time(keep: &KeepPolicy) {
     }
 }
 
-/// Stops a run at one of its stages, and writes down what it was told.
+/// Observer that cancels when a given stage begins, and records the stages.
 struct Stopper {
     at: Stage,
     begun: Mutex<Vec<Stage>>,
@@ -86,7 +86,7 @@ fn a_run_can_be_stopped_at_every_stage() {
     }
 }
 
-/// One neighbourhood may hold the whole corpus, so that asking between neighbourhoods is not enough.
+/// A neighbourhood may be the whole corpus, so a run must check for cancellation inside of it.
 #[test]
 fn a_run_can_be_stopped_inside_a_neighbourhood() {
     struct Late(Mutex<u32>);
@@ -106,7 +106,7 @@ fn a_run_can_be_stopped_inside_a_neighbourhood() {
     assert!(error.is_cancelled());
 }
 
-/// Keeps what it is told.
+/// Observer that collects warnings.
 #[derive(Default)]
 struct Listener(Mutex<Vec<Warning>>);
 

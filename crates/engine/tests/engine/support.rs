@@ -1,4 +1,4 @@
-//! Corpora on disk, made from a seed, and runs over them.
+//! Corpora on disk that are made from a seed, and runs over them.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use minwise_engine::stages::{dedup, pairs, read};
 use minwise_engine::{Bands, Error, Plan, Reading, RunSettings, SimilarPair, SimilarPairs, Unobserved};
 use tempfile::TempDir;
 
-/// Numbers that are the same everywhere (Steele, Lea and Flood 2014).
+/// Random numbers that are the same on every machine (Steele, Lea and Flood 2014).
 pub struct Random(pub u64);
 
 impl Random {
@@ -29,14 +29,14 @@ impl Random {
     }
 }
 
-/// Documents in a file that goes when the test ends.
+/// Documents in a temporary file, which is removed when the test ends.
 pub struct Documents {
     _folder: TempDir,
     pub corpus: Corpus,
 }
 
 impl Documents {
-    /// Writes the texts as JSONL, one after the other, so that a large corpus is never in memory.
+    /// Writes the texts as JSONL, one by one, so that a large corpus is never in memory as a whole.
     pub fn new(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let records = texts
             .into_iter()
@@ -45,7 +45,7 @@ impl Documents {
         Self::of_records(records, &ReadOptions::default())
     }
 
-    /// Writes records as JSONL and opens them in this way.
+    /// Writes records as JSONL, and opens the file with `options`.
     pub fn of_records(records: impl Iterator<Item = serde_json::Value>, options: &ReadOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("in.jsonl");
@@ -82,7 +82,7 @@ impl Documents {
     }
 }
 
-/// All pairs, in the order in which they are given.
+/// Returns all pairs, in the order in which they are visited.
 pub fn listed(pairs: &SimilarPairs) -> Vec<SimilarPair> {
     let mut list = vec![];
     let collect = |pair| {
@@ -93,12 +93,12 @@ pub fn listed(pairs: &SimilarPairs) -> Vec<SimilarPair> {
     list
 }
 
-/// Settings with a banding of their own; the registers follow from it.
+/// Returns settings with the given banding, and exactly the registers that it needs.
 pub fn settings(shingling: &str, threshold: f64, bands: usize, rows: usize) -> RunSettings {
     with_registers(shingling, threshold, bands, rows, bands * rows)
 }
 
-/// Settings whose sketches have registers that the bands leave over.
+/// Returns settings whose sketches have more registers than the bands use.
 pub fn with_registers(
     shingling: &str,
     threshold: f64,
@@ -114,7 +114,7 @@ pub fn with_registers(
         .threads(2)
 }
 
-/// Pairs as numbers.
+/// Returns all pairs as tuples of document numbers and similarity.
 pub fn triples(pairs: &SimilarPairs) -> Vec<(u32, u32, f64)> {
     listed(pairs).iter().map(|pair| (pair.first, pair.second, pair.similarity)).collect()
 }

@@ -1,4 +1,4 @@
-//! Weighted runs, against sums over strings.
+//! Tests of weighted runs, against sums over words as strings.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use minwise_engine::{RunSettings, Search, Unobserved};
 
 use crate::support::{Documents, Random, triples, with_registers};
 
-/// A similarity that no pair has.
+/// A threshold that is the similarity of no pair.
 const THRESHOLD: f64 = 0.6123;
 
-/// Texts over few words, so that words repeat, and families of them.
+/// Makes families of texts over few words, so that words repeat.
 fn texts() -> Vec<String> {
     let mut random = Random(21);
     let mut texts = vec![];
@@ -41,7 +41,7 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// Each word of each text with its weight; those that do not count are left out.
+/// Returns the words of each text with their weights; words without weight are left out.
 fn weighted(texts: &[String], weighting: Weighting) -> Vec<BTreeMap<String, f64>> {
     let counts: Vec<BTreeMap<String, f64>> = texts
         .iter()
@@ -97,7 +97,7 @@ fn settings(documents: &Documents, weighting: Weighting, search: Search) -> RunS
     settings
 }
 
-/// Whatever finds the candidates, every pair and its exact similarity are those of the sums.
+/// Every pair and its exact similarity agree with the sums, whatever method finds the candidates.
 #[test]
 fn weighted_pairs_are_those_of_brute_force() {
     let texts = texts();
@@ -109,7 +109,7 @@ fn weighted_pairs_are_those_of_brute_force() {
             for b in a + 1..sets.len() {
                 let equal = texts[a] == texts[b];
                 let similarity = if equal { 1.0 } else { jaccard(&sets[a], &sets[b]) };
-                // Rounding may decide either way exactly at the threshold, and no pair lies there.
+                // No pair may lie exactly at the threshold, because rounding would decide about the pair.
                 assert!((similarity - THRESHOLD).abs() > 1e-9);
                 if similarity > THRESHOLD {
                     expected.push((a as u32, b as u32, similarity));
@@ -129,7 +129,7 @@ fn weighted_pairs_are_those_of_brute_force() {
     }
 }
 
-/// A document whose every word is too common weighs nothing, and is like no other that differs.
+/// If all words of a document are too common to have a weight, only an equal document is its duplicate.
 #[test]
 fn documents_without_weight_stay() {
     let mut texts: Vec<String> = (0..20).map(|i| format!("all own{i}")).collect();
@@ -146,7 +146,7 @@ fn documents_without_weight_stay() {
 
 #[test]
 fn shingles_of_templates_and_of_many_documents_are_left_out() {
-    // Forms of 60 common words and 20 of their own.
+    // Each document is a form of 60 words, filled with 20 words of its own.
     let form: Vec<String> = (0..60).map(|i| format!("form{i}")).collect();
     let texts: Vec<String> = (0..30)
         .map(|i| {

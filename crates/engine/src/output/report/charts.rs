@@ -1,6 +1,6 @@
-//! The two charts of the page, as SVG in its own colours.
+//! The two charts of the page, as SVG in the colours of the page.
 //!
-//! Narrow enough that their text can be read on a telephone, where they are drawn at the width of the screen.
+//! The charts are narrow enough to be legible on a phone, where they are drawn at the width of the screen.
 
 use minwise::candidate::Curve;
 
@@ -13,10 +13,10 @@ const LEFT: f64 = 54.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = 46.0;
-/// Bars from 0 to 1.
+/// Number of histogram bars from similarity 0 to 1.
 pub(super) const BARS: usize = 100;
 
-/// Similarities below 1, counted in hundredths, and those that are 1.
+/// Number of similarities per hundredth below 1, and number of similarities equal to 1.
 #[derive(Debug, Clone)]
 pub(super) struct SimilarityCounts {
     pub(super) bars: [u64; BARS],
@@ -35,13 +35,13 @@ impl SimilarityCounts {
         all
     }
 
-    /// How many are below 1.
+    /// Returns the number of similarities below 1.
     pub(super) fn below_one(&self) -> u64 {
         self.bars.iter().sum()
     }
 }
 
-/// Where values lie in a chart: `from` to 1 to the right, 0 to `most` upwards.
+/// Scale of a chart: x runs from `from` to 1, y from 0 to `most`.
 struct ChartFrame {
     from: f64,
     most: f64,
@@ -56,7 +56,7 @@ impl ChartFrame {
         HEIGHT - BOTTOM - value / self.most * (HEIGHT - TOP - BOTTOM)
     }
 
-    /// The picture without its data: title and description for those who do not see it, axes, grid and threshold.
+    /// Returns the chart without its data: axes, grid and threshold, with a title and a description for screen readers.
     fn open(&self, title: &str, about: &str, y_label: &str, y_step: f64, threshold: f64) -> String {
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{0}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\">\n\
@@ -68,7 +68,7 @@ impl ChartFrame {
         let mut value = 0.0;
         while value <= self.most {
             let y = self.y(value);
-            // Counts are whole, probabilities are not.
+            // A scale above 1 shows whole counts; a scale up to 1 shows probabilities with decimals.
             let label = if self.most > 1.0 { grouped(value as u64) } else { format!("{value:.1}") };
             out += &format!(
                 "<path class=\"grid\" d=\"M{left} {y:.1}H{right}\"/>\
@@ -91,7 +91,7 @@ impl ChartFrame {
             }
         }
         let x = self.x(threshold);
-        // The word stands on the side that has room for it.
+        // The label stands on the side of the line that has room for it.
         let (side, shift) = if x > WIDTH / 2.0 { ("end", -5.0) } else { ("start", 5.0) };
         out += &format!(
             "<path class=\"axis\" d=\"M{left} {bottom}H{right}\"/>\n\
@@ -109,7 +109,7 @@ impl ChartFrame {
     }
 }
 
-/// How many removed documents have which similarity to the kept one.
+/// Draws the number of removed documents by their similarity to the kept document.
 pub(super) fn histogram(similarities: &SimilarityCounts, threshold: f64) -> String {
     let bars = &similarities.bars;
     let hundredth = |at: usize| at as f64 / BARS as f64;
@@ -134,7 +134,7 @@ pub(super) fn histogram(similarities: &SimilarityCounts, threshold: f64) -> Stri
     let bottom = HEIGHT - BOTTOM;
     for (at, &count) in bars.iter().enumerate().filter(|(_, count)| **count > 0) {
         let (x, end, y) = (frame.x(hundredth(at)), frame.x(hundredth(at + 1)), frame.y(count as f64));
-        // However few they are, they are to be seen.
+        // A minimum height of 1.5 pixels keeps the smallest counts visible.
         let y = y.min(bottom - 1.5);
         out += &format!(
             "<rect class=\"bar\" x=\"{:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>\n",
@@ -146,7 +146,7 @@ pub(super) fn histogram(similarities: &SimilarityCounts, threshold: f64) -> Stri
     out + "</svg>\n"
 }
 
-/// A step of 1, 2 or 5 times a power of ten that divides `most` into at most five.
+/// Returns the smallest step of the form 1, 2 or 5 times a power of ten that divides `most` into at most five parts.
 fn nice_step(most: u64) -> u64 {
     let mut power = 1u64;
     loop {
@@ -160,8 +160,7 @@ fn nice_step(most: u64) -> u64 {
     }
 }
 
-/// With which probability a pair is found, by its similarity, with the recall that was expected and the one that was
-/// measured.
+/// Draws the probability that a pair is found by its similarity, with the expected and the measured recall.
 pub(super) fn s_curve(
     curve: &Curve,
     threshold: f64,
@@ -198,7 +197,8 @@ pub(super) fn s_curve(
         );
     }
     if let Some(MeasuredRecall { value, low, high }) = measured {
-        // A mean over all similarities from the threshold on, so it stands in their middle.
+        // The recall is a mean over all similarities above the threshold, so its point stands in the middle of that
+        // range.
         let x = frame.x(f64::midpoint(threshold, 1.0));
         out += &format!(
             "<path class=\"measured\" d=\"M{x:.1} {low:.1}V{high:.1}M{0:.1} {low:.1}h8M{0:.1} {high:.1}h8\"/>\n\
@@ -234,7 +234,7 @@ mod tests {
     fn bars_stand_where_the_axes_say() {
         let all = SimilarityCounts::new([0.8, 0.8, 0.9].into_iter());
         let svg = histogram(&all, 0.8);
-        // From 0.75 to 1 over 372 pixels, from 0 to 2 over 200.
+        // The x axis maps 0.75 to 1 onto 372 pixels, the y axis 0 to 2 onto 200 pixels.
         assert!(
             svg.contains("<rect class=\"bar\" x=\"128.7\" y=\"24.0\" width=\"14.3\" height=\"200.0\"/>"),
             "{svg}"
@@ -266,7 +266,7 @@ mod tests {
             with.contains("Measured recall 50.00 % (25.00 % to 75.00 % with 95 % confidence)."),
             "{with}"
         );
-        // 0.9 of 372 pixels, half of 200.
+        // The point lies at 0.9 of 372 pixels in width, and at half of 200 pixels in height.
         assert!(with.contains("cx=\"388.8\" cy=\"124.0\""), "{with}");
         let near = MeasuredRecall { value: 0.999_97, low: 0.999_96, high: 1.0 };
         let with = s_curve(&curve, 0.8, Some(0.999_97), Some(&near));

@@ -1,4 +1,4 @@
-//! The largest clusters: where most of what was removed comes from, and what was too large to be removed.
+//! The page's table of the largest clusters, both those with removed documents and those that were spared.
 
 use std::cmp::Reverse;
 
@@ -8,12 +8,12 @@ use super::least::Least;
 use crate::error::Error;
 use crate::output::Findings;
 
-/// Clusters that are shown.
+/// Number of clusters that are shown.
 const SHOWN: usize = 20;
-/// Members of each that are named.
+/// Number of members per cluster that are named.
 const NAMED: usize = 3;
 
-/// The table of the largest clusters.
+/// Returns the table of the largest clusters.
 pub(super) fn section(
     run: &Findings<'_>,
     by_keeper: &ByKeeper<'_>,

@@ -1,30 +1,31 @@
-//! The words, numbers and tables of the page, safe whatever documents hold.
+//! Text, numbers and tables of the page, escaped so that no document can change the page.
 //!
-//! What comes from documents passes through [`id`], [`excerpt`] or [`text`], all else through [`escape`]. Control
-//! characters are shown as escapes: HTML has no way to write most of them, and those that turn the reading direction
-//! round could make a text look like another one.
+//! Content of documents passes through [`id`], [`excerpt`] or [`text`], all other strings through [`escape`]. Control
+//! characters are shown as escapes, because HTML cannot represent most of them, and because characters that reverse the
+//! reading direction could make one text look like another.
 
 pub(super) use minwise::figure::{
     counted, grouped, lower_bound, probability, similarity, size as bytes, subject,
 };
 use minwise_corpus::{Quotes, escape_html, visible};
 
-/// Characters of an id that are shown.
+/// Number of characters of an id that are shown.
 const ID: usize = 80;
-/// Characters of a text that are shown in a table.
+/// Number of characters of a text that are shown in a table.
 const EXCERPT: usize = 160;
-/// Characters of the longest word that is left out whole.
+/// Maximum length in characters of a word that is left out whole at the cut. A longer run of characters is cut in the
+/// middle.
 const WORD: usize = 40;
 
-/// Text as it stands between tags and in quotation marks.
+/// Escapes a string for HTML text and for attribute values in quotation marks.
 pub(super) fn escape(text: &str) -> String {
     escape_html(text, Quotes::All)
 }
 
-/// A part of a document, with its lines and tabs.
+/// Escapes a part of a document and keeps its line breaks and tabs.
 pub(super) fn text(part: &str) -> String {
     let mut out = String::with_capacity(part.len() + part.len() / 8);
-    // A carriage return before a line end is no more to be seen than the line end.
+    // `visible` would show a carriage return before a line end as an escape, so it is dropped.
     for (at, line) in part.replace("\r\n", "\n").split('\n').enumerate() {
         if at > 0 {
             out.push('\n');
@@ -39,12 +40,13 @@ pub(super) fn text(part: &str) -> String {
     out
 }
 
-/// The id of a document, or the name of a file: in one line, not too long, and in a direction of its own.
+/// Returns an id or a file name as HTML: on one line, of bounded length, and isolated from the text direction around
+/// it.
 pub(super) fn id(name: &str) -> String {
     format!("<bdi>{}</bdi>", escape(&visible(&cut(name, ID))))
 }
 
-/// How a document begins, in one line.
+/// Returns the beginning of a document as HTML, on one line.
 pub(super) fn excerpt(document: &str) -> String {
     let beginning: String = document.chars().take(2 * EXCERPT).collect();
     let mut words = beginning.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -57,8 +59,8 @@ pub(super) fn excerpt(document: &str) -> String {
     format!("<bdi>{}</bdi>", escape(&visible(&cut_at_word(&words, EXCERPT))))
 }
 
-/// The beginning of a text up to the end of a word, with an ellipsis if that is not all. A run of more than [`WORD`] characters
-/// without a space, as Chinese is written, is cut where it has to be.
+/// Cuts a text at the end of a word, with an ellipsis if anything is cut off. A run of more than [`WORD`] characters
+/// without a space, as in Chinese, is cut at exactly `most` characters.
 fn cut_at_word(text: &str, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };
     let (kept, rest) = text.split_at(end);
@@ -70,7 +72,7 @@ fn cut_at_word(text: &str, most: usize) -> String {
     }
 }
 
-/// The beginning of a text, with an ellipsis if that is not all.
+/// Cuts a text after `most` characters, with an ellipsis if anything is cut off.
 fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -78,12 +80,12 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// A column of a table.
+/// Column of a table, with its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TableColumn {
-    /// Words.
+    /// Column of words.
     Words(&'static str),
-    /// Numbers, which stand below one another.
+    /// Column of numbers, which are aligned to the right.
     Numbers(&'static str),
 }
 
@@ -96,9 +98,10 @@ impl TableColumn {
     }
 }
 
-/// A table. Its cells are HTML already; the first of a row is what the row is about.
+/// Returns a table as HTML. Its cells must be HTML already, and the first cell of each row is the heading of the row.
 ///
-/// Numbers beside a name fit on a telephone; with more words than that, a row is a few lines there.
+/// A table of one name and numbers fits a phone screen. A table with more columns of words is shown there with each row
+/// as several lines.
 pub(super) fn table(caption: &str, columns: &[TableColumn], rows: &[Vec<String>]) -> String {
     let has_words = columns.iter().skip(1).any(|column| matches!(column, TableColumn::Words(_)));
     let mut out = format!(
@@ -156,7 +159,8 @@ mod tests {
         let run = format!("a {}", "国".repeat(60));
         assert_eq!(cut_at_word(&run, 50), format!("a {}…", "国".repeat(48)));
         assert_eq!(excerpt(" \n"), "");
-        // White space that is left out is part of what was looked at.
+        // The text is cut although few words remain, because only the first 320 characters are read, including white
+        // space.
         assert_eq!(excerpt(&format!("one{}two", " ".repeat(1000))), "<bdi>one…</bdi>");
     }
 

@@ -1,4 +1,4 @@
-//! Large clusters, with what their documents have in common.
+//! The report's list of large clusters, with passages that their documents share.
 
 use std::cmp::Reverse;
 
@@ -14,35 +14,36 @@ use crate::output::findings::SHORT_BYTES;
 use crate::parallel;
 use crate::verify::compare::compare;
 
-/// Members that the keeper is compared with for a passage.
+/// Number of members per cluster that are compared with the keeper to find passages.
 const COMPARED: usize = 3;
-/// Clusters, the largest ones, of which passages are shown: each takes as long as reading a few documents.
+/// Number of clusters, the largest first, whose passages are shown. The number is bounded because each cluster takes as
+/// long as reading a few documents.
 const WITH_PASSAGES: usize = 1000;
 /// Characters of a passage that are shown.
 const SHOWN: usize = 400;
 
-/// What the keeper shares with a member.
+/// Passage that the keeper shares with a member.
 #[derive(Serialize)]
 pub(super) struct SharedText {
     member: String,
     text: String,
 }
 
-/// What is said of a large cluster besides its members.
+/// Part of a large cluster's line that describes the shared passages.
 pub(super) struct LargeClusterSummary {
     pub(super) passages: Vec<SharedText>,
-    /// Why none were looked for.
+    /// The reason why no passages were searched for.
     pub(super) no_passages: Option<String>,
 }
 
 impl LargeClusterSummary {
-    /// No passages, since they were not looked for.
+    /// Makes a summary without passages, for the reason given.
     fn without(reason: String) -> Self {
         Self { passages: vec![], no_passages: Some(reason) }
     }
 }
 
-/// Writes a line for each large cluster, by its keeper.
+/// Writes one line per large cluster, in the order of the keepers.
 pub(super) fn write(
     findings: &Findings<'_>,
     spared_by_keeper: &[&Removed],
@@ -72,7 +73,7 @@ pub(super) fn write(
     parallel::in_order(clusters.len(), findings.plan.threads, || (), work, write)
 }
 
-/// The longest passages that the keeper shares with members from the start, the middle and the end of a cluster.
+/// Finds the longest passages that the keeper shares with members from the start, the middle and the end of a cluster.
 fn passages(findings: &Findings<'_>, cluster: &[&Removed]) -> Result<LargeClusterSummary, Error> {
     let too_long = || {
         LargeClusterSummary::without(format!(

@@ -1,6 +1,6 @@
-//! The few that are shown of very many.
+//! A bounded list of the least items among very many.
 
-/// The least of the items that were offered, in order; the memory does not grow with those that were not among them.
+/// Least items among those that were offered, in ascending order. Memory is bounded by `most` items.
 #[derive(Debug)]
 pub(super) struct Least<T> {
     items: Vec<T>,
@@ -8,12 +8,12 @@ pub(super) struct Least<T> {
 }
 
 impl<T: Ord> Least<T> {
-    /// Keeps at most this many.
+    /// Makes an empty list that keeps at most `most` items.
     pub(super) fn new(most: usize) -> Self {
         Self { items: vec![], most }
     }
 
-    /// Takes an item in if it is among the least. Of equal ones, those that came first stay.
+    /// Inserts an item if it is among the least. Of equal items, the list keeps those that came first.
     pub(super) fn offer(&mut self, item: T) {
         let at = self.items.partition_point(|other| *other <= item);
         if at < self.most {
@@ -22,7 +22,7 @@ impl<T: Ord> Least<T> {
         }
     }
 
-    /// The least ones, in order.
+    /// Returns the least items, in ascending order.
     pub(super) fn into_items(self) -> Vec<T> {
         self.items
     }

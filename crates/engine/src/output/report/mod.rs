@@ -1,17 +1,17 @@
-//! What a run did, as files.
+//! The report of a run, as a folder of files.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `index.html` | all of it for people, as numbers, charts and samples |
+//! | `index.html` | the whole report for people, as numbers, charts and samples |
 //! | `summary.json` | the settings and the counts |
-//! | `pairs.tsv` | a line for each removed document: its id, the id of the kept one, their similarity |
-//! | `clusters.jsonl` | a line for each cluster of more than one document |
-//! | `large-clusters.jsonl` | a line for each cluster that was spared because it is too large: its members, and passages that they share |
-//! | `reordered.tsv` | a line for each reordered pair, the first million of them: the two ids, similarity and its standard error, alignment share and its standard error; an error of 0 says that the value is exact |
-//! | `rejects.jsonl` | a line for each record that was not taken in |
+//! | `pairs.tsv` | one line per removed document: its id, the id of the kept document, and their similarity |
+//! | `clusters.jsonl` | one line per cluster of more than one document |
+//! | `large-clusters.jsonl` | one line per cluster that was spared because it is too large: its members, and passages that they share |
+//! | `reordered.tsv` | one line per reordered pair, for at most the first million pairs: the two ids, similarity with standard error, alignment share with standard error; a standard error of 0 marks an exact value |
+//! | `rejects.jsonl` | one line per rejected record |
 //!
-//! None of them depends on the machine, the clock or the number of threads, but for the part of `index.html` that says how
-//! this very run went ([`ThisRun`]).
+//! No file depends on the machine, the clock or the number of threads, except the part of `index.html` that describes
+//! one particular run ([`ThisRun`]).
 
 mod charts;
 mod clusters;
@@ -42,15 +42,15 @@ use crate::read::rejects::Rejects;
 pub use self::page::THIS_RUN;
 pub use crate::output::summary::Summary;
 
-/// What the page shows besides what was decided.
+/// Data that the page shows besides the findings.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Extras {
     /// The recall that an audit measured.
     pub measured_recall: Option<MeasuredRecall>,
-    /// How this very run went.
+    /// The command and the times of this particular run.
     pub this_run: Option<ThisRun>,
-    /// Whether near-duplicates are marked in the output and not removed from it.
+    /// Whether near-duplicates are marked in the output instead of removed from it.
     pub annotates: bool,
 }
 
@@ -62,47 +62,47 @@ impl Extras {
         self
     }
 
-    /// Sets what differs from run to run.
+    /// Sets the command and the times of this particular run.
     #[must_use]
     pub fn this_run(mut self, this_run: ThisRun) -> Self {
         self.this_run = Some(this_run);
         self
     }
 
-    /// Sets whether near-duplicates are marked in the output and not removed from it.
+    /// Sets whether near-duplicates are marked in the output instead of removed from it.
     #[must_use]
     pub fn annotates(mut self, annotates: bool) -> Self {
         self.annotates = annotates;
         self
     }
 
-    /// The words for documents that stay and for near-duplicates.
+    /// Returns the words for documents that stay and for near-duplicates.
     fn fates(&self) -> [&'static str; 2] {
         if self.annotates { ["unmarked", "marked"] } else { ["kept", "removed"] }
     }
 }
 
-/// A recall that was measured.
+/// Recall that an audit measured, with its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct MeasuredRecall {
-    /// Of the documents that repeat a kept one, the share that was removed.
+    /// Share of the duplicates of kept documents that were removed.
     pub value: f64,
-    /// The low end of its interval.
+    /// The lower end of the confidence interval.
     pub low: f64,
-    /// The high end of its interval.
+    /// The upper end of the confidence interval.
     pub high: f64,
 }
 
 impl MeasuredRecall {
-    /// A recall with the ends of its interval.
+    /// Makes a measured recall from its value and the ends of its interval.
     #[must_use]
     pub fn new(value: f64, low: f64, high: f64) -> Self {
         Self { value, low, high }
     }
 }
 
-/// The recall in percent, with its interval unless it is exact.
+/// Formats the recall in percent, followed by its interval unless the recall is exact.
 impl fmt::Display for MeasuredRecall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&probability(self.value))?;
@@ -110,28 +110,28 @@ impl fmt::Display for MeasuredRecall {
     }
 }
 
-/// What differs from run to run.
+/// Part of the report that differs from run to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThisRun {
-    /// The command, as a shell would take it.
+    /// The command, quoted as a shell accepts it.
     pub command: String,
-    /// The names of its stages and how long they took, one after the other.
+    /// Name and duration of each stage, in the order of the stages.
     pub stages: Vec<(&'static str, Duration)>,
 }
 
 impl ThisRun {
-    /// A run by this command, with the names and times of its stages.
+    /// Makes the description of a run from its command and the durations of its stages.
     pub fn new(command: impl Into<String>, stages: Vec<(&'static str, Duration)>) -> Self {
         Self { command: command.into(), stages }
     }
 }
 
-/// The near-duplicates of a run, sorted by keeper, so that those of one cluster stand together.
+/// Near-duplicates of a run, sorted by keeper, so that the documents of one cluster are adjacent.
 struct ByKeeper<'a> {
     /// The removed documents.
     removed: Vec<&'a Removed>,
-    /// The documents of clusters that are so large that nothing of them was removed.
+    /// The documents of spared clusters, which are larger than `max_cluster`.
     spared: Vec<&'a Removed>,
 }
 
@@ -165,10 +165,10 @@ struct MemberOfCluster {
 }
 
 impl Report {
-    /// The name of its page.
+    /// The name of the page.
     pub const PAGE: &'static str = "index.html";
 
-    /// The names of its files.
+    /// The names of all files of a report; the page is the first.
     pub const FILES: [&'static str; 7] = [
         Self::PAGE,
         "summary.json",
@@ -179,24 +179,25 @@ impl Report {
         "rejects.jsonl",
     ];
 
-    /// Opens the files of a report in `folder`, which must exist; those that are there already are refused unless they
-    /// may be overwritten.
+    /// Opens the files of a report in `folder`, which must exist. If a file exists, `overwrite` decides whether it may
+    /// be replaced.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if `folder` does not exist, if a file exists and `overwrite`
-    /// refuses to replace it, or if a file cannot be made.
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if `folder` does not exist, if `overwrite` forbids
+    /// replacing an existing file, or if a file cannot be created.
     pub fn create(folder: &Path, overwrite: Overwrite) -> Result<Self, Error> {
         Self::create_for(folder, overwrite, None)
     }
 
-    /// Opens the files of the report of a run, by whose tag a later process finds them if this one is killed.
+    /// Opens the files of a report under temporary names that hold `tag`. If this process is killed, a later process of
+    /// the run finds the files by the tag.
     ///
     /// # Errors
     /// Fails as [`create`](Self::create) does.
     pub fn create_for(folder: &Path, overwrite: Overwrite, tag: Option<RunTag>) -> Result<Self, Error> {
         let [page, summary, pairs, clusters, large_clusters, reordered, rejects] = Self::FILES.map(|name| {
-            // The page has the times of the run, so that it differs from run to run. If the other files are the same, it may
-            // be replaced; they are put in place before it.
+            // `Overwrite::Same` would refuse every page, because a page holds the times of its run. A page beside a
+            // `summary.json` may be replaced: the other files are put in place first, and refuse if they differ.
             let is_page_of_report = name == Self::PAGE && folder.join("summary.json").exists();
             let overwrite = match overwrite {
                 Overwrite::Same if is_page_of_report => Overwrite::Allow,
@@ -215,15 +216,15 @@ impl Report {
         })
     }
 
-    /// Writes everything; [`finish`](Self::finish) puts the files in place.
+    /// Writes all files under their temporary names; [`finish`](Self::finish) puts them in place.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if a file cannot be written or a source cannot be read again
-    /// for its passages, with [`ErrorKind::File`](crate::ErrorKind::File) if ids that lie on disk cannot be read, and with
-    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if a file cannot be written or a source cannot be
+    /// read again for its passages, with [`ErrorKind::File`](crate::ErrorKind::File) if ids on disk cannot be read, and
+    /// with [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
     ///
     /// # Panics
-    /// Never: what is written consists of strings and finite numbers.
+    /// Never panics, because all data that are written are strings and finite numbers.
     pub fn write(
         &mut self,
         findings: &Findings<'_>,
@@ -244,24 +245,25 @@ impl Report {
         write_reordered(findings, &mut self.reordered)?;
         write_rejects(findings.corpus, &findings.reading.rejected, &mut self.rejects)?;
         self.page.write_bytes(page(findings, &by_keeper, extras)?.as_bytes())?;
-        // The files are not put in place yet, so that a report that was cancelled leaves nothing.
+        // A cancelled report leaves nothing behind, because the files still have temporary names.
         not_cancelled(observer)
     }
 
-    /// Completes all files but for their names.
+    /// Completes all files, which keep their temporary names.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if a file cannot be written or put on the disk.
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if a file cannot be written or synced to disk.
     pub fn complete(self) -> Result<Vec<CompleteOutput>, Error> {
         let Self { page, summary, pairs, clusters, large_clusters, reordered, rejects } = self;
         let files = [summary, pairs, clusters, large_clusters, reordered, rejects, page];
         files.into_iter().map(|file| Ok(file.complete()?)).collect()
     }
 
-    /// Puts the files in place, once all are complete.
+    /// Completes all files, then puts them in place.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if a file cannot be written, put on the disk or renamed.
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if a file cannot be written, synced to disk or
+    /// renamed.
     pub fn finish(self) -> Result<(), Error> {
         for file in self.complete()? {
             file.put_in_place()?;
@@ -299,7 +301,8 @@ fn write_reordered(findings: &Findings<'_>, out: &mut Output) -> Result<(), Erro
     Ok(())
 }
 
-/// The line of a cluster. Members are written one by one: it may have as many as there are documents.
+/// Writes the line of a cluster. Members are written one by one, because a cluster can have as many members as there
+/// are documents.
 fn write_cluster(
     findings: &Findings<'_>,
     cluster: &[&Removed],

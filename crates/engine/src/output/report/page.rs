@@ -1,14 +1,14 @@
-//! `index.html`: a run on one page, for people.
+//! Builds `index.html`, the page of a run for people.
 //!
-//! The page is one file that opens without a network and loads nothing: no script, no font, no picture. All that comes
-//! from documents is escaped, and the content security policy forbids everything but the style of the page itself, should
-//! that ever fail. It shows samples, never everything, so that it stays below a megabyte and costs a pass over the places
-//! of documents and a few hundred records read again, whatever the corpus.
+//! The page is one file that opens without a network and loads nothing: no script, no font, no picture. All content of
+//! documents is escaped. Should an escape ever be missing, the content security policy forbids everything except the
+//! page's own style. The page shows samples and stays below a megabyte. Building it takes one pass over the places of
+//! documents, and reads a few hundred records again, whatever the size of the corpus.
 //!
-//! Unlike the other files of a report it has a part that differs from run to run: the command as it was typed and the
-//! time of each stage. A person looks for both here and nowhere else, and a file that a program compares with another
-//! should have neither. The part stands between two comments ([`THIS_RUN`]) and is left out if the caller gives nothing
-//! for it; the rest of the page is the same bytes on every run.
+//! Unlike the other files of a report, the page has a part that differs from run to run: the command as it was typed
+//! and the time of each stage. Only this page has that part, because programs compare the other files byte by byte. The
+//! part stands between two HTML comments ([`THIS_RUN`]), and is absent if the caller gives no [`ThisRun`]. All other
+//! bytes of the page are the same on every run.
 
 use std::time::Duration;
 
@@ -25,10 +25,10 @@ use crate::output::Findings;
 use crate::settings::{Search, list};
 
 const STYLE: &str = include_str!("page.css");
-/// The comments around what differs from run to run.
+/// HTML comments before and after the part that differs from run to run.
 pub const THIS_RUN: [&str; 2] = ["<!-- of this run -->", "<!-- of every run -->"];
 
-/// The page.
+/// Returns the page as HTML.
 pub(super) fn page(run: &Findings<'_>, by_keeper: &ByKeeper<'_>, extras: &Extras) -> Result<String, Error> {
     let (sources, strange) = survey(run)?;
     let counted =
@@ -75,7 +75,7 @@ fn headline(summary: &Summary, extras: &Extras) -> String {
     )
 }
 
-/// One look at where every document of the inputs stands.
+/// Counts the documents of the inputs by source and fate, and collects unusual documents, in one pass.
 fn survey<'a>(run: &Findings<'a>) -> Result<(SourceCounts<'a>, Strange), Error> {
     let mut sources = SourceCounts::default();
     let mut strange = Strange::new();
@@ -101,7 +101,7 @@ fn survey<'a>(run: &Findings<'a>) -> Result<(SourceCounts<'a>, Strange), Error> 
     Ok((sources, strange))
 }
 
-/// What was skipped, in words.
+/// Returns the notes on skipped files and records.
 fn skipped(summary: &Summary) -> impl Iterator<Item = String> {
     let files = match summary.skipped_files {
         0 => None,
@@ -118,7 +118,7 @@ fn skipped(summary: &Summary) -> impl Iterator<Item = String> {
     files.into_iter().chain(records)
 }
 
-/// The expected recall, what it is at least, and the measured one.
+/// Returns the expected recall, its lower bound and the measured recall, as far as they are known.
 fn recalls(summary: &Summary, extras: &Extras) -> impl Iterator<Item = (&'static str, String)> {
     let expected = summary.expected_recall;
     let low = summary.expected_recall_low.filter(|&low| expected.is_some_and(|expected| low < expected));
@@ -130,7 +130,7 @@ fn recalls(summary: &Summary, extras: &Extras) -> impl Iterator<Item = (&'static
     all.into_iter().filter_map(|(name, recall)| Some((name, recall?)))
 }
 
-/// What is to be known about an audit besides the recall that it measured.
+/// Returns the note on an audit that was not made, was too small, or found missed duplicates.
 fn audit_note(audit: &Audit) -> Option<String> {
     if audit.documents < audit.kept.min(1) {
         return Some(
@@ -153,7 +153,7 @@ fn audit_note(audit: &Audit) -> Option<String> {
     })
 }
 
-/// The numbers at a glance, and what they mean.
+/// Returns the main counts of the run, followed by notes that explain them.
 fn counts(run: &Findings<'_>, extras: &Extras) -> String {
     let Summary { read, kept, removed, rejected, clusters, .. } = *run.summary;
     let mut out = String::from("<dl class=\"counts\">\n");

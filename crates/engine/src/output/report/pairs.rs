@@ -1,8 +1,8 @@
-//! Pairs near the threshold, side by side: whoever wonders whether it is too low looks here.
+//! The page's section of pairs near the threshold, side by side, by which people judge whether the threshold is right.
 //!
-//! They are removed documents with those that were kept in their stead, at most one of a cluster as long as there are
-//! enough clusters, so that one large family does not fill the page. What both have is marked; long stretches are
-//! shown by their ends.
+//! Each pair is a removed document with its kept document. Only one pair per cluster is shown as long as there are
+//! enough clusters, so that one large family does not fill the page. Text that both documents have is marked, and long
+//! stretches are shown by their ends.
 
 use std::ops::Range;
 
@@ -13,18 +13,18 @@ use crate::error::Error;
 use crate::output::Findings;
 use crate::verify::compare::compare;
 
-/// Pairs that are shown.
+/// Number of pairs that are shown.
 const SHOWN: usize = 20;
-/// Pairs among which they are looked for, since some may have a document that is too long.
+/// Number of pairs that are tried, because some pairs have a document that is too long to be shown.
 const CHOSEN: usize = 3 * SHOWN;
-/// Characters at each end of a stretch that only one document has.
+/// Characters shown at each end of a long stretch that only one document has.
 const OWN_ENDS: usize = 300;
-/// Characters at each end of a stretch that both have.
+/// Characters shown at each end of a long stretch that both documents have.
 const SHARED_ENDS: usize = 120;
-/// Bytes of the page that one document may take, about: 40 of them are most of the page.
+/// Approximate bytes of the page that one document may take. The 40 documents of 20 pairs are most of the page.
 const SHOWN_BYTES: usize = 12 << 10;
 
-/// The pairs, and what is to be seen in them.
+/// Returns the section with the pairs near the threshold.
 pub(super) fn section(
     run: &Findings<'_>,
     by_keeper: &[&Removed],
@@ -64,13 +64,13 @@ pub(super) fn section(
     Ok(out)
 }
 
-/// The pairs nearest to the threshold, first those that are the nearest of their cluster. Those with a similarity of 1
-/// are never near it.
+/// Returns the pairs nearest to the threshold: first the nearest pair of each cluster, then the other pairs. Pairs with
+/// a similarity of 1 are left out.
 fn nearest(by_keeper: &[&Removed], threshold: f64) -> Vec<Removed> {
     let mut least = Least::new(CHOSEN);
     for cluster in by_keeper.chunk_by(|a, b| a.of == b.of) {
         let pairs = cluster.iter().filter(|pair| pair.similarity < 1.0);
-        // Numbers that are not negative are ordered as their bits are.
+        // The bits of non-negative floats sort as the floats do, and unlike the floats they are `Ord`.
         let keys = pairs.map(|pair| ((pair.similarity - threshold).abs().to_bits(), pair.document));
         let first = keys.clone().min();
         for key in keys {
@@ -116,7 +116,7 @@ fn article(
     ))
 }
 
-/// Ranges in order, those that overlap joined: shingles do, so passages may.
+/// Sorts ranges and joins those that overlap. Passages may overlap, because neighbouring shingles do.
 fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_unstable_by_key(|range| range.start);
     let mut out: Vec<Range<usize>> = vec![];
@@ -129,7 +129,7 @@ fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     out
 }
 
-/// A document as HTML with these parts of it marked, which are in order and apart from one another.
+/// Returns a document as HTML with the ranges `shared` marked. The ranges must be sorted and must not overlap.
 fn marked(document: &str, shared: Vec<Range<usize>>) -> String {
     let mut out = String::new();
     let mut at = 0;
@@ -154,15 +154,16 @@ fn marked(document: &str, shared: Vec<Range<usize>>) -> String {
     out
 }
 
-/// A stretch of text, or its two ends if it is long.
+/// Returns a stretch of text as HTML; a long stretch is reduced to its two ends.
 fn ends(stretch: &str, most: usize) -> String {
     let head = stretch.char_indices().nth(most).map_or(stretch.len(), |(at, _)| at);
     let tail = stretch.char_indices().nth_back(most - 1).map_or(0, |(at, _)| at);
-    // A gap must be worth its words.
+    // A stretch is cut only if at least `most` characters are left out, because the note about the gap takes space
+    // itself.
     if stretch.get(head..tail).is_none_or(|left_out| left_out.chars().count() < most) {
         return text(stretch);
     }
-    // A word is left out as a whole where words are short; there are scripts without spaces between them.
+    // The cut moves to a space only if one is near, because some scripts have no spaces between words.
     let is_near = |characters: &str| characters.chars().count() <= most / 4;
     let space = stretch[..head].rfind(char::is_whitespace).filter(|&at| is_near(&stretch[at..head]));
     let head = space.unwrap_or(head);
@@ -187,14 +188,14 @@ mod tests {
         let by_keeper: Vec<&Removed> = all.iter().collect();
         let documents: Vec<u32> = nearest(&by_keeper, 0.8).iter().map(|pair| pair.document).collect();
         assert_eq!(documents, [5, 7, 6]);
-        // In components a similarity may be below the threshold.
+        // In components, a similarity may be below the threshold.
         assert_eq!(nearest(&by_keeper, 0.96)[0].document, 7);
     }
 
     #[test]
     fn ranges_that_overlap_are_joined() {
         assert_eq!(merged(vec![8..9, 0..4, 2..6, 3..4]), [0..6, 8..9]);
-        // What only touches stays apart, so that each passage can be told.
+        // Ranges that only touch stay apart, so that each passage remains visible as one.
         assert_eq!(merged(vec![0..2, 2..4]), [0..2, 2..4]);
     }
 
@@ -227,7 +228,7 @@ mod tests {
         }
     }
 
-    /// A document of very many short stretches, each of which costs a pair of tags.
+    /// A document of very many short stretches must not fill the page, although each stretch costs a pair of tags.
     #[test]
     fn a_document_takes_a_bounded_part_of_the_page() {
         let document = "&x".repeat(100_000);

@@ -1,6 +1,7 @@
-//! What was read, kept, removed and rejected, by source.
+//! The page's table of records read, kept, removed and rejected, by source.
 //!
-//! A file of records is a source; files that are a document each are counted by folder, of which there are fewer.
+//! A file of records is a source of its own in the table. Files that are one document each are counted by folder,
+//! because there are fewer folders.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -9,12 +10,12 @@ use minwise_corpus::{Corpus, Layout};
 
 use super::html::{TableColumn, grouped, id, table};
 
-/// Sources that are counted one by one; later ones are counted together.
+/// Number of sources that are counted one by one; all later sources are counted together.
 const COUNTED: usize = 1 << 16;
-/// Sources that are shown: those with most removed.
+/// Number of sources that are shown: those with the most removed records.
 const SHOWN: usize = 30;
 
-/// The fates of some records.
+/// Number of records per fate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct FateCounts {
     kept: u64,
@@ -39,7 +40,7 @@ impl FateCounts {
     }
 }
 
-/// One of the three fates of a record.
+/// Fate of one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     Kept,
@@ -47,7 +48,7 @@ pub(super) enum Fate {
     Rejected,
 }
 
-/// Counts by source.
+/// Counts of records by source.
 #[derive(Debug, Default)]
 pub(super) struct SourceCounts<'a> {
     named: BTreeMap<&'a str, FateCounts>,
@@ -74,7 +75,7 @@ impl<'a> SourceCounts<'a> {
         } += 1;
     }
 
-    /// The table of those with most removed, the others together, and all of them.
+    /// Returns the table: the sources with the most removed records, one row for all other sources, and the total.
     pub(super) fn table(self, [kept, removed]: [&'static str; 2]) -> String {
         let Self { named, mut others } = self;
         let mut all = others;

@@ -1,8 +1,8 @@
-//! Documents worth a look because they are unlike the others.
+//! The page's table of documents that are unlike the others.
 //!
-//! The longest, the shortest and those without shingles are known from where they stand, without reading them again.
-//! How much a document repeats itself is not, so that is told of a sample: a few stretches of neighbours, spread evenly,
-//! because neighbours are cheap to read in every format.
+//! The longest documents, the shortest ones and those without shingles are found from their places, without reading
+//! texts. Repetition within a document needs the text, so it is measured in a sample. The sample is a few stretches of
+//! neighbouring documents, spread evenly, because neighbours are cheap to read in every format.
 
 use std::cmp::Reverse;
 
@@ -13,13 +13,13 @@ use super::least::Least;
 use crate::error::Error;
 use crate::output::Findings;
 
-/// Documents that are shown of each kind.
+/// Number of documents that are shown per kind.
 const SHOWN: usize = 5;
-/// Stretches of the sample, and documents of each.
+/// Number of stretches in the sample; each has `STRETCH` documents.
 const STRETCHES: u64 = 16;
 const STRETCH: u64 = 32;
 
-/// Collects them while all documents pass by.
+/// Collector of unusual documents during a pass over all documents.
 #[derive(Debug)]
 pub(super) struct Strange {
     longest: Least<(Reverse<u32>, u32)>,
@@ -32,7 +32,7 @@ impl Strange {
         Self { longest: Least::new(SHOWN), shortest: Least::new(SHOWN), without_shingles: vec![] }
     }
 
-    /// Looks at a document whose record has this many bytes.
+    /// Offers a document whose record has this many bytes.
     pub(super) fn see(&mut self, document: u32, bytes: u32, has_shingles: bool) {
         self.longest.offer((Reverse(bytes), document));
         if has_shingles {
@@ -42,7 +42,7 @@ impl Strange {
         }
     }
 
-    /// The table of them.
+    /// Returns the table of unusual documents.
     pub(super) fn section(self, run: &Findings<'_>) -> Result<String, Error> {
         let mut rows = vec![];
         for (_, document) in self.shortest.into_items() {
@@ -87,8 +87,8 @@ fn row(run: &Findings<'_>, document: u32, why: String) -> Result<Vec<String>, Er
     Ok(vec![id(&run.id(document)?), why, bytes(len.into()), begins])
 }
 
-/// The documents of a sample that have most shingles more than once: the share of shingles that stood before in the same
-/// document, in hundredths of a percent, the document, and its shingles.
+/// Returns the documents of a sample with the largest share of repeated shingles: the share in hundredths of a percent,
+/// the document, and its number of shingles.
 fn most_repeated(run: &Findings<'_>) -> Result<Vec<(Reverse<u32>, u32, u64)>, Error> {
     let shingler = run.plan.spec.shingler();
     let mut shingles = Shingles::new();
@@ -111,7 +111,7 @@ fn most_repeated(run: &Findings<'_>) -> Result<Vec<(Reverse<u32>, u32, u64)>, Er
     Ok(most.into_items())
 }
 
-/// Documents from `first` to `end`, in stretches that are spread evenly; all of them if they are few.
+/// Samples the documents from `first` to `end` in evenly spread stretches; returns all of them if they are few.
 fn sample(first: u64, end: u64) -> impl Iterator<Item = u32> {
     let documents = end.saturating_sub(first);
     let starts = (0..STRETCHES).map(move |at| first + documents * at / STRETCHES);

@@ -1,4 +1,4 @@
-//! What is remembered of consecutive documents, in memory.
+//! Columns of consecutive documents, in memory.
 
 use std::ops::Range;
 
@@ -7,62 +7,63 @@ use minwise_corpus::RecordPlace;
 
 use crate::rows::RowLayout;
 
-/// What rows look like, and so what a column of them takes.
+/// Number of words that a row of each column takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RowShape {
-    /// Words that are kept of a sketch.
+    /// Number of 32-bit words that are kept per sketch.
     pub words: usize,
-    /// Words that say where shingles stand, if that matters.
+    /// Number of 32-bit words per sketch of positions, if the setting `order` needs one.
     pub placed_words: Option<usize>,
-    /// Words of 64 bits that say where a document stands in keeper order.
+    /// Number of 64-bit words for the ranks of a document in keeper order.
     pub rank_words: usize,
 }
 
-/// What a document has to be compared by.
+/// Kind of comparison that a document takes part in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ComparisonKind {
-    /// A text without shingles, which equals only the same text.
+    /// A text without shingles, which equals only documents with the same text.
     Empty = 0,
-    /// Shingles.
+    /// A text with shingles.
     Shingled = 1,
-    /// No text at all: the record is kept, and compared with nothing.
+    /// A null text: the record is kept, and compared with nothing.
     Null = 2,
-    /// No document at all: the record is kept beside the documents, and compared with nothing.
+    /// A skipped record, which is no document: it is written with the kept documents, and compared with nothing.
     Skipped = 3,
 }
 
 impl ComparisonKind {
-    /// The kind that a byte stands for.
+    /// Returns the kind with this code.
     pub(super) fn of(byte: u8) -> Option<Self> {
         [Self::Empty, Self::Shingled, Self::Null, Self::Skipped].into_iter().find(|kind| *kind as u8 == byte)
     }
 }
 
-/// What is known of a document when it is added.
+/// Values of a document that is added to the columns.
 pub(crate) struct NewRow<'a> {
     pub place: RecordPlace,
     pub id: Option<&'a str>,
     pub kind: ComparisonKind,
-    /// Documents with equal keys have equal shingles, or no shingles and equal texts.
+    /// Key that two documents share if their shingles are equal, or if neither has shingles and their texts are equal.
     pub equality_key: u128,
 }
 
-/// One column a fact; a document is a row across all of them.
+/// Columns of consecutive documents: one column per property, one row per document.
 #[derive(Debug)]
 pub(crate) struct DocumentColumns {
     pub(super) places: Vec<RecordPlace>,
-    /// What the rankings of a policy make of each document.
+    /// Ranks of each document by the keeper policy, `rank_words` words per document.
     pub(super) ranks: Vec<u64>,
     rank_words: usize,
     pub(super) kinds: Vec<ComparisonKind>,
-    /// The user's ids one after the other, and where each ends; a document without one has none of the bytes.
+    /// The user's ids, concatenated; `id_ends` has the end offset of each id. The id of a document without an id is
+    /// empty.
     pub(super) ids: String,
     pub(super) id_ends: Vec<u64>,
     pub(super) equality_keys: Vec<u128>,
-    /// The part of each sketch that is kept, as [`RowLayout`] describes it.
+    /// The part of each sketch that is kept, in the layout of [`RowLayout`].
     pub(super) rows: Sketches,
     pub(super) placed_rows: Option<Sketches>,
-    /// Whether the rows are borrowed: rows of earlier documents lie before those of the documents here.
+    /// Whether `rows` also holds the rows of earlier documents, which were borrowed by [`lend_rows`](Self::lend_rows).
     is_borrower: bool,
 }
 
@@ -86,12 +87,12 @@ impl DocumentColumns {
         self.places.len()
     }
 
-    /// Where the first of them stands.
+    /// Returns the place of the first document.
     pub(crate) fn first_place(&self) -> Option<RecordPlace> {
         self.places.first().copied()
     }
 
-    /// Where the first of them stands that has shingles, or is null.
+    /// Returns the place of the first record that has shingles, is null or was skipped.
     pub(crate) fn first_shingled(&self) -> Option<RecordPlace> {
         self.places
             .iter()
@@ -100,7 +101,7 @@ impl DocumentColumns {
             .map(|(place, _)| *place)
     }
 
-    /// Adds a document with its rank; its rows are to be filled.
+    /// Appends a document with its ranks. Returns its two rows, which the caller must fill.
     pub(crate) fn add(
         &mut self,
         new: &NewRow<'_>,
@@ -115,9 +116,9 @@ impl DocumentColumns {
         (self.rows.push(), self.placed_rows.as_mut().map(Sketches::push))
     }
 
-    /// Makes room for this many more documents.
+    /// Reserves memory for `documents` more documents.
     pub(crate) fn reserve(&mut self, documents: usize) {
-        // Without room they grow as they need to.
+        // Errors are ignored, because the columns can still grow step by step.
         let _ = self.places.try_reserve(documents);
         let _ = self.ranks.try_reserve(documents * self.rank_words);
         let _ = self.kinds.try_reserve(documents);
@@ -132,7 +133,8 @@ impl DocumentColumns {
         }
     }
 
-    /// Adds the documents of a part behind these; its lines are numbered from `first_line`.
+    /// Appends the documents of a part. `first_line` is added to their line numbers, because each part counts lines
+    /// from 0.
     pub(crate) fn append(&mut self, part: &mut Self, first_line: u64) {
         for place in &mut part.places {
             place.line += first_line;
@@ -155,10 +157,10 @@ impl DocumentColumns {
         }
     }
 
-    /// Lends the rows to empty columns, which add theirs behind them until [`append`](Self::append) gives all of them back. Rows
-    /// are nine tenths of a document, so that next to nothing is left to be copied.
+    /// Swaps the rows into empty columns, which append theirs behind them until [`append`](Self::append) swaps all of
+    /// them back. Rows take nine tenths of a document's bytes, so only the small columns are copied.
     pub(super) fn lend_rows(&mut self, borrower: &mut Self) {
-        // Where there are no rows yet, there is nothing to be copied, and room may have been made here.
+        // Without rows there is nothing to save, and a swap would lose memory that `reserve` has reserved.
         if self.len() > 0 {
             self.swap_rows(borrower);
             borrower.is_borrower = true;
@@ -170,7 +172,7 @@ impl DocumentColumns {
         std::mem::swap(&mut self.placed_rows, &mut other.placed_rows);
     }
 
-    /// Forgets all documents and keeps the room they had.
+    /// Removes all documents, but keeps the allocated memory.
     pub(crate) fn clear(&mut self) {
         self.places.clear();
         self.ranks.clear();
@@ -184,7 +186,7 @@ impl DocumentColumns {
         }
     }
 
-    /// Bytes that the documents take.
+    /// Returns the bytes that the documents take.
     pub(crate) fn size_bytes(&self) -> u64 {
         let words = self.rows.registers() + self.placed_rows.as_ref().map_or(0, Sketches::registers);
         let fixed =
@@ -198,12 +200,12 @@ impl DocumentColumns {
         (!id.is_empty()).then_some(id)
     }
 
-    /// What is kept of the sketches of some documents.
+    /// Returns the kept sketch rows of a range of documents.
     pub(super) fn rows(&self, documents: Range<usize>) -> impl Iterator<Item = &[u32]> {
         documents.map(|at| self.rows.row(at))
     }
 
-    /// The keys of one band, of all documents.
+    /// Returns the keys of one band for all documents.
     pub(super) fn band_keys(&self, band: usize, rows: &RowLayout) -> impl Iterator<Item = u64> {
         (0..self.len()).map(move |at| rows.key(band, self.rows.row(at)))
     }

@@ -1,4 +1,4 @@
-//! Ids that several documents have, and documents by their id.
+//! Ids that several documents share, and documents found by their ids.
 
 use std::borrow::Cow;
 use std::collections::btree_map::Entry;
@@ -13,17 +13,17 @@ use super::Documents;
 use crate::error::Error;
 use crate::memory::WorkingMemory;
 
-/// Bytes that one id takes while ids are sorted by their hashes.
+/// Bytes per id while ids are sorted by their hashes.
 const SORTED_BYTES: u64 = 32;
-/// Stands between an id that repeats and its number.
+/// Separator between a repeated id and its number.
 const NUMBER_SIGN: char = '#';
 
 impl Documents {
-    /// Finds ids that several documents have, and returns those that are worth a warning.
+    /// Finds the ids that several documents share, and returns those that deserve a warning.
     ///
-    /// An id that is the `file:line` by which another document goes counts as repeated too. A document of the inputs that has the
-    /// id of a reference is no reason for a warning: references are often an earlier state of the inputs. The first `references`
-    /// documents are references.
+    /// An id also counts as repeated if it is the `file:line` that names another document. A document of the inputs
+    /// that has the id of a reference causes no warning, because references are often an earlier state of the inputs.
+    /// The first `references` documents are references.
     pub(crate) fn find_repeated_ids(
         &mut self,
         corpus: &Corpus,
@@ -72,16 +72,16 @@ impl Documents {
         })
     }
 
-    /// Adds those documents of some whose ids have one hash that have one id. Returns those that share it with another document of
-    /// the inputs, or with another reference.
+    /// Appends to `repeated` the documents of a group that share an id. The ids of a group have the same hash. Returns
+    /// the documents that share their id within the inputs or within the references.
     fn add_repeated(
         &self,
         group: &[(u64, u32)],
         references: u32,
         repeated: &mut Vec<u32>,
     ) -> Result<Option<RepeatedIds>, Error> {
-        // Equal hashes are nearly always equal ids; those that are not must not be told apart by mistake. The documents of a
-        // group ascend, and each id is held once, however many have it.
+        // The ids themselves are compared, because different ids can have the same hash. The documents of a group
+        // ascend, and each id is stored once, however many documents share it.
         let mut all: BTreeMap<Cow<'_, str>, FirstOfId> = BTreeMap::new();
         let mut sides: [BTreeMap<Cow<'_, str>, FirstOfId>; 2] = Default::default();
         let mut warned: Option<RepeatedIds> = None;
@@ -100,17 +100,17 @@ impl Documents {
         Ok(warned)
     }
 
-    /// Adds to the repeated ids those that are the place by which another document goes. Gives the first such document
-    /// with the other.
+    /// Adds to the repeated ids those that equal the place by which another document is named. Returns the first
+    /// document with such an id, and the document that its id names.
     ///
-    /// A document that goes by its place because of this may in turn have the place that is another one's id, and so on:
-    /// each is looked at once, after the one that its id names.
+    /// A document with a repeated id is named by its place, which may in turn be the id of another document, and so on.
+    /// The search follows these chains, and visits each document once, after the document that its id names.
     fn add_clashes(
         &mut self,
         looks_like_places: &[u32],
         places: &PlaceNames<'_>,
     ) -> Result<Option<[u32; 2]>, Error> {
-        // Whom an id names, and whose id it is.
+        // Each pair has the document that an id names, and the document that has the id.
         let mut named: Vec<(u32, u32)> = vec![];
         let mut clashes: Vec<(u32, u32)> = vec![];
         for &document in looks_like_places {
@@ -135,7 +135,7 @@ impl Documents {
         Ok(first)
     }
 
-    /// The document at a line of a source.
+    /// Returns the document at a line of a source.
     fn at_place(&self, wanted: (u32, u64)) -> Result<Option<u32>, Error> {
         let at = self.partition_point(|place| (place.source, place.line) < wanted)?;
         if at as usize == self.len() {
@@ -145,9 +145,10 @@ impl Documents {
         Ok(((place.source, place.line) == wanted).then_some(at))
     }
 
-    /// Numbers the ids that several documents of the program's data have: the first in keeper order keeps its id, and the others
-    /// are `id#2`, `id#3` and so on, except ids that documents have already. The first documents are of references, which come
-    /// before all others. Returns whether all documents with repeated ids are numbered now.
+    /// Numbers the ids that several documents given in memory share. The first in keeper order keeps its id, and the
+    /// others become `id#2`, `id#3` and so on, without ids that documents already have. The first `references`
+    /// documents come before all others in keeper order. Returns whether all documents with repeated ids now have
+    /// numbers.
     pub(crate) fn number_repeated_ids(
         &mut self,
         corpus: &Corpus,
@@ -181,7 +182,8 @@ impl Documents {
                 ranked.reverse();
             }
             ranked.sort_by(|&a, &b| rank(a).cmp(&rank(b)));
-            // A document without an id may go by the place that this id names.
+            // The first document must not keep the id if the id names a place, because a document without an id may be
+            // named by that place.
             let keeps_id = documents.len() > 1 && places.find(&id).is_none();
             let mut number = 1;
             for document in documents {
@@ -209,8 +211,8 @@ impl Documents {
         self.repeated.len() as u64
     }
 
-    /// The documents with these ids, as [`id`](Self::id) gives them or as the user wrote them; or the first of the ids
-    /// that no document has.
+    /// Returns the documents with these ids, which may be given as [`id`](Self::id) returns them or as the user wrote
+    /// them. If an id has no document, returns the first such id.
     pub(crate) fn find<'i>(
         &self,
         ids: &'i [String],
@@ -236,17 +238,17 @@ impl Documents {
     }
 }
 
-/// Documents that share an id.
+/// Number of documents that share ids, with an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RepeatedIds {
-    /// How many there are.
+    /// Number of documents that share their id with another.
     pub(crate) documents: u64,
     /// The first two documents of one id.
     pub(crate) example: [u32; 2],
 }
 
 impl RepeatedIds {
-    /// All of both, with the example that comes first.
+    /// Adds two counts, and keeps the earlier example.
     fn joined(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         match (one, other) {
             (Some(one), Some(other)) => Some(Self {
@@ -258,15 +260,16 @@ impl RepeatedIds {
     }
 }
 
-/// The first document of an id.
+/// First document that has an id.
 struct FirstOfId {
     document: u32,
-    /// Whether it was counted among those that share the id.
+    /// Whether the first document is counted among those that share the id.
     is_counted: bool,
 }
 
 impl FirstOfId {
-    /// Counts a document of an id: returns the first document, and the documents that are known to share the id only now.
+    /// Counts a document of an id. Returns the first document of the id, and the documents that this call newly counts
+    /// as sharing it.
     fn count(entry: Entry<'_, Cow<'_, str>, Self>, document: u32) -> (u32, Option<RepeatedIds>) {
         match entry {
             Entry::Vacant(entry) => {
@@ -282,7 +285,7 @@ impl FirstOfId {
     }
 }
 
-/// The names of sources whose documents go by their places.
+/// Names of sources whose documents are named by their places.
 struct PlaceNames<'a>(HashMap<&'a str, u32>);
 
 impl<'a> PlaceNames<'a> {
@@ -290,14 +293,14 @@ impl<'a> PlaceNames<'a> {
         let mut names = HashMap::new();
         for (number, source) in (0..).zip(corpus.sources()) {
             if source.layout() == Layout::Records {
-                // Of several with one name, the first.
+                // If several sources have the same name, the first one counts.
                 names.entry(source.name()).or_insert(number);
             }
         }
         Self(names)
     }
 
-    /// The source and the line that an id names, if it names one.
+    /// Returns the source and the line number that an id names, if it names a place.
     fn find(&self, id: &str) -> Option<(u32, u64)> {
         let (file, line) = id.rsplit_once(':')?;
         let source = *self.0.get(file)?;

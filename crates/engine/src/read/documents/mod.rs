@@ -1,4 +1,4 @@
-//! What a run remembers of each document, in memory or on disk.
+//! Columns of data that a run keeps per document, in memory or on disk.
 
 mod columns;
 mod ids;
@@ -22,42 +22,42 @@ pub(crate) use ids::RepeatedIds;
 pub(crate) use rows::{RowChoice, RowReader};
 use segment::{Medium, Segment, SegmentSection};
 
-/// The documents of a run, numbered in input order.
+/// Documents of a run, numbered in input order.
 ///
-/// In memory they take some 60 bytes each, besides their ids and sketches; of those on disk only a bit stays.
+/// A document in memory takes about 60 bytes plus its id and sketch. A document on disk takes three bits of memory.
 #[derive(Debug)]
 pub struct Documents {
     shape: RowShape,
-    /// The first ones, on disk, and the number of the first in each.
+    /// Segments on disk, each with the number of its first document. The documents on disk come before those in memory.
     segments: Vec<(u32, Segment)>,
-    /// Those behind them, in memory.
+    /// Documents in memory, which follow those on disk.
     held: DocumentColumns,
-    /// The number of the first of them.
+    /// Number of the first document in memory.
     first_held: u32,
-    /// A bit for each document: whether it has shingles.
+    /// One bit per document: whether it has shingles.
     has_shingles: Vec<u64>,
-    /// A bit for each document: whether its text is null.
+    /// One bit per document: whether its text is null.
     is_null: Vec<u64>,
-    /// A bit for each document: whether it is a record that was skipped.
+    /// One bit per document: whether it is a skipped record.
     is_skipped: Vec<u64>,
-    /// Documents whose id another one has too, in order.
+    /// Documents that share their id with another document, in order.
     repeated: Vec<u32>,
-    /// Ids of documents whose own ids repeat and which are data of the program: `id`, `id#2`, `id#3` in keeper order.
+    /// Numbered ids of documents that were given in memory and share an id: `id`, `id#2`, `id#3` in keeper order.
     numbered: BTreeMap<u32, String>,
-    /// Where segments go that no later process is to find.
+    /// Temporary file for the segments of a run that has no work folder.
     temporary: Option<Arc<Temporary>>,
 }
 
-/// Documents that follow each other and lie together.
+/// Consecutive documents that are stored together.
 #[derive(Debug, Clone)]
 pub(crate) enum Stretch {
-    /// A segment on disk.
+    /// A segment on disk, by its index.
     Segment(usize),
-    /// Some of those in memory.
+    /// A range of the documents in memory.
     Held(Range<usize>),
 }
 
-/// Where a document is.
+/// Location of a document: its columns or its segment, and its index there.
 enum DocumentLocation<'a> {
     Held(&'a DocumentColumns, usize),
     Stored(&'a Segment, usize),
@@ -79,7 +79,7 @@ impl Documents {
         }
     }
 
-    /// Documents of which only the places are known: the n-th has 10 n bytes.
+    /// Makes documents that have only places; document n has 10 n bytes.
     #[cfg(test)]
     pub(crate) fn of_places(shape: RowShape, documents: u32) -> Self {
         let mut columns = DocumentColumns::new(shape);
@@ -92,32 +92,33 @@ impl Documents {
         all
     }
 
-    /// How many there are.
+    /// Returns the number of documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.first_held as usize + self.held.len()
     }
 
-    /// Whether there are none.
+    /// Reports whether there are no documents.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many of them have a text without shingles, from one on.
+    /// Returns the number of documents that have a text but no shingles, among those from `from` on.
     #[must_use]
     pub fn without_shingles(&self, from: u32) -> u64 {
         let is_empty = |&document: &u32| !self.has_shingles(document) && self.has_text(document);
         (from..self.len() as u32).filter(is_empty).count() as u64
     }
 
-    /// How many of them have a text that is null, from one on.
+    /// Returns the number of documents whose text is null, among those from `from` on.
     #[must_use]
     pub fn nulls(&self, from: u32) -> u64 {
         (from..self.len() as u32).filter(|&document| self.is_null(document)).count() as u64
     }
 
-    /// How many of them are records that were skipped, from one on. They are no documents, and stay beside those that are kept.
+    /// Returns the number of skipped records among the documents from `from` on. A skipped record is no document, and
+    /// is written with the kept documents.
     #[must_use]
     pub fn skipped(&self, from: u32) -> u64 {
         (from..self.len() as u32).filter(|&document| self.is_skipped(document)).count() as u64
@@ -127,13 +128,12 @@ impl Documents {
         self.shape
     }
 
-    /// Whether some of them are on disk.
+    /// Reports whether some documents are on disk.
     pub(crate) fn is_stored(&self) -> bool {
         !self.segments.is_empty()
     }
 
-    /// # Panics
-    /// If there is no such document, as in all methods that take one.
+    /// # Panics Panics if the document does not exist. All methods that take a document number panic in this case.
     fn find_document(&self, document: u32) -> DocumentLocation<'_> {
         if let Some(at) = document.checked_sub(self.first_held) {
             return DocumentLocation::Held(&self.held, at as usize);
@@ -143,11 +143,11 @@ impl Documents {
         DocumentLocation::Stored(segment, (document - first) as usize)
     }
 
-    /// Where a document stands in its source.
+    /// Returns the place of a document in its source.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if it lies on
-    /// disk, because memory was too small, and cannot be read.
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if the
+    /// place was moved to disk to save memory, and cannot be read.
     pub fn place(&self, document: u32) -> Result<RecordPlace, Error> {
         match self.find_document(document) {
             DocumentLocation::Held(columns, at) => Ok(columns.places[at]),
@@ -155,50 +155,52 @@ impl Documents {
         }
     }
 
-    /// All places, in input order.
+    /// Iterates over the places of all documents, in input order.
     #[must_use]
     pub fn places(&self) -> RecordPlaces<'_> {
         RecordPlaces { documents: self, next: 0, block: vec![], taken: 0 }
     }
 
-    /// Whether the document has shingles; one without equals only texts that are the same.
+    /// Reports whether the document has shingles. A document without shingles is equal only to documents with the same
+    /// text.
     ///
     /// # Panics
-    /// If there is no such document.
+    /// Panics if the document does not exist.
     #[must_use]
     pub fn has_shingles(&self, document: u32) -> bool {
         self.has_shingles[document as usize / 64] >> (document % 64) & 1 == 1
     }
 
-    /// Whether the text of the document is null, so that it is compared with nothing.
+    /// Reports whether the text of the document is null. Such a document is compared with nothing.
     ///
     /// # Panics
-    /// If there is no such document.
+    /// Panics if the document does not exist.
     #[must_use]
     pub fn is_null(&self, document: u32) -> bool {
         self.is_null[document as usize / 64] >> (document % 64) & 1 == 1
     }
 
-    /// Whether the record was skipped: it is no document, stays beside those that are kept, and is compared with nothing.
+    /// Reports whether the record was skipped. A skipped record is no document: it is written with the kept documents,
+    /// and compared with nothing.
     ///
     /// # Panics
-    /// If there is no such document.
+    /// Panics if the document does not exist.
     #[must_use]
     pub fn is_skipped(&self, document: u32) -> bool {
         self.is_skipped[document as usize / 64] >> (document % 64) & 1 == 1
     }
 
-    /// Whether the document has a text, so that it may be compared.
+    /// Reports whether the document has a text and may be compared.
     pub(crate) fn has_text(&self, document: u32) -> bool {
         !self.is_null(document) && !self.is_skipped(document)
     }
 
-    /// The document's id: the user's own if it has one that no other document has, else `file:line`. Documents that are data
-    /// of the program and share an id have it with a number: `id`, `id#2`, `id#3` in keeper order.
+    /// Returns the id of a document: the user's id if no other document has the same, otherwise `file:line`. Documents
+    /// given in memory that share an id have it with a number: `id`, `id#2`, `id#3` in keeper order.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if it lies on
-    /// disk, because memory was too small, and cannot be read.
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if the
+    /// id was moved to disk to save memory, and cannot be read.
     pub fn id<'a>(&'a self, document: u32, corpus: &'a Corpus) -> Result<Cow<'a, str>, Error> {
         if self.repeated.binary_search(&document).is_err() {
             let id = self.raw_id(document)?;
@@ -212,11 +214,11 @@ impl Documents {
         self.place_name(document, corpus)
     }
 
-    /// `file:line` for a line of a file, the file's name for a whole file.
+    /// Returns `file:line` for a record, and the name of the file for a file that is one document.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if it lies on
-    /// disk, because memory was too small, and cannot be read.
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if the
+    /// place was moved to disk to save memory, and cannot be read.
     pub fn place_name<'a>(&self, document: u32, corpus: &'a Corpus) -> Result<Cow<'a, str>, Error> {
         let place = self.place(document)?;
         let Some(source) = corpus.sources().get(place.source as usize) else { return Ok(Cow::Borrowed("?")) };
@@ -226,7 +228,7 @@ impl Documents {
         })
     }
 
-    /// The user's own id, whether others have it or not; empty if there is none.
+    /// Returns the user's id of a document, which other documents may share; empty if there is none.
     pub(crate) fn raw_id(&self, document: u32) -> Result<Cow<'_, str>, Error> {
         Ok(match self.find_document(document) {
             DocumentLocation::Held(columns, at) => Cow::Borrowed(columns.user_id(at).unwrap_or_default()),
@@ -234,7 +236,7 @@ impl Documents {
         })
     }
 
-    /// Visits the user's ids in order; a document without one has an empty one.
+    /// Visits the user's ids in order; the id of a document without an id is empty.
     pub(crate) fn for_each_raw_id(&self, mut visit: impl FnMut(u32, &str)) -> Result<(), Error> {
         let mut next = 0..;
         let mut visit = |id: &str| {
@@ -249,9 +251,9 @@ impl Documents {
         Ok(())
     }
 
-    /// Stretches of at most so many documents that cover all of them in order, for threads that visit keys.
+    /// Splits the documents into stretches, in order, for threads that visit keys.
     ///
-    /// Documents on disk come in the segments in which they were written.
+    /// A stretch in memory has at most `documents` documents. On disk, each segment is a stretch, whatever its length.
     pub(crate) fn stretches(&self, documents: usize) -> Vec<Stretch> {
         let stored = (0..self.segments.len()).map(Stretch::Segment);
         let held = (0..self.held.len()).step_by(documents.max(1));
@@ -260,13 +262,13 @@ impl Documents {
         stored.chain(held).collect()
     }
 
-    /// Visits the key of equal documents of each of them.
+    /// Visits the equality key of every document.
     pub(crate) fn for_each_equality_key(&self, mut visit: impl FnMut(u32, u128)) -> Result<(), Error> {
         let all = self.stretches(usize::MAX);
         all.iter().try_for_each(|stretch| self.equality_keys(stretch, &mut visit))
     }
 
-    /// Visits the key of equal documents of each document of a stretch.
+    /// Visits the equality key of each document of a stretch.
     pub(crate) fn equality_keys(
         &self,
         stretch: &Stretch,
@@ -291,8 +293,8 @@ impl Documents {
         }
     }
 
-    /// Visits the keys of some bands of each document of a stretch that is wanted, with the place of the band among them.
-    /// Documents come in order for each band.
+    /// Visits the band keys of the `wanted` documents of a stretch: the document, the position of the band within
+    /// `bands`, and the key. Within each band, documents come in order.
     pub(crate) fn band_keys(
         &self,
         stretch: &Stretch,
@@ -327,7 +329,7 @@ impl Documents {
         Ok(())
     }
 
-    /// Makes room for this many more documents.
+    /// Reserves memory for `documents` more documents.
     pub(crate) fn reserve(&mut self, documents: usize) {
         self.held.reserve(documents);
         let _ = self.has_shingles.try_reserve(documents / 64 + 1);
@@ -335,7 +337,8 @@ impl Documents {
         let _ = self.is_skipped.try_reserve(documents / 64 + 1);
     }
 
-    /// Adds the documents of a part behind these; its lines are numbered from `first_line`.
+    /// Appends the documents of a part. `first_line` is added to their line numbers, because each part counts lines
+    /// from 0.
     pub(crate) fn append(&mut self, part: &mut DocumentColumns, first_line: u64) {
         for (document, &kind) in (self.len()..).zip(&part.kinds) {
             self.note_kind(document, kind);
@@ -343,7 +346,7 @@ impl Documents {
         self.held.append(part, first_line);
     }
 
-    /// Lends the rows of those in memory to empty columns of documents that follow, until these are appended.
+    /// Swaps the rows in memory into the empty columns of the next part, until [`append`](Self::append) returns them.
     pub(crate) fn lend_rows(&mut self, borrower: &mut DocumentColumns) {
         self.held.lend_rows(borrower);
     }
@@ -359,18 +362,18 @@ impl Documents {
         self.is_skipped[document / 64] |= u64::from(kind == ComparisonKind::Skipped) << (document % 64);
     }
 
-    /// How many of them are in memory.
+    /// Returns the number of documents in memory.
     pub(crate) fn held_len(&self) -> usize {
         self.held.len()
     }
 
-    /// Bytes of those in memory.
+    /// Returns the bytes of the documents in memory.
     pub(crate) fn held_bytes(&self) -> u64 {
         self.held.size_bytes()
     }
 
-    /// Moves those in memory to an unnamed file in `folder`, or where the system keeps such files. `rows` says which band
-    /// keys will be asked for.
+    /// Moves the documents in memory to an unnamed temporary file in `folder`, or in the temporary folder of the
+    /// system. `rows` states which band keys are stored.
     pub(crate) fn spill(
         &mut self,
         rows: Option<&RowLayout>,
@@ -384,7 +387,7 @@ impl Documents {
         segment::write(&self.held, rows, |section, bytes| {
             let begin = file.append(bytes)?;
             let range = &mut sections[section as usize];
-            // Parts of one section follow one another, since nobody else writes meanwhile.
+            // Parts of one section are contiguous, because nothing else is written to the file meanwhile.
             if range.start == range.end {
                 range.start = begin;
             }
@@ -396,14 +399,15 @@ impl Documents {
         Ok(file)
     }
 
-    /// Gives back the room of those that were in memory before.
+    /// Frees the buffers of the documents that were moved to disk.
     pub(crate) fn give_back_room(&mut self) {
         if self.held.len() == 0 {
             self.held = DocumentColumns::new(self.shape);
         }
     }
 
-    /// What a file in the folder of a run is to hold of those in memory.
+    /// Passes the columns of the documents in memory to `sink`, for a file in the work folder. Returns the number of
+    /// documents.
     pub(crate) fn write_held(
         &self,
         rows: Option<&RowLayout>,
@@ -413,7 +417,7 @@ impl Documents {
         Ok(self.held.len())
     }
 
-    /// Takes those in memory to be in this file now.
+    /// Replaces the documents in memory by their segment in `file`, which has the same documents.
     pub(crate) fn now_stored(&mut self, file: StoredFile) -> Result<Medium, Error> {
         let sections = file.ranges(SegmentSection::ALL.map(SegmentSection::name))?;
         let medium = Medium::Stored(Arc::new(file));
@@ -422,7 +426,7 @@ impl Documents {
         Ok(medium)
     }
 
-    /// Adds the documents that an earlier process wrote to a file.
+    /// Appends the documents that an earlier process wrote to a file.
     pub(crate) fn append_stored(
         &mut self,
         file: StoredFile,
@@ -446,7 +450,8 @@ impl Documents {
         Ok(medium)
     }
 
-    /// Checksums say that a file is what was written; this says that what was written are these documents.
+    /// Checks that each section has the length that this number of documents needs. A checksum cannot find a file that
+    /// belongs to other documents.
     fn check_sections(&self, file: &StoredFile, documents: usize, bands: usize) -> Result<(), Error> {
         let widths = [
             (SegmentSection::Places, segment::PLACE_BYTES),
@@ -480,7 +485,7 @@ impl Documents {
         self.first_held += documents as u32;
     }
 
-    /// What the rankings of a policy make of each document, one document after the other.
+    /// Returns the ranks of all documents, `rank_words` words per document.
     pub(crate) fn ranks(&self) -> Result<Vec<u64>, Error> {
         let mut all = Vec::with_capacity(self.len() * self.shape.rank_words);
         for (_, segment) in &self.segments {
@@ -490,7 +495,7 @@ impl Documents {
         Ok(all)
     }
 
-    /// How many of the first documents have places of which something holds, which does not hold of any later one.
+    /// Returns the number of documents at the beginning whose places satisfy `holds`. No later place may satisfy it.
     pub(crate) fn partition_point(&self, holds: impl Fn(&RecordPlace) -> bool) -> Result<u32, Error> {
         let (mut low, mut high) = (0, self.len() as u32);
         while low < high {
@@ -501,12 +506,12 @@ impl Documents {
     }
 }
 
-/// The places of all documents, in input order.
+/// Iterator over the places of all documents, in input order.
 #[derive(Debug)]
 pub struct RecordPlaces<'a> {
     documents: &'a Documents,
     next: u32,
-    /// Places of a segment that were read together, and how many of them were given out.
+    /// Places of a segment that were read together, and the number of them that were returned.
     block: Vec<RecordPlace>,
     taken: usize,
 }

@@ -1,27 +1,27 @@
-//! Rows of sketches, wherever they are.
+//! Access to sketch rows in memory and on disk.
 
 use std::ops::Range;
 
 use super::{DocumentLocation, Documents};
 use crate::error::Error;
 
-/// Bytes of rows that one reader keeps of those on disk.
+/// Bytes of rows on disk that one reader caches.
 const CACHE_BYTES: usize = 4 << 20;
 
-/// Words of a cache line.
+/// Number of 32-bit words per cache line.
 const LINE_WORDS: usize = 16;
 
-/// Which of a document's two rows.
+/// Choice between the two rows of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowChoice {
-    /// The one of its sketch.
+    /// The row of the sketch.
     Sketch,
-    /// The one that says where shingles stand.
+    /// The row of the sketch of positions, for the setting `order`.
     Placed,
 }
 
 impl Documents {
-    /// Fills `out` with the sketch rows of consecutive documents, one behind the other; those on disk are read together.
+    /// Fills `out` with the sketch rows of consecutive documents; the rows of one segment are read together.
     pub(crate) fn rows_into(&self, mut documents: Range<u32>, out: &mut Vec<u32>) -> Result<(), Error> {
         let words = self.shape.words;
         out.resize(documents.len() * words, 0);
@@ -46,13 +46,13 @@ impl Documents {
     }
 }
 
-/// Gives out rows; those on disk are kept for a while, since the ones that are compared are compared often.
+/// Reader of rows. Rows from disk are cached, because a document that is compared once is usually compared many times.
 #[derive(Debug)]
 pub(crate) struct RowReader<'a> {
     documents: &'a Documents,
     which: RowChoice,
     words: usize,
-    /// The document in each slot, plus one; a document has one slot that it can be in.
+    /// The document in each slot, plus one; 0 marks an empty slot. A document can be in only one of the slots.
     slots: Vec<u32>,
     values: Vec<u32>,
     spare: Vec<u32>,
@@ -68,10 +68,11 @@ impl<'a> RowReader<'a> {
         Self { documents, which, words, slots: vec![], values: vec![], spare: vec![] }
     }
 
-    /// Brings the rows of documents into the cache, as far as they are in memory.
+    /// Loads those rows of `documents` that are in memory into the processor cache.
     ///
-    /// A comparison needs the rows of two documents that lie anywhere, and the next comparison begins when this one is done, so
-    /// the processor would wait for memory once per row. Reads that do not depend on each other are under way together.
+    /// A comparison needs the rows of two documents at distant addresses, and starts only after the previous
+    /// comparison. Without this call, the processor would wait for memory once per row. These reads do not depend on
+    /// each other, so they run at the same time.
     pub(crate) fn warm(&self, documents: impl Iterator<Item = u32>) {
         let mut sum = 0u32;
         for document in documents {
@@ -80,11 +81,11 @@ impl<'a> RowReader<'a> {
                 sum = row.iter().step_by(LINE_WORDS).fold(sum, |sum, &word| sum.wrapping_add(word));
             }
         }
-        // The reads have no other purpose, so the compiler would leave them out.
+        // Without `black_box`, the compiler would remove the reads, because nothing uses their sum.
         std::hint::black_box(sum);
     }
 
-    /// The row of a document.
+    /// Returns the row of a document.
     pub(crate) fn row(&mut self, document: u32) -> Result<&[u32], Error> {
         if let DocumentLocation::Held(columns, at) = self.documents.find_document(document) {
             return Ok(held(columns, at, self.which));
@@ -93,7 +94,7 @@ impl<'a> RowReader<'a> {
         Ok(&self.values[at..at + self.words])
     }
 
-    /// The rows of two documents.
+    /// Returns the rows of two documents.
     pub(crate) fn pair(&mut self, a: u32, b: u32) -> Result<(&[u32], &[u32]), Error> {
         let (documents, which) = (self.documents, self.which);
         let held = |document| match documents.find_document(document) {
@@ -105,7 +106,7 @@ impl<'a> RowReader<'a> {
             (Some(a), None) => Ok((a, self.row(b)?)),
             (None, Some(b)) => Ok((self.row(a)?, b)),
             (None, None) => {
-                // Both may belong into one slot, so one of them is copied.
+                // The first row is copied, because both documents may have the same slot.
                 let mut spare = std::mem::take(&mut self.spare);
                 spare.clear();
                 spare.extend_from_slice(self.row(a)?);
@@ -116,7 +117,7 @@ impl<'a> RowReader<'a> {
         }
     }
 
-    /// Makes sure that a row on disk is in its slot; gives where.
+    /// Loads a row from disk into its slot if it is not there, and returns its offset in `values`.
     fn load(&mut self, document: u32) -> Result<usize, Error> {
         if self.slots.is_empty() {
             let slots = (CACHE_BYTES / (4 * self.words.max(1))).max(1);

@@ -1,8 +1,8 @@
-//! What is remembered of consecutive documents, on disk.
+//! Segments: the columns of consecutive documents, on disk.
 //!
-//! A segment has the columns of [`DocumentColumns`] one after the other, and the keys of every band, band by band, so that the
-//! candidates of a band are found without a look at the rows. It lies in an unnamed temporary file, or is a file of our
-//! own form in the folder of a run, where a later process finds it again.
+//! A segment has the columns of [`DocumentColumns`] one after the other, followed by the keys of every band, band by
+//! band. Candidates of a band are therefore found without reading the rows. A segment lies in an unnamed temporary
+//! file, or in a stored file in the work folder of a run, where a later process can open it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use crate::error::Error;
 use crate::rows::RowLayout;
 use crate::storage::store::StoredFile;
 
-/// Entries of a column that are read together.
+/// Number of entries of a column that are read at a time.
 const TOGETHER: usize = 8192;
 
 const WRONG_IDS: &str = "its ids do not add up";
 
-/// The columns, in the order in which they are written.
+/// Columns of a segment, in the order in which they are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SegmentSection {
     Places,
@@ -64,7 +64,7 @@ impl SegmentSection {
 
 pub(super) const PLACE_BYTES: usize = 24;
 
-/// Hands out the columns as bytes, in order. With `rows`, the keys of their bands are the last of them.
+/// Passes the columns to `sink` as bytes, in order. If there are `rows`, their band keys come last.
 pub(crate) fn write(
     columns: &DocumentColumns,
     rows: Option<&RowLayout>,
@@ -99,7 +99,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// Where a segment lies.
+/// File that holds a segment.
 #[derive(Debug, Clone)]
 pub(crate) enum Medium {
     Temporary(Arc<Temporary>),
@@ -114,7 +114,7 @@ impl Medium {
         }
     }
 
-    /// An error that says what is wrong with the bytes.
+    /// Makes an error that states what is wrong with the bytes.
     fn wrong(&self, reason: &str) -> Error {
         match self {
             Self::Temporary(_) => Error::file("read", "a temporary file", reason.to_owned()),
@@ -123,11 +123,11 @@ impl Medium {
     }
 }
 
-/// Documents on disk.
+/// Documents on disk, as columns of one segment.
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(super) medium: Medium,
-    /// Where each column lies, in the order of [`SegmentSection::ALL`].
+    /// Byte range of each column, in the order of [`SegmentSection::ALL`].
     pub(super) sections: [Range<u64>; SegmentSection::ALL.len()],
     pub(super) documents: usize,
     pub(super) words: usize,
@@ -145,7 +145,7 @@ impl Segment {
         self.medium.read_exact_at(self.sections[section as usize].start + at, out)
     }
 
-    /// Visits the entries of a column from the `first` one on, each of `N` bytes.
+    /// Visits the entries of a column, `N` bytes each, starting with the entry `first`.
     fn scan<const N: usize>(
         &self,
         section: SegmentSection,
@@ -169,7 +169,7 @@ impl Segment {
         self.read::<PLACE_BYTES>(SegmentSection::Places, at).map(|bytes| place(&bytes))
     }
 
-    /// Some places from `at` on, at least one.
+    /// Appends the places of the documents from `at` on: at least one, at most `TOGETHER`.
     pub(super) fn places(&self, at: usize, out: &mut Vec<RecordPlace>) -> Result<(), Error> {
         let entries = TOGETHER.min(self.documents - at);
         let mut bytes = vec![0; entries * PLACE_BYTES];
@@ -190,7 +190,7 @@ impl Segment {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Visits all ids in order; a document without one has an empty one.
+    /// Visits all ids in order; the id of a document without an id is empty.
     pub(super) fn for_each_id(&self, mut visit: impl FnMut(&str)) -> Result<(), Error> {
         let mut ends: Vec<u64> = Vec::with_capacity(self.documents);
         self.scan(SegmentSection::IdEnds, 0, |&bytes| ends.push(u64::from_ne_bytes(bytes)))?;
@@ -213,7 +213,7 @@ impl Segment {
         Ok(())
     }
 
-    /// Says what makes no sense though its checksums are right.
+    /// Checks the contents for contradictions that checksums cannot find; returns the first contradiction.
     pub(super) fn check(&self, sources: u32) -> Result<Result<(), &'static str>, Error> {
         let ids = &self.sections[SegmentSection::Ids as usize];
         let (mut last, mut ascending) = (0, true);
@@ -230,7 +230,7 @@ impl Segment {
         Ok(if there { Ok(()) } else { Err("it names inputs that are not there") })
     }
 
-    /// The ranks of all documents, behind those that are in `out`.
+    /// Appends the ranks of all documents to `out`.
     pub(super) fn ranks(&self, out: &mut Vec<u64>) -> Result<(), Error> {
         let range = &self.sections[SegmentSection::Ranks as usize];
         let begin = out.len();
@@ -255,7 +255,7 @@ impl Segment {
         self.scan(SegmentSection::BandKeys, band * self.documents, |&bytes| visit(u64::from_ne_bytes(bytes)))
     }
 
-    /// The row of a document, or those of several from it on.
+    /// Reads the row of the document `at` into `out`; a longer `out` takes the rows of the following documents too.
     pub(super) fn row_into(&self, at: usize, out: &mut [u32]) -> Result<(), Error> {
         self.read_into(SegmentSection::Rows, (at * self.words * 4) as u64, bytemuck::cast_slice_mut(out))
     }

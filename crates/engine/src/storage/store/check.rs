@@ -1,4 +1,4 @@
-//! Whether a file is what was written: first what it says of itself, at its end, then every block of its body.
+//! Verifies a stored file: first its header and trailer, then every block of its body.
 
 use std::io;
 use std::ops::Range;
@@ -7,10 +7,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{ALIGNMENT, BLOCK_BYTES, FileKind, StoreFooter, TRAILER_BYTES};
 
-/// Fills a buffer from an offset on, or fails.
+/// Function that fills a buffer with the bytes from an offset on, or fails.
 pub(super) type ReadAt<'a> = dyn Fn(u64, &mut [u8]) -> io::Result<()> + 'a;
 
-/// What stands behind the body of a file.
+/// Header and checksums, which follow the body of a file.
 #[derive(Debug)]
 pub(super) struct Description {
     pub(super) header: StoreFooter,
@@ -19,7 +19,7 @@ pub(super) struct Description {
 }
 
 impl Description {
-    /// Reads and checks it, or says what is wrong.
+    /// Reads and checks the header and the trailer. An error is a sentence about the damage.
     pub(super) fn read(size_bytes: u64, kind: FileKind, read_at: &ReadAt<'_>) -> Result<Self, String> {
         if size_bytes == 0 {
             return Err("it is empty".to_owned());
@@ -75,7 +75,7 @@ impl Description {
         Ok(Self { header, body_bytes, checksums: checksums.chunks(8).map(number).collect() })
     }
 
-    /// Checks every block of the body, or says what is wrong and where.
+    /// Checks every block of the body. An error is a sentence about the damage and its place.
     pub(super) fn check_body(&self, read_at: &ReadAt<'_>) -> Result<(), String> {
         let mut block = vec![0; BLOCK_BYTES];
         for (number, &checksum) in (0..).zip(&self.checksums) {
@@ -91,7 +91,7 @@ impl Description {
     }
 }
 
-/// Where the damage is, in words.
+/// Describes the place of the damage in words.
 fn place(damaged: &Range<u64>, header: &StoreFooter) -> String {
     let touched = |range: &Range<u64>| range.start < damaged.end && range.end > damaged.start;
     let mut sections: Vec<_> = header.sections.iter().filter(|(_, range)| touched(range)).collect();
@@ -105,7 +105,7 @@ fn place(damaged: &Range<u64>, header: &StoreFooter) -> String {
     format!("bytes {} to {}{sections} are not what was written", damaged.start, damaged.end - 1)
 }
 
-/// A little-endian number of at most eight bytes.
+/// Decodes a little-endian number of at most eight bytes.
 fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }

@@ -1,4 +1,4 @@
-//! Reading a file of our own, in place.
+//! Reads a stored file in place, by a memory map.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +14,7 @@ use super::check::Description;
 use super::{FileKind, StoreFooter, damaged};
 use crate::error::Error;
 
-/// A file that is mapped, and whose every byte is what was written.
+/// Memory map of a stored file whose checksums were all verified.
 #[derive(Debug)]
 pub(crate) struct Mapped {
     map: Mmap,
@@ -49,7 +49,7 @@ impl Mapped {
         Ok(Self { header: described.header, map, path: name, kind })
     }
 
-    /// Refuses what was made with shingles or sketches that mean something else today.
+    /// Refuses a file whose shingles or sketches were made by an incompatible version.
     pub(crate) fn check_versions(&self, spec_version: u32, unicode: &str) -> Result<(), Error> {
         for (what, there, here) in [
             ("spec version", spec_version.to_string(), VERSION.to_string()),
@@ -63,24 +63,24 @@ impl Mapped {
         Ok(())
     }
 
-    /// The bytes of a section.
+    /// Returns the bytes of a section.
     pub(crate) fn section(&self, name: &str) -> Result<&[u8], Error> {
         let range = self.header.sections.get(name);
         let bytes = range.and_then(|range| self.map.get(to_usize(range)?));
         bytes.ok_or_else(|| self.wrong(format!("its section `{name}` is missing")))
     }
 
-    /// Its name.
+    /// Returns the path of the file.
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
 
-    /// What the file says of itself.
+    /// Returns the description in the header.
     pub(crate) fn about(&self) -> &serde_json::Value {
         &self.header.about
     }
 
-    /// The error that something in the file makes no sense, though its checksums are right.
+    /// Makes the error for content that is wrong although its checksums are right.
     pub(crate) fn wrong(&self, reason: String) -> Error {
         damaged(&self.path, self.kind, reason, true)
     }
@@ -92,8 +92,8 @@ fn to_usize(range: &Range<u64>) -> Option<Range<usize>> {
 
 #[expect(unsafe_code, reason = "a map of a file can be made in no other way")]
 fn map(file: &File) -> io::Result<Mmap> {
-    // SAFETY: The file is one of ours, which are written under another name and never changed once they have theirs.
-    // Whoever writes into it meanwhile, or cuts it short, can make this process see other bytes or end it; SECURITY.md
-    // says so.
+    // SAFETY: The file is a stored file. Minwise writes such files under another name, and never changes them once they
+    // have their final name. Another program that writes into the file or cuts it short can make this process read
+    // other bytes or crash; SECURITY.md states this.
     unsafe { Mmap::map(file) }
 }

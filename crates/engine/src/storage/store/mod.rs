@@ -1,17 +1,17 @@
-//! Files of our own: what they are, which version, what made them, and checksums of every byte.
+//! Stored files: the format of all binary files of Minwise, with type, version, sections and checksums of every byte.
 //!
 //! ```text
 //! magic 8 · version u32 · zero u32        the body begins with these 16 bytes
 //! section · section · …                   each padded with zeros to a multiple of 64 bytes
 //! checksum u64 · checksum u64 · …         of every 64 KiB of the body, the last block shorter
-//! header                                  JSON: the sections by name, and what the kind of file has to say of itself
+//! header                                  JSON: the sections by name, and the description of this kind of file
 //! body bytes u64 · header bytes u64       ┐ the trailer
 //! checksum u64 · magic 8                  ┘ of checksums, header and both numbers
 //! ```
 //!
-//! All numbers are little-endian, checksums are XXH3 with 64 bits. What describes the file stands at its end, so that it can be
-//! written in one go; a file that was cut short has no trailer. Sections begin at multiples of 64 bytes and are read in
-//! place from a map of the file.
+//! All numbers are little-endian, and checksums are 64-bit XXH3. The header stands at the end, so that a file can be
+//! written in one pass. A file that was cut short has no trailer. Sections begin at multiples of 64 bytes, and are read
+//! in place from a memory map.
 
 mod check;
 mod map;
@@ -31,27 +31,27 @@ pub(crate) use map::Mapped;
 pub(crate) use read::{OpenCheck, StoredFile};
 pub(crate) use write::StoreWriter;
 
-/// Bytes that one checksum covers.
+/// Number of bytes per checksum.
 const BLOCK_BYTES: usize = 64 << 10;
-/// Sections begin at multiples of this.
+/// Alignment of sections, in bytes.
 const ALIGNMENT: usize = 64;
-/// Bytes of the trailer.
+/// Number of bytes of the trailer.
 const TRAILER_BYTES: usize = 32;
 
-/// A kind of file.
+/// Kind of stored file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileKind {
-    /// Its first and last bytes.
+    /// The first and the last bytes of the file.
     pub magic: [u8; 8],
-    /// The version that is written, and the only one that is read.
+    /// The version that is written, and the only version that can be read.
     pub version: u32,
-    /// What it is, for messages.
+    /// The name of the kind, for messages.
     pub name: &'static str,
-    /// The command that makes one.
+    /// The command that makes such a file.
     pub made_by: &'static str,
 }
 
-/// What stands at the end of a file.
+/// Header of a stored file, which stands at its end.
 #[derive(Debug, Serialize, Deserialize)]
 struct StoreFooter {
     sections: BTreeMap<String, Range<u64>>,
@@ -67,8 +67,8 @@ fn damaged(path: &str, kind: FileKind, reason: String, ours: bool) -> Error {
     ErrorKind::File { path: path.to_owned(), action: "read", reason, hint: Some(hint) }.into()
 }
 
-/// Gives a damaged file of our own checksums that fit again, so that a fuzzer gets behind them; says whether it has the form
-/// of one.
+/// Replaces the checksums of a damaged stored file by correct ones, so that a fuzzer reaches the code after the checks.
+/// Returns whether the bytes have the layout of a stored file.
 #[doc(hidden)]
 pub fn seal(bytes: &mut [u8]) -> bool {
     let number = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |number, &byte| number << 8 | u64::from(byte));
@@ -189,7 +189,7 @@ mod tests {
         );
     }
 
-    /// What was sealed can be opened, whatever was changed in its sections.
+    /// A sealed file can be opened, whatever was changed in its sections.
     #[test]
     fn a_changed_file_can_be_sealed_again() {
         let (_folder, path) = written(&[("one", &vec![1; 100_000])]);
@@ -201,7 +201,7 @@ mod tests {
         assert!(!seal(&mut [0; 20]));
     }
 
-    /// A description whose checksum is right can still be wrong: sections must lie in the body, aligned.
+    /// A header with a correct checksum can still be wrong: sections must lie in the body and be aligned.
     #[test]
     fn sections_that_are_out_of_place_are_refused() {
         let (_folder, path) = written(&[]);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the bytes, opening ends in a result, and only what was written is taken.
+        /// Opening never panics, whatever the bytes are, and refuses all bytes that no writer has made.
         #[test]
         fn strange_files_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..300), head: bool, tail: bool) {
             let folder = tempfile::tempdir().unwrap();

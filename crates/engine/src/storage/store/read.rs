@@ -1,4 +1,4 @@
-//! Reading a file of our own by position, so that no more of it is in memory than was asked for.
+//! Reads a stored file by position, so that only the requested bytes are in memory.
 
 use std::fs::File;
 use std::io;
@@ -11,16 +11,16 @@ use super::check::Description;
 use super::{FileKind, StoreFooter, damaged};
 use crate::error::Error;
 
-/// How much of a file is looked at when it is opened.
+/// Extent of the check when a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OpenCheck {
-    /// Every byte.
+    /// Checks every byte.
     Everything,
-    /// What it says of itself: for a file that this process has just written.
+    /// Checks only the header, for a file that this process has just written.
     Description,
 }
 
-/// A file that is read by position.
+/// Stored file that is read by position.
 #[derive(Debug)]
 pub(crate) struct StoredFile {
     file: File,
@@ -48,7 +48,7 @@ impl StoredFile {
         Ok(Self { header: described.header, file, path: name, kind })
     }
 
-    /// Where sections lie.
+    /// Returns the byte ranges of sections.
     pub(crate) fn ranges<const N: usize>(&self, names: [&str; N]) -> Result<[Range<u64>; N], Error> {
         let mut ranges = [const { 0..0 }; N];
         for (range, name) in ranges.iter_mut().zip(names) {
@@ -63,7 +63,7 @@ impl StoredFile {
         exactly(&self.file, offset, out).map_err(|error| Error::io("read", &self.path, error))
     }
 
-    /// All bytes of a section.
+    /// Reads all bytes of a section.
     pub(crate) fn section(&self, name: &str) -> Result<Vec<u8>, Error> {
         let [range] = self.ranges([name])?;
         let mut bytes = vec![0; (range.end - range.start) as usize];
@@ -71,12 +71,12 @@ impl StoredFile {
         Ok(bytes)
     }
 
-    /// What the file says of itself.
+    /// Returns the description in the header.
     pub(crate) fn about(&self) -> &serde_json::Value {
         &self.header.about
     }
 
-    /// The error that something in the file makes no sense, though its checksums are right.
+    /// Makes the error for content that is wrong although its checksums are right.
     pub(crate) fn wrong(&self, reason: String) -> Error {
         damaged(&self.path, self.kind, reason, true)
     }

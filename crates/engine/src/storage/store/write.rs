@@ -1,4 +1,4 @@
-//! Writing a file of our own, from front to back.
+//! Writes a stored file, from front to back.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{ALIGNMENT, BLOCK_BYTES, FileKind, StoreFooter};
 use crate::error::{Error, ErrorKind};
 
-/// A file that is being written. Dropped before [`finish`](Self::finish), it leaves nothing behind.
+/// Writer of a stored file. If it is dropped before [`finish`](Self::finish), no file is left.
 #[derive(Debug)]
 pub(crate) struct StoreWriter {
     out: Output,
@@ -19,7 +19,7 @@ pub(crate) struct StoreWriter {
     block: Vec<u8>,
     checksums: Vec<u64>,
     body_bytes: u64,
-    /// The section that is being written, and where it begins.
+    /// The current section and the offset where it begins.
     open: Option<(&'static str, u64)>,
     header: StoreFooter,
 }
@@ -58,7 +58,7 @@ impl StoreWriter {
         Ok(writer)
     }
 
-    /// Ends the section before and begins one.
+    /// Ends the current section, and begins a new one at the next aligned offset.
     pub(crate) fn begin(&mut self, section: &'static str) -> Result<(), Error> {
         self.close();
         let surplus = (self.body_bytes % ALIGNMENT as u64) as usize;
@@ -69,7 +69,7 @@ impl StoreWriter {
         Ok(())
     }
 
-    /// Writes more of the section.
+    /// Appends bytes to the current section.
     pub(crate) fn write(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
         self.body_bytes += bytes.len() as u64;
         while !bytes.is_empty() {
@@ -83,7 +83,7 @@ impl StoreWriter {
         Ok(())
     }
 
-    /// Writes what describes the file, and gives it its name.
+    /// Writes the checksums and the header, and gives the file its final name.
     pub(crate) fn finish(mut self, about: &impl Serialize) -> Result<(), Error> {
         self.close();
         if !self.block.is_empty() {
@@ -103,7 +103,7 @@ impl StoreWriter {
         Ok(self.out.finish()?)
     }
 
-    /// Finishes a file whose description claims a section that was never written.
+    /// Finishes a file whose header claims a section that was never written.
     #[cfg(test)]
     pub(super) fn finish_with_section(
         mut self,

@@ -1,4 +1,4 @@
-//! What a run was asked to do, and with what.
+//! The manifest of a run: its options and its inputs.
 
 use minwise::figure::{counted, grouped};
 use minwise::{Observer, Stage};
@@ -10,10 +10,10 @@ use crate::error::{Error, ErrorKind};
 use crate::parallel;
 use crate::storage::store::StoredFile;
 
-/// The options that change the result of a run, and the content of its inputs.
+/// Options that change the result of a run, and hashes of its inputs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// By the names that a person gives them.
+    /// Names and values of the options, by the names of the settings.
     options: Vec<(String, String)>,
     inputs: Vec<ManifestInput>,
 }
@@ -22,15 +22,16 @@ pub struct Manifest {
 struct ManifestInput {
     name: String,
     bytes: u64,
-    /// In hexadecimal.
+    /// Content hash, in hexadecimal.
     hash: String,
 }
 
 impl Manifest {
-    /// Reads all inputs through, to know them again.
+    /// Makes a manifest, and reads all inputs to compute their hashes.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`] if an input cannot be read, and with [`ErrorKind::Cancelled`] if the observer cancels.
+    /// Fails with [`ErrorKind::Corpus`] if an input cannot be read, and with [`ErrorKind::Cancelled`] if the observer
+    /// cancels.
     pub fn new(
         options: Vec<(String, String)>,
         corpus: &Corpus,
@@ -69,12 +70,12 @@ impl Manifest {
         finish(work.create(WorkFile::Manifest)?, self)
     }
 
-    /// Refuses to go on with a run that was begun with something else.
+    /// Refuses to resume a run that was begun with other options or inputs.
     pub(super) fn check(&self, file: &StoredFile) -> Result<(), Error> {
         let before: Self = about(file)?;
         let changed = |reason: String| Error::from(ErrorKind::Changed { setting: None, reason });
         let setting = |name: &str, reason: String| match name {
-            // These follow from settings and inputs, and nobody gives them by these names.
+            // These three values follow from settings and inputs; no setting has their name.
             "spec" => changed(format!("the spec {reason}")),
             "format" => changed(format!("the format of the inputs {reason}")),
             "version" => changed(format!("the version of Minwise {reason}")),
@@ -125,7 +126,7 @@ impl Manifest {
     }
 }
 
-/// The name of a setting, which earlier versions wrote as a flag.
+/// Returns the name of a setting without the hyphens `--`, which earlier versions wrote.
 fn bare(name: &str) -> &str {
     name.strip_prefix("--").unwrap_or(name)
 }

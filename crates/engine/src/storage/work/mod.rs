@@ -1,17 +1,18 @@
-//! The folder of a run, in which it can be taken up again after whatever ended it.
+//! The work folder of a run, in which the run can be resumed after it was interrupted.
 //!
 //! | file | holds | written |
 //! |---|---|---|
-//! | `lock` | the tag of the run; whoever has it locked works here | first |
+//! | `lock` | the tag of the run; the process that has the file locked works here | first |
 //! | `manifest` | the options that change the result, and the inputs with sizes and content hashes | before the work begins |
-//! | `segment-000000`… | what is remembered of documents, in input order | as documents are read |
-//! | `groups` | the documents that agree in each band | when all of them are known |
-//! | `batch-000000`… | what was decided about neighbourhoods, in order | as decisions fall |
-//! | `finishing` | the names of the outputs, some of which may be in place | before the first of them is, until all are |
+//! | `segment-000000`… | the columns of consecutive documents, in input order | as documents are read |
+//! | `groups` | the documents that agree in each band | when all groups are known |
+//! | `batch-000000`… | the decisions about neighbourhoods, in order | as decisions are made |
+//! | `finishing` | the names of the outputs, some of which may be in place | before the first output is put in place, until all are |
 //!
-//! All files except the lock have checksums, and are complete and synced before they get their names. So a file that is there
-//! is done, and a missing one is done again; nothing else records how far a run got. Temporary files of a process may lie there
-//! too: the next process removes those that have names.
+//! All files except the lock have checksums, and are complete and synced before they get their final names. An existing
+//! file is therefore complete, and a missing file is made again; no other data record the progress of a run. The folder
+//! may also hold temporary files. The next process removes the temporary files that have names; unnamed ones vanish
+//! with their process.
 
 mod manifest;
 
@@ -33,8 +34,8 @@ pub use manifest::Manifest;
 const MADE_BY: &str = "dedup";
 const MANIFEST: FileKind =
     FileKind { magic: *b"MINWmani", version: 1, name: "manifest of a run", made_by: MADE_BY };
-/// Version 2, because a segment counts chunks, and CSV is cut into smaller ones than in version 1. Version 3, because a segment
-/// has the size of these chunks.
+/// Version 2 came when segments began to count chunks and CSV was cut into smaller chunks. Version 3 came when segments
+/// began to record the size of their chunks.
 const SEGMENT: FileKind =
     FileKind { magic: *b"MINWsegm", version: 3, name: "segment of a run", made_by: MADE_BY };
 const GROUPS: FileKind =
@@ -44,7 +45,7 @@ const FINISHING: FileKind =
 const BATCH: FileKind =
     FileKind { magic: *b"MINWbtch", version: 1, name: "file of decisions", made_by: MADE_BY };
 
-/// A file in the folder of a run.
+/// File in the work folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WorkFile {
     Manifest,
@@ -77,30 +78,29 @@ impl WorkFile {
 }
 
 const LOCK: &str = "lock";
-/// The end of the name of a folder in the list of outputs.
+/// Last character of a folder's name in the list of outputs.
 const FOLDER_SIGN: char = '/';
 
-/// The folder of a run that is about to be begun or taken up, so that temporary files can lie there before all is known
-/// that the run is known by. No other process works in it.
+/// Lock on a work folder before its manifest is known. Temporary files can already be put into the folder, and no other
+/// process works in it.
 #[derive(Debug)]
 pub struct Claim {
     folder: PathBuf,
-    /// Locked as long as it is open.
+    /// Lock file, which stays locked as long as it is open.
     lock: Option<File>,
     tag: RunTag,
 }
 
 impl Claim {
-    /// The tag of temporary outputs of the run: the same for every process that works in this folder.
+    /// Returns the tag of the run's temporary outputs. The tag is the same for every process that works in this folder.
     pub(crate) fn tag(&self) -> RunTag {
         self.tag
     }
 
-    /// Claims a folder that was not [refused](refuse), made if it is not there, and removes what is left of processes that
-    /// were killed.
+    /// Creates and locks a folder that [`refuse`] has accepted, and removes the temporary files of killed processes.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::File`] if the folder cannot be made or written to, or if another process works in it.
+    /// Fails with [`ErrorKind::File`] if the folder cannot be created or written to, or if another process works in it.
     pub fn new(folder: &Path) -> Result<Self, Error> {
         fs_err::create_dir_all(folder).map_err(|error| io("make", folder, error))?;
         let mut lock = lock(folder)?;
@@ -109,13 +109,13 @@ impl Claim {
         remove_temporary(folder)?;
         let finishing = folder.join(WorkFile::Finishing.name());
         if !is_begun(folder) && finishing.exists() {
-            // A run that was done was ended while it removed its folder. Its outputs are nothing to another run.
+            // A finished run was killed while it removed its folder. Its list of outputs must not affect another run.
             remove(&finishing)?;
         }
         Ok(claim)
     }
 
-    /// Begins a run, or goes on with the one that was begun with the same options on the same inputs.
+    /// Begins a run, or resumes the run in the folder if its options and inputs are the same.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Changed`] if the run in the folder was begun with other options or inputs, and with
@@ -132,45 +132,47 @@ impl Claim {
     }
 }
 
-/// Without a run, nothing is left, not even a folder that was empty before: a run that was killed while it removed its folder
-/// leaves an empty one, and a run that is done removes its folder no matter who made it.
+/// Removes the folder if no run has begun in it, even a folder that existed before. An empty folder may be left by a
+/// run that was killed while it removed its folder, and a finished run removes its folder in any case.
 impl Drop for Claim {
     fn drop(&mut self) {
         if self.lock.is_some() && !is_begun(&self.folder) {
-            // There is nothing to be done about what cannot be removed.
+            // The errors are ignored, because `drop` cannot report them.
             let _ = fs_err::remove_file(self.folder.join(LOCK));
             let _ = fs_err::remove_dir(&self.folder);
         }
     }
 }
 
-/// The folder of a run. While it is open, no other process works in it.
+/// Work folder of a run. While the value exists, no other process works in the folder.
 #[derive(Debug)]
 pub struct WorkFolder {
     folder: PathBuf,
-    /// Locked as long as it is open.
+    /// Lock file, which stays locked as long as it is open.
     _lock: Option<File>,
     resumed: bool,
 }
 
 impl WorkFolder {
-    /// Begins a run in a folder that is empty or not there yet, or, with `resume`, goes on with the one that was begun
-    /// there with the same options on the same inputs.
+    /// Begins a run in a folder that is empty or does not exist. With `resume`, resumes the run in the folder if its
+    /// options and inputs are the same.
     ///
     /// # Errors
-    /// Fails where [`refuse`], [`Claim::new`] and [`Claim::begin`] do.
+    /// Fails under the same conditions as [`refuse`], [`Claim::new`] and [`Claim::begin`].
     pub fn open(folder: &Path, manifest: &Manifest, resume: bool) -> Result<Self, Error> {
         refuse(folder, resume)?;
         Claim::new(folder)?.begin(manifest)
     }
 
-    /// Notes that outputs are about to be put in place, so that whoever takes the run up again may replace them. Each has its
-    /// name and whether it is a folder: while a folder is replaced, there is a moment in which nothing has its name.
+    /// Records that outputs are about to be put in place, so that a process that resumes the run may replace them. Each
+    /// output has its name and whether it is a folder. The kind must be recorded, because a folder briefly does not
+    /// exist while it is replaced.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Corpus`] if the list cannot be written.
     pub fn note_outputs(&self, outputs: &[(String, bool)]) -> Result<(), Error> {
-        // A slash at the end of the name of a folder: earlier versions wrote the name alone.
+        // Folders are marked by a slash at the end, because earlier versions wrote the names alone, and their lists
+        // must stay readable.
         let name = |(name, is_folder): &(String, bool)| {
             if *is_folder { format!("{name}{FOLDER_SIGN}") } else { name.clone() }
         };
@@ -178,7 +180,7 @@ impl WorkFolder {
         self.create(WorkFile::Finishing)?.finish(&names)
     }
 
-    /// Notes that all outputs are in place: whoever takes the run up again writes others, or replaces these only if told to.
+    /// Records that all outputs are in place. A process that resumes the run then needs permission to replace them.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::File`] if the list cannot be removed.
@@ -186,30 +188,31 @@ impl WorkFolder {
         remove(&self.path(WorkFile::Finishing))
     }
 
-    /// Whether an earlier process began the run.
+    /// Reports whether an earlier process began the run.
     #[must_use]
     pub fn is_resumed(&self) -> bool {
         self.resumed
     }
 
-    /// Removes the folder with everything that the run put there. Nobody may go on with the run after that.
+    /// Removes the folder with all files of the run. The run cannot be resumed afterwards.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::File`] if a file of the run cannot be removed.
     pub fn remove(&self) -> Result<(), Error> {
         let folder = &self.folder;
         let remove = |name: &str| remove(&folder.join(name));
-        // As long as there is a manifest, whoever is ended here can be taken up again, and finds by the list of outputs that
-        // those in place are its own. Without a manifest the list says nothing, but that the folder is to go.
+        // Three files are removed last. As long as the manifest exists, a killed process can be resumed, and the list
+        // of outputs shows that existing outputs belong to its run. Without a manifest, the list only shows that the
+        // folder can be removed.
         let last = [WorkFile::Manifest.name(), LOCK.to_owned(), WorkFile::Finishing.name()];
-        // The newest first: a piece is never there without those before it.
+        // Files are removed newest first, because a segment or batch must never exist without those before it.
         for name in entries(folder)?.iter().rev().filter(|name| is_piece(name) && !last.contains(name)) {
             remove(name)?;
         }
         for name in last.iter().filter(|name| folder.join(name).exists()) {
             remove(name)?;
         }
-        // Something that somebody else put there stays, and so does the folder then.
+        // The error is ignored, because the folder must stay if it has files of other programs.
         let _ = fs_err::remove_dir(folder);
         Ok(())
     }
@@ -222,32 +225,32 @@ impl WorkFolder {
         self.path(piece).exists()
     }
 
-    /// Begins a piece.
+    /// Begins to write a file of the run.
     pub(crate) fn create(&self, piece: WorkFile) -> Result<StoreWriter, Error> {
         StoreWriter::create(&self.path(piece), piece.kind(), Overwrite::Allow)
     }
 
-    /// Opens a piece that another process wrote, and checks every byte of it.
+    /// Opens a file that another process wrote, and checks every byte.
     pub(crate) fn open_piece(&self, piece: WorkFile) -> Result<StoredFile, Error> {
         StoredFile::open(&self.path(piece), piece.kind(), OpenCheck::Everything)
     }
 
-    /// Opens a piece that this process has just written.
+    /// Opens a file that this process has just written, and checks only its header.
     pub(crate) fn reopen(&self, piece: WorkFile) -> Result<StoredFile, Error> {
         StoredFile::open(&self.path(piece), piece.kind(), OpenCheck::Description)
     }
 }
 
-/// Whether a run was begun in a folder.
+/// Reports whether a run was begun in the folder.
 pub(crate) fn is_begun(folder: &Path) -> bool {
     folder.join(WorkFile::Manifest.name()).exists()
 }
 
-/// Refuses a folder in which no run can be begun, or, with `resume`, none can be taken up.
+/// Refuses a folder in which no run can begin, or, with `resume`, in which no run can be resumed.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::File`] if the folder is not empty and no run is to be resumed, if a run is to be resumed and there
-/// are other files but no run, and if the folder cannot be read.
+/// Fails with [`ErrorKind::File`] if the folder cannot be read, if it is not empty and `resume` is false, or if
+/// `resume` is true and the folder has files but no run.
 pub fn refuse(folder: &Path, resume: bool) -> Result<(), Error> {
     if !folder.exists() {
         return Ok(());
@@ -280,13 +283,13 @@ pub fn refuse(folder: &Path, resume: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// If the run in a folder was ended while it put these outputs in place, which of them are folders.
+/// Returns which outputs are folders, if the run in the folder ended while it put these outputs in place.
 ///
 /// # Errors
 /// Fails with [`ErrorKind::Corpus`] or [`ErrorKind::File`] if the list of outputs cannot be read or is damaged.
 pub fn was_finishing(folder: &Path, outputs: &[String]) -> Result<Option<Vec<bool>>, Error> {
     let path = folder.join(WorkFile::Finishing.name());
-    // Whether it is the same run is for the manifest to say, and without one there is no run.
+    // Whether the list belongs to the same run is decided by the manifest. Without a manifest there is no run.
     if !is_begun(folder) || !path.exists() {
         return Ok(None);
     }
@@ -297,13 +300,13 @@ pub fn was_finishing(folder: &Path, outputs: &[String]) -> Result<Option<Vec<boo
     Ok(is_same.then(|| noted.iter().map(|name| name.ends_with(FOLDER_SIGN)).collect()))
 }
 
-/// What a piece says of itself.
+/// Reads the description in the header of a file.
 pub(crate) fn about<T: DeserializeOwned>(file: &StoredFile) -> Result<T, Error> {
     T::deserialize(file.about())
         .map_err(|error| file.wrong(format!("its description is incomplete: {error}")))
 }
 
-/// Finishes a piece with what it says of itself.
+/// Finishes a file with the description for its header.
 pub(crate) fn finish(writer: StoreWriter, about: &impl Serialize) -> Result<(), Error> {
     writer.finish(about)
 }
@@ -329,10 +332,10 @@ fn lock(folder: &Path) -> Result<File, Error> {
     }
 }
 
-/// The tag in a file that is locked. If there is none, a random one is written.
+/// Reads the tag from the locked file. If the file has no tag, writes a random one.
 ///
-/// The path of the folder would not do: two machines may share the folder of the outputs and not that of the work, and each
-/// would remove the temporary outputs of the other.
+/// The tag is not derived from the folder's path. Two machines may share the folder of the outputs but not the work
+/// folder, and with equal tags each would remove the temporary outputs of the other.
 fn tag(lock: &mut File) -> std::io::Result<RunTag> {
     let mut text = String::new();
     lock.read_to_string(&mut text)?;
@@ -343,7 +346,8 @@ fn tag(lock: &mut File) -> std::io::Result<RunTag> {
     lock.set_len(0)?;
     lock.rewind()?;
     writeln!(lock, "{id:016x}")?;
-    // Temporary outputs with this tag may be on the disk before the tag is.
+    // The tag is synced now, because a temporary output could otherwise reach the disk before its tag, and could not be
+    // found after a crash.
     lock.sync_data()?;
     Ok(RunTag::new(id))
 }
@@ -358,7 +362,7 @@ fn entries(folder: &Path) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// Whether a file is one that a run puts into its folder.
+/// Reports whether a file name is one that a run gives to a file in its folder.
 fn is_piece(name: &str) -> bool {
     let numbered = |prefix: &str| {
         name.strip_prefix(prefix)
@@ -370,12 +374,12 @@ fn is_piece(name: &str) -> bool {
         || name.starts_with(TEMPORARY_PREFIX)
 }
 
-/// Files that no run put there.
+/// Returns the names of files that belong to no run.
 fn others(folder: &Path) -> Result<Vec<String>, Error> {
     Ok(entries(folder)?.into_iter().filter(|name| name != LOCK && !is_piece(name)).collect())
 }
 
-/// Removes what a process that was killed left under names of its own.
+/// Removes the temporary files that a killed process left.
 fn remove_temporary(folder: &Path) -> Result<(), Error> {
     for name in entries(folder)?.iter().filter(|name| name.starts_with(TEMPORARY_PREFIX)) {
         remove(&folder.join(name))?;
@@ -383,7 +387,7 @@ fn remove_temporary(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes a file, or a folder with what is in it.
+/// Removes a file, or a folder with its content.
 fn remove(path: &Path) -> Result<(), Error> {
     let removed = if path.is_dir() { fs_err::remove_dir_all(path) } else { fs_err::remove_file(path) };
     removed.map_err(|error| io("remove", path, error))
@@ -393,14 +397,16 @@ fn remove(path: &Path) -> Result<(), Error> {
 mod tests {
     use super::*;
 
-    /// Processes of one run find each other's temporary outputs, and no others, whatever the path of the folder is.
+    /// Processes of one run must find each other's temporary outputs, and no others, whatever the path of the folder
+    /// is.
     #[test]
     fn a_tag_belongs_to_one_run() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("work");
         let tag_of = || {
             let claim = Claim::new(&folder).unwrap();
-            // A process that is killed leaves the lock as it is; dropping the claim would remove it.
+            // The lock is read before the claim is dropped, because dropping removes it, but a killed process leaves
+            // it.
             let text = fs_err::read(folder.join(LOCK)).unwrap();
             let tag = claim.tag();
             drop(claim);
@@ -410,9 +416,9 @@ mod tests {
         fs_err::create_dir_all(&folder).unwrap();
         fs_err::write(folder.join(LOCK), lock).unwrap();
         assert_eq!(tag_of().0, first);
-        // A folder of the same path that has no lock is that of another run.
+        // A folder with the same path but without a lock belongs to another run.
         assert_ne!(tag_of().0, first);
-        // A process that was killed before it wrote its tag has no outputs.
+        // A process that was killed before it wrote its tag has no outputs, so a new tag is right.
         fs_err::create_dir_all(&folder).unwrap();
         fs_err::write(folder.join(LOCK), "").unwrap();
         assert_ne!(tag_of().0, first);

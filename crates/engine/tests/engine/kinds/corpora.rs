@@ -1,20 +1,20 @@
-//! The kinds of corpora on which the expected recall has to be right, each made from a seed.
+//! Kinds of corpora for which the expected recall must be right, each made from a seed.
 
 use crate::support::Random;
 
-/// One corpus and the settings it is meant for.
+/// Corpus with the settings for its runs.
 pub struct Kind {
-    /// The name in tables.
+    /// Name in the printed tables.
     pub name: &'static str,
-    /// The documents in input order.
+    /// Documents in input order.
     pub texts: Vec<String>,
-    /// The shingling, as a spec has it.
+    /// Shingling, in the text form of a spec.
     pub shingling: &'static str,
-    /// The threshold.
+    /// Similarity threshold.
     pub threshold: f64,
-    /// Bands and rows, if they do not follow from the wanted recall.
+    /// Bands and rows; `None` if they follow from the wanted recall.
     pub bands: Option<(usize, usize)>,
-    /// Documents that a shelf takes, if fewer than usual.
+    /// Number of documents that a shelf takes; `None` for the usual number.
     pub shelf: Option<usize>,
 }
 
@@ -36,10 +36,10 @@ impl Kind {
     }
 }
 
-/// Makes one kind of corpus.
+/// Function that makes a corpus of one kind.
 pub type Make = fn(&mut Random) -> Kind;
 
-/// All kinds.
+/// All kinds of corpora.
 pub const ALL: [Make; 25] = [
     |random| Kind::new("families of 2", families(random, 250, 2, 120, 3)),
     |random| Kind::new("families of 5", families(random, 100, 5, 120, 3)),
@@ -70,7 +70,7 @@ pub const ALL: [Make; 25] = [
     |random| Kind::new("few pairs", few(random)),
 ];
 
-/// The corpus of a kind that a seed gives.
+/// Makes the corpus of a kind for a seed.
 pub fn make(make: Make, seed: u64) -> Kind {
     make(&mut Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
 }
@@ -83,7 +83,7 @@ fn word(random: &mut Random) -> String {
     format!("w{}", random.below(50_000))
 }
 
-/// Replaces, takes out or puts in words at so many places.
+/// Replaces, removes or inserts a word, `edits` times.
 fn edited(random: &mut Random, words: &[String], edits: usize) -> Vec<String> {
     let mut words = words.to_vec();
     for _ in 0..edits {
@@ -97,7 +97,7 @@ fn edited(random: &mut Random, words: &[String], edits: usize) -> Vec<String> {
     words
 }
 
-/// Puts documents into another order.
+/// Shuffles documents.
 fn shuffled(random: &mut Random, mut texts: Vec<String>) -> Vec<String> {
     for i in (1..texts.len()).rev() {
         texts.swap(i, random.below(i + 1));
@@ -105,7 +105,7 @@ fn shuffled(random: &mut Random, mut texts: Vec<String>) -> Vec<String> {
     texts
 }
 
-/// Families of a document and edited copies of it.
+/// Makes families of one document and edited copies of it.
 fn families(random: &mut Random, count: usize, size: usize, length: usize, edits: usize) -> Vec<String> {
     let mut texts = vec![];
     for _ in 0..count {
@@ -119,7 +119,8 @@ fn families(random: &mut Random, count: usize, size: usize, length: usize, edits
     shuffled(random, texts)
 }
 
-/// Fillings of a form that is so many per cent of each; every fourth is one of the others with an edit or two.
+/// Makes 500 fillings of a form that is `percent` per cent of each filling. Every fourth document is an earlier filling
+/// with one or two edits.
 fn form(random: &mut Random, percent: usize) -> Vec<String> {
     let head = words(random, percent);
     let mut filled: Vec<Vec<String>> = vec![];
@@ -135,7 +136,8 @@ fn form(random: &mut Random, percent: usize) -> Vec<String> {
     filled.iter().map(|words| words.join(" ")).collect()
 }
 
-/// Fillings of a form that is half of each, at 20/60; every tenth is at 32/48 to the one before it.
+/// Makes fillings of a form that is half of each filling, so two of them have the similarity 20/60. Every tenth filling
+/// has the similarity 32/48 to the one before it.
 pub fn filled() -> Kind {
     let text = |i: usize| {
         let own = if i % 10 == 9 { i - 1 } else { i };
@@ -149,7 +151,7 @@ pub fn filled() -> Kind {
     Kind::new("filled", (0..600).map(text).collect()).shingled("words:1", 0.35)
 }
 
-/// Documents that were revised again and again.
+/// Makes chains of documents, each revised from the one before it.
 fn chains(random: &mut Random, count: usize, length: usize) -> Vec<String> {
     let mut texts = vec![];
     for _ in 0..count {
@@ -163,7 +165,7 @@ fn chains(random: &mut Random, count: usize, length: usize) -> Vec<String> {
     texts
 }
 
-/// Documents of four to eight words, many of which differ in one.
+/// Makes documents of four to eight words. Every third document differs from an earlier one by one edit.
 fn short(random: &mut Random) -> Vec<String> {
     let mut texts: Vec<Vec<String>> = vec![];
     for i in 0..600 {
@@ -207,7 +209,7 @@ fn languages(random: &mut Random) -> Vec<String> {
             1 => (0..100).map(|_| format!("слово{}", random.below(20_000))).collect(),
             _ => (0..40).map(|_| sinograms(random, 3).into_iter().collect()).collect(),
         };
-        // A quotation in another language.
+        // The quotation is in another script than most of the text.
         let quoted = sinograms(random, 12).into_iter().collect();
         first.insert(50.min(first.len()), quoted);
         texts.push(first.join(" "));
@@ -219,7 +221,7 @@ fn languages(random: &mut Random) -> Vec<String> {
     shuffled(random, texts)
 }
 
-/// Families in which every document stands several times.
+/// Makes families with many exact copies of their documents.
 fn equal_copies(random: &mut Random) -> Vec<String> {
     let mut texts = families(random, 60, 3, 120, 3);
     for _ in 0..400 {
@@ -242,7 +244,7 @@ fn head_and_foot(random: &mut Random) -> Vec<String> {
     shuffled(random, texts)
 }
 
-/// Pairs of documents of so many words, of which both have so many.
+/// Makes pairs of documents of `length` words that have `shared` words in common.
 fn similar(random: &mut Random, length: usize, shared: usize) -> Vec<String> {
     let mut texts = vec![];
     for pair in 0..250 {
@@ -256,7 +258,7 @@ fn similar(random: &mut Random, length: usize, shared: usize) -> Vec<String> {
     shuffled(random, texts)
 }
 
-/// Documents and the first halves of them.
+/// Makes documents and their first halves.
 fn halves(random: &mut Random) -> Vec<String> {
     let mut texts = vec![];
     for _ in 0..200 {
@@ -268,7 +270,7 @@ fn halves(random: &mut Random) -> Vec<String> {
     shuffled(random, texts)
 }
 
-/// Ten pairs among documents that are like no other.
+/// Makes ten similar pairs among documents that resemble no other.
 fn few(random: &mut Random) -> Vec<String> {
     let mut texts: Vec<String> = (0..280).map(|_| words(random, 60).join(" ")).collect();
     texts.extend(families(random, 10, 2, 120, 2));

@@ -1,8 +1,8 @@
-//! The measured recall beside the true one, on all kinds of corpora.
+//! Comparison of the measured recall with the true recall, on all kinds of corpora.
 //!
-//! The true recall is that of decisions: removed documents over these and the kept documents that repeat a kept one before them.
-//! Most of these corpora are so small that an audit compares all of their documents, and it is exact then. So audits are also made as in
-//! large corpora, by bands of their own, and of samples.
+//! The true recall is that of the decisions: the removed documents, divided by the documents that repeat a kept one
+//! before them, whether removed or not. Most of these corpora are so small that an audit compares all of their
+//! documents and is exact. To test audits of large corpora, some runs use bands of the audit's own or a sample.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -16,25 +16,25 @@ use super::truth::Truth;
 use super::{SHELF, threads};
 use crate::support::Documents;
 
-/// How a run is audited.
+/// Method of an audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// As it is by itself.
+    /// The default method, which compares all documents of a small corpus.
     Whole,
-    /// By so many bands of its own.
+    /// This number of bands that the audit draws.
     Bands(u32),
-    /// So many documents, each compared with all others.
+    /// A sample of this size, compared with all other documents.
     Documents(u64),
 }
 
-/// The runs of each kind: the wanted recall, the clusters, and the audit.
+/// The runs per kind: wanted recall, clustering and audit method.
 const RUNS: [(f64, Clustering, Way); 10] = [
     (0.99, Clustering::Star, Way::Whole),
     (0.7, Clustering::Star, Way::Whole),
     (0.99, Clustering::Star, Way::Bands(24)),
     (0.7, Clustering::Star, Way::Bands(24)),
     (0.7, Clustering::Star, Way::Bands(4)),
-    // The fewest that an audit has, from some 600,000 documents on.
+    // Two bands are the minimum of an audit, used from about 600,000 documents on.
     (0.7, Clustering::Star, Way::Bands(2)),
     (0.7, Clustering::Star, Way::Documents(40)),
     (0.7, Clustering::Components, Way::Whole),
@@ -42,7 +42,7 @@ const RUNS: [(f64, Clustering, Way); 10] = [
     (0.7, Clustering::Components, Way::Documents(40)),
 ];
 
-/// One audit and the truth.
+/// Result of one audit, with the true recall.
 struct Audited {
     audit: Audit,
     truth: f64,
@@ -50,12 +50,12 @@ struct Audited {
 
 impl Audited {
     fn is_covered(&self) -> bool {
-        // The ends are quotients as the truth is, but not of the same numbers.
+        // The tolerance is for rounding: the bounds and the truth are quotients of different numbers.
         self.audit.low <= self.truth + 1e-12 && self.truth <= self.audit.high + 1e-12
     }
 }
 
-/// All runs of a kind that are audited in one way.
+/// Audits of one kind of corpus by one method.
 struct Cell {
     name: &'static str,
     run: (f64, Clustering, Way),
@@ -93,7 +93,7 @@ impl std::fmt::Display for Cell {
     }
 }
 
-/// Runs one kind with a number of seeds, which give the corpora, the hash functions and the samples.
+/// Runs one kind with several seeds. A seed determines the corpus, the hash functions and the sample.
 fn run(maker: Make, seeds: std::ops::Range<u64>) -> Vec<Cell> {
     let name = make(maker, seeds.start).name;
     let mut cells: Vec<Cell> = RUNS.into_iter().map(|run| Cell { name, run, audits: vec![] }).collect();
@@ -127,7 +127,7 @@ fn run(maker: Make, seeds: std::ops::Range<u64>) -> Vec<Cell> {
             assert!(audit.missed <= missed, "{name}: {audit:?} of {missed}");
             assert!(audit.low <= audit.recall && audit.recall <= audit.high, "{name}: {audit:?}");
             let truth = audit.removed as f64 / (audit.removed + missed).max(1) as f64;
-            // Without a duplicate there is no recall, and the audit states none.
+            // Without duplicates the recall is undefined, so 1 is used, which the interval of such an audit covers.
             let truth = if audit.removed + missed == 0 { 1.0 } else { truth };
             cell.audits.push(Audited { audit, truth });
         }
@@ -135,7 +135,8 @@ fn run(maker: Make, seeds: std::ops::Range<u64>) -> Vec<Cell> {
     cells
 }
 
-/// Every kind, with a few seeds: audits that compare all documents are exact, and of the others 94 of 100 intervals cover the truth.
+/// On every kind, with a few seeds, audits that compare all documents are exact. Of all intervals, at least 94 % cover
+/// the truth.
 #[test]
 fn the_measured_recall_is_right_on_every_kind_of_corpus() {
     let (mut all, mut covered, mut wrong) = (0, 0, vec![]);

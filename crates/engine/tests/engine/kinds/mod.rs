@@ -1,13 +1,17 @@
-//! The expected recall of a run beside the true one, on many kinds of corpora; and the measured one in `measured`.
+//! Comparison of the expected recall of a run with the true recall, on many kinds of corpora; `measured` does the same
+//! for the measured recall.
 //!
-//! | recall of | is |
+//! | run | its recall |
 //! |---|---|
 //! | `pairs` | found pairs over all pairs at or above the threshold |
-//! | `dedup`, stars | the same for pairs of a document and a kept one before it in keeper order |
-//! | `dedup`, components | pairs at or above the threshold that share a band, over all of them |
+//! | `dedup`, stars | found pairs over all pairs of a document and a kept document before it in keeper order |
+//! | `dedup`, components | pairs at or above the threshold that share a band, over all pairs at or above the threshold |
 //!
-//! In `dedup`, a pair counts once for each copy of its later document, and a document that repeats a kept one counts as found.
-//! Brute force knows what is there; a run has to be within a hundredth of it, or its bound has to hold.
+//! In `dedup`, a pair counts once per copy of its later document, and a document that equals a kept one counts as
+//! found.
+//!
+//! Brute force finds all pairs. The expected recall of a run must be within 0.01 of the true recall, or its lower bound
+//! must hold.
 
 mod corpora;
 mod measured;
@@ -26,12 +30,12 @@ use self::corpora::{ALL, Kind, Make, make};
 use self::truth::Truth;
 use crate::support::Documents;
 
-/// Documents that a shelf takes unless it is said.
+/// Number of documents that a shelf takes, unless a kind sets another number.
 const SHELF: usize = 1 << 17;
-/// A run may be off by so much, or its bound has to hold.
+/// Largest error of the expected recall that is accepted without a look at its lower bound.
 const OFF: f64 = 0.01;
 
-/// What is run.
+/// Kind of run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Mode {
     Star,
@@ -42,7 +46,7 @@ enum Mode {
 
 const MODES: [Mode; 4] = [Mode::Star, Mode::OneBit, Mode::Components, Mode::Pairs];
 
-/// One run.
+/// Recalls of one run: the true one, the expected one and its lower bound.
 struct Measured {
     truth: f64,
     expected: f64,
@@ -96,13 +100,13 @@ fn measured(there: f64, verification: &Verification) -> Measured {
     Measured { truth, expected, low }
 }
 
-/// Threads that work on kinds.
+/// Returns the number of worker threads.
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Runs one kind with a number of seeds, which give both the corpora and the hash functions; for each mode and wanted recall,
-/// what was measured.
+/// Runs one kind with several seeds. A seed determines the corpus and the hash functions. Returns the results per mode
+/// and wanted recall.
 fn run(maker: Make, seeds: std::ops::Range<u64>, recalls: &[f64], modes: &[Mode]) -> Vec<Cell> {
     let mut cells: Vec<Cell> = vec![];
     for seed in seeds {
@@ -112,7 +116,7 @@ fn run(maker: Make, seeds: std::ops::Range<u64>, recalls: &[f64], modes: &[Mode]
             format!("nfkc+casefold / {} / minhash:128 / seed:{seed}", kind.shingling).parse().unwrap();
         let truth = Truth::new(&kind.texts, &spec, kind.threshold);
         let shelf = kind.shelf.unwrap_or(SHELF);
-        // Bands that are given do not depend on the recall.
+        // A kind with given bands does not depend on the wanted recall, so one recall is enough.
         let recalls = if kind.bands.is_some() { &recalls[..1] } else { recalls };
         let every = recalls.iter().flat_map(|&recall| modes.iter().map(move |&mode| (recall, mode)));
         for (at, (recall, mode)) in every.enumerate() {
@@ -139,7 +143,7 @@ impl Cell {
         self.runs.iter().filter(|run| is(run)).count()
     }
 
-    /// Whether what is stated is right in 98 of 100 runs.
+    /// Reports whether at least 98 % of the runs have a small error, or at least 98 % have a bound that holds.
     fn is_right(&self) -> bool {
         let enough = self.runs.len() * 98;
         let is_enough = |count: usize| count * 100 >= enough;
@@ -169,7 +173,8 @@ impl std::fmt::Display for Cell {
 const HEAD: &str = "| kind | wanted | run | true, mean | least | expected | off by at most | within 0.01 | at least | holds |\n\
                     |---|---|---|---|---|---|---|---|---|---|";
 
-/// Every kind, with a few seeds. None of these runs is wrong; `cargo x bench recall` allows two of a hundred.
+/// On every kind, with a few seeds, no run is wrong. `cargo x bench recall` runs more seeds, and accepts two wrong runs
+/// per hundred.
 #[test]
 fn the_expected_recall_is_right_on_every_kind_of_corpus() {
     for maker in ALL {
@@ -180,7 +185,7 @@ fn the_expected_recall_is_right_on_every_kind_of_corpus() {
     }
 }
 
-/// Warnings of a run.
+/// Observer that collects the warnings of a run.
 #[derive(Default)]
 struct Warnings(Mutex<Vec<Warning>>);
 
@@ -191,7 +196,7 @@ impl Observer for Warnings {
 }
 
 fn warnings(kind: &Kind, mode: Mode, shelf: usize) -> Vec<Warning> {
-    // Sixteen registers are enough for bands of one row only.
+    // With 16 registers, the recall of 0.99 can only be reached by bands of one row.
     let spec = format!("nfkc+casefold / {} / minhash:16 / seed:1", kind.shingling).parse().unwrap();
     let plan = settings(kind, spec, mode, 0.99).plan().unwrap().with_shelf(shelf);
     let documents = Documents::new(&kind.texts);
@@ -206,7 +211,7 @@ fn warnings(kind: &Kind, mode: Mode, shelf: usize) -> Vec<Warning> {
 
 #[test]
 fn a_recall_below_the_wanted_one_is_warned_of() {
-    // Half of every document is a form, on which half of the bands fall.
+    // Every document is half a form, so half of the bands have the key of the form and their shelves fill up.
     let kind = corpora::filled();
     for mode in [Mode::Star, Mode::Components, Mode::Pairs] {
         assert_eq!(warnings(&kind, mode, SHELF), []);
@@ -237,7 +242,7 @@ fn the_expected_recall_is_right_with_a_hundred_seeds() {
         while let Some(&maker) = ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
             let modes = [Mode::Star, Mode::Components, Mode::Pairs];
             cells.extend(run(maker, 1..1 + seeds, &[0.99, 0.9, 0.7], &modes));
-            // Bits change the filter and not the bands, so that one wanted recall is enough for them.
+            // Bits change the filter but not the bands, so one wanted recall is enough for this mode.
             cells.extend(run(maker, 1..1 + seeds, &[0.99], &[Mode::OneBit]));
         }
         cells

@@ -1,4 +1,4 @@
-//! The true recall of a run, by comparing each document with each.
+//! The true recall of a run, computed by comparing all documents with each other.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,22 +8,23 @@ use minwise::cluster::Clustering;
 use minwise::shingle::Shingles;
 use minwise::verify::{Overlap, ShingleSet};
 
-/// Two distinct documents that reach the threshold.
+/// Pair of distinct documents that reaches the threshold.
 struct TruePair {
     earlier: u32,
     later: u32,
 }
 
-/// What brute force knows of a corpus.
+/// Results of brute force on a corpus.
 pub struct Truth {
-    /// For each document, the first one with the same shingles in the same order.
+    /// For each document, the first document with the same shingles in the same order.
     first: Vec<u32>,
-    /// For each document, how many are equal to it; 0 unless it is the first of them.
+    /// For each document that is the first of its equals, the number of equals including itself; 0 for all other
+    /// documents.
     copies: Vec<u32>,
-    /// For each document that is the first of its equals, the last of them.
+    /// For each document that is the first of its equals, the last of its equals.
     last: Vec<u32>,
     hashes: Vec<Vec<u64>>,
-    /// Pairs of documents that are the first of their equals.
+    /// Similar pairs among the documents that are the first of their equals.
     pairs: Vec<TruePair>,
 }
 
@@ -59,7 +60,7 @@ impl Truth {
         f64::from(self.copies[first as usize])
     }
 
-    /// All pairs that `pairs` may find, equal documents among them.
+    /// Returns the number of pairs that `pairs` can find, including pairs of equal documents.
     pub fn pairs(&self) -> f64 {
         let equal: f64 =
             self.copies.iter().map(|&n| f64::from(n) * (f64::from(n) - 1.0).max(0.0) / 2.0).sum();
@@ -68,20 +69,20 @@ impl Truth {
         equal + similar
     }
 
-    /// Documents that repeat one that is kept.
+    /// Returns the number of documents that equal a kept document before them.
     fn repeats(&self, is_removed: impl Fn(u32) -> bool) -> f64 {
         let numbers = (0..).zip(&self.first);
         numbers.filter(|&(number, &first)| number != first && !is_removed(first)).count() as f64
     }
 
-    /// All pairs that stars may find: of a document and a kept one before it, times the copies of the former, and
-    /// documents that repeat a kept one.
+    /// Returns the number of pairs that stars can find: pairs of a document and a kept one before it, once per copy of
+    /// the later document. Documents that equal a kept one are added.
     pub fn star_pairs(&self, is_removed: impl Fn(u32) -> bool) -> f64 {
         let count = |&TruePair { earlier, later }: &TruePair| {
             if !is_removed(earlier) {
                 self.copies(later)
             } else if !is_removed(later) && later < self.last[earlier as usize] {
-                // A copy of the removed one comes after the kept one.
+                // The removed document has a copy behind the kept one, so the pair counts in the other direction.
                 self.copies(earlier)
             } else {
                 0.0
@@ -90,8 +91,9 @@ impl Truth {
         self.pairs.iter().map(count).sum::<f64>() + self.repeats(&is_removed)
     }
 
-    /// Kept documents that repeat a kept one before them. By components, those whose cluster has a document that is similar to one
-    /// of an earlier cluster. `keeper` gives the document in whose favour another one was removed.
+    /// Returns the number of kept documents that repeat a kept one before them. For components, these are the keepers
+    /// whose cluster has a document similar to one of an earlier cluster. `keeper` returns the kept document of a
+    /// removed one.
     pub fn missed(&self, cluster: Clustering, keeper: impl Fn(u32) -> Option<u32>) -> u64 {
         let missed: BTreeSet<u32> = self
             .pairs
@@ -108,8 +110,8 @@ impl Truth {
         missed.len() as u64
     }
 
-    /// The share of all pairs that stand together on a shelf, times the copies of the later one. Components look at as many of
-    /// them as they need. Shelves take the first `most` documents.
+    /// Returns the share of similar pairs that stand on a common shelf, each weighted by the copies of its later
+    /// document. A shelf takes its first `most` documents, and a pair counts if the shelf took the earlier document.
     pub fn sharing_a_band(
         &self,
         spec: &Spec,
@@ -119,7 +121,7 @@ impl Truth {
     ) -> f64 {
         let sketcher = spec.sketcher().unwrap();
         let mut shelves: HashMap<(usize, u64), usize> = HashMap::new();
-        // For each band of a document, its key and whether the shelf took it.
+        // For each document and band: the key, and whether the shelf took the document.
         let mut stands = vec![vec![]; self.hashes.len()];
         for (number, hashes) in self.hashes.iter().enumerate().filter(|&(number, _)| self.copies[number] > 0)
         {

@@ -65,19 +65,20 @@ impl Banding {
         Ok(Self { bands, rows })
     }
 
-    /// The number of bands.
+    /// Returns the number of bands.
     #[must_use]
     pub fn bands(&self) -> usize {
         self.bands
     }
 
-    /// The number of rows per band.
+    /// Returns the number of rows per band.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The key of one band of a sketch. Equal rows have equal keys; different rows have the same key with probability 2⁻⁶⁴.
+    /// Returns the key of one band of a sketch. Equal rows have equal keys; different rows have the same key with
+    /// probability 2⁻⁶⁴.
     ///
     /// # Panics
     /// Panics if the sketch is shorter than the banding was made for.
@@ -109,7 +110,7 @@ impl Banding {
         }
     }
 
-    /// The rows of one band of a sketch.
+    /// Returns the rows of one band of a sketch.
     #[inline]
     pub(crate) fn rows_in<'s>(&self, band: usize, sketch: &'s [u32]) -> &'s [u32] {
         &sketch[band * self.rows..][..self.rows]

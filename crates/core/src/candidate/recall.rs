@@ -62,7 +62,7 @@ pub struct ExpectedRecall {
 }
 
 impl ExpectedRecall {
-    /// An estimate without pairs, for candidates found along `curve`.
+    /// Creates an estimate without pairs, for candidates found along `curve`.
     #[must_use]
     pub fn new(curve: Curve) -> Self {
         Self {
@@ -157,7 +157,7 @@ impl ExpectedRecall {
         }
     }
 
-    /// The sums so far, to be stored. The first number is that of the pairs found.
+    /// Returns the sums so far, to be stored. The first number is that of the pairs found.
     #[must_use]
     pub fn sums(&self) -> Vec<f64> {
         let sums: [f64; SUMS] = [
@@ -196,19 +196,19 @@ impl ExpectedRecall {
         true
     }
 
-    /// The estimated share of all pairs that was found; 1 if there was nothing to find.
+    /// Returns the estimated share of all pairs that was found; 1 if there was nothing to find.
     #[must_use]
     pub fn value(&self) -> f64 {
         self.share(self.expected_missed())
     }
 
-    /// Whether the share can be estimated: pairs were found, or no pair can be missed.
+    /// Reports whether the share can be estimated: pairs were found, or no pair can be missed.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.found > 0.0 || self.curve == Curve::CERTAIN
     }
 
-    /// A lower bound of the share, which the true share is below in at most 2 of 100 runs; `None` if no pair
+    /// Returns a lower bound of the share, which the true share is below in at most 2 of 100 runs; `None` if no pair
     /// was found.
     #[must_use]
     pub fn low(&self) -> Option<f64> {
@@ -228,7 +228,7 @@ impl ExpectedRecall {
         Some(self.share(missed + spread + self.largest * log / 3.0))
     }
 
-    /// The standard error of [`value`](Self::value).
+    /// Returns the standard error of [`value`](Self::value).
     #[must_use]
     pub fn standard_error(&self) -> f64 {
         self.value() - self.share(self.expected_missed() + self.spread().sqrt())
@@ -238,7 +238,7 @@ impl ExpectedRecall {
         if self.found > 0.0 { self.found / (self.found + missed) } else { 1.0 }
     }
 
-    /// The expected number of missed pairs: by the curve, and, as far as pairs were found together, by the
+    /// Returns the expected number of missed pairs: by the curve, and, as far as pairs were found together, by the
     /// pairs of one band alone.
     fn expected_missed(&self) -> f64 {
         let by_curve = self.there - self.found;
@@ -251,12 +251,12 @@ impl ExpectedRecall {
         by_curve + (1.0 - independent / variance).max(0.0) * (self.missed - by_curve)
     }
 
-    /// The variance of the number of missed pairs.
+    /// Returns the variance of the number of missed pairs.
     fn spread(&self) -> f64 {
         self.variance.max(self.jackknife()) + self.followers
     }
 
-    /// The variance of the number of found pairs, by leaving out one band after the other.
+    /// Returns the variance of the number of found pairs, by leaving out one band after the other.
     fn jackknife(&self) -> f64 {
         let bands = self.curve.bands();
         if bands < 2.0 {
@@ -326,15 +326,15 @@ impl Followers {
         sums.once += n * sums.odds;
     }
 
-    /// The variance of the pairs that follow missed documents.
+    /// Returns the variance of the pairs that follow missed documents.
     fn variance(&self) -> f64 {
         self.keepers.values().map(|keeper| keeper.twice).sum::<f64>() / 3.0
     }
 }
 
 impl Curve {
-    /// The probability that a pair meets in one band, if some of its shelves are full and took these shares
-    /// of their documents.
+    /// Returns the probability that a pair meets in one band, if some of its shelves are full and took these shares of
+    /// their documents.
     ///
     /// A shelf is full because many documents share its rows, and a pair agrees there more often than
     /// elsewhere. The pair is therefore taken to agree on all full shelves, as far as its similarity allows.

@@ -107,7 +107,7 @@ impl Shelves {
         self.put(shelf, document);
     }
 
-    /// The number of documents on a shelf.
+    /// Returns the number of documents on a shelf.
     ///
     /// # Panics
     /// Panics if there is no such shelf.
@@ -147,7 +147,7 @@ impl Shelves {
         count
     }
 
-    /// Whether a shelf took a document that was put there, and did not leave it out.
+    /// Reports whether a shelf took a document that was put there, and did not leave it out.
     ///
     /// # Panics
     /// Panics if there is no such shelf.
@@ -159,7 +159,7 @@ impl Shelves {
         }
     }
 
-    /// The share of the documents put on a shelf that it took; `None` if it left none out.
+    /// Returns the share of the documents put on a shelf that it took; `None` if it left none out.
     ///
     /// # Panics
     /// Panics if there is no such shelf.

@@ -54,7 +54,7 @@ pub enum CandidateRule {
 }
 
 impl CandidateRule {
-    /// The most mass that a document may leave out: of pairs in which it is the smaller document, and of the
+    /// Returns the most mass that a document may leave out: of pairs in which it is the smaller document, and of the
     /// others.
     fn allowances(self, whole: u64) -> [u64; 2] {
         // The largest whole number below the share. Rounding may lower it, and then the document leaves out
@@ -69,7 +69,7 @@ impl CandidateRule {
         }
     }
 
-    /// Whether a pair of documents of these masses, x ≤ y, can be a candidate.
+    /// Reports whether a pair of documents of these masses, x ≤ y, can be a candidate.
     fn sizes_allow(self, x: u64, y: u64) -> bool {
         match self {
             Self::Jaccard(threshold) => x as f64 * (1.0 + ROOM) >= threshold * y as f64,
@@ -77,7 +77,7 @@ impl CandidateRule {
         }
     }
 
-    /// Whether this shared mass is enough. The margin makes sure that rounding refuses no pair that the exact
+    /// Reports whether this shared mass is enough. The margin makes sure that rounding refuses no pair that the exact
     /// similarity accepts.
     fn is_enough(self, shared: u64, x: u64, y: u64) -> bool {
         let shared_at_least = |needed: f64| shared as f64 >= needed * (1.0 - ROOM);
@@ -103,26 +103,26 @@ impl Rank {
     /// The greatest rank. No shingle comes after it.
     const LAST: Self = Self(u64::MAX);
 
-    /// The rank of a shingle that `frequency` documents have.
+    /// Creates the rank of a shingle that `frequency` documents have.
     #[must_use]
     pub fn new(shingle: u64, frequency: usize) -> Self {
         // Equally frequent shingles may come in any order that is the same for all documents.
         Self(u64::try_from(frequency).unwrap_or(u64::MAX).min(u64::from(u32::MAX)) << 32 | shingle >> 32)
     }
 
-    /// The rank that [`to_bits`](Self::to_bits) wrote as this number.
+    /// Returns the rank that [`to_bits`](Self::to_bits) wrote as this number.
     #[must_use]
     pub fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// The rank as a number; numbers have the order of ranks.
+    /// Returns the rank as a number; numbers have the order of ranks.
     #[must_use]
     pub fn to_bits(self) -> u64 {
         self.0
     }
 
-    /// Whether a document may leave out a shingle of this rank.
+    /// Reports whether a document may leave out a shingle of this rank.
     #[must_use]
     pub fn is_frequent(self) -> bool {
         self > Self::RARE
@@ -141,7 +141,7 @@ struct Cut {
 impl Cut {
     const NOTHING: Self = Self { last: Rank::LAST, dropped: 0 };
 
-    /// The cut that leaves out at most `allowance` of shingles sorted by falling rank.
+    /// Returns the cut that leaves out at most `allowance` of shingles sorted by falling rank.
     fn within(allowance: u64, falling: &[(Rank, u64)]) -> Self {
         let mut cut = Self::NOTHING;
         for same in falling.chunk_by(|a, b| a.0 == b.0) {
@@ -184,7 +184,7 @@ pub struct Join {
 }
 
 impl Census {
-    /// A census without shingles, for documents numbered from 0.
+    /// Creates a census without shingles, for documents numbered from 0.
     #[must_use]
     pub fn new(rule: CandidateRule, documents: usize) -> Self {
         Self { rule, masses: vec![Mass::default(); documents] }
@@ -217,7 +217,7 @@ impl Census {
 }
 
 impl Join {
-    /// Whether a document can leave out some of its frequent shingles but not all of them.
+    /// Reports whether a document can leave out some of its frequent shingles but not all of them.
     #[must_use]
     pub fn is_crowded(&self, document: u32) -> bool {
         let mass = &self.masses[document as usize];
@@ -225,7 +225,7 @@ impl Join {
         self.rule.allowances(mass.whole).into_iter().any(some)
     }
 
-    /// The cuts of a document, given all its frequent shingles with their weights.
+    /// Returns the cuts of a document, given all its frequent shingles with their weights.
     pub fn cuts(&self, document: u32, frequent: &mut [(Rank, u64)]) -> PairCuts {
         frequent.sort_unstable_by_key(|shingle| Reverse(shingle.0));
         let allowances = self.rule.allowances(self.masses[document as usize].whole);
@@ -264,13 +264,12 @@ impl Join {
         }
     }
 
-    /// The size of a document, by which one of two is the smaller one. Ties go by number.
+    /// Returns the size of a document, by which one of two is the smaller one. Ties go by number.
     fn size(&self, document: u32) -> (u64, u32) {
         (self.masses[document as usize].whole, document)
     }
 
-    /// Whether a listed pair, x being the smaller document, is a candidate, given the sum of its shared
-    /// masses.
+    /// Reports whether a listed pair, x being the smaller document, is a candidate, given the sum of its shared masses.
     #[must_use]
     pub fn is_candidate(&self, x: u32, y: u32, shared: u64) -> bool {
         let [whole, other] = [x, y].map(|document| self.masses[document as usize].whole);
@@ -358,7 +357,7 @@ mod tests {
         a.iter().filter_map(|(shingle, mass)| Some(*mass.min(b.get(shingle)?))).sum()
     }
 
-    /// Whether two documents, of which the first is not larger, match.
+    /// Reports whether two documents, of which the first is not larger, match.
     fn matches(rule: CandidateRule, a: &ShingleWeights, b: &ShingleWeights) -> bool {
         let both = shared(a, b);
         match rule {

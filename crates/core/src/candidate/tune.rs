@@ -29,18 +29,18 @@ impl Curve {
     /// Every pair is found, whatever its similarity.
     pub const CERTAIN: Self = Self { bands: 1.0, rows: 0.0 };
 
-    /// The probability that a pair whose registers agree with probability `p` shares at least one band.
+    /// Returns the probability that a pair whose registers agree with probability `p` shares at least one band.
     #[must_use]
     pub fn probability(&self, p: f64) -> f64 {
         self.probability_of_bands(self.band_probability(p))
     }
 
-    /// The probability that a pair whose registers agree with probability `p` agrees in one band.
+    /// Returns the probability that a pair whose registers agree with probability `p` agrees in one band.
     pub(super) fn band_probability(&self, p: f64) -> f64 {
         p.powf(self.rows)
     }
 
-    /// The probability that a pair shares at least one band, if it agrees in each with probability `band`.
+    /// Returns the probability that a pair shares at least one band, if it agrees in each with probability `band`.
     pub(super) fn probability_of_bands(&self, band: f64) -> f64 {
         -(self.bands * (-band).ln_1p()).exp_m1()
     }
@@ -50,20 +50,20 @@ impl Curve {
         self.bands
     }
 
-    /// The p at which half of the pairs are found: (1 − 2^(−1/b))^(1/r).
+    /// Returns the p at which half of the pairs are found: (1 − 2^(−1/b))^(1/r).
     #[must_use]
     pub fn half_point(&self) -> f64 {
         (-(-std::f64::consts::LN_2 / self.bands).exp_m1()).powf(1.0 / self.rows)
     }
 
-    /// The p at which the curve is steepest: ((r−1)/(rb−1))^(1/r); none for one row, where it is steepest at 0.
+    /// Returns the p at which the curve is steepest: ((r−1)/(rb−1))^(1/r); none for one row, where it is steepest at 0.
     #[must_use]
     pub fn steepest_point(&self) -> Option<f64> {
         (self.rows > 1.0).then(|| ((self.rows - 1.0) / (self.rows * self.bands - 1.0)).powf(1.0 / self.rows))
     }
 
-    /// The share of pairs that become candidates although they are below `threshold`, if their similarities
-    /// are spread evenly there.
+    /// Returns the share of pairs that become candidates although they are below `threshold`, if their similarities are
+    /// spread evenly there.
     #[must_use]
     pub fn false_share(&self, threshold: f64, match_probability: impl Fn(f64) -> f64) -> f64 {
         if threshold <= 0.0 {
@@ -93,8 +93,8 @@ const KEY_COST: f64 = 0.02;
 /// corpus with some boilerplate. The choice of bands and rows hardly depends on it.
 const NEIGHBOURS: f64 = 10.0;
 
-/// The expected number of false candidates per document, if it has ten neighbours at similarities spread
-/// evenly from 0 to 1.
+/// Returns the expected number of false candidates per document, if it has ten neighbours at similarities spread evenly
+/// from 0 to 1.
 #[must_use]
 pub fn expected_false_candidates(
     banding: Banding,
@@ -157,7 +157,7 @@ pub fn check_recall(recall: f64) -> Result<(), Error> {
     }
 }
 
-/// The fewest bands of `rows` rows that find a pair with probability `recall`.
+/// Returns the fewest bands of `rows` rows that find a pair with probability `recall`.
 fn bands_needed(p: f64, rows: usize, recall: f64) -> Option<usize> {
     let miss = (-p.powi(rows.try_into().ok()?)).ln_1p();
     if miss == f64::NEG_INFINITY {

@@ -49,7 +49,7 @@ impl Winnow {
         }
     }
 
-    /// The number of shingles per window.
+    /// Returns the number of shingles per window.
     #[must_use]
     pub fn window(&self) -> usize {
         self.window
@@ -85,7 +85,7 @@ impl Winnow {
     }
 }
 
-/// The index of the least of some shingles; of equal ones the last.
+/// Returns the index of the least of some shingles; of equal ones the last.
 fn last_least(window: &[u64]) -> usize {
     let mut least = 0;
     for (at, shingle) in window.iter().enumerate() {

@@ -86,25 +86,25 @@ impl ShelvedDocuments {
         Ok(Self { documents, given, last, begins, members, own_begins, own })
     }
 
-    /// The number of documents.
+    /// Returns the number of documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.documents
     }
 
-    /// Whether there are no documents.
+    /// Reports whether there are no documents.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.documents == 0
     }
 
-    /// The members of a shelf, ascending.
+    /// Returns the members of a shelf, ascending.
     #[must_use]
     pub fn shelf(&self, shelf: usize) -> &[u32] {
         &self.members[self.begins[shelf]..self.begins[shelf + 1]]
     }
 
-    /// The number of shelves.
+    /// Returns the number of shelves.
     #[must_use]
     pub fn shelves(&self) -> usize {
         self.begins.len() - 1
@@ -115,7 +115,7 @@ impl ShelvedDocuments {
         &self.own[self.own_begins[document]..self.own_begins[document + 1]]
     }
 
-    /// Whether both documents stand on one of the shelves before `shelf`.
+    /// Reports whether both documents stand on one of the shelves before `shelf`.
     fn share_before(&self, shelf: usize, a: u32, b: u32) -> bool {
         let mut others = self.own(b).iter().peekable();
         self.own(a).iter().take_while(|own| (**own as usize) < shelf).any(|own| {
@@ -140,7 +140,7 @@ pub struct Asks {
 }
 
 impl Asks {
-    /// Whether there is nothing to compare.
+    /// Reports whether there is nothing to compare.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty() && self.blocks.is_empty()
@@ -216,13 +216,13 @@ impl StarAsks {
         Self { limits, ..self }
     }
 
-    /// The documents and their shelves.
+    /// Returns the documents and their shelves.
     #[must_use]
     pub fn shelved(&self) -> &ShelvedDocuments {
         &self.shelved
     }
 
-    /// All similar pairs so far, by their numbers.
+    /// Returns all similar pairs so far, by their numbers.
     #[must_use]
     pub fn edges(&self) -> &[Edge] {
         &self.edges
@@ -238,7 +238,7 @@ impl StarAsks {
             .collect()
     }
 
-    /// The number of undecided documents.
+    /// Returns the number of undecided documents.
     #[must_use]
     pub fn undecided(&self) -> usize {
         self.state.iter().filter(|&&state| state == MemberState::Undecided).count()
@@ -299,7 +299,7 @@ impl StarAsks {
         Ok(is_changed)
     }
 
-    /// The members of a shelf with their states.
+    /// Returns the members of a shelf with their states.
     fn members(&self, shelf: usize) -> impl Iterator<Item = ShelfMember> {
         let begin = self.shelved.begins[shelf];
         self.shelved.shelf(shelf).iter().enumerate().map(move |(at, &document)| {
@@ -341,7 +341,7 @@ impl StarAsks {
         }
     }
 
-    /// The pairs of the round.
+    /// Returns the pairs of the round.
     fn asks(&mut self) -> Asks {
         self.advance_front();
         let (rule, mut shelves, mut members) = (StarShelf::new(self.most, self.round), vec![], vec![]);
@@ -428,7 +428,7 @@ impl ComponentAsks {
         Self { limits, ..self }
     }
 
-    /// The documents and their shelves.
+    /// Returns the documents and their shelves.
     #[must_use]
     pub fn shelved(&self) -> &ShelvedDocuments {
         &self.shelved
@@ -570,7 +570,7 @@ mod tests {
             Neighbourhood::new(self.documents, self.shelves.iter().map(Vec::as_slice)).with_given(self.given)
         }
 
-        /// The similar pairs among those that are asked for, and how many were compared.
+        /// Returns the similar pairs among those that are asked for, and how many were compared.
         fn answer(&self, asks: &Asks) -> (Vec<(u32, u32, f64)>, usize) {
             let mut all = asks.pairs.clone();
             assert!(all.windows(2).all(|two| two[0] < two[1]), "each pair is listed once");

@@ -114,7 +114,7 @@ impl Connected {
         }
     }
 
-    /// Whether a document is connected with every document on its shelves. On a shelf whose documents are
+    /// Reports whether a document is connected with every document on its shelves. On a shelf whose documents are
     /// connected with one another, it is compared with the first of them.
     fn settle<J: Judge>(
         &mut self,
@@ -179,13 +179,13 @@ impl Connected {
 pub struct Forest(Vec<u32>);
 
 impl Forest {
-    /// Every member by itself.
+    /// Creates every member by itself.
     #[must_use]
     pub fn new(members: usize) -> Self {
         Self((0..members as u32).collect())
     }
 
-    /// The smallest member connected with this one.
+    /// Returns the smallest member connected with this one.
     ///
     /// # Panics
     /// Panics if there is no such member.
@@ -199,7 +199,7 @@ impl Forest {
         member
     }
 
-    /// Whether two members are connected.
+    /// Reports whether two members are connected.
     ///
     /// # Panics
     /// Panics if there is no such member.

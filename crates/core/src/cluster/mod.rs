@@ -126,13 +126,13 @@ pub trait Judge {
         Ok(())
     }
 
-    /// The exact similarity of two documents, if it reaches the threshold.
+    /// Returns the exact similarity of two documents, if it reaches the threshold.
     ///
     /// # Errors
     /// Fails if a document cannot be read, which ends the clustering.
     fn similarity(&mut self, a: u32, b: u32) -> Result<Option<f64>, Self::Error>;
 
-    /// The number of pairs that one call of [`similarities`](Self::similarities) should have. A call has at
+    /// Returns the number of pairs that one call of [`similarities`](Self::similarities) should have. A call has at
     /// most this many, and those of one document besides.
     fn together(&self) -> usize {
         0

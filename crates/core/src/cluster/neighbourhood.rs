@@ -79,25 +79,25 @@ impl Neighbourhood {
         Self { given, ..self }
     }
 
-    /// The number of given documents, which come first.
+    /// Returns the number of given documents, which come first.
     #[must_use]
     pub fn given(&self) -> u32 {
         self.given
     }
 
-    /// The number of documents.
+    /// Returns the number of documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.documents
     }
 
-    /// Whether there are no documents.
+    /// Reports whether there are no documents.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The number of shelves.
+    /// Returns the number of shelves.
     pub(super) fn shelves(&self) -> usize {
         self.shelves
     }
@@ -205,7 +205,7 @@ impl<'a> Meetings<'a> {
         }
     }
 
-    /// The most documents of the next block.
+    /// Returns the most documents of the next block.
     pub(super) fn block_len(&self) -> usize {
         BLOCK_PAIRS.checked_div(self.scanned).unwrap_or(BLOCK).clamp(16, BLOCK)
     }
@@ -296,7 +296,7 @@ impl<'a> Meetings<'a> {
         self.neighbourhood.shelves_of(document, judge, &mut self.own)
     }
 
-    /// The first documents on a shelf, at most `out.len()`.
+    /// Returns the first documents on a shelf, at most `out.len()`.
     pub(super) fn first_of<'o>(&self, shelf: u32, out: &'o mut [u32]) -> &'o [u32] {
         let count = self.shelves.first_of(shelf, out);
         &out[..count]

@@ -181,7 +181,8 @@ pub fn decide_round(documents: &[Ranked], edges: &[Edge]) -> Result<Vec<Standing
     }
 }
 
-/// The final verdict about each visit, once every document is decided: [`Standing::Kept`] or [`Standing::Duplicate`].
+/// Returns the final verdict about each visit, once every document is decided: [`Standing::Kept`] or
+/// [`Standing::Duplicate`].
 ///
 /// The first visit of a kept document is kept, and each later visit repeats that document with similarity 1. A visit of a
 /// removed document repeats the most similar kept document before the visit, ties by keeper order. So a later copy may repeat
@@ -289,7 +290,7 @@ fn check_edge(edge: &Edge) -> Result<(), Error> {
     Ok(())
 }
 
-/// The edges in the order of their later ranks.
+/// Returns the edges in the order of their later ranks.
 fn sorted(edges: &[Edge]) -> Result<Cow<'_, [Edge]>, Error> {
     edges.iter().try_for_each(check_edge)?;
     let mut edges = Cow::Borrowed(edges);
@@ -366,7 +367,7 @@ mod tests {
             self.similarities[a.min(b) as usize * self.documents + a.max(b) as usize]
         }
 
-        /// The verdicts of `star` in one piece, by ranks.
+        /// Returns the verdicts of `star` in one piece, by ranks.
         fn in_one_piece(&mut self, ranks: &[u64], first: &[u64]) -> Vec<Standing> {
             let shelves = self.shelves.clone();
             let neighbourhood = Neighbourhood::new(self.documents, shelves.iter().map(Vec::as_slice));
@@ -450,7 +451,7 @@ mod tests {
             self.asked.len() - before
         }
 
-        /// Whether a kept `pivot` is seen by any visit of the other.
+        /// Reports whether a kept `pivot` is seen by any visit of the other.
         fn meets(&self, pivot: u32, other: u32) -> bool {
             pivot != other && self.last[other as usize] > self.first[pivot as usize]
         }

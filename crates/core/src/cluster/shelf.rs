@@ -113,19 +113,19 @@ impl BlockRow {
     /// The block is one of components or pairs, not of stars.
     pub const JOINS: u16 = 128;
 
-    /// Whether any of some bits is set.
+    /// Reports whether any of some bits is set.
     #[must_use]
     pub fn has(self, kind: u16) -> bool {
         self.kind & kind != 0
     }
 
-    /// Whether the document has others to be compared with.
+    /// Reports whether the document has others to be compared with.
     #[must_use]
     pub fn is_asking(self) -> bool {
         self.has(Self::ASKING | Self::NEW)
     }
 
-    /// Whether an earlier and a later row are to be compared.
+    /// Reports whether an earlier and a later row are to be compared.
     #[must_use]
     pub fn asks(earlier: Self, later: Self) -> bool {
         if later.has(Self::JOINS) {
@@ -170,7 +170,7 @@ impl BlockRow {
         }
     }
 
-    /// Whether both rows were in the front together.
+    /// Reports whether both rows were in the front together.
     fn were_compared(self, other: Self) -> bool {
         self.front > 0
             && other.front > 0
@@ -238,12 +238,12 @@ impl Before {
         }
     }
 
-    /// Whether a member is sure to stand on the shelf if it is kept.
+    /// Reports whether a member is sure to stand on the shelf if it is kept.
     fn is_placed(self, most: usize) -> bool {
         self.kept + self.undecided < most
     }
 
-    /// Whether the shelf is full without the member.
+    /// Reports whether the shelf is full without the member.
     fn is_full(self, most: usize) -> bool {
         self.kept >= most
     }
@@ -258,15 +258,15 @@ pub struct StarShelf {
 }
 
 impl StarShelf {
-    /// A shelf that takes the first `most` kept documents, in a round from 1.
+    /// Creates a shelf that takes the first `most` kept documents, in a round from 1.
     #[must_use]
     pub fn new(most: usize, round: u16) -> Self {
         let growth = GROWTH.saturating_pow(u32::from(round.saturating_sub(1)));
         Self { most, round, width: FIRST_FRONT.saturating_mul(growth) }
     }
 
-    /// Whether a member that is kept asked all later ones in an earlier round, on a shelf that can never be full. Members of
-    /// other shelves ask once they are sure to stand there, so that the caller has to remember it.
+    /// Reports whether a member that is kept asked all later ones in an earlier round, on a shelf that can never be
+    /// full. Members of other shelves ask once they are sure to stand there, so that the caller has to remember it.
     #[must_use]
     pub fn has_asked(self, state: MemberState, decided: u16) -> bool {
         // Given documents ask in the first round.
@@ -299,7 +299,7 @@ impl StarShelf {
         }
     }
 
-    /// The rows of a shelf, one per member.
+    /// Returns the rows of a shelf, one per member.
     #[must_use]
     pub fn rows(self, members: &[ShelfMember]) -> Vec<BlockRow> {
         let mut before = Before::default();
@@ -358,8 +358,8 @@ pub struct JoinShelf {
 }
 
 impl JoinShelf {
-    /// A shelf in a round from 1. The largest shelf of all has `largest` members, and a document is compared with the first
-    /// `most` documents. If not `joins`, the first round compares all pairs.
+    /// Creates a shelf in a round from 1. The largest shelf of all has `largest` members, and a document is compared
+    /// with the first `most` documents. If not `joins`, the first round compares all pairs.
     #[must_use]
     pub fn new(joins: bool, most: usize, round: u16, largest: usize) -> Self {
         // The first member asks all others in the first round.
@@ -372,13 +372,13 @@ impl JoinShelf {
         Self { joins, most, is_first: round <= 1, before, compared: compared(round), largest }
     }
 
-    /// Whether no later round has pairs.
+    /// Reports whether no later round has pairs.
     #[must_use]
     pub fn is_last(self) -> bool {
         self.compared >= self.largest
     }
 
-    /// The rows of a shelf; none if it has no pairs in this round.
+    /// Returns the rows of a shelf; none if it has no pairs in this round.
     #[must_use]
     pub fn rows(self, members: &[JoinMember]) -> Vec<BlockRow> {
         let end = if self.joins && self.is_first { members.len() } else { members.len().min(self.compared) };
@@ -406,7 +406,7 @@ impl JoinShelf {
 mod tests {
     use super::*;
 
-    /// The rows of a shelf of which the first documents ask.
+    /// Returns the rows of a shelf of which the first documents ask.
     fn rows(asking: usize, members: usize) -> Vec<BlockRow> {
         let row = |at: usize| BlockRow {
             document: at as u32,

@@ -87,7 +87,7 @@ impl Judge for SimilarityTable {
     }
 }
 
-/// All documents on one shelf, so that every pair is a candidate.
+/// Returns all documents on one shelf, so that every pair is a candidate.
 fn everyone(size: usize) -> Neighbourhood {
     let members: Vec<u32> = (0..size as u32).collect();
     Neighbourhood::new(size, [&members[..]].into_iter())

@@ -75,7 +75,7 @@ pub fn accidental_agreement(r: f64, bits: u32) -> f64 {
     r * ((values - 1.0) * log).exp() / -(values * log).exp_m1()
 }
 
-/// The variance of R̂ over k registers at this similarity.
+/// Returns the variance of R̂ over k registers at this similarity.
 #[must_use]
 pub fn variance(similarity: f64, registers: usize, chance: Chance) -> f64 {
     let probability = chance.match_probability(similarity);
@@ -88,8 +88,8 @@ pub fn storage_factor(similarity: f64, bits: u32, chance: Chance) -> f64 {
     f64::from(bits) * variance(similarity, 1, chance)
 }
 
-/// The b from 1 to 16 with the least storage factor for mixed registers: 1 above R = 1/3, 2 down to 5/21, 3 down to
-/// 17/105 and so on. [Yuan 2012](crate#sources), §3, puts the first bound at "about 0.4" (E-26).
+/// Returns the b from 1 to 16 with the least storage factor for mixed registers: 1 above R = 1/3, 2 down to 5/21, 3
+/// down to 17/105 and so on. [Yuan 2012](crate#sources), §3, puts the first bound at "about 0.4" (E-26).
 #[must_use]
 pub fn best_bits(similarity: f64) -> u32 {
     let factor = |bits| storage_factor(similarity, bits, Chance::sparse(bits));
@@ -115,7 +115,7 @@ pub fn hamming_similarity(distance: usize, registers: usize) -> f64 {
     1.0 - 2.0 * distance as f64 / registers as f64
 }
 
-/// The variance of [`hamming_similarity`]: (1−J)(1+J)/k.
+/// Returns the variance of [`hamming_similarity`]: (1−J)(1+J)/k.
 #[must_use]
 pub fn hamming_variance(similarity: f64, registers: usize) -> f64 {
     (1.0 - similarity) * (1.0 + similarity) / registers as f64
@@ -136,12 +136,12 @@ pub fn hamming_estimate(distance: usize, registers: usize) -> Estimate {
     }
 }
 
-/// A share (m + ½)/(k + 1), which is neither 0 nor 1.
+/// Returns a share (m + ½)/(k + 1), which is neither 0 nor 1.
 pub(super) fn inside(matches: f64, trials: f64) -> f64 {
     (matches + 0.5) / (trials + 1.0)
 }
 
-/// An estimate from m of k trials by an estimator that is linear in m. `variance` is a function of the
+/// Returns an estimate from m of k trials by an estimator that is linear in m. `variance` is a function of the
 /// similarity.
 ///
 /// `floor` is the share at similarity 0. A share below it gives no more information than the floor itself, so
@@ -164,7 +164,7 @@ pub(super) fn linear(
     }
 }
 
-/// An estimate from m of k trials by a curved estimator, whose slope grows without bound as the share falls.
+/// Returns an estimate from m of k trials by a curved estimator, whose slope grows without bound as the share falls.
 ///
 /// `floor` is that of [`linear`].
 pub(super) fn curved(
@@ -187,7 +187,7 @@ pub(super) fn curved(
     }
 }
 
-/// The standard error of a curved estimator, from its variance (by the delta method) and its interval.
+/// Returns the standard error of a curved estimator, from its variance (by the delta method) and its interval.
 ///
 /// If the slope is so steep that the variance exceeds the interval, the error follows from the width of the
 /// interval. An interval that begins at 0 is cut off there: its width is one side only, and documents that
@@ -202,7 +202,7 @@ pub(super) fn bounded(variance: f64, (low, high): (f64, f64), above_zero: f64) -
     if low > 0.0 { error } else { error.max(above_zero.clamp(0.0, 1.0) * FRAC_1_SQRT_2) }
 }
 
-/// The similarities at which a statistic that grows with the similarity has an observed value within `Z_95`
+/// Returns the similarities at which a statistic that grows with the similarity has an observed value within `Z_95`
 /// standard deviations of its mean: Wilson's interval, for any mean and standard deviation.
 pub(super) fn score_interval(
     seen: f64,

@@ -50,7 +50,7 @@ pub fn count(a: impl IntoIterator<Item = u64>, b: impl IntoIterator<Item = u64>,
     BottomKCounts { matches, looked_at, is_whole }
 }
 
-/// The variance of the estimate for `common` of `union` shingles and sketches of `k` values.
+/// Returns the variance of the estimate for `common` of `union` shingles and sketches of `k` values.
 #[must_use]
 pub fn variance(union: usize, common: usize, k: usize) -> f64 {
     if union <= k {
@@ -60,8 +60,8 @@ pub fn variance(union: usize, common: usize, k: usize) -> f64 {
     minhash::variance(common as f64 / u, k) * (u - k_) / (u - 1.0)
 }
 
-/// The estimated number of distinct shingles of a document whose full sketch of k values ends with
-/// `greatest`: (k−1)/v, where v is that value as a share of all values. Its relative error is about 1/√(k−2).
+/// Returns the estimated number of distinct shingles of a document whose full sketch of k values ends with `greatest`:
+/// (k−1)/v, where v is that value as a share of all values. Its relative error is about 1/√(k−2).
 #[must_use]
 pub fn cardinality(k: usize, greatest: u64) -> f64 {
     (k as f64 - 1.0) * 2f64.powi(64) / (greatest as f64 + 1.0)

@@ -25,7 +25,7 @@ pub fn similarity(share: f64, connected: usize, chance: Chance) -> f64 {
     chance.similarity(share.powf((connected as f64).recip()))
 }
 
-/// The variance of R̂ over k registers, n of them connected, at this similarity, by the delta method.
+/// Returns the variance of R̂ over k registers, n of them connected, at this similarity, by the delta method.
 #[must_use]
 pub fn variance(similarity: f64, registers: usize, connected: usize, chance: Chance) -> f64 {
     let (g, n) = (match_probability(similarity, connected, chance), connected as f64);

@@ -50,13 +50,13 @@ pub struct WidthGroup {
 }
 
 impl WidthGroup {
-    /// A group whose bits were mixed, or of small sets in a large range.
+    /// Returns a group whose bits were mixed, or of small sets in a large range.
     #[must_use]
     pub fn sparse(bits: u32, registers: usize) -> Self {
         Self { bits, registers, chance: Chance::sparse(bits) }
     }
 
-    /// A group whose minima are ranks in a range of which the two sets fill the shares `r1` and `r2`.
+    /// Returns a group whose minima are ranks in a range of which the two sets fill the shares `r1` and `r2`.
     #[must_use]
     pub fn known(bits: u32, registers: usize, r1: f64, r2: f64) -> Self {
         Self { bits, registers, chance: Chance::known(bits, r1, r2) }
@@ -84,7 +84,7 @@ fn registers(groups: &[WidthGroup]) -> f64 {
     groups.iter().map(|group| group.registers as f64).sum()
 }
 
-/// The mean of a quantity over all registers: Σwᵢ·xᵢ.
+/// Returns the mean of a quantity over all registers: Σwᵢ·xᵢ.
 fn weighted(groups: &[WidthGroup], of: impl Fn(&WidthGroup) -> f64) -> f64 {
     groups.iter().map(|group| group.registers as f64 * of(group)).sum::<f64>() / registers(groups)
 }
@@ -95,13 +95,13 @@ pub fn bits_per_register(groups: &[WidthGroup]) -> f64 {
     weighted(groups, |group| f64::from(group.bits))
 }
 
-/// The means of C₁ and of C₂ over all registers: Σwᵢ·C₁ᵢ and Σwᵢ·C₂ᵢ.
+/// Returns the means of C₁ and of C₂ over all registers: Σwᵢ·C₁ᵢ and Σwᵢ·C₂ᵢ.
 #[must_use]
 pub fn pooled_chance(groups: &[WidthGroup]) -> Chance {
     Chance { c1: weighted(groups, |group| group.chance.c1), c2: weighted(groups, |group| group.chance.c2) }
 }
 
-/// The variance of R̂ at this similarity.
+/// Returns the variance of R̂ at this similarity.
 #[must_use]
 pub fn variance(similarity: f64, groups: &[WidthGroup], combination: Combination) -> f64 {
     match combination {
@@ -147,7 +147,7 @@ pub fn similarity(matches: &[usize], groups: &[WidthGroup], combination: Combina
     }
 }
 
-/// The weight of each group in [`Combination::InverseVariance`], for this sum of all matches.
+/// Returns the weight of each group in [`Combination::InverseVariance`], for this sum of all matches.
 pub(crate) fn weights(total: usize, groups: &[WidthGroup]) -> impl Iterator<Item = f64> {
     let at = pooled_for_weights(total as f64, groups);
     let weight = move |group: &WidthGroup| group.registers as f64 / group.unit_variance(at);
@@ -155,7 +155,7 @@ pub(crate) fn weights(total: usize, groups: &[WidthGroup]) -> impl Iterator<Item
     groups.iter().map(move |group| weight(group) / sum)
 }
 
-/// The fewest matches of one group with which an estimate can reach a threshold, for any matches of the other
+/// Returns the fewest matches of one group with which an estimate can reach a threshold, for any matches of the other
 /// groups; `None` if no estimate can.
 ///
 /// The weights of [`Combination::InverseVariance`] depend on the sum of all matches, so more matches may give
@@ -198,7 +198,7 @@ pub fn least_matches(
 /// The most registers for which [`least_matches`] tries all sums.
 const MOST_TRIED: usize = 4096;
 
-/// The similarity at which groups are weighted.
+/// Returns the similarity at which groups are weighted.
 fn pooled_for_weights(total: f64, groups: &[WidthGroup]) -> f64 {
     pooled_chance(groups).similarity(inside(total, registers(groups))).max(0.0)
 }
@@ -245,7 +245,7 @@ pub fn xor_similarity(share: f64, halvings: u32, chance: Chance) -> f64 {
     (root + 1.0 - 2.0 * chance.c1) / (2.0 - 2.0 * chance.c2)
 }
 
-/// The variance of R̂ over k stored bits at this similarity, by the delta method; infinite or NaN where T = ½.
+/// Returns the variance of R̂ over k stored bits at this similarity, by the delta method; infinite or NaN where T = ½.
 #[must_use]
 pub fn xor_variance(similarity: f64, stored_bits: usize, halvings: u32, chance: Chance) -> f64 {
     let t = xor_match_probability(similarity, halvings, chance);
@@ -298,7 +298,7 @@ pub fn three_quarter_similarity(share: f64, w: f64, chance: Chance) -> f64 {
     chance.similarity((root - linear) / (4.0 * w))
 }
 
-/// The variance of R̂ over k stored bits at this similarity, by the delta method.
+/// Returns the variance of R̂ over k stored bits at this similarity, by the delta method.
 #[must_use]
 pub fn three_quarter_variance(similarity: f64, stored_bits: usize, w: f64, chance: Chance) -> f64 {
     let one = chance.match_probability(similarity);
@@ -308,7 +308,7 @@ pub fn three_quarter_variance(similarity: f64, stored_bits: usize, w: f64, chanc
     spread / (stored_bits as f64 * slope * slope)
 }
 
-/// The variance if pairs and plain bits were estimated separately and weighted by inverse variance, which is
+/// Returns the variance if pairs and plain bits were estimated separately and weighted by inverse variance, which is
 /// never more.
 #[must_use]
 pub fn three_quarter_best_variance(similarity: f64, stored_bits: usize, w: f64, chance: Chance) -> f64 {

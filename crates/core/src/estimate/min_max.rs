@@ -7,7 +7,7 @@
 
 use super::{Estimate, minhash};
 
-/// The variance of the estimate for `common` of `union` shingles and `registers` registers (k).
+/// Returns the variance of the estimate for `common` of `union` shingles and `registers` registers (k).
 #[must_use]
 pub fn variance(union: usize, common: usize, registers: usize) -> f64 {
     if union < 2 {

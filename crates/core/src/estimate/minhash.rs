@@ -6,7 +6,7 @@
 use super::{CountEstimate, Estimate, wilson_interval};
 use crate::kernel::Kernel;
 
-/// The number of registers in which two sketches agree.
+/// Returns the number of registers in which two sketches agree.
 ///
 /// # Panics
 /// Panics if the sketches differ in length.
@@ -15,7 +15,7 @@ pub fn matches(a: &[u32], b: &[u32]) -> usize {
     Kernel::detect().equal_words(a, b)
 }
 
-/// The variance of the estimate at similarity `similarity`.
+/// Returns the variance of the estimate at similarity `similarity`.
 #[must_use]
 pub fn variance(similarity: f64, registers: usize) -> f64 {
     similarity * (1.0 - similarity) / registers as f64

@@ -56,7 +56,7 @@ pub struct Share {
 }
 
 impl SampledMisses<'_> {
-    /// The share of duplicates that was found.
+    /// Returns the share of duplicates that was found.
     #[must_use]
     pub fn share_found(&self) -> Share {
         let Self { found, seen, open, covariance, drawn, least } = *self;
@@ -77,7 +77,7 @@ impl SampledMisses<'_> {
         Share { value: share(weights / drawn), interval: (share(most), share(fewest)) }
     }
 
-    /// The number that is 1.96 standard deviations above the estimated one, by logarithms.
+    /// Returns the number that is 1.96 standard deviations above the estimated one, by logarithms.
     fn scattered_limit(&self, number: f64, covariance: f64) -> f64 {
         if number <= 0.0 {
             return 0.0;
@@ -93,8 +93,8 @@ impl SampledMisses<'_> {
     }
 }
 
-/// The greatest number that is likely enough: at most `count` of it are seen with probability 0.025, if each
-/// is seen with `probability`.
+/// Returns the greatest number that is likely enough: at most `count` of it are seen with probability 0.025, if each is
+/// seen with `probability`.
 fn upper_limit(count: u64, probability: f64) -> f64 {
     if probability >= 1.0 {
         return count as f64;
@@ -107,7 +107,7 @@ fn upper_limit(count: u64, probability: f64) -> f64 {
     bisect(count as f64, beyond, |number| ln_at_most(number, count, probability) >= TAIL.ln())
 }
 
-/// The least number that is likely enough: at least `count` of it are seen with probability 0.025. The result
+/// Returns the least number that is likely enough: at least `count` of it are seen with probability 0.025. The result
 /// is at least `count`.
 fn lower_limit(count: u64, probability: f64) -> f64 {
     if count == 0 || probability >= 1.0 {
@@ -120,14 +120,14 @@ fn lower_limit(count: u64, probability: f64) -> f64 {
     bisect(count as f64, beyond, |number| ln_at_most(number, count - 1, probability) >= (1.0 - TAIL).ln())
 }
 
-/// The number whose expected count is `z` standard deviations above `count`.
+/// Returns the number whose expected count is `z` standard deviations above `count`.
 fn by_normal(count: f64, probability: f64, z: f64) -> f64 {
     let spread = z * (1.0 - probability).sqrt();
     let root = f64::midpoint(spread, (spread * spread + 4.0 * count).sqrt());
     root * root / probability
 }
 
-/// The last number of a range for which `holds` returns `true`; the first number if it does so for none.
+/// Returns the last number of a range for which `holds` returns `true`; the first number if it does so for none.
 fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..STEPS {
         let middle = f64::midpoint(low, high);

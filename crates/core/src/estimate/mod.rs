@@ -69,14 +69,14 @@ pub struct CountEstimate {
 }
 
 impl CountEstimate {
-    /// A known number, with the error 0.
+    /// Returns a known number, with the error 0.
     #[must_use]
     pub(crate) fn exact(number: usize) -> Self {
         let value = number as f64;
         Self { value, standard_error: 0.0, interval: (value, value) }
     }
 
-    /// The estimate of a number n from a sum of k independent exponential times of rate n.
+    /// Returns the estimate of a number n from a sum of k independent exponential times of rate n.
     ///
     /// The sum has the gamma distribution of shape k and rate n, so (k − 1)/sum is unbiased with variance n²/(k − 2), and n·sum
     /// lies between its 2.5 % and 97.5 % quantiles with probability 0.95. Wilson and Hilferty's cube gives these quantiles.

@@ -48,7 +48,7 @@ pub fn similarity(difference: f64, registers: usize, bits: usize) -> Option<f64>
     (left > 0.0).then(|| 1.0 + n / (4.0 * registers as f64) * left.ln())
 }
 
-/// The variance of Ĵ at this similarity, by the delta method.
+/// Returns the variance of Ĵ at this similarity, by the delta method.
 #[must_use]
 pub fn variance(similarity: f64, registers: usize, bits: usize) -> f64 {
     let (k, n) = (registers as f64, bits as f64);
@@ -57,8 +57,7 @@ pub fn variance(similarity: f64, registers: usize, bits: usize) -> f64 {
     similarity * (1.0 - similarity) / k + ones(flips, bits).1 * slope * slope
 }
 
-/// The number of registers with the least variance for a sketch of n bits at this similarity: about
-/// n/(4(1−J)).
+/// Returns the number of registers with the least variance for a sketch of n bits at this similarity: about n/(4(1−J)).
 #[must_use]
 pub fn best_registers(similarity: f64, bits: usize) -> usize {
     let most = 4 * ((bits as f64 / (4.0 * (1.0 - similarity).max(1e-4))) as usize + 1);

@@ -19,7 +19,7 @@
 
 use super::{Estimate, wilson_interval};
 
-/// The law of the number of empty bins after `shingles` distinct shingles fell into `bins` bins: element e is
+/// Returns the law of the number of empty bins after `shingles` distinct shingles fell into `bins` bins: element e is
 /// the probability of e empty bins.
 #[must_use]
 pub fn empty_bins_law(shingles: usize, bins: usize) -> Vec<f64> {
@@ -62,8 +62,8 @@ pub fn share_rotation(bins: usize, empty: usize) -> f64 {
     (2.0 * (k + 1.0) / (k - e + 1.0) - 1.0) / k
 }
 
-/// The variance for `common` of `union` shingles in `bins` bins; `share` is one of [`share_raw`], [`share_optimal`] and
-/// [`share_rotation`].
+/// Returns the variance for `common` of `union` shingles in `bins` bins; `share` is one of [`share_raw`],
+/// [`share_optimal`] and [`share_rotation`].
 #[must_use]
 pub fn variance(union: usize, common: usize, bins: usize, share: fn(usize, usize) -> f64) -> f64 {
     if union < 2 {
@@ -124,7 +124,7 @@ pub fn estimate_densified(
     from_share(matches as f64 / k, trials)
 }
 
-/// The estimate with the variance of a share of `trials` independent trials.
+/// Returns the estimate with the variance of a share of `trials` independent trials.
 fn from_share(value: f64, trials: f64) -> Estimate {
     let inside = (value * trials + 0.5) / (trials + 1.0);
     Estimate {

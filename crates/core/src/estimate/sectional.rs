@@ -74,7 +74,7 @@ impl SectionalMatches {
     }
 }
 
-/// A share with its binomial error, taken at (successes + ½)/(trials + 1).
+/// Returns a share with its binomial error, taken at (successes + ½)/(trials + 1).
 fn share(successes: usize, trials: usize) -> Estimate {
     assert!(trials > 0, "a sketch has at least one register");
     let inside = (successes as f64 + 0.5) / (trials as f64 + 1.0);
@@ -85,7 +85,7 @@ fn share(successes: usize, trials: usize) -> Estimate {
     }
 }
 
-/// The variance of the estimate at an aligned similarity of qJ.
+/// Returns the variance of the estimate at an aligned similarity of qJ.
 #[must_use]
 pub fn variance(aligned_similarity: f64, registers: usize) -> f64 {
     aligned_similarity * (1.0 - aligned_similarity) / registers as f64
@@ -112,14 +112,14 @@ impl SectionalOverlap {
         ratio(self.common, self.left + self.right - self.common)
     }
 
-    /// The mean of sampling by shingle and then comparing sections (post-tag): m / |A∪B| = qJ.
+    /// Returns the mean of sampling by shingle and then comparing sections (post-tag): m / |A∪B| = qJ.
     #[must_use]
     pub fn post_tag(self) -> f64 {
         ratio(self.aligned, self.left + self.right - self.common)
     }
 
-    /// The mean of sampling pairs of shingle and section (pre-tag): m / (|A| + |B| − m), which is at most
-    /// that of post-tag (E-04).
+    /// Returns the mean of sampling pairs of shingle and section (pre-tag): m / (|A| + |B| − m), which is at most that
+    /// of post-tag (E-04).
     #[must_use]
     pub fn pre_tag(self) -> f64 {
         ratio(self.aligned, self.left + self.right - self.aligned)
@@ -137,28 +137,28 @@ fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
 }
 
-/// The share of common shingles that change their section when `inserted` tokens are put before or behind a document
-/// of `len`: (L/n)(s−1)/2, exact to rounding while the shift stays inside one section (E-12).
+/// Returns the share of common shingles that change their section when `inserted` tokens are put before or behind a
+/// document of `len`: (L/n)(s−1)/2, exact to rounding while the shift stays inside one section (E-12).
 #[must_use]
 pub fn displaced_share(inserted: usize, len: usize, sections: usize) -> f64 {
     inserted as f64 / len as f64 * (sections as f64 - 1.0) / 2.0
 }
 
-/// The mean J/s of [Hassanian-esfahani 2018](crate#sources), (16), which holds if the sections of a shared
+/// Returns the mean J/s of [Hassanian-esfahani 2018](crate#sources), (16), which holds if the sections of a shared
 /// shingle are independent and uniform (E-02).
 #[must_use]
 pub fn independent_mean(similarity: f64, sections: usize) -> f64 {
     similarity / sections as f64
 }
 
-/// The variance of s·`Ĵ_S`, which would be unbiased for J in the model of [Hassanian-esfahani
+/// Returns the variance of s·`Ĵ_S`, which would be unbiased for J in the model of [Hassanian-esfahani
 /// 2018](crate#sources), §4: J(s−J)/k, never below that of plain `MinHash` (E-03).
 #[must_use]
 pub fn independent_rescaled_variance(similarity: f64, sections: usize, registers: usize) -> f64 {
     similarity * (sections as f64 - similarity) / registers as f64
 }
 
-/// The similarity s/(s+1), below which J/s·(1−J/s) is smaller than J(1−J). It implies nothing about accuracy,
+/// Returns the similarity s/(s+1), below which J/s·(1−J/s) is smaller than J(1−J). It implies nothing about accuracy,
 /// because these are variances of estimators of different quantities (E-03).
 #[must_use]
 pub fn independent_crossing(sections: usize) -> f64 {
@@ -177,7 +177,7 @@ mod tests {
     const ORDERS: [[u32; 9]; 3] =
         [[6, 7, 1, 2, 5, 8, 9, 3, 4], [1, 9, 6, 3, 8, 2, 4, 7, 5], [3, 5, 6, 1, 9, 2, 8, 7, 4]];
 
-    /// The place of the document's first attribute in the permuted order, not the attribute's number (E-12),
+    /// Returns the place of the document's first attribute in the permuted order, not the attribute's number (E-12),
     /// and its section.
     fn signature(document: &[(u32, u32)]) -> Vec<(u32, u32)> {
         let first = |order: &[u32; 9]| {

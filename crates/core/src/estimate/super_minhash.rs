@@ -32,7 +32,7 @@ pub fn alpha(registers: usize, union: usize) -> f64 {
     1.0 - sum * (m - 1.0) / (u - 1.0)
 }
 
-/// The variance of the estimate at `similarity`, for a union of `union` shingles and `registers` registers (m).
+/// Returns the variance of the estimate at `similarity`, for a union of `union` shingles and `registers` registers (m).
 #[must_use]
 pub fn variance(similarity: f64, union: usize, registers: usize) -> f64 {
     alpha(registers, union) * minhash::variance(similarity, registers)

@@ -54,13 +54,13 @@ pub(super) fn laws(
     laws
 }
 
-/// The fewest common shingles that reach the threshold.
+/// Returns the fewest common shingles that reach the threshold.
 fn common(union: usize, threshold: f64) -> usize {
     let near = ((threshold * union as f64) as usize).saturating_sub(1);
     (near..union).find(|&common| common as f64 / union as f64 >= threshold).unwrap_or(union)
 }
 
-/// The law for `common` of `union` shingles.
+/// Returns the law for `common` of `union` shingles.
 pub(super) fn law(
     densification: Densification,
     union: usize,

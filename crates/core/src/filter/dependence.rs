@@ -19,7 +19,7 @@ pub enum Dependence {
 }
 
 impl Dependence {
-    /// The dependence of the registers, or bits of registers, by which sketches of this kind are compared;
+    /// Returns the dependence of the registers, or bits of registers, by which sketches of this kind are compared;
     /// `None` for sketches that are compared in another way.
     #[must_use]
     pub fn of(method: Method) -> Option<Self> {
@@ -27,7 +27,7 @@ impl Dependence {
     }
 }
 
-/// The probability that different registers count as agreeing, and the dependence.
+/// Returns the probability that different registers count as agreeing, and the dependence.
 pub(super) fn of(method: Method) -> Option<(f64, Dependence)> {
     let of_source = |source: RegisterSource| match source.base {
         Base::MinHash | Base::FamilyMinHash(_) => Dependence::Independent,

@@ -20,7 +20,7 @@ const SMALLEST: f64 = 1e-290;
 pub(super) struct Law(Vec<f64>);
 
 impl Law {
-    /// The law of K registers that agree with probability `p` each, independently.
+    /// Returns the law of K registers that agree with probability `p` each, independently.
     pub(super) fn independent(p: f64, registers: usize) -> Self {
         let mut sum = LawMixture::new(registers, SMALLEST);
         sum.add_binomial(0, registers, p, 1.0);
@@ -36,13 +36,13 @@ impl Law {
         &self.0
     }
 
-    /// The law of the registers that do not agree.
+    /// Returns the law of the registers that do not agree.
     pub(super) fn mirrored(&self) -> Self {
         Self(self.0.iter().rev().copied().collect())
     }
 
-    /// The law if registers that differ still agree with probability `chance`, independently, as a few bits
-    /// of each register do.
+    /// Returns the law if registers that differ still agree with probability `chance`, independently, as a few bits of
+    /// each register do.
     pub(super) fn with_chance(&self, chance: f64, floor: f64) -> Self {
         let registers = self.registers();
         let mut sum = LawMixture::new(registers, floor);
@@ -62,7 +62,7 @@ pub(super) struct LawMixture {
 }
 
 impl LawMixture {
-    /// An empty mixture of laws of 0 to `most`.
+    /// Creates an empty mixture of laws of 0 to `most`.
     pub(super) fn new(most: usize, floor: f64) -> Self {
         Self { law: vec![0.0; most + 1], floor }
     }

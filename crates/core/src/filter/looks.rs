@@ -7,7 +7,7 @@ const BLOCK: usize = 16;
 /// The number of values of which one bit each fills a word of 64 bits.
 const WORD: usize = 64;
 
-/// The looks for K registers: whole blocks of 16 registers. Each look is an eighth, or one block, after the
+/// Returns the looks for K registers: whole blocks of 16 registers. Each look is an eighth, or one block, after the
 /// last, and one look has all registers.
 ///
 /// Dissimilar pairs end at the first look that can reject, so the early looks are close together. Later looks
@@ -18,8 +18,7 @@ pub fn default_looks(registers: usize) -> Vec<usize> {
     looks_after_blocks(registers, BLOCK)
 }
 
-/// The looks for K values of a few bits each: whole words of 64 values, at the distances of
-/// [`default_looks`].
+/// Returns the looks for K values of a few bits each: whole words of 64 values, at the distances of [`default_looks`].
 #[must_use]
 pub fn bit_looks(values: usize) -> Vec<usize> {
     looks_after_blocks(values, WORD)
@@ -37,8 +36,8 @@ fn looks_after_blocks(registers: usize, block: usize) -> Vec<usize> {
 /// The seed of [`shuffle`].
 const SEED: u64 = 0x6669_6c74_6572_2031;
 
-/// The order in which the registers of a sketch are compared if neighbours depend on each other: a fixed
-/// random permutation of 0..K. Frozen, because stored filters rely on it.
+/// Returns the order in which the registers of a sketch are compared if neighbours depend on each other: a fixed random
+/// permutation of 0..K. Frozen, because stored filters rely on it.
 ///
 /// The shuffle is that of Fisher and Yates: for i from K − 1 down to 1, element i is swapped with element
 /// ⌊h·(i+1)/2⁶⁴⌋, where h is the next number of a `SplitMix64`.

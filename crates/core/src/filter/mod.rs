@@ -65,15 +65,15 @@ pub struct Look {
 }
 
 impl Look {
-    /// The share of pairs that would be rejected here if similarities were spread evenly from 0 to 1:
+    /// Returns the share of pairs that would be rejected here if similarities were spread evenly from 0 to 1:
     /// (`m_lower` + 1)/(k + 1).
     #[must_use]
     pub fn rejection_rate(&self) -> f64 {
         self.lower.map_or(0.0, |lower| (lower + 1) as f64 / (self.registers + 1) as f64)
     }
 
-    /// The share of pairs that would be accepted here if similarities were spread evenly from 0 to 1:
-    /// (k − `m_upper` + 1)/(k + 1).
+    /// Returns the share of pairs that would be accepted here if similarities were spread evenly from 0 to 1: (k −
+    /// `m_upper` + 1)/(k + 1).
     #[must_use]
     pub fn acceptance_rate(&self) -> f64 {
         self.upper.map_or(0.0, |upper| (self.registers + 1 - upper) as f64 / (self.registers + 1) as f64)
@@ -101,7 +101,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// A filter for `registers` registers. Each agrees with this probability if the documents are exactly at
+    /// Creates a filter for `registers` registers. Each agrees with this probability if the documents are exactly at
     /// the threshold, independently or with a negative dependence.
     ///
     /// Looks at which nothing can be decided are dropped. If none remains, every pair passes.
@@ -121,7 +121,7 @@ impl Filter {
         Ok(Self::of_laws(probability, &law, &law, looks, budget))
     }
 
-    /// A filter for sketches of this kind and documents whose similarity must reach `threshold`; `None` for
+    /// Returns a filter for sketches of this kind and documents whose similarity must reach `threshold`; `None` for
     /// sketches that cannot be compared register by register, whose pairs must all be verified.
     ///
     /// The two documents of a pair have at least `shingles` distinct shingles together. This number matters
@@ -156,8 +156,8 @@ impl Filter {
         Ok(Some(Self::of_laws(probability, &laws, &[], looks, budget)))
     }
 
-    /// A filter from the laws of pairs at the threshold: `below` of pairs that must not be rejected, `above`
-    /// of pairs that must not be accepted.
+    /// Returns a filter from the laws of pairs at the threshold: `below` of pairs that must not be rejected, `above` of
+    /// pairs that must not be accepted.
     fn of_laws(probability: f64, below: &[Law], above: &[Law], looks: &[usize], budget: ErrorBudget) -> Self {
         let registers = below[0].registers();
         let lower = SideThresholds::new(below, looks, budget);
@@ -180,7 +180,7 @@ impl Filter {
         Self { registers, needed, looks, error_per_look: lower.error }
     }
 
-    /// The looks, in order.
+    /// Returns the looks, in order.
     #[must_use]
     pub fn looks(&self) -> &[Look] {
         &self.looks
@@ -198,7 +198,7 @@ impl Filter {
         self.error_per_look
     }
 
-    /// Whether a look rejects a pair with this number of matches.
+    /// Reports whether a look rejects a pair with this number of matches.
     ///
     /// # Panics
     /// Panics if there is no such look.
@@ -208,7 +208,7 @@ impl Filter {
         self.looks[look].lower.is_some_and(|lower| matches <= lower)
     }
 
-    /// The outcome for pairs whose registers agree with this probability, independently.
+    /// Returns the outcome for pairs whose registers agree with this probability, independently.
     ///
     /// The values are exact up to rounding. The curtailment of [`decide`](Self::decide) saves a little more.
     #[must_use]
@@ -216,14 +216,14 @@ impl Filter {
         self.walk(purpose, |_, _| probability)
     }
 
-    /// The outcome for pairs whose registers agree with probabilities that are spread evenly from 0 to 1.
+    /// Returns the outcome for pairs whose registers agree with probabilities that are spread evenly from 0 to 1.
     #[must_use]
     pub fn outcome_of_even_spread(&self, purpose: Use) -> FilterOutcome {
         // Laplace's rule of succession.
         self.walk(purpose, |matches, compared| (matches + 1.0) / (compared + 2.0))
     }
 
-    /// The mean number of registers that are compared, for pairs whose registers agree with this probability.
+    /// Returns the mean number of registers that are compared, for pairs whose registers agree with this probability.
     #[must_use]
     pub fn expected_comparisons(&self, probability: f64, purpose: Use) -> f64 {
         self.outcome(probability, purpose).comparisons

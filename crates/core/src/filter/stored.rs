@@ -55,7 +55,7 @@ impl Filter {
         Ok(Self { registers, needed, looks, error_per_look })
     }
 
-    /// The number of matches of all registers from which on a pair counts as similar.
+    /// Returns the number of matches of all registers from which on a pair counts as similar.
     #[must_use]
     pub fn needed(&self) -> usize {
         self.needed

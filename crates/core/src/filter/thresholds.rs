@@ -21,7 +21,7 @@ pub enum ErrorBudget {
 }
 
 impl ErrorBudget {
-    /// The greatest error of this many looks together.
+    /// Returns the greatest error of this many looks together.
     #[must_use]
     pub fn total(self, looks: usize) -> f64 {
         match self {
@@ -32,8 +32,8 @@ impl ErrorBudget {
 }
 
 impl ErrorBudget {
-    /// The budget of each of several filters that are asked about the same pairs, so that all of them
-    /// together keep to this budget.
+    /// Returns the budget of each of several filters that are asked about the same pairs, so that all of them together
+    /// keep to this budget.
     #[must_use]
     pub fn shared_by(self, filters: usize) -> Self {
         let share = |error: f64| error / filters.max(1) as f64;
@@ -51,7 +51,7 @@ impl ErrorBudget {
         }
     }
 
-    /// The least e that this budget gives at this many looks.
+    /// Returns the least e that this budget gives at this many looks.
     pub(super) fn least_error(self, looks: usize) -> f64 {
         match self {
             Self::PerLook(error) => error,

@@ -122,7 +122,7 @@ impl Tail {
     }
 }
 
-/// The lower tails at the looks, which ascend, each up to `most`. Errors below `least` do not matter.
+/// Returns the lower tails at the looks, which ascend, each up to `most`. Errors below `least` do not matter.
 pub(super) fn tails(law: &Law, looks: &[usize], least: f64, most: f64) -> Vec<Tail> {
     let mut walk = Backward::new(law, least);
     let mut tails: Vec<Tail> = looks
@@ -145,7 +145,7 @@ pub(super) fn tails(law: &Law, looks: &[usize], least: f64, most: f64) -> Vec<Ta
     tails
 }
 
-/// The probability that at one look at least the agreements do not exceed its threshold. If it is above
+/// Returns the probability that at one look at least the agreements do not exceed its threshold. If it is above
 /// `limit`, any number above `limit` is returned.
 pub(super) fn ever_at_most(law: &Law, looks: &[usize], thresholds: &[Option<usize>], limit: f64) -> f64 {
     let mut walk = Backward::new(law, limit);

@@ -18,13 +18,13 @@ const fn triangle(diagonal: u64) -> u128 {
     if w.is_multiple_of(2) { (w / 2) * (w + 1) } else { w * w.div_ceil(2) }
 }
 
-/// The number of the pair (a, b), which grows with a and with b; `None` if their sum does not fit 64 bits.
+/// Returns the number of the pair (a, b), which grows with a and with b; `None` if their sum does not fit 64 bits.
 #[must_use]
 pub fn pair(a: u64, b: u64) -> Option<u128> {
     Some(triangle(a.checked_add(b)?) + u128::from(b))
 }
 
-/// The pair with this number; `None` if the sum of its parts does not fit 64 bits.
+/// Returns the pair with this number; `None` if the sum of its parts does not fit 64 bits.
 #[must_use]
 pub fn unpair(number: u128) -> Option<(u64, u64)> {
     // ⌊√(2z)⌋ is w or w+1. 2z fits 128 bits except for the very last numbers, and 8z + 1 does not.

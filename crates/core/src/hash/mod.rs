@@ -26,8 +26,8 @@ pub mod rolling;
 pub mod token;
 pub mod vector;
 
-/// The 32-bit finaliser of `MurmurHash3`: every input bit reaches every output bit, and no two
-/// inputs share an output.
+/// Returns the 32-bit finaliser of `MurmurHash3`: every input bit reaches every output bit, and no two inputs share an
+/// output.
 #[inline(always)]
 #[must_use]
 pub const fn fmix32(mut h: u32) -> u32 {
@@ -38,7 +38,7 @@ pub const fn fmix32(mut h: u32) -> u32 {
     h ^ (h >> 16)
 }
 
-/// The 64-bit finaliser of `MurmurHash3`.
+/// Returns the 64-bit finaliser of `MurmurHash3`.
 #[inline(always)]
 #[must_use]
 pub const fn fmix64(mut h: u64) -> u64 {
@@ -49,7 +49,7 @@ pub const fn fmix64(mut h: u64) -> u64 {
     h ^ (h >> 33)
 }
 
-/// The full 128-bit product of `a` and `b`, its halves folded together by exclusive or.
+/// Returns the full 128-bit product of `a` and `b`, its halves folded together by exclusive or.
 ///
 /// One multiplication mixes 128 bits of input into 64. If an operand is 0, the other one is lost, so callers
 /// keep their operands away from 0.
@@ -60,7 +60,7 @@ pub const fn fold_multiply(a: u64, b: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-/// The inverse of [`fmix64`]: the number that it turns into `mixed`.
+/// Returns the inverse of [`fmix64`]: the number that it turns into `mixed`.
 #[must_use]
 pub const fn unfmix64(mixed: u64) -> u64 {
     // A shift by more than half is its own inverse; the factors are the inverses mod 2⁶⁴ of those of
@@ -85,7 +85,7 @@ impl SplitMix64 {
         Self { state: seed }
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     #[inline]
     pub const fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -95,7 +95,7 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// The next 32 bits: the upper half of the next 64.
+    /// Returns the next 32 bits: the upper half of the next 64.
     #[inline]
     pub const fn next_u32(&mut self) -> u32 {
         (self.next_u64() >> 32) as u32

@@ -43,7 +43,7 @@ fn power_mod(mut base: u64, mut exponent: u64, modulus: u64) -> u64 {
     power
 }
 
-/// Whether `n` is a prime: Miller and Rabin's test, which with these witnesses does not err below 2⁶⁴.
+/// Reports whether `n` is a prime: Miller and Rabin's test, which with these witnesses does not err below 2⁶⁴.
 #[must_use]
 pub fn is_prime(n: u64) -> bool {
     const WITNESSES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
@@ -65,13 +65,13 @@ pub fn is_prime(n: u64) -> bool {
     })
 }
 
-/// The smallest prime that is at least `n`, if there is one below 2⁶⁴.
+/// Returns the smallest prime that is at least `n`, if there is one below 2⁶⁴.
 #[must_use]
 pub fn next_prime(n: u64) -> Option<u64> {
     (n..=LAST_PRIME).find(|&n| is_prime(n))
 }
 
-/// A number below `bound`; all are equally likely.
+/// Returns a number below `bound`; all are equally likely.
 fn below(bound: u64, random: &mut SplitMix64) -> u64 {
     // Numbers above the last whole multiple of the bound are drawn again, because they would favour small
     // results.
@@ -138,13 +138,13 @@ impl Modular {
         self.prime
     }
 
-    /// The number of functions.
+    /// Returns the number of functions.
     #[must_use]
     pub fn functions(&self) -> usize {
         self.coefficients.len()
     }
 
-    /// The value of one function. A raw key from p on collides with its remainder.
+    /// Returns the value of one function. A raw key from p on collides with its remainder.
     ///
     /// # Panics
     /// Panics if there is no such function.
@@ -264,7 +264,8 @@ mod tests {
         assert_eq!(family.coefficients.iter().map(|(a, _)| a).collect::<HashSet<_>>().len(), 4);
     }
 
-    /// The share of functions in which two intervals of ids agree, over many families and places of the intervals.
+    /// Returns the share of functions in which two intervals of ids agree, over many families and places of the
+    /// intervals.
     fn agreement(family: impl Fn(u64) -> Modular, place: impl Fn(u64) -> u64) -> (f64, f64) {
         const FAMILIES: u64 = 2000;
         const FUNCTIONS: usize = 16;

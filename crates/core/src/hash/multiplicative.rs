@@ -26,7 +26,7 @@ pub const FIBONACCI_32: u32 = 0x9e37_79b9;
 /// s for words of 64 bits.
 pub const FIBONACCI_64: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The upper `bits` bits of the product with [`FIBONACCI_32`].
+/// Returns the upper `bits` bits of the product with [`FIBONACCI_32`].
 ///
 /// # Panics
 /// Panics if `bits` is not from 1 to 32.
@@ -37,7 +37,7 @@ pub const fn fibonacci_32(key: u32, bits: u32) -> u32 {
     key.wrapping_mul(FIBONACCI_32) >> (32 - bits)
 }
 
-/// The upper `bits` bits of the product with [`FIBONACCI_64`].
+/// Returns the upper `bits` bits of the product with [`FIBONACCI_64`].
 ///
 /// # Panics
 /// Panics if `bits` is not from 1 to 64.
@@ -69,13 +69,13 @@ impl Multiplicative {
         })
     }
 
-    /// The number of functions.
+    /// Returns the number of functions.
     #[must_use]
     pub fn functions(&self) -> usize {
         self.coefficients.len()
     }
 
-    /// The value of one function, 64 bits: a permutation of the keys.
+    /// Returns the value of one function, 64 bits: a permutation of the keys.
     ///
     /// # Panics
     /// Panics if there is no such function.
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!((fibonacci_64(1, 64), fibonacci_64(1, 32)), (FIBONACCI_64, 0x9e37_79b9));
     }
 
-    /// The share of functions in which two sets agree, and its standard error.
+    /// Returns the share of functions in which two sets agree, and its standard error.
     fn agreement(a: &[u64], b: &[u64], hash: impl Fn(u64, u64) -> u64) -> (f64, f64) {
         const FUNCTIONS: u64 = 20_000;
         let minimum = |set: &[u64], function| set.iter().map(|&key| hash(function, key)).min();

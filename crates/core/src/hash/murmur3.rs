@@ -20,7 +20,7 @@ const fn mix(block: u32) -> u32 {
     block.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593)
 }
 
-/// The hash of `bytes`.
+/// Returns the hash of `bytes`.
 #[inline]
 #[must_use]
 pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {
@@ -52,13 +52,13 @@ impl Murmur3 {
         Ok(Self { functions, seed })
     }
 
-    /// The number of functions.
+    /// Returns the number of functions.
     #[must_use]
     pub fn functions(&self) -> usize {
         self.functions
     }
 
-    /// The value of one function for the eight bytes of the key, the lowest first.
+    /// Returns the value of one function for the eight bytes of the key, the lowest first.
     #[inline]
     #[must_use]
     pub fn hash(&self, function: usize, key: u64) -> u32 {

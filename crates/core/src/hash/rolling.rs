@@ -20,7 +20,7 @@ const fn finish(sum: u64) -> u64 {
     z ^ (z >> 32)
 }
 
-/// The hash of one window that holds all of `tokens`.
+/// Returns the hash of one window that holds all of `tokens`.
 #[inline]
 #[must_use]
 pub fn whole(tokens: &[u64]) -> u64 {
@@ -70,7 +70,7 @@ pub(crate) fn windows_apart_into(tokens: &[u64], size: usize, out: &mut Vec<u64>
     out.extend(tokens[done..].windows(size).map(whole));
 }
 
-/// The hashes of the first `N` windows.
+/// Returns the hashes of the first `N` windows.
 #[inline(always)]
 fn neighbours<const N: usize>(tokens: &[u64], size: usize) -> [u64; N] {
     let mut sums = [0u64; N];

@@ -67,7 +67,7 @@ fn long(padded: &[u8], mut start: usize, len: usize) -> u64 {
     window(padded, start, left, state, len)
 }
 
-/// The hash of one character as a token of its own, used by character shingles.
+/// Returns the hash of one character as a token of its own, used by character shingles.
 #[inline(always)]
 #[must_use]
 pub const fn hash_char(c: char) -> u64 {

@@ -44,7 +44,7 @@ pub struct ModularSum {
 }
 
 impl ModularSum {
-    /// A hash of vectors of `len` elements, modulo the smallest prime that is at least `documents`.
+    /// Creates a hash of vectors of `len` elements, modulo the smallest prime that is at least `documents`.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `len` or `documents` is 0, or if no prime below
@@ -63,7 +63,7 @@ impl ModularSum {
         self.functions.prime()
     }
 
-    /// The bucket of a vector.
+    /// Returns the bucket of a vector.
     ///
     /// # Panics
     /// Panics if the vector does not have `len` elements.

@@ -11,7 +11,7 @@ use crate::calendar::{DAY_SECONDS, Date};
 
 const MICROS: i64 = 1_000_000;
 
-/// The word of a written date; `None` if the text is no date.
+/// Returns the word of a written date; `None` if the text is no date.
 #[must_use]
 pub fn word(text: &str) -> Option<u64> {
     let text = text.trim();
@@ -40,7 +40,7 @@ fn seconds(text: &str) -> Option<i64> {
     Some(sign * micros).filter(|&micros| micros < i64::MAX)
 }
 
-/// The microseconds of the digits behind a point; finer digits are dropped.
+/// Returns the microseconds of the digits behind a point; finer digits are dropped.
 fn micros_of(fraction: &str) -> i64 {
     let digits = fraction.bytes().map(|byte| i64::from(byte - b'0')).chain(std::iter::repeat(0));
     digits.take(6).fold(0, |micros, digit| micros * 10 + digit)

@@ -51,36 +51,36 @@ pub enum Ties {
 }
 
 impl KeepPolicy {
-    /// A policy with these rankings.
+    /// Creates a policy with these rankings.
     #[must_use]
     pub fn new(rankings: Vec<Ranking>, ties: Ties) -> Self {
         Self { rankings, ties }
     }
 
-    /// The rankings, in the order in which they decide.
+    /// Returns the rankings, in the order in which they decide.
     #[must_use]
     pub fn rankings(&self) -> &[Ranking] {
         &self.rankings
     }
 
-    /// The order of documents that all rankings leave tied.
+    /// Returns the order of documents that all rankings leave tied.
     #[must_use]
     pub fn ties(&self) -> Ties {
         self.ties
     }
 
-    /// The number of words that the ranks of a document take.
+    /// Returns the number of words that the ranks of a document take.
     #[must_use]
     pub fn words(&self) -> usize {
         self.rankings.iter().map(Ranking::words).sum()
     }
 
-    /// The fields of the rankings, in their order; rankings without a field are left out.
+    /// Returns the fields of the rankings, in their order; rankings without a field are left out.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         self.rankings.iter().filter_map(Ranking::field)
     }
 
-    /// Whether a ranking needs the length of a document.
+    /// Reports whether a ranking needs the length of a document.
     #[must_use]
     pub fn needs_lengths(&self) -> bool {
         self.rankings.iter().any(Ranking::needs_length)

@@ -4,7 +4,7 @@
 //! one, so the second word is the difference from it; identifiers and time stamps of 64 bits then differ.
 //! Only numbers written without a point and an exponent have this second word.
 
-/// The words of a written number; `None` if the text is no number.
+/// Returns the words of a written number; `None` if the text is no number.
 pub(super) fn words(text: &str) -> Option<[u64; 2]> {
     let text = text.trim();
     // Rust parses `inf` and `nan` too, which are no numbers here.
@@ -21,7 +21,7 @@ pub(super) fn words(text: &str) -> Option<[u64; 2]> {
     }
 }
 
-/// The bits of a number, changed so that they have the order of the numbers. The result is never 0 and never
+/// Returns the bits of a number, changed so that they have the order of the numbers. The result is never 0 and never
 /// all ones, because these are quiet NaNs, which no text is parsed as.
 fn ordered(number: f64) -> u64 {
     // The two zeros are one number.
@@ -30,7 +30,7 @@ fn ordered(number: f64) -> u64 {
     if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
 }
 
-/// A signed number as an unsigned number; the order is the same.
+/// Returns a signed number as an unsigned number; the order is the same.
 pub(super) fn from_signed(number: i64) -> u64 {
     number.cast_unsigned() ^ 1 << 63
 }

@@ -47,7 +47,7 @@ const EXPECTED: &str = "`first`, `last`, `longest`, `shortest`, `newest:FIELD`, 
                         `min:FIELD` or `priority:FIELD=A,B,C`";
 
 impl Ranking {
-    /// The field of the ranking, if it has one.
+    /// Returns the field of the ranking, if it has one.
     #[must_use]
     pub fn field(&self) -> Option<&str> {
         match self {
@@ -60,7 +60,7 @@ impl Ranking {
         }
     }
 
-    /// The kind of value that the ranking needs, for messages; `None` if it accepts every value.
+    /// Returns the kind of value that the ranking needs, for messages; `None` if it accepts every value.
     #[must_use]
     pub fn wants(&self) -> Option<&'static str> {
         match self {
@@ -70,7 +70,7 @@ impl Ranking {
         }
     }
 
-    /// The number of words of a rank that count.
+    /// Returns the number of words of a rank that count.
     #[must_use]
     pub fn words(&self) -> usize {
         match self {
@@ -79,7 +79,7 @@ impl Ranking {
         }
     }
 
-    /// Whether the ranking needs the length of a document.
+    /// Reports whether the ranking needs the length of a document.
     #[must_use]
     pub fn needs_length(&self) -> bool {
         match self {
@@ -88,7 +88,7 @@ impl Ranking {
         }
     }
 
-    /// The rank of a document: the least comes first. `None` if there is no value, or none that can be read.
+    /// Returns the rank of a document: the least comes first. `None` if there is no value, or none that can be read.
     ///
     /// Ranks are compared word by word, up to the number of [`words`](Self::words). No rank by a field is
     /// `u64::MAX`, so that this word can stand for documents without a rank.

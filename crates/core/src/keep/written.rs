@@ -3,7 +3,7 @@
 /// The separators in the text form of a policy.
 const SEPARATORS: [char; 4] = ['\\', ';', ',', '='];
 
-/// The parts of a text between separators, not yet decoded.
+/// Returns the parts of a text between separators, not yet decoded.
 pub(super) fn split(text: &str, separator: char) -> Vec<&str> {
     let mut parts = vec![];
     let mut begin = 0;

@@ -25,7 +25,7 @@ pub(super) fn classify(blocks: &[[u8; BLOCK]], out: &mut Vec<ByteMasks>) {
     }));
 }
 
-/// The word mask and the high mask of 32 bytes.
+/// Returns the word mask and the high mask of 32 bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn half(bytes: &[u8; 32]) -> (u32, u32) {

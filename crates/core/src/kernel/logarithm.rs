@@ -27,15 +27,15 @@ const SERIES: [f64; 10] = {
     series
 };
 
-/// An integer below 2⁵² as a floating-point number, without a conversion instruction, which some vector units
+/// Returns an integer below 2⁵² as a floating-point number, without a conversion instruction, which some vector units
 /// lack.
 #[inline(always)]
 pub(crate) const fn float(integer: u64) -> f64 {
     f64::from_bits(LATTICE.to_bits() | integer) - LATTICE
 }
 
-/// The natural logarithm of a positive finite number, to two units in the last place. The result for any
-/// other number is arbitrary.
+/// Returns the natural logarithm of a positive finite number, to two units in the last place. The result for any other
+/// number is arbitrary.
 #[inline(always)]
 #[must_use]
 pub const fn ln(x: f64) -> f64 {
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The number of floating-point numbers between two of the same sign.
+    /// Returns the number of floating-point numbers between two of the same sign.
     fn units(a: f64, b: f64) -> u64 {
         a.to_bits().abs_diff(b.to_bits())
     }

@@ -75,12 +75,12 @@ impl BitPositions {
     /// The most positions that a kernel writes at once.
     const AT_ONCE: usize = 32;
 
-    /// The positions, ascending.
+    /// Returns the positions, ascending.
     pub(crate) fn as_slice(&self) -> &[u16] {
         &self.room[..self.len]
     }
 
-    /// The room for the next `N` positions.
+    /// Returns the room for the next `N` positions.
     #[inline(always)]
     fn room<const N: usize>(&mut self) -> &mut [u16; N] {
         const { assert!(N <= Self::AT_ONCE) };
@@ -132,7 +132,7 @@ enum Kind {
 }
 
 impl Kernel {
-    /// The fastest kernel of this machine.
+    /// Returns the fastest kernel of this machine.
     #[must_use]
     pub fn detect() -> Self {
         #[cfg(debug_assertions)]
@@ -142,7 +142,7 @@ impl Kernel {
         Self::available().next_back().unwrap_or(Self(Kind::Portable))
     }
 
-    /// The kernel that `MINWISE_KERNEL` names, if this machine has it. Only builds with debug assertions read
+    /// Returns the kernel that `MINWISE_KERNEL` names, if this machine has it. Only builds with debug assertions read
     /// the variable, so that tests can run two processes of one machine with different kernels.
     #[cfg(debug_assertions)]
     fn forced() -> Option<Self> {
@@ -153,7 +153,7 @@ impl Kernel {
         })
     }
 
-    /// Every kernel of this machine, slowest first.
+    /// Returns every kernel of this machine, slowest first.
     pub fn available() -> impl DoubleEndedIterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
         let (avx2, avx512, popcount) = {
@@ -183,7 +183,7 @@ impl Kernel {
         kinds.into_iter().flatten().map(Self)
     }
 
-    /// The name of the kernel, such as `avx2`.
+    /// Returns the name of the kernel, such as `avx2`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self.0 {

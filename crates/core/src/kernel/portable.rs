@@ -59,7 +59,7 @@ pub(super) fn minima(shingles: &[u64], seed: u32, family: Linear<'_>, registers:
     fold_portions(shingles, seed, |keys| minima_of_keys(keys, family, registers));
 }
 
-/// The minima over folded keys. The vector kernels call it for the registers that do not fill their blocks.
+/// Returns the minima over folded keys. The vector kernels call it for the registers that do not fill their blocks.
 pub(super) fn minima_of_keys(keys: &[u32], family: Linear<'_>, registers: &mut [u32]) {
     // A block of 16 fits into the registers of every target.
     const HELD: usize = 16;

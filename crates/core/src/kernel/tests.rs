@@ -11,7 +11,7 @@ fn minima(kernel: Kernel, shingles: &[u64], seed: u32, a: &[u32], b: &[u32]) -> 
     registers
 }
 
-/// The minimum of each register by itself, without blocks.
+/// Returns the minimum of each register by itself, without blocks.
 fn minima_by_definition(shingles: &[u64], seed: u32, a: &[u32], b: &[u32]) -> Vec<u32> {
     let least = |(&a, &b): (&u32, &u32)| {
         let hashes = shingles.iter().map(|&x| fold(x, seed).wrapping_mul(a).wrapping_add(b));

@@ -98,7 +98,7 @@ pub(super) fn different_bits_of_rows(row: &[u32], rows: &[u32], counts: &mut [u3
     }
 }
 
-/// The number of ones of each byte: a table has it for each half.
+/// Returns the number of ones of each byte: a table has it for each half.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn ones_of_bytes(v: __m256i) -> __m256i {
@@ -110,14 +110,14 @@ fn ones_of_bytes(v: __m256i) -> __m256i {
     )
 }
 
-/// The sums of the bytes of each lane of 64 bits.
+/// Returns the sums of the bytes of each lane of 64 bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn add_bytes(v: __m256i) -> __m256i {
     _mm256_sad_epu8(v, _mm256_setzero_si256())
 }
 
-/// The sum of the lanes of 64 bits.
+/// Returns the sum of the lanes of 64 bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn sum(v: __m256i) -> usize {

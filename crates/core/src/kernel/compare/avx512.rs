@@ -31,7 +31,7 @@ pub(super) fn equal_bytes(a: &[u32], b: &[u32]) -> usize {
     equal(a, b, count, portable::equal_bytes)
 }
 
-/// The sum of `count` over all pairs of whole vectors, plus that of `rest` over the remaining words.
+/// Returns the sum of `count` over all pairs of whole vectors, plus that of `rest` over the remaining words.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
 fn equal(
@@ -123,7 +123,7 @@ fn add_lanes(a: __m512i, b: __m512i) -> __m512i {
     _mm512_add_epi32(_mm512_shuffle_i32x4::<0b10_00_10_00>(a, b), _mm512_shuffle_i32x4::<0b11_01_11_01>(a, b))
 }
 
-/// The number of bits that differ, as one count per lane of 64 bits.
+/// Returns the number of bits that differ, as one count per lane of 64 bits.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
 fn different_ones(row: [__m512i; 2], other: &[u32; UNROLLED]) -> __m512i {

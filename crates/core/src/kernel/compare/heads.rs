@@ -54,7 +54,7 @@ pub struct Heads {
 pub const ALL: u64 = 1 << 61;
 
 impl Heads {
-    /// No heads yet; each will have this many groups of 64 values and this many planes.
+    /// Creates no heads yet; each will have this many groups of 64 values and this many planes.
     ///
     /// # Panics
     /// Panics if `groups` is 0, or if `planes` is not from 1 to [`MOST_PLANES`].
@@ -67,19 +67,19 @@ impl Heads {
         Self { planes, words: groups * planes, len: 0, lanes: vec![], allowances: vec![] }
     }
 
-    /// The number of heads.
+    /// Returns the number of heads.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no heads.
+    /// Reports whether there are no heads.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The number of words per head.
+    /// Returns the number of words per head.
     #[must_use]
     pub fn words(&self) -> usize {
         self.words
@@ -133,22 +133,22 @@ impl Heads {
         self.len += 1;
     }
 
-    /// The number of bits that heads have of each value.
+    /// Returns the number of bits that heads have of each value.
     pub(super) fn planes(&self) -> usize {
         self.planes
     }
 
-    /// The words of some blocks, block after block.
+    /// Returns the words of some blocks, block after block.
     pub(super) fn blocks(&self, blocks: Range<usize>) -> &[Lanes] {
         &self.lanes[blocks.start * self.words..blocks.end * self.words]
     }
 
-    /// The allowances of some blocks, one per head; empty if heads have none.
+    /// Returns the allowances of some blocks, one per head; empty if heads have none.
     pub(super) fn allowances(&self, blocks: Range<usize>) -> &[Lanes] {
         if self.allowances.is_empty() { &[] } else { &self.allowances[blocks] }
     }
 
-    /// The words of a head.
+    /// Returns the words of a head.
     pub(super) fn head(&self, head: usize) -> impl Iterator<Item = u64> {
         assert!(head < self.len, "a head that is there");
         let block = &self.lanes[head / LANES * self.words..][..self.words];

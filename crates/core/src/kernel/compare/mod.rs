@@ -59,7 +59,7 @@ macro_rules! form_of {
 }
 
 impl Kernel {
-    /// The number of words in which two rows agree.
+    /// Returns the number of words in which two rows agree.
     ///
     /// # Panics
     /// Panics if the rows differ in length.
@@ -69,7 +69,7 @@ impl Kernel {
         form_of!(self, equal_words(a, b))
     }
 
-    /// The number of 16-bit values, two per word, in which two rows agree.
+    /// Returns the number of 16-bit values, two per word, in which two rows agree.
     ///
     /// # Panics
     /// Panics if the rows differ in length.
@@ -79,7 +79,7 @@ impl Kernel {
         form_of!(self, equal_half_words(a, b))
     }
 
-    /// The number of 8-bit values, four per word, in which two rows agree.
+    /// Returns the number of 8-bit values, four per word, in which two rows agree.
     ///
     /// # Panics
     /// Panics if the rows differ in length.
@@ -89,7 +89,7 @@ impl Kernel {
         form_of!(self, equal_bytes(a, b))
     }
 
-    /// The number of bits in which two rows differ.
+    /// Returns the number of bits in which two rows differ.
     ///
     /// # Panics
     /// Panics if the rows differ in length.
@@ -99,7 +99,7 @@ impl Kernel {
         form_of!(self, different_in_planes(a, b, 1))
     }
 
-    /// The number of values in which two rows of `planes` planes differ. All planes have equally many words,
+    /// Returns the number of values in which two rows of `planes` planes differ. All planes have equally many words,
     /// and bit i of each plane belongs to value i.
     ///
     /// # Panics

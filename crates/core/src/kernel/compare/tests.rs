@@ -13,7 +13,7 @@ fn rows(words: Range<usize>) -> impl Strategy<Value = (Vec<u32>, Vec<u32>)> {
         .prop_map(|pairs| pairs.into_iter().map(|(word, difference)| (word, word ^ difference)).unzip())
 }
 
-/// The number of agreeing values of `bits` bits, into which the words are cut.
+/// Returns the number of agreeing values of `bits` bits, into which the words are cut.
 fn equal_by_definition(a: &[u32], b: &[u32], bits: u32) -> usize {
     let mask = u32::MAX >> (32 - bits);
     let values = |word: u32| (0..32 / bits).map(move |i| word >> (i * bits) & mask);

@@ -166,7 +166,7 @@ fn look(looks: &[LaneCells], scale: f32, coefficients: (u32, u32)) -> [u32; LANE
     sets
 }
 
-/// The row up to which there are k·ln k darts plus one per register on average, or up to twice as many.
+/// Returns the row up to which there are k·ln k darts plus one per register on average, or up to twice as many.
 fn top_row(weights: &[f64], registers: usize) -> i64 {
     // Weights are relative to the greatest one, so that the sum is finite. Its order is free, because no
     // result depends on this row.

@@ -34,50 +34,50 @@ const FIELD_BITS: u32 = 16;
 /// The number of bits of a dart's place below those of the row.
 const PLACE_BITS: u32 = 56;
 
-/// The salt of a row.
+/// Returns the salt of a row.
 #[inline(always)]
 pub(super) fn salt(seed: u64, row: i64) -> u64 {
     fmix64(seed.wrapping_add(row.cast_unsigned().wrapping_mul(STRIDE)))
 }
 
-/// The multiplier and the offset of the linear function for the first gaps of a row.
+/// Returns the multiplier and the offset of the linear function for the first gaps of a row.
 #[inline(always)]
 pub(super) fn coefficients(salt: u64) -> (u32, u32) {
     ((salt >> 32) as u32 | 1, salt as u32)
 }
 
-/// The bits of the gap before the first dart, from the lower half of a key. Keys are mixed already.
+/// Returns the bits of the gap before the first dart, from the lower half of a key. Keys are mixed already.
 #[inline(always)]
 pub(super) fn first_gap(key: u32, (multiplier, offset): (u32, u32)) -> u32 {
     key.wrapping_mul(multiplier).wrapping_add(offset)
 }
 
-/// The state of the first dart of a row. Consecutive darts are a [`STRIDE`] apart.
+/// Returns the state of the first dart of a row. Consecutive darts are a [`STRIDE`] apart.
 #[inline(always)]
 pub(super) fn state(key: u64, salt: u64) -> u64 {
     key ^ salt
 }
 
-/// The state of the first dart of the next cell, from that of this cell.
+/// Returns the state of the first dart of the next cell, from that of this cell.
 #[inline(always)]
 pub(super) fn next_cell(state: u64) -> u64 {
     state.wrapping_add(CELL_STRIDE)
 }
 
-/// The bits of the gap before the first dart of a later cell of a row, as if a dart were before it.
+/// Returns the bits of the gap before the first dart of a later cell of a row, as if a dart were before it.
 #[inline(always)]
 pub(super) fn cell_gap(state: u64) -> u32 {
     RawDart::of(state.wrapping_sub(STRIDE)).next_gap()
 }
 
-/// The gap −ln(1 − U) in units of 2⁻ᵇ, where U is the middle of the interval with these bits.
+/// Returns the gap −ln(1 − U) in units of 2⁻ᵇ, where U is the middle of the interval with these bits.
 #[inline(always)]
 pub(super) fn gap(bits: u32) -> f64 {
     const UNIT: f64 = 1.0 / (1u64 << GAP_BITS) as f64;
     -ln((float(u64::from(!bits)) + 0.5) * UNIT)
 }
 
-/// A lower bound of the gap without a logarithm: −ln(1 − U) > U, and the difference exceeds all rounding.
+/// Returns a lower bound of the gap without a logarithm: −ln(1 − U) > U, and the difference exceeds all rounding.
 #[inline(always)]
 pub(super) fn least_gap(bits: u32) -> f64 {
     const UNIT: f64 = 1.0 / (1u64 << GAP_BITS) as f64;
@@ -94,20 +94,20 @@ impl RawDart {
         Self(fmix64(state))
     }
 
-    /// The bits of the gap between this dart and the next.
+    /// Returns the bits of the gap between this dart and the next.
     #[inline(always)]
     pub(super) fn next_gap(self) -> u32 {
         (self.0 >> GAP_BITS) as u32
     }
 
-    /// The dart's register, one of `registers`. Some registers are hit more often, which does no harm,
-    /// because each has a uniform process.
+    /// Returns the dart's register, one of `registers`. Some registers are hit more often, which does no harm, because
+    /// each has a uniform process.
     #[inline(always)]
     pub(super) fn register(self, registers: u64) -> usize {
         (((self.0 >> FIELD_BITS & 0xffff) * registers) >> FIELD_BITS) as usize
     }
 
-    /// The value by which the darts of one register are ordered: the row, counted from some row, the rank
+    /// Returns the value by which the darts of one register are ordered: the row, counted from some row, the rank
     /// within it, and other bits that make the order total.
     #[inline(always)]
     pub(super) fn place(self, row: u64) -> u64 {
@@ -115,7 +115,7 @@ impl RawDart {
     }
 }
 
-/// The name of the dart at a place, which does not depend on the row from which rows are counted.
+/// Returns the name of the dart at a place, which does not depend on the row from which rows are counted.
 #[inline(always)]
 pub(super) fn name(place: u64) -> u32 {
     (fmix64(place & ((1 << PLACE_BITS) - 1)) >> 32) as u32

@@ -11,7 +11,7 @@ fn random(count: usize, seed: u64) -> Vec<u64> {
     (0..count).map(|_| random.next_u64()).collect()
 }
 
-/// The darts of a shingle in a row below a weight that is given in units of 2⁻ᵇ.
+/// Returns the darts of a shingle in a row below a weight that is given in units of 2⁻ᵇ.
 fn darts(key: u64, seed: u64, row: i64, limit: f64) -> impl Iterator<Item = RawDart> {
     let salt = row::salt(seed, row);
     let state = row::state(key, salt);
@@ -34,7 +34,7 @@ fn darts(key: u64, seed: u64, row: i64, limit: f64) -> impl Iterator<Item = RawD
     })
 }
 
-/// Every dart of every row, from far below any dart until no register is empty.
+/// Returns every dart of every row, from far below any dart until no register is empty.
 fn by_definition(elements: Elements<'_>, seed: u64, registers: usize) -> Vec<u32> {
     let greatest = elements.weights.iter().copied().fold(0.0, f64::max);
     let lowest = -exponent(greatest) - 40;

@@ -41,7 +41,7 @@ fn look(entry: RaceEntry, filter: &RegisterFilter<'_>, masks: &mut [u16]) {
     }
 }
 
-/// The bound of the portable filter.
+/// Returns the bound of the portable filter.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bound(outline: __m256i) -> __m256 {

@@ -34,7 +34,7 @@ fn look(entry: RaceEntry, filter: &RegisterFilter<'_>, masks: &mut [u16]) {
     }
 }
 
-/// The bound of the portable filter.
+/// Returns the bound of the portable filter.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn bound(outline: __m512i) -> __m512 {

@@ -41,7 +41,7 @@ pub struct SampledStep {
     pub log_rank: f64,
 }
 
-/// A linear function of the key, as those of [`Linear`](crate::kernel::Linear), whose upper bits are then
+/// Returns a linear function of the key, as those of [`Linear`](crate::kernel::Linear), whose upper bits are then
 /// spread over the lower ones. Keys are mixed already.
 #[inline(always)]
 pub(super) fn outline(key: u32, salt: u64) -> u32 {
@@ -54,14 +54,14 @@ pub(super) fn spread(h: u32) -> u32 {
     h ^ (h >> 15)
 }
 
-/// The multiplier and the offset of the linear function, from the salt.
+/// Returns the multiplier and the offset of the linear function, from the salt.
 #[inline(always)]
 pub(super) fn coefficients(salt: u64) -> (u32, u32) {
     ((salt >> 32) as u32 | 1, salt as u32)
 }
 
 impl Draw {
-    /// The draw of the shingle with this key for the register with this salt.
+    /// Returns the draw of the shingle with this key for the register with this salt.
     #[inline(always)]
     #[must_use]
     pub fn of(key: u64, salt: u64) -> Self {
@@ -83,7 +83,7 @@ impl Draw {
         }
     }
 
-    /// The step of a weight with this logarithm: t = ⌊ln w / r + β⌋ and ln a = ln c − r(t − β + 1).
+    /// Returns the step of a weight with this logarithm: t = ⌊ln w / r + β⌋ and ln a = ln c − r(t − β + 1).
     ///
     /// The weight decides t, and t alone decides ln a, so that two weights with the same step have the same
     /// rank to the bit. Both are monotone after rounding, because each rounded operation is.

@@ -311,7 +311,7 @@ fn in_lanes(values: &[f64], join: impl Fn(f64, f64) -> f64) -> f64 {
     lanes.iter().chain(rest).fold(0.0, |joined, &value| join(joined, value))
 }
 
-/// An upper bound of 2²⁷·a·Σw, given ln a and ln Σw.
+/// Returns an upper bound of 2²⁷·a·Σw, given ln a and ln Σw.
 ///
 /// 2ⁿ⁺ᶠ ≤ 2ⁿ(1 + f) for f from 0 to 1. The right side is the floating-point number that has n + f as its
 /// exponent and fraction, which is at most a tenth too much and needs no exponential.

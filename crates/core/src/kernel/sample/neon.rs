@@ -44,7 +44,7 @@ fn look(entry: Entry, filter: &Filter<'_>, masks: &mut [u16]) {
     }
 }
 
-/// The bound of the portable filter.
+/// Returns the bound of the portable filter.
 #[inline]
 #[target_feature(enable = "neon")]
 fn bound(outline: uint32x4_t) -> float32x4_t {

@@ -12,7 +12,7 @@ fn random(count: usize, seed: u64) -> Vec<u64> {
     (0..count).map(|_| random.next_u64()).collect()
 }
 
-/// The sample of a register, with every draw finished.
+/// Returns the sample of a register, with every draw finished.
 fn by_definition(elements: Elements<'_>, salt: u64) -> Sample {
     let mut least = f64::INFINITY;
     let mut sample = Sample::default();

@@ -95,7 +95,7 @@ impl ExpectedRecall {
     /// Adds a found pair whose registers agree with probability `p`, and returns its odds: the expected number of
     /// missed pairs per found pair of this kind.
     ///
-    /// `shares` has an element for each full shelf of the two documents: the share of the documents put on the shelf
+    /// `shares` has an element for each full shelf of the later document: the share of the documents put on this shelf
     /// that the shelf took ([`Shelves::share`](super::shelf::Shelves::share)).
     ///
     /// `alone` is the band that found the pair, if no other band did.

@@ -446,6 +446,7 @@ impl ComponentAsks {
 
     /// Takes the similar pairs of the previous round and returns the pairs of the next round.
     ///
+    /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a pair contains a document that does not
     /// exist.
     pub fn next_round(&mut self, similar: &[(u32, u32, f64)]) -> Result<Asks, Error> {

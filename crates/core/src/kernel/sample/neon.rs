@@ -1,4 +1,4 @@
-//! The filter for 4 registers at a time.
+//! The filter of the sampling for 4 registers at a time.
 
 use std::arch::aarch64::{
     float32x4_t, uint32x4_t, vaddq_f32, vaddq_u32, vaddvq_u32, vandq_u32, vcleq_f32, vcvtq_f32_u32,
@@ -10,7 +10,7 @@ use super::{Elements, Entry, Filter, Sample, run};
 
 const QUARTER: usize = 4;
 
-/// The bit of each lane of a quarter.
+/// Bit of each lane in the mask of its quarter.
 const BITS: [u32; QUARTER] = [1, 2, 4, 8];
 
 #[target_feature(enable = "neon")]
@@ -44,7 +44,7 @@ fn look(entry: Entry, filter: &Filter<'_>, masks: &mut [u16]) {
     }
 }
 
-/// Returns the bound of the portable filter.
+/// Computes `bound` of the portable filter, for 4 registers.
 #[inline]
 #[target_feature(enable = "neon")]
 fn bound(outline: uint32x4_t) -> float32x4_t {

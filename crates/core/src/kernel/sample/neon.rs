@@ -6,7 +6,7 @@ use std::arch::aarch64::{
     vshrq_n_u32,
 };
 
-use super::{Elements, Entry, Filter, Sample, run};
+use super::{Elements, RaceEntry, RegisterFilter, Sample, run};
 
 const QUARTER: usize = 4;
 
@@ -20,7 +20,7 @@ pub(super) fn sample(elements: Elements<'_>, salts: &[u64], out: &mut [Sample]) 
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn look(entry: Entry, filter: &Filter<'_>, masks: &mut [u16]) {
+fn look(entry: RaceEntry, filter: &RegisterFilter<'_>, masks: &mut [u16]) {
     let key = vdupq_n_u32(entry.key);
     // SAFETY: the array holds exactly the 16 bytes that are loaded.
     let bits = unsafe { vld1q_u32(BITS.as_ptr()) };

@@ -1,8 +1,8 @@
 //! Banding: documents whose sketches agree in a whole band are candidates.
 //!
-//! - **Paper.** Broder, *On the resemblance and containment of documents*, 1997; Indyk and Motwani, *Approximate nearest
-//!   neighbors: towards removing the curse of dimensionality*, 1998; Hassanian-esfahani 2018, §2,
-//!   Bergillos 2018, §5, and [Anonymous](crate#sources), §4.
+//! - **Paper.** Broder, *On the resemblance and containment of documents*, 1997; Indyk and Motwani, *Approximate
+//!   nearest neighbors: towards removing the curse of dimensionality*, 1998; Hassanian-esfahani 2018, §2, Bergillos
+//!   2018, §5, and [Anonymous](crate#sources), §4.
 //! - **Idea.** A sketch is cut into b bands of r registers (rows). Two documents at similarity s agree in all rows of
 //!   one band with probability sʳ, so they agree in at least one band with probability 1 − (1 − sʳ)ᵇ.
 //! - **Symbols.** b → `bands`, r → `rows`.
@@ -13,7 +13,7 @@
 //! - **Differs.** [Anonymous](crate#sources), §4, identifies a band by a number below N, which makes about b false
 //!   candidates per query (E-40), and the vector hash of Bergillos 2018, §5.1, collides on small values (E-38). A key
 //!   of this module is 64 mixed bits of the band's number and all its rows.
-//! - **Vectors.** golden values of our own.
+//! - **Vectors.** The golden values are our own.
 
 use crate::error::{Error, ErrorKind};
 use crate::hash::{fmix64, fold_multiply};
@@ -51,8 +51,8 @@ impl Banding {
     /// `registers`, the last registers belong to no band.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`] if `bands` or `rows` is 0, and with [`ErrorKind::TooFewRegisters`] if `bands` times
-    /// `rows` is more than `registers`.
+    /// Fails with [`ErrorKind::OutOfRange`] if `bands` or `rows` is 0, and with [`ErrorKind::TooFewRegisters`] if
+    /// `bands` times `rows` is more than `registers`.
     pub fn new(bands: usize, rows: usize, registers: usize) -> Result<Self, Error> {
         if bands == 0 {
             return Err(Error::out_of_range("the number of bands", bands, "at least 1"));

@@ -39,7 +39,7 @@ impl FullShelves {
     }
 }
 
-/// All shelves of a neighbourhood. Documents must be put on each shelf in ascending order.
+/// The shelves of a neighbourhood. Documents must be put on each shelf in ascending order.
 #[derive(Debug, Clone)]
 pub struct Shelves {
     /// Maximum number of documents per shelf: N in the header of this module.

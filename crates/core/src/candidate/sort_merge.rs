@@ -1,36 +1,33 @@
 //! Sort-merge: documents that share shingles, counted pair by pair.
 //!
-//! - **Paper.** Broder, Glassman, Manasse and Zweig, *Syntactic clustering of the web*, 1997, as summarised by
-//!   [Yuan 2019](crate#sources), §3.
-//!   The bounds on what may be left out: Chaudhuri, Ganti and Kaushik, *A primitive operator for similarity
-//!   joins in data cleaning*, 2006, and Xiao, Wang, Lin and Yu, *Efficient similarity joins for near duplicate
-//!   detection*, 2008.
+//! - **Paper.** Broder, Glassman, Manasse and Zweig, *Syntactic clustering of the web*, 1997, as summarised by [Yuan
+//!   2019](crate#sources), §3. Bounds of what a document may leave out: Chaudhuri, Ganti and Kaushik, *A primitive
+//!   operator for similarity joins in data cleaning*, 2006, and Xiao, Wang, Lin and Yu, *Efficient similarity joins for
+//!   near duplicate detection*, 2008.
 //! - **Idea.** Pairs ⟨shingle, document⟩ are sorted by shingle, which brings the documents of each shingle together.
 //!   Every two documents of a shingle make a triplet ⟨document, document, 1⟩. The triplets, sorted and summed, give the
 //!   sizes of all overlaps without a comparison of two documents.
 //! - **Symbols.** T → the threshold; |x| → the mass of a document: the number of its shingles, or the sum of their
 //!   weights as whole numbers of some unit, because sums of whole numbers do not depend on their order. In a pair, x is
-//!   the smaller document and y the larger document.
+//!   the smaller document and y the larger document; n(x, y) is the mass that they must share.
 //! - **Formula.** A pair is a candidate if its count plus the mass left out reaches n(x, y). For the Jaccard similarity
 //!   n(x, y) = T/(1+T)·(|x| + |y|), and for containment T·|x|. For registers, more than m of them must agree. All
-//!   documents have their shingles in one common order, and each document leaves out its last shingles. In pairs in
-//!   which it is the smaller document, x leaves out less than 2T/(1+T)·|x|; in pairs in which it is the larger
-//!   document, y leaves out less than T·|y|. For containment these bounds are T·|x| and 0; for registers both are at
-//!   most m.
-//! - **Why.** For a given x, n(x, y) is least if y is as small as x; for a given y, if x is as small as T·|y|. These
-//!   minima are the two bounds. So each document leaves out less than the pair must share, and the pair has a shingle
-//!   that both documents keep. Shared shingles before both cuts are counted. The other shared shingles lie behind the
-//!   earlier cut, so their mass is at most the mass that the document with this cut leaves out.
+//!   documents have their shingles in one common order, and each document leaves out its last shingles. As the smaller
+//!   document of a pair, x leaves out less than 2T/(1+T)·|x|; as the larger document, y leaves out less than T·|y|. For
+//!   containment these bounds are T·|x| and 0; for registers both are at most m.
+//! - **Why.** For a given x, n(x, y) is least if y is as small as x; for a given y, it is least if x is as small as
+//!   T·|y|. These minima are the two bounds. So each document leaves out less than the pair must share, and the pair
+//!   has a shingle that both documents keep. Shared shingles before both cuts are counted. The other shared shingles
+//!   lie behind the earlier cut, so their mass is at most the mass that the document with this cut leaves out.
 //! - **Cost.** Σ x(s)·y(s) pairs over all shingles s, where x(s) documents keep s as the smaller document and y(s)
 //!   documents keep s as the larger document.
-//! - **Error.** None over shingles: every pair at or above the threshold is a candidate. Over registers, the error of
-//!   the filter.
+//! - **Error.** None over shingles: every pair at or above the threshold is a candidate. Over registers, sort-merge has
+//!   the error of the filter.
 //! - **Differs.** Yuan 2019, §3, prints the triplet with three documents (E-55). A shingle of 10⁵ documents makes 5·10⁹
-//!   pairs, so frequent shingles must be left out, and the work loses their counts. This module adds the mass left out
+//!   pairs, so frequent shingles must be left out, and Yuan 2019 loses their counts. This module adds the mass left out
 //!   to the count, so no pair is lost. Shingles are ordered by document frequency. A shingle of at most 64 documents is
 //!   never left out, because it makes few pairs, and every counted shingle rules out candidates.
-//!   never left out, because they make few pairs, and every counted shingle rules out candidates.
-//! - **Vectors.** A worked example that another program computed.
+//! - **Vectors.** Another program computed the worked example of the tests.
 //!
 //! - **Use when** every pair is wanted and most shingles are rare, or containment is wanted, which bands cannot find.
 //! - **Do not use** if large families share nearly all shingles, because all pairs of a family are then counted once

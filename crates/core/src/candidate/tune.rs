@@ -4,11 +4,11 @@
 //! register of a pair at similarity s agrees. For `MinHash` p(s) is s; other sketches have other functions. All
 //! functions of this module take p.
 //!
-//! - **Paper.** the S-curve of [banding](super::banding), as in Hassanian-esfahani 2018, (9), and
+//! - **Paper.** The S-curve is that of [banding](super::banding), as in Hassanian-esfahani 2018, (9), and
 //!   [Anonymous](crate#sources), §5.
-//! - **Differs.** (1/b)^(1/r) is not where P = ½ (E-29): [`Curve::half_point`] is. The usual tuning balances the areas
-//!   of false positives and negatives, and may miss six of ten pairs exactly at the threshold. This module requires the
-//!   recall at the threshold, and minimises the work under this condition.
+//! - **Differs.** P is not ½ at p = (1/b)^(1/r) (E-29), but at [`Curve::half_point`]. The usual tuning balances the
+//!   areas of false positives and negatives, and may miss six of ten pairs exactly at the threshold. This module
+//!   requires the recall at the threshold, and minimises the work under this condition.
 
 use super::Banding;
 use crate::error::{Error, ErrorKind};

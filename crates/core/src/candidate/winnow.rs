@@ -10,7 +10,7 @@
 //! - **Error.** None: at least one common shingle is chosen in every shared run of at least `passage` units. A document
 //!   with fewer shingles than a window is treated as one window.
 //! - **Differs.** The paper hashes text. In this crate shingles are hashes already, so they are compared directly.
-//! - **Vectors.** Golden values of our own.
+//! - **Vectors.** The golden values are our own.
 
 use crate::error::Error;
 use crate::shingle::Shingling;
@@ -25,18 +25,18 @@ pub struct Fingerprint {
     pub at: u32,
 }
 
-/// Chooses the fingerprints of a document.
+/// Rule that chooses the fingerprints of a document, for one length of windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Winnow {
     window: usize,
 }
 
 impl Winnow {
-    /// Creates a chooser whose fingerprints hit every shared run of `passage` units.
+    /// Creates a rule whose fingerprints hit every shared run of `passage` units.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `passage` is less than the number of units of a
-    /// shingle.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `passage` is less than the number of units
+    /// of a shingle.
     pub fn new(shingling: Shingling, passage: usize) -> Result<Self, Error> {
         match passage.checked_sub(shingling.size()) {
             Some(more) => Ok(Self { window: more + 1 }),

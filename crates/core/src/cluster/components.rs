@@ -93,8 +93,8 @@ struct Early {
 /// Connections that were found so far.
 struct Connected {
     forest: Forest,
-    /// State per shelf. A document that is connected with a connected shelf skips the other documents of this shelf, so
-    /// a large family takes linear time.
+    /// State per shelf. If all documents of a shelf are connected, a document that is connected with one of them skips
+    /// the others, so a large family takes linear time.
     together: Vec<ShelfState>,
     has_shelves: bool,
 }

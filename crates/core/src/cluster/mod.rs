@@ -3,7 +3,7 @@
 //! | clustering | a document is removed if | use when |
 //! |---|---|---|
 //! | [`star`] | it is similar to a document *that is kept* | always; every removed document has a kept near-duplicate |
-//! | [`components`] | a chain of similar pairs leads to a kept document | a family becomes one document, even if its ends differ |
+//! | [`components`] | a chain of similar pairs leads to a kept document | a family becomes one document |
 //! | [`pairs`] | never | every similar pair is wanted, and no decision |
 //!
 //! On many machines, stars are found in rounds: [`decide_round`] decides about all documents of which enough pairs are
@@ -72,7 +72,7 @@ impl FromStr for Clustering {
     }
 }
 
-/// Decides how similar pairs of documents are. Documents are numbered within their neighbourhood.
+/// Code that answers how similar two documents are. Documents are numbered within their neighbourhood.
 ///
 /// A clustering asks in three steps, each of which costs more per pair than the step before. First, it compares
 /// sketches ([`screen`](Self::screen), or [`scan`](Self::scan) for many pairs at once). Second, it uses bounds that
@@ -160,16 +160,16 @@ pub trait Judge {
         Ok(())
     }
 
-    /// Fills `out` with the candidates of `document`, in ascending order. Only neighbourhoods [of
-    /// pairs](Neighbourhood::of_pairs) call this method. Candidates after `document` matter only if it is visited
+    /// Fills `out` with the candidates of `document`, in ascending order. Clusterings call this method only for
+    /// neighbourhoods [of pairs](Neighbourhood::of_pairs). Candidates after `document` matter only if it is visited
     /// again.
     ///
     /// # Errors
     /// Fails if the candidates cannot be read, which ends the clustering.
     fn partners(&mut self, document: u32, out: &mut Vec<u32>) -> Result<(), Self::Error>;
 
-    /// Fills `out` with the shelves of `document`, in ascending order. Only neighbourhoods [of
-    /// shelves](Neighbourhood::of_shelves) call this method.
+    /// Fills `out` with the shelves of `document`, in ascending order. Clusterings call this method only for
+    /// neighbourhoods [of shelves](Neighbourhood::of_shelves).
     ///
     /// # Errors
     /// Fails if the shelves cannot be read, which ends the clustering.
@@ -184,9 +184,9 @@ pub trait Judge {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct SimilarDocuments<'a> {
-    /// The document later in keeper order.
+    /// Document that is later in keeper order.
     pub document: u32,
-    /// The document earlier in keeper order.
+    /// Document that is earlier in keeper order.
     pub earlier: u32,
     /// Exact similarity of the two documents.
     pub similarity: f64,

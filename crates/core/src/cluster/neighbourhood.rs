@@ -125,8 +125,8 @@ impl Neighbourhood {
 
 /// Smallest number of documents of a crowded shelf. Visiting the documents of a smaller shelf is cheaper than a scan.
 pub(super) const CROWD: usize = 64;
-/// Largest number of scanned documents per document of the longest shelf for which a scan pays. A scan takes much less
-/// time per document than visiting the documents of a shelf.
+/// A scan pays if the longest shelf has at least one document per `SCAN_SHARE` scanned documents, because scanning a
+/// document takes much less time than visiting it on a shelf.
 const SCAN_SHARE: usize = 1024;
 /// Maximum number of documents per block. It gives work to many threads, and a sketch that is in the cache is compared
 /// many times.
@@ -134,7 +134,7 @@ const BLOCK: usize = 256;
 /// Maximum number of pairs that a block may leave open.
 const BLOCK_PAIRS: usize = 1 << 22;
 
-/// Finds the documents that share a shelf, while documents are put on their shelves one after the other.
+/// Search for the documents that share a shelf, while documents are put on their shelves one after the other.
 ///
 /// A document *meets* the documents on its shelves. For crowded shelves, the documents of a block are first
 /// [scanned](Judge::scan) against all documents put so far; documents that the sketches leave open are then checked for
@@ -162,7 +162,7 @@ pub(super) struct Meetings<'a> {
     scans_more: bool,
     /// Number of documents in the scan.
     scanned: usize,
-    /// Number after the last document in the scan.
+    /// End (exclusive) of the documents in the scan.
     scanned_end: u32,
     block: ScanBlock,
 }
@@ -170,7 +170,7 @@ pub(super) struct Meetings<'a> {
 /// A block: documents that are scanned together.
 #[derive(Default)]
 struct ScanBlock {
-    /// Number after the last document that the scan compared the block with.
+    /// End (exclusive) of the documents that the scan compared the block with.
     covers: u32,
     /// Scanned documents of the block, ascending.
     documents: Vec<u32>,
@@ -198,7 +198,7 @@ impl<'a> Meetings<'a> {
             open: vec![],
             similar: vec![],
             shares: vec![],
-            // A small neighbourhood has no crowd.
+            // A neighbourhood of at most `CROWD` documents needs no scan.
             scans_more: neighbourhood.len() > CROWD,
             scanned: 0,
             scanned_end: 0,
@@ -276,8 +276,8 @@ impl<'a> Meetings<'a> {
         Ok(())
     }
 
-    /// Appends to `open` the documents from `from` on that a document of the block meets and that its scan left open.
-    /// `self.own` must contain the shelves of the document of the block.
+    /// Appends to `open` the documents numbered `from` or higher that a document of the block meets and that its scan
+    /// left open. `self.own` must contain the shelves of the document of the block.
     fn open_of_block<J: Judge>(
         &mut self,
         at: usize,
@@ -303,8 +303,8 @@ impl<'a> Meetings<'a> {
         &out[..count]
     }
 
-    /// Fills `open` with the documents from `from` on that `document` meets and that may be similar to it, each once,
-    /// in ascending order. Documents for which `passes_over` returns `true` are left out.
+    /// Fills `open` with the documents numbered `from` or higher that `document` meets and that may be similar to it,
+    /// each once, in ascending order. Documents for which `passes_over` returns `true` are left out.
     pub(super) fn look<J: Judge>(
         &mut self,
         document: u32,
@@ -321,9 +321,9 @@ impl<'a> Meetings<'a> {
         self.look_outside(document, from, passes_over, judge)
     }
 
-    /// Fills `similar` with the documents from `from` on that `document` meets and that are similar to it, each once,
-    /// in ascending order. Documents for which `passes_over` returns `true` are left out. Because many pairs are
-    /// compared at once, a similar pair does not end the search early.
+    /// Fills `similar` with the documents numbered `from` or higher that `document` meets and that are similar to it,
+    /// each once, in ascending order. Documents for which `passes_over` returns `true` are left out. Because many pairs
+    /// are compared at once, a similar pair does not end the search early.
     pub(super) fn find_similar<J: Judge>(
         &mut self,
         document: u32,
@@ -370,8 +370,8 @@ impl<'a> Meetings<'a> {
         Ok(())
     }
 
-    /// Appends to `open` the documents from `from` on that `document` meets and that screening leaves open, without a
-    /// scan.
+    /// Appends to `open` the documents numbered `from` or higher that `document` meets and that screening leaves open,
+    /// without a scan.
     fn look_outside<J: Judge>(
         &mut self,
         document: u32,
@@ -434,7 +434,7 @@ impl<'a> Meetings<'a> {
         Ok(())
     }
 
-    /// Fills `met` with the documents from `from` on that are on the shelves of `document`, ascending.
+    /// Fills `met` with the documents numbered `from` or higher that are on the shelves of `document`, ascending.
     fn meet(&mut self, document: u32, from: u32) {
         let Self { shelves, looked, met, shares, .. } = self;
         for &shelf in &self.own {

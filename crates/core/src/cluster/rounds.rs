@@ -35,8 +35,8 @@ pub struct Ranked {
 
 /// State of a document before a round.
 ///
-/// `unasked` is the number of earlier documents on its shelves that may be kept there and were not compared with this
-/// document.
+/// In the variants, `unasked` counts the earlier documents on the shelves of this document that may be kept on these
+/// shelves and were not compared with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -45,12 +45,12 @@ pub enum PriorState {
     Kept,
     /// An earlier round removed the document.
     Removed {
-        /// See [`PriorState`].
+        /// Number of earlier documents that may be kept and were not compared with this document.
         unasked: u64,
     },
     /// No earlier round decided about the document.
     Undecided {
-        /// See [`PriorState`].
+        /// Number of earlier documents that may be kept and were not compared with this document.
         unasked: u64,
     },
 }
@@ -392,8 +392,8 @@ mod tests {
         }
     }
 
-    /// Compares pairs in rounds as a cluster of machines does. A round compares up to `pivots` members per shelf with
-    /// others.
+    /// A simulated cluster of machines, which compares pairs in rounds. A round compares up to `pivots` members per
+    /// shelf with others.
     struct Machines<'a> {
         world: &'a World,
         /// Rank of the first visit of each document; `last` has the rank of the last visit.

@@ -88,7 +88,7 @@ pub struct BlockRow {
     pub document: u32,
     /// Number of documents before the last copy of this document in keeper order.
     pub last: u32,
-    /// Round in which the document came to the front; 0 if it has not.
+    /// Round in which the document came to the front; 0 if it did not come to the front yet.
     pub front: u16,
     /// Round that decided about the document; `u16::MAX` if it is undecided.
     pub decided: u16,
@@ -207,7 +207,7 @@ pub struct ShelfMember {
     pub last: u32,
     /// State of the document.
     pub state: MemberState,
-    /// Round in which the document came to the front; 0 if it has not.
+    /// Round in which the document came to the front; 0 if it did not come to the front yet.
     pub front: u16,
     /// Round that decided about the document: 0 if the document is given, `u16::MAX` if it is undecided.
     pub decided: u16,
@@ -217,7 +217,7 @@ pub struct ShelfMember {
     pub is_given: bool,
 }
 
-/// The reason why a member of a shelf waits.
+/// Reasons why a member of a shelf waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct MemberWait {

@@ -53,7 +53,7 @@ pub fn star<J: Judge>(
         again[document as usize] |= std::mem::replace(&mut seen[document as usize], true);
     }
     drop(seen);
-    // For each document that is visited again: its verdict so far, and the number after the last document that this
+    // For each document that is visited again: its verdict so far, and the end (exclusive) of the documents that this
     // verdict considered.
     let mut so_far: BTreeMap<u32, (Verdict, u32)> = BTreeMap::new();
     let mut newest = 0;

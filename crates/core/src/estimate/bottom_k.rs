@@ -1,10 +1,10 @@
 //! The estimator of [`BottomK`](crate::sketch::bottom_k::BottomK).
 //!
 //! The k smallest values of the union are a sample of the union without replacement. With k′ = min(k, number of
-//! distinct values in the two sketches), Ĵ is the share of the k′ smallest values that are in both sketches. Ĵ is
-//! unbiased, with Var = J(1−J)/k·(u−k)/(u−1) for u = |A∪B| ≥ k, and 0 for u ≤ k. Dividing the size of the intersection
-//! of the sketches by k is wrong, because it counts values beyond the k smallest of the union. [Hassanian-esfahani
-//! 2018](crate#sources), Table 1, prints this estimator in its row "k-mins" (E-11).
+//! distinct values in the two sketches), Ĵ is the share of the k′ smallest values that are in both sketches. The
+//! estimate Ĵ is unbiased, with Var = J(1−J)/k·(u−k)/(u−1) for u = |A∪B| ≥ k, and 0 for u ≤ k. Dividing the size of the
+//! intersection of the sketches by k is wrong, because it counts values beyond the k smallest of the union.
+//! [Hassanian-esfahani 2018](crate#sources), Table 1, prints this estimator in its row "k-mins" (E-11).
 //!
 //! If the two sketches hold both sets whole, the estimate is the similarity itself and its error is 0. Otherwise u is
 //! not known exactly, and [`estimate`] reports the larger J(1−J)/k.

@@ -16,7 +16,8 @@
 //! −J(1−J)·p/(u−1).
 //!
 //! α is about ½ for u ≪ t and 1 for u ≫ t, and differs by a few per cent from the α of
-//! [`super_minhash`](super::super_minhash). u is not known from two sketches, so [`estimate`] uses 1 for α.
+//! [`super_minhash`](super::super_minhash). Two sketches do not show the size u of the union, so [`estimate`] uses 1
+//! for α.
 
 use super::{Estimate, minhash};
 
@@ -63,10 +64,10 @@ mod tests {
         for first in 0..4_u32 {
             let (x, y) = (first & 1, first >> 1);
             if x != y {
-                continue; // Filled together, by different shingles.
+                continue; // Different shingles fill the registers in one round.
             }
-            // Either shingle has filled one register, and each shingle is equally likely to fill the other register in
-            // a later round.
+            // One shingle has filled one register, and both shingles are equally likely to fill the other register in a
+            // later round.
             same += 0.25 * 0.5;
         }
         let p = 1.0 - 2.0 * same;

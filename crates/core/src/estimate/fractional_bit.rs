@@ -32,8 +32,8 @@
 //! Var ≈ (1/k)·(w·T_½(1−T_½) + (1−w)·E₁(1−E₁)) / ((4wE₁ + 1 − 3w)²(1−C₂)²)
 //! ```
 //!
-//! Yuan 2012, (36), has w = ½, which is ⅔ bit per register; w = ⅓ is ¾ bit (E-24). The work has neither the max nor a
-//! variance.
+//! Yuan 2012, (36), has w = ½, which is ⅔ bit per register; w = ⅓ is ¾ bit (E-24). Yuan 2012 has neither the maximum
+//! with 0 nor a variance.
 
 use super::Estimate;
 use super::b_bit::{self, Chance, curved, inside, linear, score_interval};

@@ -2,8 +2,8 @@
 //!
 //! Ĵ = (agreeing minima + agreeing maxima)/k is unbiased. With u = |A∪B| and a = |A∩B|: Var = (J/k)·(u+a−2)/(u−1) −
 //! 2J²/k. The variance is below J(1−J)/k, because the smallest and the largest shingle of one function differ if u > 1;
-//! for large u the variances are equal. u is not known from two sketches, so [`estimate`] reports the slightly larger
-//! J(1−J)/k.
+//! for large u the variances are equal. Two sketches do not show the size u of the union, so [`estimate`] reports the
+//! slightly larger J(1−J)/k.
 
 use super::{Estimate, minhash};
 

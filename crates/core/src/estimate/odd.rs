@@ -1,7 +1,8 @@
 //! The estimator of [`Odd`](crate::sketch::odd::Odd).
 //!
-//! n is the length of the sketch in bits, k the number of registers, and z the number of bits in which two sketches
-//! differ. m is twice the number of registers that differ; each of these m values flips a random bit:
+//! Symbols: n is the length of the sketch in bits, k the number of registers, and z the number of bits in which two
+//! sketches differ. The number m is twice the number of registers that differ; each of these m values flips a random
+//! bit:
 //!
 //! ```text
 //! Ĵ      = 1 + (n/4k)·ln(1 − 2z/n)

@@ -14,8 +14,7 @@
 //! - by rotation, Q = 2k(k+1)/(k−e+1) − k, because the runs of copies are a random division of k into k−e parts.
 //!
 //! For u ≪ k optimal densification has the variance (1 + u/(2(u−1)))·J(1−J)/k. This is 2 to 1.5 times the variance of
-//! independent minima, because shingles that share a bin are lost. Rotation has J(1−J)/(u+1), for any k.
-//! independent minima, because shingles that share a bin are lost. Rotation has J(1−J)/(u+1), for any k.
+//! independent minima, because shingles that share a bin are lost. Rotation has the variance J(1−J)/(u+1), for any k.
 
 use super::{Estimate, wilson_interval};
 

@@ -1,8 +1,9 @@
 //! The estimators of the sectional sketches.
 //!
-//! Two documents share a shingles, of which m have the same section in both documents; q = m/a is the alignment rate. A
-//! register agrees in minimum and section if its minimum is one of the m shingles, out of u = |A∪B| shingles. So the
-//! share of such registers, `Ĵ_S`, estimates m/u = qJ, without bias and with variance qJ(1−qJ)/k.
+//! Let a be the number of shingles that two documents share, and m the number of those that have the same section in
+//! both documents. Then q = m/a is the alignment rate. A register agrees in minimum and section if its minimum is one
+//! of the m shingles, out of u = |A∪B| shingles. So the share of such registers, `Ĵ_S`, estimates m/u = qJ, without
+//! bias and with variance qJ(1−qJ)/k.
 //!
 //! [Hassanian-esfahani 2018](crate#sources), (16), calls the share an unbiased estimator of J with mean J/s (E-02) and
 //! smaller variance (E-03). The mean is J/s only if the two sections of a shared shingle are independent and uniform,
@@ -106,7 +107,7 @@ pub struct SectionalOverlap {
 }
 
 impl SectionalOverlap {
-    /// J = |A∩B| / |A∪B|.
+    /// Returns the Jaccard similarity, J = |A∩B| / |A∪B|.
     #[must_use]
     pub fn similarity(self) -> f64 {
         ratio(self.common, self.left + self.right - self.common)

@@ -5,8 +5,9 @@
 //!
 //! α(m, u) = 1 − Σ_{l=1}^{m−1} lᵘ·((l+1)ᵘ + (l−1)ᵘ − 2lᵘ) / ((m−1)ᵘ⁻¹·mᵘ·(u−1)).
 //!
-//! The factor is about ½ for u ≪ m and 1 for u ≫ m. u is not known from two sketches, so [`estimate`] uses 1 for α. For
-//! documents with fewer shingles than registers the true error is up to √2 times smaller than the reported error.
+//! The factor is about ½ for u ≪ m and 1 for u ≫ m. Two sketches do not show the size u of the union, so [`estimate`]
+//! uses 1 for α. For documents with fewer shingles than registers the true error is up to √2 times smaller than the
+//! reported error.
 
 use super::{Estimate, minhash};
 

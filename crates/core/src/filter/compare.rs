@@ -1,4 +1,4 @@
-//! Comparing two sketches look by look.
+//! Comparison of two sketches, look by look.
 
 use std::ops::Range;
 

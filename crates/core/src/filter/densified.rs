@@ -5,12 +5,12 @@
 //! o is hypergeometric. The K − o other bins are copies:
 //!
 //! - By optimal densification, each bin copies a bin of its own choice: h + Bin(K−o, h/o) matches.
-//! - By rotation, each bin copies the next one: the runs are a random division of K into o parts, and h of these parts
-//!   have j bins together with probability C(j−1, h−1)·C(K−j−1, o−h−1)/C(K−1, o−1).
+//! - By rotation, each bin copies the next one: the runs of equal bins are a random division of K into o parts. Of
+//!   these, h parts have j bins together with probability C(j−1, h−1)·C(K−j−1, o−h−1)/C(K−1, o−1).
 //!
 //! A binomial law widened to the same variance is not enough. For 10 shingles at J = ½ in 128 bins by optimal
-//! densification, its thresholds for an error of 10⁻⁷ err a hundred times as often, because few shingles make a coarse
-//! law with a long tail. A test in this file shows this.
+//! densification, its thresholds for an error of 10⁻⁷ err a hundred times too often. The reason is that few shingles
+//! make a coarse law with a long tail. A test in this file shows this.
 //!
 //! The size of the union differs from pair to pair, but the filter is made once, so it must hold for the laws of all
 //! sizes. The sizes are divided into ranges, and each range is represented by the size at which J comes nearest to the

@@ -12,12 +12,12 @@
 //!   1024 densified bins. A comparison takes two integer comparisons per look.
 //! - **Error.** All looks together reject a pair at the threshold with probability α at most, and a more similar pair
 //!   with a smaller probability. Yuan 2019 allows e at each look, which amounts to five times e at nine looks (E-51).
-//! - **Differs.** The tables of the work are shifted by one and computed on a grid (E-47, E-48), and for small k a
+//! - **Differs.** The tables of Yuan 2019 are shifted by one and computed on a grid (E-47, E-48), and for small k a
 //!   threshold may not exist (E-58). Between candidates and verification only rejection is used ([`Filter::screen`]).
 //!   Early acceptance reports similarities that are too high (E-51), and a final comparison with T·K loses half of the
 //!   pairs at the threshold; [`Filter::decide`] has both, for estimates without verification. A small P(X ≤ m) does not
 //!   prove that a pair is dissimilar (E-50).
-//! - **Vectors.** Computed from the definition by another program.
+//! - **Vectors.** Another program computed the golden values from the definition.
 //!
 //! | budget | error of all looks | use |
 //! |---|---|---|
@@ -108,8 +108,8 @@ impl Filter {
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `probability` is above 0 and below 1,
-    /// `registers` is from 1 to 65,536, the error of `budget` is from 1e-200 to 0.5, and `looks` ascend from 1 to at most
-    /// `registers`.
+    /// `registers` is from 1 to 65,536, the error of `budget` is from 1e-200 to 0.5, and `looks` ascend from 1 to at
+    /// most `registers`.
     pub fn new(
         probability: f64,
         registers: usize,

@@ -1,8 +1,8 @@
 //! Exact probabilities of decisions at the looks, by dynamic programming over the number of agreements.
 //!
 //! *Backward.* Of n registers, a random subset of x registers agrees. A register that is removed agrees with
-//! probability x/n. This holds for every [`Law`], so a walk from K down to 0 visits, for every k, the law of the
-//! agreements among the first k registers, and can remove paths that reach a threshold at a look. The walk gives the
+//! probability x/n. This holds for every [`Law`]. So a walk from K down to 0 visits the law of the agreements among the
+//! first k registers for every k. On the way, it can remove paths that reach a threshold at a look. The walk gives the
 //! tails and the probability that a pair is *ever* rejected. Each path is removed at the last look that rejects it, so
 //! the parts are disjoint and nothing has to be subtracted.
 //!

@@ -3,11 +3,12 @@
 //! - **Paper.** Cantor, 1878; [Hassanian-esfahani 2018](crate#sources), §4, packs a minimum and its section with it.
 //! - **Idea.** The pairs are numbered along the diagonals of the plane, so each pair has one number and each number
 //!   belongs to one pair.
-//! - **Formula.** ⟨a, b⟩ = (a+b)(a+b+1)/2 + b. Back: w = ⌊(√(8z+1) − 1)/2⌋, b = z − w(w+1)/2, a = w − b.
+//! - **Formula.** The number of the pair is ⟨a, b⟩ = (a+b)(a+b+1)/2 + b. The inverse is w = ⌊(√(8z+1) − 1)/2⌋, b = z −
+//!   w(w+1)/2, a = w − b.
 //! - **Cost.** One multiplication of 128 bits per pair; the inverse takes an integer square root.
 //! - **Differs.** Results have 128 bits, because the numbers of pairs of 32-bit numbers need up to 65 bits. The square
 //!   root is computed on integers, because a floating-point root is off by one for large numbers.
-//! - **Vectors.** Computed from the definition by another program.
+//! - **Vectors.** Another program computed the golden values from the definition.
 //!
 //! - **Use when** a pair must be printed as [Hassanian-esfahani 2018](crate#sources) prints it.
 //! - **Do not** store sketches with it: a pair kept as two fields takes fewer bits and compares faster.

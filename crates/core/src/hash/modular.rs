@@ -8,13 +8,13 @@
 //! - **Cost.** One 64 × 64 → 128 bit multiplication and one division per key and function.
 //! - **Error.** On mixed keys, the family is as good as a random order. On raw ids it is not min-wise: {0..199} and
 //!   {100..299} agree in 0.286 of the functions, not in 0.333, whatever the prime (E-35).
-//! - **Differs.** The works allow a = 0, which makes a function that is the same for all documents (E-33). They require
-//!   p ≥ the largest key where p > is needed. They compute in 32 bits, which is no permutation for p > 46,341 (E-34).
-//!   They draw until all a and b differ, which never ends if there are more functions than numbers below p (E-46). This
-//!   module mixes keys first, except in [`Modular::raw`].
-//! - **Vectors.** Computed from the definition by another program.
+//! - **Differs.** The publications allow a = 0, which makes a function that is the same for all documents (E-33). They
+//!   require p ≥ the largest key where p > is needed. They compute in 32 bits, which is no permutation for p > 46,341
+//!   (E-34). They draw until all a and b differ, which never ends if there are more functions than numbers below p
+//!   (E-46). This module mixes keys first, except in [`Modular::raw`].
+//! - **Vectors.** Another program computed the golden values from the definition.
 //!
-//! - **Use when** results of the works have to be repeated.
+//! - **Use when** results of these publications have to be repeated.
 //! - **Do not** use it for speed: the family of [`MinHash`](crate::sketch::MinHash) takes one instruction per
 //!   function.
 
@@ -109,11 +109,11 @@ impl Modular {
     }
 
     /// Creates `functions` functions of unmixed ids 0 … `ids` − 1, modulo the smallest prime that is at least `ids`.
-    /// This is the form of the works, with its bias.
+    /// This is the form of the publications (see the header), which is biased.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `functions` is 0, if `ids` is 0, or if no prime
-    /// below 2⁶⁴ is as large as `ids`.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `functions` is 0, if `ids` is 0, or if no
+    /// prime below 2⁶⁴ is as large as `ids`.
     pub fn raw(functions: usize, ids: u64, seed: u64) -> Result<Self, Error> {
         let prime = next_prime(ids).filter(|_| ids > 0);
         let prime = prime.ok_or_else(|| {

@@ -10,8 +10,8 @@
 //! - **Differs.** Bergillos 2018, §6.2, takes the constant as "a starting point" of a family. Multiplication alone maps
 //!   0 to 0, so row 0 of a document is the minimum of every function. J = 0.20 is then estimated as 1 if both documents
 //!   have row 0, and J = 0.99 as 0 if only one has it (E-36). Offsets, odd multipliers and mixed keys prevent this. The
-//!   formula of the work should read ⌊m·(kA mod 1)⌋.
-//! - **Vectors.** Computed from the definition by another program.
+//!   formula of Bergillos 2018 should read ⌊m·(kA mod 1)⌋.
+//! - **Vectors.** Another program computed the golden values from the definition.
 //!
 //! - **Use when** a table of 2ᵖ slots needs an index, or for a comparison with the family of Bergillos 2018.
 //! - **Do not** hash untrusted keys with these functions, and do not take minima of few bits, because they tie.
@@ -19,11 +19,11 @@
 use super::{SplitMix64, fmix64};
 use crate::error::Error;
 
-/// s (see the header) for words of 16 bits.
+/// Multiplier s = ⌊A·2¹⁶⌋ for words of 16 bits.
 pub const FIBONACCI_16: u16 = 40_503;
-/// s (see the header) for words of 32 bits.
+/// Multiplier s = ⌊A·2³²⌋ for words of 32 bits.
 pub const FIBONACCI_32: u32 = 0x9e37_79b9;
-/// s (see the header) for words of 64 bits.
+/// Multiplier s = ⌊A·2⁶⁴⌋ for words of 64 bits.
 pub const FIBONACCI_64: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Returns the upper `bits` bits of the product with [`FIBONACCI_32`].

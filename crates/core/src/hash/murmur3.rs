@@ -7,7 +7,7 @@
 //! - **Error.** The family is as good as a random order; a test in this file checks it.
 //! - **Differs.** The listing of Bergillos 2018, §6.3, does not say that blocks and tail are read with the lowest byte
 //!   first, and that arithmetic wraps (E-37).
-//! - **Vectors.** Computed by the `mmh3` library.
+//! - **Vectors.** The `mmh3` library computed the golden values.
 //!
 //! - **Use when** other programs must compute the same values.
 //! - **Do not** use the family for speed, or the hash for untrusted input, because collisions are easy to construct.

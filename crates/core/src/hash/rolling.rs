@@ -8,7 +8,7 @@
 //!   in a window of up to 256 tokens collides with probability 2⁻⁵⁴ or less. The worst known arrangement is the
 //!   Thue–Morse sequence of two tokens against its complement: it collides with probability 2⁻²⁰ at 256 tokens, and
 //!   would be certain to collide at 1024. For this reason windows have at most 256 tokens.
-//! - **Vectors.** Golden values of our own.
+//! - **Vectors.** The golden values are our own.
 
 /// Base of the polynomial. It is odd, because a power of an even base loses bits.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;

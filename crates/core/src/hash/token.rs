@@ -4,10 +4,10 @@
 //!   folded into the state by one full 64 × 64 → 128 bit multiplication. Nearly every token of a natural language has
 //!   at most 16 bytes and costs two loads and one multiplication, whatever its length.
 //! - **Formula.** h₀ = 0, and for each window of at most 16 bytes, read as two little-endian words l and u: h ← fold((l
-//!   ⊕ K₀ ⊕ h) · (u ⊕ K₁ ⊕ length)). fold is the exclusive or of the halves of the 128-bit product, length is the
+//!   ⊕ K₀ ⊕ h) · (u ⊕ K₁ ⊕ length)). The fold is the exclusive or of the halves of the 128-bit product, length is the
 //!   length of the whole token in bytes, K₀ = 0xff51afd7ed558ccd and K₁ = 0xc4ceb9fe1a85ec53.
 //! - **Cost.** About 2 ns per token.
-//! - **Vectors.** Golden values of our own.
+//! - **Vectors.** The golden values are our own.
 //!
 //! The two constants contain bytes that never occur in UTF-8 (0xff and 0xfe). So an operand without bytes of the token
 //! is never zero, and the other operand is not lost.

@@ -10,9 +10,9 @@
 //!   probability 1/p. With p near the number of documents, a query finds one false candidate per band (E-40).
 //! - **Differs.** Bergillos 2018, §5.1, states no width for `hash_vec`; this module has two widths. aᵢ = 0 is not drawn
 //!   (E-33).
-//! - **Vectors.** Computed from the definition by another program.
+//! - **Vectors.** Another program computed the golden values from the definition.
 //!
-//! - **Use when** results of the works have to be repeated.
+//! - **Use when** results of these publications have to be repeated.
 //! - **Do not** use these hashes for band keys, because false candidates cost much time. [`Banding`](crate::candidate)
 //!   mixes all bits of a band into 64 bits.
 
@@ -45,8 +45,8 @@ impl ModularSum {
     /// Creates a hash of vectors of `len` elements, modulo the smallest prime that is at least `documents`.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `len` or `documents` is 0, or if no prime below
-    /// 2⁶⁴ is as large as `documents`.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `len` or `documents` is 0, or if no prime
+    /// below 2⁶⁴ is as large as `documents`.
     pub fn new(len: usize, documents: u64, seed: u64) -> Result<Self, Error> {
         if documents == 0 || next_prime(documents).is_none() {
             let range = "from 1 to the largest prime below 2^64";

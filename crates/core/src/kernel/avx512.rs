@@ -79,7 +79,7 @@ pub(super) fn windows(tokens: &[u64], size: usize, out: &mut Vec<u64>) {
 pub(super) fn minima(shingles: &[u64], seed: u32, family: Linear<'_>, registers: &mut [u32]) {
     fold_portions(shingles, seed, |keys| {
         // The default sketch of 128 registers is one block: eight vectors each of multipliers, offsets and minima leave
-        // eight of the thirty-two vector registers for the key and the products, and the keys are read once.
+        // eight of the thirty-two vector registers for the key and the products. So the keys are read only once.
         let done = hold_blocks::<8>(keys, family, registers, 0);
         let done = hold_blocks::<1>(keys, family, registers, done);
         let rest = Linear { a: &family.a[done..], b: &family.b[done..] };

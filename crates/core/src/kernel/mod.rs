@@ -86,7 +86,7 @@ impl BitPositions {
         self.room[self.len..].first_chunk_mut().expect("there is room behind the last position")
     }
 
-    /// Adds `by` to the number of positions.
+    /// Counts the next `by` positions of the buffer as real ones.
     #[inline(always)]
     fn advance(&mut self, by: usize) {
         self.len += by;

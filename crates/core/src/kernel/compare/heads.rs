@@ -1,9 +1,9 @@
 //! Heads: the beginnings of many sketches, laid out so that one head is compared with eight at a time.
 //!
 //! A *head* has up to four bits of each of the first n values of a sketch. The values are in g = ⌈n/64⌉ groups of 64
-//! values, and each group has one word (*plane*) per bit: word `group·planes + plane` of a head holds one bit of each
-//! value of the group. Eight heads are a block. Word w of all heads of a block is stored together, so a vector of 512
-//! bits compares one word of eight heads, and no sum runs across the lanes of a vector.
+//! values, and a group has one word (*plane*) for each of these bits: word `group·planes + plane` of a head holds one
+//! bit of each value of the group. Eight heads are a block. Word w of all heads of a block is stored together, so a
+//! vector of 512 bits compares one word of eight heads, and no sum runs across the lanes of a vector.
 //!
 //! ```text
 //! block 0:  word 0 of heads 0…7 │ word 1 of heads 0…7 │ …      block 1:  word 0 of heads 8…15 │ …
@@ -15,7 +15,7 @@
 //! A head may have an *allowance*: it is near if it differs in at most as many values as the sum of the caller's number
 //! and the allowance. Larger sets may differ in more shingles, so the allowed number depends on both sets.
 //!
-//! Measured on one core, nanoseconds per pair (the benchmark `heads` of this crate):
+//! Nanoseconds per pair, measured on one core by the benchmark `heads` of this crate:
 //!
 //! | values | bits of each | `avx512-popcount` | `avx2` |
 //! |---|---|---|---|

@@ -1,14 +1,14 @@
 //! The darts that one shingle throws into one row.
 //!
-//! Darts are scattered over the plane of weights and ranks of a shingle, one per unit of area, each with a register.
-//! Row b is the part of the plane with ranks from 2ᵇ to 2ᵇ⁺¹. Along the weights of a row, the gaps between darts are
-//! exponentially distributed with mean 2⁻ᵇ. All randomness is a function of the key of the shingle and the salt of the
-//! row:
+//! Darts are scattered over the plane of weights and ranks of a shingle, on average one per unit of area, each with a
+//! register. Row b is the part of the plane with ranks from 2ᵇ to 2ᵇ⁺¹. Along the weights of a row, the gaps between
+//! darts are exponentially distributed with mean 2⁻ᵇ. All randomness is a function of the key of the shingle and the
+//! salt of the row:
 //!
 //! | hash of key and salt | fields, upper bits first |
 //! |---|---|
 //! | [`first_gap`], 32 bits | the gap before the first dart |
-//! | `fmix64` of a dart's [`state`] | 32 bits of the gap after the dart, 16 of its register, 16 of its rank within the row |
+//! | `fmix64` of a dart's [`state`] | 32 bits of the gap after the dart, 16 of its register, 16 of its rank |
 //!
 //! Short documents have shingles with many darts per row. A row is therefore cut into cells of some darts each, and
 //! every cell has a chain of its own, so no chain is long.

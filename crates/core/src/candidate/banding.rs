@@ -1,24 +1,25 @@
 //! Banding: documents whose sketches agree in a whole band are candidates.
 //!
-//! - **Paper.** Broder, *On the resemblance and containment of documents*, 1997; Indyk and Motwani, *Approximate nearest
-//!   neighbors: towards removing the curse of dimensionality*, 1998; Hassanian-esfahani 2018, §2,
-//!   Bergillos 2018, §5, and [Anonymous](crate#sources), §4.
-//! - **Idea.** The registers are cut into b bands of r rows. Two documents at similarity s agree in all rows of one band
-//!   with probability sʳ, so they meet in at least one of the bands with probability 1 − (1 − sʳ)ᵇ.
+//! - **Paper.** Broder, *On the resemblance and containment of documents*, 1997; Indyk and Motwani, *Approximate
+//!   nearest neighbors: towards removing the curse of dimensionality*, 1998; Hassanian-esfahani 2018, §2, Bergillos
+//!   2018, §5, and [Anonymous](crate#sources), §4.
+//! - **Idea.** A sketch is cut into b bands of r registers (rows). Two documents at similarity s agree in all rows of
+//!   one band with probability sʳ, so they agree in at least one band with probability 1 − (1 − sʳ)ᵇ.
 //! - **Symbols.** b → `bands`, r → `rows`.
-//! - **Formula.** key ← fmix64(band + 1); for each pair of rows l, u: key ← fold((key ⊕ (l + 2³²·u)) · K), a last odd row with
-//!   u = 0; the key is fmix64 of that. K = 0xc4ceb9fe1a85ec53, and fold is that of [`crate::hash`].
-//! - **Cost.** one 64-bit key per band and document, sorted band by band.
-//! - **Differs.** [Anonymous](crate#sources), §4, identifies a band by a number below N, which makes about b
-//!   false candidates per query (E-40), and the vector hash of Bergillos 2018, §5.1, collides on small values
-//!   (E-38). A key here is 64 mixed bits of the band's number and all its rows.
-//! - **Vectors.** golden values of our own.
+//! - **Formula.** key ← fmix64(band + 1); for each pair of rows l, u: key ← fold((key ⊕ (l + 2³²·u)) · K); if r is odd,
+//!   the last row is l with u = 0; the result is fmix64(key). K = 0xc4ceb9fe1a85ec53, and fold is defined in
+//!   [`crate::hash`].
+//! - **Cost.** One 64-bit key per band and document; the keys are sorted band by band.
+//! - **Differs.** [Anonymous](crate#sources), §4, identifies a band by a number below N, which makes about b false
+//!   candidates per query (E-40), and the vector hash of Bergillos 2018, §5.1, collides on small values (E-38). A key
+//!   of this module is 64 mixed bits of the band's number and all its rows.
+//! - **Vectors.** The golden values are our own.
 
 use crate::error::{Error, ErrorKind};
 use crate::hash::{fmix64, fold_multiply};
 use crate::sort::sort_mixed;
 
-/// A cut of sketches into bands of rows.
+/// Division of sketches into bands of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "Unchecked"))]
 pub struct Banding {
@@ -39,19 +40,19 @@ impl TryFrom<Unchecked> for Banding {
     type Error = Error;
 
     fn try_from(Unchecked { bands, rows }: Unchecked) -> Result<Self, Error> {
-        // The number of registers is not known here, because a banding is stored without its sketches. No
-        // sketch has more than 2¹⁶.
+        // [`Banding`] is stored without its sketches, so the number of registers is unknown. The check uses 2¹⁶, the
+        // largest number of registers of a sketch.
         Self::new(bands, rows, 1 << 16)
     }
 }
 
 impl Banding {
-    /// Cuts sketches of `registers` registers into `bands` bands of `rows` rows. Registers left over take no
-    /// part.
+    /// Divides sketches of `registers` registers into `bands` bands of `rows` rows. If `bands` · `rows` is less than
+    /// `registers`, the last registers belong to no band.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`] if `bands` or `rows` is 0, and with [`ErrorKind::TooFewRegisters`] if `bands` times
-    /// `rows` is more than `registers`.
+    /// Fails with [`ErrorKind::OutOfRange`] if `bands` or `rows` is 0, and with [`ErrorKind::TooFewRegisters`] if
+    /// `bands` times `rows` is more than `registers`.
     pub fn new(bands: usize, rows: usize, registers: usize) -> Result<Self, Error> {
         if bands == 0 {
             return Err(Error::out_of_range("the number of bands", bands, "at least 1"));
@@ -65,19 +66,20 @@ impl Banding {
         Ok(Self { bands, rows })
     }
 
-    /// The number of bands.
+    /// Returns the number of bands.
     #[must_use]
     pub fn bands(&self) -> usize {
         self.bands
     }
 
-    /// The number of rows per band.
+    /// Returns the number of rows per band.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The key of one band of a sketch. Equal rows have equal keys; different rows have the same key with probability 2⁻⁶⁴.
+    /// Returns the key of one band of a sketch. If the rows of two sketches are equal, so are the keys; if the rows
+    /// differ, the keys are equal with probability 2⁻⁶⁴.
     ///
     /// # Panics
     /// Panics if the sketch is shorter than the banding was made for.
@@ -109,7 +111,7 @@ impl Banding {
         }
     }
 
-    /// The rows of one band of a sketch.
+    /// Returns the rows of one band of a sketch.
     #[inline]
     pub(crate) fn rows_in<'s>(&self, band: usize, sketch: &'s [u32]) -> &'s [u32] {
         &sketch[band * self.rows..][..self.rows]
@@ -130,7 +132,7 @@ fn rows_key(band: u64, rows: &[u32]) -> u64 {
     fmix64(key)
 }
 
-/// Sorts the keys of one band and calls `visit` with the documents of every key that has more than one, each time in
+/// Sorts the keys of one band and calls `visit` once per key that several documents have, with these documents in
 /// ascending order.
 pub fn for_each_group(
     keys: &mut Vec<(u64, u32)>,
@@ -173,7 +175,7 @@ mod tests {
                 assert_eq!(banding.key(band, &changed) != banding.key(band, &sketch), inside);
             }
         }
-        // The same rows in two bands are no match.
+        // Equal rows in two different bands must have different keys.
         assert_ne!(banding.key(0, &[7; 13]), banding.key(1, &[7; 13]));
     }
 

@@ -1,14 +1,14 @@
-//! Candidates: the pairs worth a closer look.
+//! Candidates: the pairs of documents that are worth comparing exactly.
 //!
-//! Comparing every document with every other is quadratic. [`banding`] finds, by sorting, the documents whose
-//! sketches agree in a whole band of registers. [`tune`] computes the probability that a pair is found, and
-//! chooses bands and rows by it. [`recall`] estimates the share of all pairs that a run found.
+//! Comparing every document with every other document takes quadratic time. [`banding`] finds, by sorting, the
+//! documents whose sketches agree in a whole band of registers. [`tune`] computes the probability that a pair is found,
+//! and chooses bands and rows by this probability. [`recall`] estimates the share of all pairs that a run found.
 //!
-//! | way | finds a pair at similarity s with probability | use when |
+//! | method | finds a pair at similarity s with probability | use when |
 //! |---|---|---|
-//! | [`banding`] | 1 − (1 − sʳ)ᵇ | always; b and r come from [`tune::choose`] |
-//! | [`sort_merge`] | 1 | containment, which bands do not see; or no pair may be missed |
-//! | [`winnow`] | 1, if a long run of text is shared | any shared passage is to be found, however small a part of either document it is |
+//! | [`banding`] | 1 − (1 − sʳ)ᵇ | always, with b and r from [`tune::choose`], except in the cases below |
+//! | [`sort_merge`] | 1 | containment is wanted, which bands cannot find; or no pair may be missed |
+//! | [`winnow`] | 1, if the pair shares a long run of text | every shared passage is wanted, however small |
 
 pub mod banding;
 pub mod recall;

@@ -1,68 +1,66 @@
 //! The recall of a run, estimated from the pairs that it found.
 //!
-//! - **Idea.** A pair at similarity s is found with a known probability P(s), so each found pair stands for
-//!   1/P(s) pairs of the corpus (Horvitz and Thompson, 1952). Of n found pairs, the estimated recall is n / Σ
-//!   1/P(sᵢ).
-//! - **Differs.** The mean of P over the found pairs would be too high, because pairs with a small P are rare
-//!   among the found ones.
-//! - **Families.** The pairs of one family are found or missed together, because all of them meet the same
-//!   hash functions. Pairs that only one band found show how many were missed in this run: a pair that agrees
-//!   in a band with probability q is found by one band alone with probability b q (1 − q)ᵇ⁻¹ and missed with
-//!   probability (1 − q)ᵇ, so each such pair stands for (1 − q) / (b q) missed ones. The estimate uses these
-//!   pairs the more, the more unevenly they are spread over the bands.
-//! - **Bound.** [`ExpectedRecall::low`] takes the larger of the two estimates of missed pairs and adds a
-//!   margin that chance exceeds in at most 2 of 100 runs (Bernstein's inequality). The variance is that of a
-//!   jackknife over the bands, which are independent draws. A jackknife variance is not too small on average
-//!   (Efron and Stein, 1981).
-//! - **Stars.** A missed document is kept, so later documents are compared with it. The registers in which it
-//!   differs from its family hide it from them too, so one missed pair may cause many ([`Followers`]).
-//! - **Components.** A run of components compares only as many pairs as connect the documents, and these
-//!   pairs are easy to find. The bound is that of pairs at the threshold ([`ExpectedRecall::with_least`]).
+//! - **Idea.** A pair at similarity s is found with a known probability P(s), so each found pair stands for 1/P(s)
+//!   pairs of the corpus (Horvitz and Thompson, 1952). Of n found pairs, the estimated recall is n / Σ 1/P(sᵢ).
+//! - **Differs.** The mean of P over the found pairs would be too high, because pairs with a small P are rare among the
+//!   found pairs.
+//! - **Families.** A family is a group of documents that are near-duplicates of one another. Its pairs are found or
+//!   missed together, because all of them meet the same hash functions. Pairs that only one band found show how many
+//!   pairs were missed in this run. If the two documents of a pair agree in a band with probability q, exactly one band
+//!   finds the pair with probability b q (1 − q)ᵇ⁻¹, and no band with probability (1 − q)ᵇ. So each pair that only one
+//!   band found stands for (1 − q) / (b q) missed pairs. The estimate gives these pairs more weight if they are spread
+//!   less evenly over the bands.
+//! - **Bound.** [`ExpectedRecall::low`] takes the larger of the two estimates of missed pairs and adds a margin that
+//!   chance exceeds in at most 2 of 100 runs (Bernstein's inequality). The margin uses the variance of a jackknife over
+//!   the bands, which are independent draws. On average, a jackknife variance is not too small (Efron and Stein, 1981).
+//! - **Stars.** A missed document is kept, so later documents are compared with it. The registers in which it differs
+//!   from its family hide it from these documents too, so one missed pair may cause many ([`Followers`]).
+//! - **Components.** For clusters by components, a run compares only enough pairs to connect the documents, and these
+//!   pairs are easy to find. The bound is then that of pairs at the threshold ([`ExpectedRecall::with_least`]).
 //!
-//! `cargo x bench recall` compares the expected recall with the true one on 25 kinds of corpora, and fails if
-//! it is wrong.
+//! `cargo x bench recall` compares the expected recall with the true recall on 25 kinds of corpora, and fails if the
+//! expected recall is wrong.
 
 use std::collections::BTreeMap;
 
 use super::tune::Curve;
 
-/// The probability with which [`ExpectedRecall::low`] may be too high.
+/// Probability that [`ExpectedRecall::low`] is above the true recall.
 const RISK: f64 = 0.02;
-/// The number of values in [`ExpectedRecall::sums`] before those of the bands.
+/// Number of values in [`ExpectedRecall::sums`] before those of the single bands.
 const SUMS: usize = 9;
 
-/// Adds up found pairs and estimates their share of all pairs.
+/// Estimate of the recall: sums over the found pairs, from which their share of all pairs is estimated.
 #[derive(Debug, Clone)]
 pub struct ExpectedRecall {
     curve: Curve,
-    /// The probability that the filter does not reject a pair by mistake.
+    /// Probability that the filter does not reject a near-duplicate pair.
     passing: f64,
-    /// The least probability with which a pair is found, set if the added pairs are no fair sample of all
+    /// Probability of finding the pair that is hardest to find; `None` if the added pairs are a fair sample of all
     /// pairs.
     least: Option<f64>,
     found: f64,
     there: f64,
-    /// The found pairs that might have been missed.
+    /// Number of found pairs that might have been missed.
     chancy: f64,
-    /// The estimated number of missed pairs, from the pairs that exactly one band found.
+    /// Estimated number of missed pairs, computed from the pairs that exactly one band found.
     missed: f64,
-    /// For each band, the number of pairs that only this band found; empty if there are none.
+    /// Number of pairs per band that only this band found; empty if there are no such pairs.
     alone: Vec<f64>,
-    /// The sum of the squares of the numbers of pairs that one band alone found, one term per call of
-    /// [`add`](Self::add).
+    /// Sum of the squares of the arguments `pairs` of [`add`](Self::add), over the pairs that exactly one band found.
     alone_squares: f64,
-    /// The variance of `there`, if pairs were found or missed independently.
+    /// Variance of `there` if pairs are found or missed independently.
     variance: f64,
-    /// The expected number of missed decisions. Pairs that are found or missed together count once.
+    /// Expected number of missed decisions. Pairs that are found or missed together count once.
     misses: f64,
-    /// The largest number of pairs that are found or missed together.
+    /// Largest number of pairs that are found or missed together.
     largest: f64,
-    /// The variance that [`Followers`] add.
+    /// Variance that [`Followers`] add.
     followers: f64,
 }
 
 impl ExpectedRecall {
-    /// An estimate without pairs, for candidates found along `curve`.
+    /// Creates an estimate without pairs, for candidates found along `curve`.
     #[must_use]
     pub fn new(curve: Curve) -> Self {
         Self {
@@ -82,32 +80,32 @@ impl ExpectedRecall {
         }
     }
 
-    /// Sets the greatest share of candidates that a filter rejects by mistake.
+    /// Sets the largest share of candidates that a filter rejects by mistake.
     #[must_use]
     pub fn with_loss(self, share: f64) -> Self {
         Self { passing: self.passing * (1.0 - share), ..self }
     }
 
-    /// Declares that the added pairs are no fair sample of all pairs. The bound then takes each added pair to
-    /// stand for pairs whose registers agree with the least probability, `p`.
+    /// Declares that the added pairs are not a fair sample of all pairs. The lower bound then assumes that each added
+    /// pair stands for pairs whose registers agree only with probability `p`, the smallest possible.
     #[must_use]
     pub fn with_least(self, p: f64) -> Self {
         Self { least: Some(self.passing * self.curve.probability(p)), ..self }
     }
 
-    /// Adds a found pair whose registers agree with probability `p`, and returns how many such pairs are missed for each one
-    /// that is found.
+    /// Adds a found pair whose registers agree with probability `p`, and returns its odds: the expected number of
+    /// missed pairs per found pair of this kind.
     ///
-    /// `shares` has, for each full shelf of the pair, the share of its documents that stand there
-    /// ([`Shelves::share`](super::shelf::Shelves::share)).
+    /// `shares` has an element for each full shelf of the later document: the share of the documents put on this shelf
+    /// that the shelf took ([`Shelves::share`](super::shelf::Shelves::share)).
     ///
     /// `alone` is the band that found the pair, if no other band did.
     ///
-    /// `pairs` is the number of pairs that are found or missed together: documents with equal shingles share
+    /// `pairs` is the number of pairs that are found or missed together, because documents with equal shingles share
     /// one sketch.
     ///
     /// # Panics
-    /// Panics if there is no such band.
+    /// Panics if `alone` is not a band of the curve.
     pub fn add(&mut self, p: f64, shares: &[f64], alone: Option<usize>, pairs: u64) -> f64 {
         let band = self.curve.band_on_full_shelves(p, shares);
         let probability = self.passing * self.curve.probability_of_bands(band);
@@ -129,18 +127,18 @@ impl ExpectedRecall {
         odds
     }
 
-    /// Adds pairs that are found by any bands, such as documents with equal shingles.
+    /// Adds pairs that any banding finds, such as documents with equal shingles.
     pub fn add_certain(&mut self, pairs: u64) {
         self.found += pairs as f64;
         self.there += pairs as f64;
     }
 
-    /// Adds the variance of the pairs that missed documents cause.
+    /// Adds the variance of the pairs that missed documents hide from later documents.
     pub fn add_followers(&mut self, followers: &Followers) {
         self.followers += followers.variance();
     }
 
-    /// Adds the sums of another estimate.
+    /// Adds the sums of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.found += other.found;
         self.there += other.there;
@@ -157,7 +155,7 @@ impl ExpectedRecall {
         }
     }
 
-    /// The sums so far, to be stored. The first number is that of the pairs found.
+    /// Returns all sums, to be stored. The first is the number of found pairs.
     #[must_use]
     pub fn sums(&self) -> Vec<f64> {
         let sums: [f64; SUMS] = [
@@ -174,7 +172,8 @@ impl ExpectedRecall {
         [&sums[..], &self.alone].concat()
     }
 
-    /// Continues from stored `sums`. Returns `false` if they are not those of such an estimate.
+    /// Replaces all sums by stored `sums`. Returns `false`, and changes nothing, if their number does not fit the
+    /// curve.
     #[must_use]
     pub fn set_sums(&mut self, sums: &[f64]) -> bool {
         let Some((&sums, alone)) = sums.split_first_chunk::<SUMS>() else { return false };
@@ -196,20 +195,20 @@ impl ExpectedRecall {
         true
     }
 
-    /// The estimated share of all pairs that was found; 1 if there was nothing to find.
+    /// Returns the estimated share of all pairs that was found; 1 if no pair was added.
     #[must_use]
     pub fn value(&self) -> f64 {
         self.share(self.expected_missed())
     }
 
-    /// Whether the share can be estimated: pairs were found, or no pair can be missed.
+    /// Reports whether the share can be estimated, because pairs were found or no pair can be missed.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.found > 0.0 || self.curve == Curve::CERTAIN
     }
 
-    /// A lower bound of the share, which the true share is below in at most 2 of 100 runs; `None` if no pair
-    /// was found.
+    /// Returns a lower bound of the share, above which the true share lies in at least 98 of 100 runs; `None` if no
+    /// pair was found.
     #[must_use]
     pub fn low(&self) -> Option<f64> {
         if self.found == 0.0 {
@@ -217,8 +216,7 @@ impl ExpectedRecall {
         }
         let missed = (self.there - self.found).max(self.missed);
         if self.misses < RISK {
-            // The expected number of missed pairs is so small that probably none was missed, so no margin is
-            // added.
+            // Very probably no pair was missed, so no margin is added.
             return Some(self.share(missed));
         }
         let least = self.least.map_or(0.0, |least| self.chancy * (1.0 / least - 1.0));
@@ -228,7 +226,7 @@ impl ExpectedRecall {
         Some(self.share(missed + spread + self.largest * log / 3.0))
     }
 
-    /// The standard error of [`value`](Self::value).
+    /// Returns the standard error of [`value`](Self::value).
     #[must_use]
     pub fn standard_error(&self) -> f64 {
         self.value() - self.share(self.expected_missed() + self.spread().sqrt())
@@ -238,30 +236,29 @@ impl ExpectedRecall {
         if self.found > 0.0 { self.found / (self.found + missed) } else { 1.0 }
     }
 
-    /// The expected number of missed pairs: by the curve, and, as far as pairs were found together, by the
-    /// pairs of one band alone.
+    /// Returns the expected number of missed pairs: the estimate by the curve, moved towards the estimate by pairs that
+    /// one band alone found, as far as pairs were found together.
     fn expected_missed(&self) -> f64 {
         let by_curve = self.there - self.found;
         let (variance, bands) = (self.jackknife(), self.curve.bands());
         if variance == 0.0 {
             return by_curve;
         }
-        // The variance that independent pairs would have.
+        // The variance of independent pairs.
         let independent = self.alone_squares * ((bands - 1.0) / bands).powi(2);
         by_curve + (1.0 - independent / variance).max(0.0) * (self.missed - by_curve)
     }
 
-    /// The variance of the number of missed pairs.
+    /// Returns the variance of the number of missed pairs.
     fn spread(&self) -> f64 {
         self.variance.max(self.jackknife()) + self.followers
     }
 
-    /// The variance of the number of found pairs, by leaving out one band after the other.
+    /// Returns the jackknife variance of the number of found pairs, which leaves out one band after the other.
     fn jackknife(&self) -> f64 {
         let bands = self.curve.bands();
         if bands < 2.0 {
-            // With one band there is no second draw to compare with, so the largest possible variance is
-            // taken.
+            // With one band there is no second draw to compare with, so the largest possible variance is returned.
             return self.alone.iter().map(|alone| alone * alone).sum();
         }
         let mean = self.alone.iter().sum::<f64>() / bands;
@@ -270,31 +267,30 @@ impl ExpectedRecall {
     }
 }
 
-/// The variance that missed documents of a star add: a missed document is kept, and later documents may be
-/// compared with it in vain.
+/// Sums for the variance that missed documents of a star add.
 ///
-/// A missed document is kept. Later documents near its keeper may be near it too, and are likely to miss it,
-/// because they need registers in which it differs from its keeper. Of n documents, any number from 0 to n is
-/// taken to be missed with the same probability, so the mean square is n²/3. With n²/10 the bound held in 96
-/// of 100 runs only.
+/// If no pair of a near-duplicate with its keeper is found, the document is missed, and so it is kept. Later documents
+/// that are near its keeper may be near it too, but they probably miss it, because they need registers in which it
+/// differs from its keeper. If n later documents are near it, any number of missed ones from 0 to n is assumed to be
+/// equally probable, so the mean square is n²/3. With n²/10 the bound held in 96 of 100 runs only.
 #[derive(Debug, Clone, Default)]
 pub struct Followers {
     keepers: BTreeMap<u32, Keeper>,
-    /// The document whose pairs are being added.
+    /// Removed document whose pairs are being added.
     now: Option<RemovedDocument>,
 }
 
-/// The sums of a kept document.
+/// Sums of a kept document.
 #[derive(Debug, Clone, Copy, Default)]
 struct Keeper {
-    /// Over its removed documents: Σ odds, Σ odds · n and Σ odds · n², where odds are those that the document
-    /// was missed, and n is the number of pairs that came after it.
+    /// Sums over the documents removed for this one: `odds` is Σ odds, `once` is Σ odds · n and `twice` is Σ odds · n².
+    /// The odds are the odds of missing the removed document, and n is the number of pairs added after it.
     odds: f64,
     once: f64,
     twice: f64,
 }
 
-/// A removed document and its best keeper.
+/// A removed document, with the kept document for which a miss was least likely.
 #[derive(Debug, Clone, Copy)]
 struct RemovedDocument {
     document: u32,
@@ -303,8 +299,8 @@ struct RemovedDocument {
 }
 
 impl Followers {
-    /// Adds a pair of a removed document and a kept one. `odds` is the value that [`ExpectedRecall::add`]
-    /// returned for it. The pairs of one document are added one after the other.
+    /// Adds a pair of a removed document and a kept document. `odds` is the value that [`ExpectedRecall::add`] returned
+    /// for the pair. The pairs of one removed document must be added one after the other.
     pub fn add(&mut self, document: u32, keeper: u32, odds: f64, pairs: u64) {
         let removed = RemovedDocument { document, keeper, odds };
         match &mut self.now {
@@ -314,7 +310,7 @@ impl Followers {
                 }
             }
             now => {
-                // The document before has no more pairs, so its odds count for the documents after it.
+                // The previous document has no more pairs, so its odds count for the pairs of later documents.
                 if let Some(before) = now.replace(removed) {
                     self.keepers.entry(before.keeper).or_default().odds += before.odds;
                 }
@@ -326,19 +322,19 @@ impl Followers {
         sums.once += n * sums.odds;
     }
 
-    /// The variance of the pairs that follow missed documents.
+    /// Returns the variance of the pairs that follow missed documents.
     fn variance(&self) -> f64 {
         self.keepers.values().map(|keeper| keeper.twice).sum::<f64>() / 3.0
     }
 }
 
 impl Curve {
-    /// The probability that a pair meets in one band, if some of its shelves are full and took these shares
-    /// of their documents.
+    /// Returns the probability that the two documents of a pair are compared because of one given band. `shares` are
+    /// the shares of their documents that the full shelves of the pair took.
     ///
-    /// A shelf is full because many documents share its rows, and a pair agrees there more often than
-    /// elsewhere. The pair is therefore taken to agree on all full shelves, as far as its similarity allows.
-    /// This assumption is cautious: the more of the agreement lies on full shelves, the more of it is lost.
+    /// A shelf is full because many documents share its rows, and a pair agrees in such rows more often than in others.
+    /// Therefore the pair is assumed to agree on all full shelves, as far as its similarity allows. This assumption is
+    /// cautious: the more of the agreement lies on full shelves, the more of it is lost.
     fn band_on_full_shelves(&self, p: f64, shares: &[f64]) -> f64 {
         let agrees = self.band_probability(p);
         if shares.is_empty() {
@@ -377,7 +373,7 @@ mod tests {
         let mut recall = ExpectedRecall::new(curve()).with_loss(0.1).with_loss(0.2);
         recall.add(1.0, &[], None, 3);
         assert!((recall.value() - 0.72).abs() < 1e-12);
-        // Pairs that are found without the filter are not lost to it.
+        // The filter cannot reject pairs that are found without it.
         recall.add_certain(3);
         assert!((recall.value() - 6.0 / (3.0 + 3.0 / 0.72)).abs() < 1e-12);
     }
@@ -397,7 +393,7 @@ mod tests {
 
     #[test]
     fn the_estimate_is_right_on_pairs_that_are_there() {
-        // 200 000 pairs at similarities from 0.8 to 1, each found with its own probability.
+        // 200,000 pairs at similarities from 0.8 to 1, each found with its own probability.
         let mut random = crate::hash::SplitMix64::new(5);
         let mut uniform = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
         let curve: Curve = Banding::new(9, 13, 128).unwrap().into();
@@ -411,11 +407,11 @@ mod tests {
             }
         }
         let truth = found / 200_000.0;
-        // The estimator's own spread here is below 0.002.
+        // The standard deviation of the estimate is below 0.002 for these pairs.
         assert!((recall.value() - truth).abs() < 0.008, "{} against {truth}", recall.value());
     }
 
-    /// Pairs that are found independently, each with the band that alone found it.
+    /// Adds pairs that are found independently of each other. Returns the estimate and the true recall.
     fn drawn(seed: u64, pairs: usize, together: u64) -> (ExpectedRecall, f64) {
         let mut random = crate::hash::SplitMix64::new(seed);
         let mut recall = ExpectedRecall::new(curve());
@@ -448,14 +444,14 @@ mod tests {
 
     #[test]
     fn pairs_that_one_band_alone_found_tell_of_those_that_none_did() {
-        // A family: one band finds three quarters of its pairs.
+        // In this family, band 3 alone finds three quarters of the pairs.
         let mut recall = ExpectedRecall::new(curve());
         for at in 0..1000 {
             recall.add(0.8, &[], (at % 4 > 0).then_some(3), 1);
         }
         let q = 0.8f64.powi(6);
         let by_one = 750.0 * (1.0 - q) / (16.0 * q);
-        // Nearly all of these pairs are in one band, so the estimate nearly ignores the curve.
+        // Nearly all of these pairs were found by band 3, so the curve has nearly no weight in the estimate.
         assert!((recall.value() - 1000.0 / (1000.0 + by_one)).abs() < 1e-3, "{}", recall.value());
         assert!(recall.low().unwrap() < 0.4 && recall.standard_error() > 0.2);
     }
@@ -490,13 +486,13 @@ mod tests {
     #[test]
     fn a_missed_document_is_followed_by_those_behind_it() {
         let mut followers = Followers::default();
-        // Three documents near keeper 0, the second nearer to keeper 9.
+        // Documents 1 to 3 are near keeper 0, but document 2 is nearer to keeper 9.
         followers.add(1, 0, 0.1, 1);
         followers.add(2, 0, 0.2, 1);
         followers.add(2, 9, 0.05, 1);
         followers.add(3, 0, 0.1, 2);
         followers.add(4, 9, 0.1, 1);
-        // Three pairs follow the first document and one follows the second.
+        // Three pairs follow document 1, and one pair follows document 2.
         let expected = (0.1 * 9.0 + 0.05 * 1.0) / 3.0;
         assert!((followers.variance() - expected).abs() < 1e-12, "{}", followers.variance());
         let mut recall = drawn(1, 300, 1).0;

@@ -1,58 +1,57 @@
 //! Shelves: the documents with equal rows in one band, at most a fixed number per shelf.
 //!
-//! Documents with equal rows in a band stand on one shelf, in keeper order, and every later document is
-//! compared with them. A shelf takes the first N documents that are put there and leaves out all others, so
-//! that no document is compared with more than N others per band. The first N documents do not depend on any
-//! later one, so a cluster of machines gets the same shelves. [`Shelves::share`] returns the share of the
-//! documents that a full shelf took.
+//! Documents with equal rows in a band are on one shelf, in keeper order, and every later document is compared with
+//! them. A shelf takes the first N documents that are put on it and leaves out all others. Therefore no document is
+//! compared with more than N others per band. The first N documents do not depend on any later document, so a cluster
+//! of machines gets the same shelves. [`Shelves::share`] returns the share of the documents that a full shelf took.
 //!
-//! There are as many shelves as band keys that two documents share, and most of them hold a few documents
-//! only. Small shelves are chains in one list. A shelf that outgrows its chain gets a list of its own.
+//! Every band key that two or more documents share makes a shelf, and most shelves hold only a few documents. Small
+//! shelves are linked lists (chains) in one common vector. A shelf that outgrows its chain gets a vector of its own.
 
-/// The most documents of a shelf without a list of its own.
+/// Maximum number of documents of a shelf that is stored as a chain.
 const FEW: usize = 4;
-/// The link of an empty shelf, and of the first document of a chain.
+/// Head of an empty shelf, and link of the first document of a chain: nothing comes before.
 const END: u32 = u32::MAX;
-/// The bit of a head whose shelf has a list of its own.
+/// Bit that is set in a head if the shelf has a vector of its own.
 const OWN: u32 = 1 << 31;
 
-/// The shelves that left documents out because they were full.
+/// Counts of the shelves that left documents out because they were full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct FullShelves {
-    /// The number of shelves.
+    /// Number of full shelves.
     pub shelves: u64,
-    /// The number of documents that these shelves left out; a document counts once per shelf.
+    /// Number of documents that full shelves left out; a document counts once per shelf.
     pub left_out: u64,
 }
 
 impl FullShelves {
-    /// `shelves` shelves, which left out `left_out` documents.
+    /// Creates the counts of `shelves` full shelves that left out `left_out` documents together.
     #[must_use]
     pub fn new(shelves: u64, left_out: u64) -> Self {
         Self { shelves, left_out }
     }
 
-    /// Adds the numbers of other shelves.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: Self) {
         self.shelves += other.shelves;
         self.left_out += other.left_out;
     }
 }
 
-/// All shelves of a neighbourhood. Documents are put on them in ascending order.
+/// The shelves of a neighbourhood. Documents must be put on each shelf in ascending order.
 #[derive(Debug, Clone)]
 pub struct Shelves {
-    /// N: the most documents of a shelf.
+    /// Maximum number of documents per shelf: N in the header of this module.
     most: usize,
-    /// For each shelf, the last link of its chain, or the number of its list.
+    /// Head of each shelf: the index in `links` of the last link of its chain, or `OWN` and the index in `own`.
     heads: Vec<u32>,
-    /// A document, and the link before it.
+    /// Links of all chains: a document, and the index of the link before it.
     links: Vec<(u32, u32)>,
     own: Vec<Own>,
 }
 
-/// A shelf with a list of its own.
+/// A shelf with a vector of its own.
 #[derive(Debug, Clone)]
 struct Own {
     documents: Vec<u32>,
@@ -60,7 +59,7 @@ struct Own {
 }
 
 impl Shelves {
-    /// Empty shelves, each of which takes `most` documents.
+    /// Creates empty shelves, each of which takes `most` documents.
     #[must_use]
     pub fn new(shelves: usize, most: usize) -> Self {
         Self { most, heads: vec![END; shelves], links: vec![], own: vec![] }
@@ -80,7 +79,7 @@ impl Shelves {
         })
     }
 
-    /// Puts a document on a shelf that holds only earlier ones, unless the shelf is full.
+    /// Puts a document on a shelf, unless the shelf is full. All documents on the shelf must be earlier ones.
     ///
     /// # Panics
     /// Panics if there is no such shelf.
@@ -107,7 +106,7 @@ impl Shelves {
         self.put(shelf, document);
     }
 
-    /// The number of documents on a shelf.
+    /// Returns the number of documents on a shelf.
     ///
     /// # Panics
     /// Panics if there is no such shelf.
@@ -147,7 +146,7 @@ impl Shelves {
         count
     }
 
-    /// Whether a shelf took a document that was put there, and did not leave it out.
+    /// Reports whether a shelf took `document`, which was put on the shelf before, and did not leave it out.
     ///
     /// # Panics
     /// Panics if there is no such shelf.
@@ -159,7 +158,7 @@ impl Shelves {
         }
     }
 
-    /// The share of the documents put on a shelf that it took; `None` if it left none out.
+    /// Returns the documents that a shelf took, as a share of those put on it; `None` if the shelf left none out.
     ///
     /// # Panics
     /// Panics if there is no such shelf.
@@ -170,7 +169,7 @@ impl Shelves {
         Some(taken / (taken + own.left_out as f64))
     }
 
-    /// Adds up the shelves that left documents out and for which `counts` returns `true`.
+    /// Sums the full shelves for which `counts` returns `true`, and the documents that they left out.
     pub fn full(&self, mut counts: impl FnMut(u32) -> bool) -> FullShelves {
         let mut full = FullShelves::default();
         for shelf in 0..self.heads.len() as u32 {
@@ -188,7 +187,8 @@ impl Shelves {
 mod tests {
     use super::*;
 
-    /// Three shelves with room for seven: one holds 0 to 9, one holds 4 and 5, and one is empty.
+    /// Returns three shelves that take seven documents each. Documents 0 to 9 were put on the first shelf, documents 4
+    /// and 5 on the second, and none on the third.
     fn shelves() -> Shelves {
         let mut shelves = Shelves::new(3, 7);
         for document in 0..10 {

@@ -1,75 +1,76 @@
 //! Sort-merge: documents that share shingles, counted pair by pair.
 //!
-//! - **Paper.** Broder, Glassman, Manasse and Zweig, *Syntactic clustering of the web*, 1997, as summarised by
-//!   [Yuan 2019](crate#sources), §3.
-//!   The bounds on what may be left out: Chaudhuri, Ganti and Kaushik, *A primitive operator for similarity
-//!   joins in data cleaning*, 2006, and Xiao, Wang, Lin and Yu, *Efficient similarity joins for near duplicate
-//!   detection*, 2008.
-//! - **Idea.** Pairs ⟨shingle, document⟩, sorted by shingle, bring the documents of each shingle together.
-//!   Every two of them are a triplet ⟨document, document, 1⟩. Sorted and summed, the triplets are the sizes
-//!   of all overlaps, without a comparison of two documents.
-//! - **Symbols.** T → the threshold; |x| → the mass of a document: the number of its shingles, or the sum of
-//!   their weights as whole numbers of some unit, so that sums do not depend on their order. Of a pair, x is
-//!   the smaller document and y the larger one.
-//! - **Formula.** A pair is a candidate if its count plus the mass left out reaches n(x, y): T/(1+T)·(|x| +
-//!   |y|) for the Jaccard similarity, T·|x| for containment, more than m for registers. All documents have
-//!   their shingles in one order, and each leaves out the last ones: less than 2T/(1+T)·|x| as the smaller
-//!   document and less than T·|y| as the larger one; for containment T·|x| and nothing; for registers m.
-//! - **Why.** For a given x, n(x, y) is least if y is as small as x, and for a given y, if x is as small as
-//!   T·|y|: these are the two bounds. So each document left out less than the pair must share, and the pair
-//!   has a shingle that both kept. Shared shingles before both cuts were counted. The other shared shingles
-//!   lie behind the earlier cut, so their mass is at most what the document with that cut left out.
-//! - **Cost.** Σ x(s)·y(s) pairs over the shingles s that x(s) documents keep as the smaller one and y(s) as
-//!   the larger one.
-//! - **Error.** none over shingles: every pair at or above the threshold is a candidate. Over registers, that
-//!   of the filter.
-//! - **Differs.** Yuan 2019, §3, prints the triplet with three documents (E-55). A shingle of 10⁵ documents
-//!   makes 5·10⁹ pairs, so frequent shingles must be left out, and the work loses their counts. Here the mass
-//!   left out is added, so no pair is lost. The order is by document frequency. Shingles of few documents are
-//!   never left out, because they make few pairs, and every counted shingle rules out candidates.
-//! - **Vectors.** a worked example, by another program.
+//! - **Paper.** Broder, Glassman, Manasse and Zweig, *Syntactic clustering of the web*, 1997, as summarised by [Yuan
+//!   2019](crate#sources), §3. Bounds of what a document may leave out: Chaudhuri, Ganti and Kaushik, *A primitive
+//!   operator for similarity joins in data cleaning*, 2006, and Xiao, Wang, Lin and Yu, *Efficient similarity joins for
+//!   near duplicate detection*, 2008.
+//! - **Idea.** Pairs ⟨shingle, document⟩ are sorted by shingle, which brings the documents of each shingle together.
+//!   Every two documents of a shingle make a triplet ⟨document, document, 1⟩. The triplets, sorted and summed, give the
+//!   sizes of all overlaps without a comparison of two documents.
+//! - **Symbols.** T → the threshold; |x| → the mass of a document: the number of its shingles, or the sum of their
+//!   weights as whole numbers of some unit, because sums of whole numbers do not depend on their order. In a pair, x is
+//!   the smaller document and y the larger document; n(x, y) is the mass that they must share.
+//! - **Formula.** A pair is a candidate if its count plus the mass left out reaches n(x, y). For the Jaccard similarity
+//!   n(x, y) = T/(1+T)·(|x| + |y|), and for containment T·|x|. For registers, more than m of them must agree. All
+//!   documents have their shingles in one common order, and each document leaves out its last shingles. As the smaller
+//!   document of a pair, x leaves out less than 2T/(1+T)·|x|; as the larger document, y leaves out less than T·|y|. For
+//!   containment these bounds are T·|x| and 0; for registers both are at most m.
+//! - **Why.** For a given x, n(x, y) is least if y is as small as x; for a given y, it is least if x is as small as
+//!   T·|y|. These minima are the two bounds. So each document leaves out less than the pair must share, and the pair
+//!   has a shingle that both documents keep. Shared shingles before both cuts are counted. The other shared shingles
+//!   lie behind the earlier cut, so their mass is at most the mass that the document with this cut leaves out.
+//! - **Cost.** Σ x(s)·y(s) pairs over all shingles s, where x(s) documents keep s as the smaller document and y(s)
+//!   documents keep s as the larger document.
+//! - **Error.** None over shingles: every pair at or above the threshold is a candidate. Over registers, sort-merge has
+//!   the error of the filter.
+//! - **Differs.** Yuan 2019, §3, prints the triplet with three documents (E-55). A shingle of 10⁵ documents makes 5·10⁹
+//!   pairs, so frequent shingles must be left out, and Yuan 2019 loses their counts. This module adds the mass left out
+//!   to the count, so no pair is lost. Shingles are ordered by document frequency. A shingle of at most 64 documents is
+//!   never left out, because it makes few pairs, and every counted shingle rules out candidates.
+//! - **Vectors.** Another program computed the worked example of the tests.
 //!
-//! - **Use when** every pair is wanted and most shingles are rare; for containment, which bands do not see.
-//! - **Do not** use it where large families share nearly everything: all pairs of a family are counted, shingle by shingle.
+//! - **Use when** every pair is wanted and most shingles are rare, or containment is wanted, which bands cannot find.
+//! - **Do not use** if large families share nearly all shingles, because all pairs of a family are then counted once
+//!   per shingle.
 
 use std::cmp::{Ordering, Reverse};
 
-/// Products with the threshold are taken with this margin, which exceeds all rounding, including that of
-/// weights to whole numbers. Because of it a few pairs just below the threshold are candidates too.
+/// Relative margin of comparisons with the threshold. It exceeds all rounding errors, including those of weights
+/// rounded to whole numbers, so a few pairs just below the threshold are candidates too.
 const ROOM: f64 = 1e-6;
 
-/// Shingles of at most this many documents are never left out.
+/// Largest number of documents of a rare shingle. Rare shingles are never left out.
 const RARE: u32 = 64;
 
-/// The condition for a candidate pair.
+/// Condition for a candidate pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum CandidateRule {
     /// The Jaccard similarity may reach this threshold.
     Jaccard(f64),
-    /// The share of the smaller document that the larger one contains may reach this threshold.
+    /// The larger document may contain at least this share of the smaller document.
     Containment(f64),
-    /// The documents share more than this mass, whatever their sizes.
+    /// The documents may share more than this mass, whatever their sizes.
     MoreThan(u64),
 }
 
 impl CandidateRule {
-    /// The most mass that a document may leave out: of pairs in which it is the smaller document, and of the
-    /// others.
+    /// Returns the largest mass that a document may leave out, first for pairs in which it is the smaller document,
+    /// then for pairs in which it is the larger document. `whole` is the mass of the document.
     fn allowances(self, whole: u64) -> [u64; 2] {
-        // The largest whole number below the share. Rounding may lower it, and then the document leaves out
-        // less than it could.
+        // The largest whole number below `share` · `whole`. If the margin makes the number smaller, the document leaves
+        // out less than it could, which loses no pair.
         let below = |share: f64| ((share * whole as f64 * (1.0 - ROOM)).ceil() as u64).saturating_sub(1);
         match self {
             Self::Jaccard(threshold) => [below(2.0 * threshold / (1.0 + threshold)), below(threshold)],
-            // A large document may contain all of a small one in any small part of itself, so it leaves out
+            // A large document may contain all of a small document in any small part of itself, so it leaves out
             // nothing.
             Self::Containment(threshold) => [below(threshold), 0],
             Self::MoreThan(mass) => [mass; 2],
         }
     }
 
-    /// Whether a pair of documents of these masses, x ≤ y, can be a candidate.
+    /// Reports whether a pair of documents of mass `x` and `y`, with x ≤ y, can be a candidate.
     fn sizes_allow(self, x: u64, y: u64) -> bool {
         match self {
             Self::Jaccard(threshold) => x as f64 * (1.0 + ROOM) >= threshold * y as f64,
@@ -77,8 +78,8 @@ impl CandidateRule {
         }
     }
 
-    /// Whether this shared mass is enough. The margin makes sure that rounding refuses no pair that the exact
-    /// similarity accepts.
+    /// Reports whether the mass `shared` is enough for a candidate. Because of the margin, rounding refuses no pair
+    /// that the exact similarity accepts.
     fn is_enough(self, shared: u64, x: u64, y: u64) -> bool {
         let shared_at_least = |needed: f64| shared as f64 >= needed * (1.0 - ROOM);
         match self {
@@ -91,57 +92,57 @@ impl CandidateRule {
     }
 }
 
-/// The place of a shingle in the order that all documents share: behind the shingles of fewer documents.
+/// Place of a shingle in the order that all documents share: shingles of fewer documents come first.
 ///
-/// Shingles of equal rank are left out together or not at all.
+/// A document leaves out either all or none of its shingles of one rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rank(u64);
 
 impl Rank {
-    /// The last rank that no document leaves out.
+    /// Greatest rank of a rare shingle: no document leaves out a shingle up to this rank.
     const RARE: Self = Self((RARE as u64) << 32 | u32::MAX as u64);
-    /// The greatest rank. No shingle comes after it.
+    /// Greatest of all ranks. A document that keeps shingles up to this rank leaves out nothing.
     const LAST: Self = Self(u64::MAX);
 
-    /// The rank of a shingle that `frequency` documents have.
+    /// Creates the rank of a shingle that `frequency` documents have.
     #[must_use]
     pub fn new(shingle: u64, frequency: usize) -> Self {
-        // Equally frequent shingles may come in any order that is the same for all documents.
+        // Shingles of equal frequency may be in any order, if it is the same order for all documents.
         Self(u64::try_from(frequency).unwrap_or(u64::MAX).min(u64::from(u32::MAX)) << 32 | shingle >> 32)
     }
 
-    /// The rank that [`to_bits`](Self::to_bits) wrote as this number.
+    /// Returns the rank whose [`to_bits`](Self::to_bits) is `bits`.
     #[must_use]
     pub fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// The rank as a number; numbers have the order of ranks.
+    /// Returns the rank as a number. Such numbers have the same order as their ranks.
     #[must_use]
     pub fn to_bits(self) -> u64 {
         self.0
     }
 
-    /// Whether a document may leave out a shingle of this rank.
+    /// Reports whether a shingle of this rank is frequent, so that a document may leave it out.
     #[must_use]
     pub fn is_frequent(self) -> bool {
         self > Self::RARE
     }
 }
 
-/// The shingles that a document leaves out.
+/// Division of a document's shingles into those that it keeps and those that it leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Cut {
-    /// The last rank that the document keeps.
+    /// Last rank that the document keeps.
     last: Rank,
-    /// The mass of the shingles behind that rank.
+    /// Mass of the shingles of greater rank, which the document leaves out.
     dropped: u64,
 }
 
 impl Cut {
     const NOTHING: Self = Self { last: Rank::LAST, dropped: 0 };
 
-    /// The cut that leaves out at most `allowance` of shingles sorted by falling rank.
+    /// Returns the cut that leaves out a mass of at most `allowance`. `falling` is sorted by descending rank.
     fn within(allowance: u64, falling: &[(Rank, u64)]) -> Self {
         let mut cut = Self::NOTHING;
         for same in falling.chunk_by(|a, b| a.0 == b.0) {
@@ -155,27 +156,27 @@ impl Cut {
     }
 }
 
-/// The cut of a document as the smaller one of a pair, and as the larger one.
+/// Two cuts of a document: for pairs in which it is the smaller document, and for pairs in which it is the larger one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PairCuts([Cut; 2]);
 
-/// The mass of a document.
+/// Mass of a document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Mass {
-    /// The mass of all its shingles.
+    /// Mass of all shingles.
     whole: u64,
-    /// The mass of its frequent shingles.
+    /// Mass of the frequent shingles.
     frequent: u64,
 }
 
-/// The first pass over shingles, which counts the mass of each document.
+/// First pass over all shingles, which sums the mass of each document.
 #[derive(Debug, Clone)]
 pub struct Census {
     rule: CandidateRule,
     masses: Vec<Mass>,
 }
 
-/// The second pass over shingles, which lists the pairs of documents that share one.
+/// Second pass over all shingles, which lists the pairs of documents that share a shingle.
 #[derive(Debug, Clone)]
 pub struct Join {
     rule: CandidateRule,
@@ -184,13 +185,13 @@ pub struct Join {
 }
 
 impl Census {
-    /// A census without shingles, for documents numbered from 0.
+    /// Creates a census without shingles, for documents numbered from 0.
     #[must_use]
     pub fn new(rule: CandidateRule, documents: usize) -> Self {
         Self { rule, masses: vec![Mass::default(); documents] }
     }
 
-    /// Adds a shingle: all documents that have it, each once, with its weight in them.
+    /// Adds a shingle. `having` lists each document that has the shingle once, with the weight of the shingle in it.
     pub fn add(&mut self, rank: Rank, having: impl Iterator<Item = (u32, u64)>) {
         for (document, mass) in having {
             let masses = &mut self.masses[document as usize];
@@ -201,8 +202,8 @@ impl Census {
         }
     }
 
-    /// Ends the census. A document that can leave out all its frequent shingles does so. A
-    /// [crowded](Join::is_crowded) document leaves out none until it is [cut](Join::cut).
+    /// Ends the census and returns the join. If a document may leave out all its frequent shingles, it does. A
+    /// [crowded](Join::is_crowded) document leaves out nothing until [`cut`](Join::cut) sets its cuts.
     #[must_use]
     pub fn join(self) -> Join {
         let Self { rule, masses } = self;
@@ -217,7 +218,7 @@ impl Census {
 }
 
 impl Join {
-    /// Whether a document can leave out some of its frequent shingles but not all of them.
+    /// Reports whether a document may leave out some of its frequent shingles but not all of them.
     #[must_use]
     pub fn is_crowded(&self, document: u32) -> bool {
         let mass = &self.masses[document as usize];
@@ -225,7 +226,7 @@ impl Join {
         self.rule.allowances(mass.whole).into_iter().any(some)
     }
 
-    /// The cuts of a document, given all its frequent shingles with their weights.
+    /// Computes the cuts of a document from all its frequent shingles with their weights.
     pub fn cuts(&self, document: u32, frequent: &mut [(Rank, u64)]) -> PairCuts {
         frequent.sort_unstable_by_key(|shingle| Reverse(shingle.0));
         let allowances = self.rule.allowances(self.masses[document as usize].whole);
@@ -237,8 +238,9 @@ impl Join {
         self.cuts[document as usize] = cuts;
     }
 
-    /// Lists the pairs of a shingle, given all documents that have it. Calls `each` with every two documents
-    /// that keep the shingle, the smaller one first, and the mass that they share in it.
+    /// Lists the pairs of a shingle. `having` lists all documents that have the shingle, with its weights. `each` is
+    /// called per pair of documents that keep the shingle, with the smaller document, the larger document, and the mass
+    /// of the shingle that they share.
     pub fn pairs(&self, rank: Rank, having: &mut [(u32, u64)], each: impl FnMut(u32, u32, u64)) {
         having.sort_unstable_by_key(|&(document, _)| self.size(document));
         if !rank.is_frequent() {
@@ -251,7 +253,7 @@ impl Join {
         self.meet(&keeping(0), &keeping(1), each);
     }
 
-    /// Lists the pairs of a smaller and a larger document, both lists by rising size.
+    /// Lists the pairs of a document of `smaller` and a document of `larger`. Both lists are sorted by ascending size.
     fn meet(&self, smaller: &[(u32, u64)], larger: &[(u32, u64)], mut each: impl FnMut(u32, u32, u64)) {
         let whole = |document: u32| self.masses[document as usize].whole;
         let mut from = 0;
@@ -264,13 +266,13 @@ impl Join {
         }
     }
 
-    /// The size of a document, by which one of two is the smaller one. Ties go by number.
+    /// Returns the key by which one document of a pair is the smaller one: the mass, then the number of the document.
     fn size(&self, document: u32) -> (u64, u32) {
         (self.masses[document as usize].whole, document)
     }
 
-    /// Whether a listed pair, x being the smaller document, is a candidate, given the sum of its shared
-    /// masses.
+    /// Reports whether a listed pair is a candidate. `x` is the smaller document, and `shared` is the sum of the masses
+    /// that the pair was listed with.
     #[must_use]
     pub fn is_candidate(&self, x: u32, y: u32, shared: u64) -> bool {
         let [whole, other] = [x, y].map(|document| self.masses[document as usize].whole);
@@ -291,7 +293,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// A document: its shingles with their weights.
+    /// A document: its shingles and their weights.
     type ShingleWeights = BTreeMap<u64, u64>;
 
     fn plain(shingles: impl IntoIterator<Item = u64>) -> ShingleWeights {
@@ -300,9 +302,9 @@ mod tests {
 
     /// The result of a join.
     struct Joined {
-        /// Candidates and their counts.
+        /// Candidates, with the mass that they share in listed shingles.
         candidates: BTreeMap<(u32, u32), u64>,
-        /// The number of listed pairs, repeats included.
+        /// Number of listed pairs; a pair that shares several shingles counts several times.
         told: u64,
     }
 
@@ -340,7 +342,7 @@ mod tests {
         joined
     }
 
-    /// A worked example.
+    /// The worked example of the header.
     #[test]
     fn documented_triplets() {
         let sets = [&[1, 2][..], &[2, 3], &[1, 2, 3], &[4]].map(|set| plain(set.iter().copied()));
@@ -358,7 +360,7 @@ mod tests {
         a.iter().filter_map(|(shingle, mass)| Some(*mass.min(b.get(shingle)?))).sum()
     }
 
-    /// Whether two documents, of which the first is not larger, match.
+    /// Reports whether two documents match by `rule`. `a` is not larger than `b`.
     fn matches(rule: CandidateRule, a: &ShingleWeights, b: &ShingleWeights) -> bool {
         let both = shared(a, b);
         match rule {
@@ -370,8 +372,8 @@ mod tests {
         }
     }
 
-    /// Documents with rare and frequent shingles: the lower a number, the more documents have it. With families that share
-    /// some part of their first document, and weights up to `heaviest`.
+    /// Generates documents with rare and frequent shingles: more documents have a shingle if its number is lower. Some
+    /// documents are a family, which shares a part of the first document. Weights are at most `heaviest`.
     fn documents(heaviest: u64) -> impl Strategy<Value = Vec<ShingleWeights>> {
         let shingle = (0u64..60, 0u64..1000).prop_map(|(low, high)| if high < 700 { low } else { high });
         let document = prop::collection::btree_map(shingle, 1..=heaviest, 1..40);
@@ -421,7 +423,8 @@ mod tests {
         }
     }
 
-    /// Documents that share the first `template` shingles and have `own(document)` of their own.
+    /// Creates 500 documents that share the first `template` shingles; document d has `own(d)` further shingles of its
+    /// own.
     fn forms(template: u64, own: impl Fn(u64) -> u64) -> Vec<ShingleWeights> {
         (0..500).map(|d| plain((0..template).chain((0..own(d)).map(|i| 1000 + 100 * d + i)))).collect()
     }
@@ -430,21 +433,21 @@ mod tests {
     fn frequent_shingles_make_few_pairs() {
         let documents = forms(20, |_| 30);
         assert_eq!(join(&documents, CandidateRule::Jaccard(0.8)).told, 0);
-        // At a threshold that the template reaches by itself, documents must keep it.
+        // The template alone reaches this threshold, so documents must keep it.
         assert_eq!(join(&documents, CandidateRule::Jaccard(0.25)).candidates.len(), 500 * 499 / 2);
     }
 
-    /// A template below the threshold is left out as far as documents need other shared shingles too.
+    /// A template below the threshold is left out, because documents need other shared shingles too.
     #[test]
     fn a_template_just_below_the_threshold_makes_no_pairs() {
-        // 0.87 of a document, and a Jaccard similarity of 87/113 = 0.77.
+        // The template is 0.87 of each document, so two documents have a Jaccard similarity of 87/113 = 0.77.
         let joined = join(&forms(87, |_| 13), CandidateRule::Jaccard(0.8));
         assert_eq!(joined.told, 0);
-        // With documents of many sizes, some must keep a few shingles of the template.
+        // If the documents have many sizes, some of them must keep a few shingles of the template.
         let documents = forms(87, |d| 13 + d % 20);
         let joined = join(&documents, CandidateRule::Jaccard(0.8));
         assert!(joined.told < 87 * 500 * 499 / 2 / 10, "{}", joined.told);
-        // With one more shingle all pairs are near-duplicates, and no bound may refuse them.
+        // With a template of 89 shingles all pairs are near-duplicates, and no bound may refuse them.
         assert_eq!(join(&forms(89, |_| 11), CandidateRule::Jaccard(0.8)).candidates.len(), 500 * 499 / 2);
     }
 
@@ -452,7 +455,7 @@ mod tests {
     fn weights_are_shared_as_far_as_both_have_them() {
         let unit = |weight: f64| (weight * 1e9) as u64;
         let documents = [BTreeMap::from([(1, unit(2.0)), (2, unit(0.5))]), BTreeMap::from([(1, unit(1.0))])];
-        // 1 shared of 2.5.
+        // The documents share 1 of 2.5.
         assert_eq!(join(&documents, CandidateRule::Jaccard(0.5)).told, 0, "the sizes do not allow it");
         let found = join(&documents, CandidateRule::Jaccard(0.4)).candidates;
         assert_eq!(found, BTreeMap::from([((1, 0), unit(1.0))]));

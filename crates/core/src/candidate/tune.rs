@@ -1,13 +1,14 @@
 //! The probability that a pair is found, and the choice of bands and rows.
 //!
-//! This module has the only copy of the S-curve P(s) = 1 − (1 − p(s)ʳ)ᵇ, where p(s) is the probability that
-//! one register of a pair at similarity s agrees: s for `MinHash`, another function for other sketches. All
-//! functions here take p.
+//! This module has the only copy of the S-curve P(s) = 1 − (1 − p(s)ʳ)ᵇ, where p(s) is the probability that one
+//! register of a pair at similarity s agrees. For `MinHash` p(s) is s; other sketches have other functions. All
+//! functions of this module take p.
 //!
-//! - **Paper.** the S-curve of [banding](super::banding), as in Hassanian-esfahani 2018, (9), and [Anonymous](crate#sources), §5.
-//! - **Differs.** (1/b)^(1/r) is not where P = ½ (E-29): [`Curve::half_point`] is. The usual tuning balances
-//!   the areas of false positives and negatives, and may miss six of ten pairs exactly at the threshold. Here
-//!   the recall at the threshold is a condition, and the work is minimised.
+//! - **Paper.** The S-curve is that of [banding](super::banding), as in Hassanian-esfahani 2018, (9), and
+//!   [Anonymous](crate#sources), §5.
+//! - **Differs.** P is not ½ at p = (1/b)^(1/r) (E-29), but at [`Curve::half_point`]. The usual tuning balances the
+//!   areas of false positives and negatives, and may miss six of ten pairs exactly at the threshold. This module
+//!   requires the recall at the threshold, and minimises the work under this condition.
 
 use super::Banding;
 use crate::error::{Error, ErrorKind};
@@ -26,50 +27,52 @@ impl From<Banding> for Curve {
 }
 
 impl Curve {
-    /// Every pair is found, whatever its similarity.
+    /// Curve of a method that finds every pair, whatever its similarity.
     pub const CERTAIN: Self = Self { bands: 1.0, rows: 0.0 };
 
-    /// The probability that a pair whose registers agree with probability `p` shares at least one band.
+    /// Returns the probability that a pair whose registers agree with probability `p` shares at least one band.
     #[must_use]
     pub fn probability(&self, p: f64) -> f64 {
         self.probability_of_bands(self.band_probability(p))
     }
 
-    /// The probability that a pair whose registers agree with probability `p` agrees in one band.
+    /// Returns the probability that a pair whose registers agree with probability `p` agrees in one band.
     pub(super) fn band_probability(&self, p: f64) -> f64 {
         p.powf(self.rows)
     }
 
-    /// The probability that a pair shares at least one band, if it agrees in each with probability `band`.
+    /// Returns the probability that a pair shares at least one band, if `band` is the probability that it agrees in a
+    /// given band.
     pub(super) fn probability_of_bands(&self, band: f64) -> f64 {
         -(self.bands * (-band).ln_1p()).exp_m1()
     }
 
-    /// b.
+    /// Returns the number of bands, b in the formulas.
     pub(super) fn bands(&self) -> f64 {
         self.bands
     }
 
-    /// The p at which half of the pairs are found: (1 − 2^(−1/b))^(1/r).
+    /// Returns the p at which half of the pairs are found: (1 − 2^(−1/b))^(1/r).
     #[must_use]
     pub fn half_point(&self) -> f64 {
         (-(-std::f64::consts::LN_2 / self.bands).exp_m1()).powf(1.0 / self.rows)
     }
 
-    /// The p at which the curve is steepest: ((r−1)/(rb−1))^(1/r); none for one row, where it is steepest at 0.
+    /// Returns the p at which the curve is steepest: ((r−1)/(rb−1))^(1/r). With one row the curve is steepest at 0, and
+    /// the result is `None`.
     #[must_use]
     pub fn steepest_point(&self) -> Option<f64> {
         (self.rows > 1.0).then(|| ((self.rows - 1.0) / (self.rows * self.bands - 1.0)).powf(1.0 / self.rows))
     }
 
-    /// The share of pairs that become candidates although they are below `threshold`, if their similarities
-    /// are spread evenly there.
+    /// Returns the share of the pairs below `threshold` that become candidates, if the similarities of these pairs are
+    /// spread evenly from 0 to `threshold`.
     #[must_use]
     pub fn false_share(&self, threshold: f64, match_probability: impl Fn(f64) -> f64) -> f64 {
         if threshold <= 0.0 {
             return 0.0;
         }
-        // Simpson's rule with 256 steps; the curve is smooth, so that the sum is exact to many digits.
+        // Simpson's rule with 256 steps: the curve is smooth, so the sum is exact to many digits.
         let steps = 256;
         let step = threshold / f64::from(steps);
         let area: f64 = (0..=steps)
@@ -87,14 +90,14 @@ impl Curve {
     }
 }
 
-/// The cost of a band key (computed, sorted, looked up) relative to one verification of a false candidate.
+/// Cost of a band key, which is computed, sorted and looked up, relative to one verification of a false candidate.
 const KEY_COST: f64 = 0.02;
-/// The number of neighbours of a document at similarities spread evenly from 0 to 1, which stands for a
-/// corpus with some boilerplate. The choice of bands and rows hardly depends on it.
+/// Assumed number of neighbours of a document, at similarities spread evenly from 0 to 1. It stands for a corpus with
+/// some boilerplate; the choice of bands and rows hardly depends on it.
 const NEIGHBOURS: f64 = 10.0;
 
-/// The expected number of false candidates per document, if it has ten neighbours at similarities spread
-/// evenly from 0 to 1.
+/// Returns the expected number of false candidates per document. A document is assumed to have ten neighbours at
+/// similarities spread evenly from 0 to 1.
 #[must_use]
 pub fn expected_false_candidates(
     banding: Banding,
@@ -108,9 +111,9 @@ pub fn expected_false_candidates(
 /// `recall` or better, at the least expected work: keys to sort and false candidates to verify.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::OutOfRange`] unless `threshold` is above 0 and at most 1 and `recall` is above 0 and below 1. Fails
-/// with [`ErrorKind::Unreachable`] if no choice of bands and rows reaches the recall; the error has the best recall, and the
-/// number of registers that would be enough.
+/// Fails with [`ErrorKind::OutOfRange`] unless `threshold` is above 0 and at most 1 and `recall` is above 0 and below
+/// 1. Fails with [`ErrorKind::Unreachable`] if no choice of bands and rows reaches the recall. This error contains the
+/// best possible recall and the number of registers that would be enough.
 pub fn choose(
     threshold: f64,
     recall: f64,
@@ -157,7 +160,7 @@ pub fn check_recall(recall: f64) -> Result<(), Error> {
     }
 }
 
-/// The fewest bands of `rows` rows that find a pair with probability `recall`.
+/// Returns the smallest number of bands of `rows` rows that finds a pair with probability `recall`.
 fn bands_needed(p: f64, rows: usize, recall: f64) -> Option<usize> {
     let miss = (-p.powi(rows.try_into().ok()?)).ln_1p();
     if miss == f64::NEG_INFINITY {
@@ -230,7 +233,7 @@ mod tests {
 
     #[test]
     fn the_fifth_source_example_corrected() {
-        // E-41: one pair in 2.5 is missed at s = 0.94, not one in 1.6.
+        // E-41: one pair in 2.5 is missed at s = 0.94, not one in 1.6 as the source says.
         assert!((curve(20, 50).probability(0.94) - 0.604_580).abs() < 6e-7);
     }
 
@@ -290,8 +293,7 @@ mod tests {
             error.hint().unwrap().to_string(),
             "`registers = 10` would be enough; so would `recall = 0.937`"
         );
-        // With four decimals, 0.9999986 would be printed as 1.0000, which is above the recall that is
-        // possible.
+        // Four decimals would print 0.9999986 as 1.0000, which is above the recall that is possible.
         let error = choose(0.1, 0.999_999, 128, |s| s).unwrap_err().to_string();
         assert!(error.ends_with("with probability 0.999999: the best is 0.9999986"), "{error}");
         for (threshold, recall) in

@@ -2,42 +2,41 @@
 //!
 //! - **Paper.** Schleimer, Wilkerson and Aiken, *Winnowing: local algorithms for document fingerprinting*, SIGMOD 2003;
 //!   robust winnowing, section 4.
-//! - **Idea.** Of every w consecutive shingles the one with the least hash is chosen. A shingle that is the
-//!   least of several windows is chosen once. A run that two documents share has the same windows in both, so
-//!   the same choice.
+//! - **Idea.** Of every w consecutive shingles (a window), the shingle with the least hash is chosen. A shingle that is
+//!   the least of several windows is chosen once. A run that two documents share has the same windows in both
+//!   documents, so the same shingles of the run are chosen in both.
 //! - **Symbols.** k → the size of a shingle, t → `passage` (the guarantee), w → t − k + 1 shingles.
-//! - **Cost.** O(n); a share of 2 / (w + 1) of the shingles is chosen, if their hashes are random.
-//! - **Error.** none: a shared run of at least `passage` units is certain to have a common choice.
-//!   A document of fewer shingles than a window is one window.
-//! - **Differs.** The paper hashes text. Here shingles are hashed and mixed already, so they are compared as
-//!   they are.
-//! - **Vectors.** golden values of our own.
+//! - **Cost.** O(n) for n shingles; if their hashes are random, a share of 2 / (w + 1) of the shingles is chosen.
+//! - **Error.** None: at least one common shingle is chosen in every shared run of at least `passage` units. A document
+//!   with fewer shingles than a window is treated as one window.
+//! - **Differs.** The paper hashes text. In this crate shingles are hashes already, so they are compared directly.
+//! - **Vectors.** The golden values are our own.
 
 use crate::error::Error;
 use crate::shingle::Shingling;
 
-/// A shingle that was chosen.
+/// A shingle that winnowing chose, with its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a plain value that indexes store and make again")]
 pub struct Fingerprint {
     /// The shingle.
     pub shingle: u64,
-    /// Its position: the index of its first unit.
+    /// Position of the shingle: the index of its first unit.
     pub at: u32,
 }
 
-/// Chooses fingerprints.
+/// Rule that chooses the fingerprints of a document, for one length of windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Winnow {
     window: usize,
 }
 
 impl Winnow {
-    /// Fingerprints such that every shared run of `passage` units contains one.
+    /// Creates a rule whose fingerprints hit every shared run of `passage` units.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `passage` is less than the number of units of a
-    /// shingle.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `passage` is less than the number of units
+    /// of a shingle.
     pub fn new(shingling: Shingling, passage: usize) -> Result<Self, Error> {
         match passage.checked_sub(shingling.size()) {
             Some(more) => Ok(Self { window: more + 1 }),
@@ -49,17 +48,17 @@ impl Winnow {
         }
     }
 
-    /// The number of shingles per window.
+    /// Returns the number of shingles per window.
     #[must_use]
     pub fn window(&self) -> usize {
         self.window
     }
 
-    /// Writes the fingerprints of a document, given its shingles in order.
+    /// Replaces the content of `out` by the fingerprints of a document, given its shingles in order.
     ///
-    /// If several shingles of a window are equal and least, the one that was chosen before is kept while it
-    /// is in the window, and otherwise the last is taken. A text that repeats itself then does not choose at
-    /// every step.
+    /// If several shingles of a window are equally small and one of them was chosen for the window before, it stays
+    /// chosen; otherwise the last of them is chosen. A text that repeats itself therefore has one fingerprint per
+    /// window length and not one per shingle.
     pub fn choose_into(&self, shingles: &[u64], out: &mut Vec<Fingerprint>) {
         out.clear();
         let mut chosen: Option<usize> = None;
@@ -67,7 +66,7 @@ impl Winnow {
         for start in 0..windows {
             let end = (start + self.window).min(shingles.len());
             let next = match chosen {
-                // One shingle entered the window, and the last choice is still in it.
+                // The last choice is still in the window, so only the one new shingle can be smaller.
                 Some(at) if at >= start => {
                     if shingles[end - 1] < shingles[at] {
                         end - 1
@@ -85,7 +84,7 @@ impl Winnow {
     }
 }
 
-/// The index of the least of some shingles; of equal ones the last.
+/// Returns the index of the smallest value; of equal values, the index of the last.
 fn last_least(window: &[u64]) -> usize {
     let mut least = 0;
     for (at, shingle) in window.iter().enumerate() {
@@ -145,7 +144,8 @@ mod tests {
         for window in [1, 5, 21, 100] {
             let share = choose(window, &shingles).len() as f64 / shingles.len() as f64;
             let expected = 2.0 / (window as f64 + 1.0);
-            // Choices are at most `window` apart, so of n shingles the count strays by less than √(n·window).
+            // Two neighbouring choices are at most `window` apart, so the number of choices among n shingles deviates
+            // by less than √(n·window).
             let error = (window as f64 / shingles.len() as f64).sqrt();
             assert!((share - expected).abs() <= 4.0 * error * expected, "{window}: {share}");
         }

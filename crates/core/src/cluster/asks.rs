@@ -1,20 +1,20 @@
-//! Pairs that a cluster of machines compares next.
+//! The pairs that a cluster of machines compares next.
 //!
-//! - **Idea.** A cluster of machines cannot compare one pair after the other, because each comparison means a
-//!   shuffle of texts. So pairs are compared in rounds: [`StarAsks`] takes the similar pairs of the round
-//!   before, decides about all documents of which enough is known ([`decide_round`]), and returns the pairs
-//!   of the next round. [`ComponentAsks`] does the same for connected components.
-//! - **Stars.** A document that is *kept* is compared with every later member of its shelves, as in
-//!   [`star`](super::star). To find out which documents are kept, the first undecided members of each shelf,
-//!   the *front*, are compared with one another. The front of a shelf has 4 documents in the first round and
-//!   four times as many in each further round, so that a shelf of a million members takes ten rounds. Only
-//!   pairs within the front may be compared without need.
+//! - **Idea.** A cluster of machines cannot compare one pair after the other, because each comparison needs a shuffle
+//!   of texts. So pairs are compared in rounds: [`StarAsks`] takes the similar pairs of the previous round, decides
+//!   about all documents of which enough is known ([`decide_round`]), and returns the pairs of the next round.
+//!   [`ComponentAsks`] does the same for connected components.
+//! - **Stars.** A *kept* document is compared with every later member of its shelves, as in [`star`](super::star). To
+//!   find out which documents are kept, the first undecided members of each shelf, the *front*, are compared with one
+//!   another. The front of a shelf has 4 documents in the first round and four times as many in each further round, so
+//!   a shelf of a million members takes ten rounds. Only pairs within the front may be compared needlessly.
 //! - **Components.** The first member of each shelf is compared with all others. After that, members of a growing front
 //!   that are not connected yet are compared with one another.
-//! - **Crowds.** Most pairs are listed one by one. If a shelf has many documents that ask, its pairs are a
-//!   [`Block`]: rows and the rule for pairs to compare ([`BlockRow::asks`]), so that machines list no pair
-//!   that sketches rule out.
-//! - **Cost.** Each round passes over all memberships a few times: 5 bytes per membership, and some 30 per document.
+//! - **Crowds.** Most pairs are listed one by one. A document that a round compares with others *asks*. If many
+//!   documents of a shelf ask, its pairs become a [`Block`]: rows, and the rule for the pairs to compare
+//!   ([`BlockRow::asks`]). So machines do not list the pairs that sketches rule out.
+//! - **Cost.** Each round passes a few times over all memberships, which are the documents of each shelf. Memory is 5
+//!   bytes per membership and some 30 bytes per document.
 
 use super::components::Forest;
 use super::rounds::{Edge, PriorState, Ranked, Standing, decide_round};
@@ -28,7 +28,7 @@ use crate::error::Error;
 pub struct ShelvedDocuments {
     documents: usize,
     given: u32,
-    /// For each document, the number of documents before its last copy.
+    /// Number of documents before the last copy of each document, in keeper order.
     last: Vec<u32>,
     /// Members of shelf s, ascending: `members[begins[s]..begins[s + 1]]`.
     begins: Vec<usize>,
@@ -39,15 +39,15 @@ pub struct ShelvedDocuments {
 }
 
 impl ShelvedDocuments {
-    /// `documents` documents, of which the first `given` are given. Each shelf lists the documents that stand
-    /// on it, ascending.
+    /// Creates the shelves of `documents` documents, of which the first `given` are given. Each element of `shelves`
+    /// lists the documents on a shelf, ascending.
     ///
-    /// Documents with equal shingles are one document, whose place is that of the first of them. `last` has, for each document, the
-    /// number of documents whose place is before the last of its equals; for a document without equals this is its own number.
+    /// Documents with equal shingles are one document, whose place is the place of its first copy. `last[d]` is the
+    /// number of documents whose place is before the last copy of document d; without further copies this is d.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `last` has another length, or if
-    /// a shelf does not ascend or names a document that does not exist.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if the length of `last` is not `documents`,
+    /// or if a shelf does not ascend or contains a document that does not exist.
     pub fn new<'a>(
         documents: usize,
         given: u32,
@@ -86,25 +86,25 @@ impl ShelvedDocuments {
         Ok(Self { documents, given, last, begins, members, own_begins, own })
     }
 
-    /// The number of documents.
+    /// Returns the number of documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.documents
     }
 
-    /// Whether there are no documents.
+    /// Reports whether there are no documents.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.documents == 0
     }
 
-    /// The members of a shelf, ascending.
+    /// Returns the members of a shelf, ascending.
     #[must_use]
     pub fn shelf(&self, shelf: usize) -> &[u32] {
         &self.members[self.begins[shelf]..self.begins[shelf + 1]]
     }
 
-    /// The number of shelves.
+    /// Returns the number of shelves.
     #[must_use]
     pub fn shelves(&self) -> usize {
         self.begins.len() - 1
@@ -115,7 +115,7 @@ impl ShelvedDocuments {
         &self.own[self.own_begins[document]..self.own_begins[document + 1]]
     }
 
-    /// Whether both documents stand on one of the shelves before `shelf`.
+    /// Reports whether both documents are on one of the shelves before `shelf`.
     fn share_before(&self, shelf: usize, a: u32, b: u32) -> bool {
         let mut others = self.own(b).iter().peekable();
         self.own(a).iter().take_while(|own| (**own as usize) < shelf).any(|own| {
@@ -129,37 +129,39 @@ impl ShelvedDocuments {
     }
 }
 
-/// Pairs of one round.
+/// Pairs that one round compares.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Asks {
-    /// Pairs that are listed once each, the earlier document first.
+    /// Listed pairs, each once, with the earlier document first.
     pub pairs: Vec<(u32, u32)>,
-    /// Shelves with so many pairs that they are not listed. A pair may be in several blocks.
+    /// Shelves with too many pairs to list. A pair may be in several blocks.
     pub blocks: Vec<Block>,
 }
 
 impl Asks {
-    /// Whether there is nothing to compare.
+    /// Reports whether there are no pairs to compare.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty() && self.blocks.is_empty()
     }
 }
 
-/// The pairs of one shelf: those of a row that [is asking](BlockRow::is_asking) and another row that [`BlockRow::asks`] accepts.
+/// Pairs of one shelf that are not listed: each row that [is asking](BlockRow::is_asking) with each other row for which
+/// [`BlockRow::asks`] returns `true`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Block {
-    /// The shelf.
+    /// Number of the shelf.
     pub shelf: usize,
-    /// Whether each pair of these rows is compared on any other block that both documents are in.
+    /// Whether the shelf cannot be full, so that each pair of rows is also compared in every other block with both
+    /// documents.
     pub is_whole: bool,
-    /// Rows in ascending order of documents.
+    /// Rows of the shelf, in ascending order of documents.
     pub rows: Vec<BlockRow>,
 }
 
-/// The pairs of star clustering, round by round.
+/// Rounds of star clustering: decisions, and the pairs that each round compares.
 ///
 /// ```
 /// use minwise::cluster::{ShelvedDocuments, StarAsks};
@@ -182,14 +184,14 @@ pub struct StarAsks {
     state: Vec<MemberState>,
     front: Vec<u16>,
     decided: Vec<u16>,
-    /// For each membership, whether the member was kept and compared with all later members.
+    /// Whether each membership has asked: the member is kept, and an earlier round compared it with all later members.
     asked: Vec<bool>,
     edges: Vec<Edge>,
     round: u16,
 }
 
 impl StarAsks {
-    /// Begins the rounds. A shelf takes the first `most` kept documents.
+    /// Creates the state before the first round. A shelf takes the first `most` kept documents.
     #[must_use]
     pub fn new(shelved: ShelvedDocuments, most: usize) -> Self {
         let documents = shelved.len();
@@ -216,19 +218,19 @@ impl StarAsks {
         Self { limits, ..self }
     }
 
-    /// The documents and their shelves.
+    /// Returns the documents on their shelves.
     #[must_use]
     pub fn shelved(&self) -> &ShelvedDocuments {
         &self.shelved
     }
 
-    /// All similar pairs so far, by their numbers.
+    /// Returns all similar pairs so far, with document numbers as ranks.
     #[must_use]
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
 
-    /// Documents that are kept so far, ascending.
+    /// Returns the documents that are kept so far, ascending.
     #[must_use]
     pub fn kept(&self) -> Vec<u64> {
         (0..)
@@ -238,18 +240,19 @@ impl StarAsks {
             .collect()
     }
 
-    /// The number of undecided documents.
+    /// Returns the number of undecided documents.
     #[must_use]
     pub fn undecided(&self) -> usize {
         self.state.iter().filter(|&&state| state == MemberState::Undecided).count()
     }
 
-    /// Takes the similar pairs among those of the last round, decides, and returns the pairs of the next round. If there are
-    /// none, every document is decided and every edge that names a keeper is known.
+    /// Takes the similar pairs of the previous round, decides, and returns the pairs of the next round. If there are no
+    /// more pairs, every document is decided, and `edges` has every pair that decides which kept document a removed
+    /// document belongs to.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a pair names a document that
-    /// does not exist or one document twice, or if a similarity is not a number from 0 to 1.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a pair names a document that does not
+    /// exist or the same document twice, or if a similarity is not a number from 0 to 1.
     pub fn next_round(&mut self, similar: &[(u32, u32, f64)]) -> Result<Asks, Error> {
         let edges = similar.iter();
         self.edges.extend(edges.map(|&(a, b, similarity)| Edge { a: a.into(), b: b.into(), similarity }));
@@ -262,7 +265,7 @@ impl StarAsks {
             self.round += 1;
             while self.decide()? {}
             let asks = self.asks();
-            // If all pairs of a round were compared in earlier ones, no answer follows, so the next round
+            // If earlier rounds compared all pairs of this round, the caller has nothing to compare, so the next round
             // begins at once.
             if !asks.is_empty() || self.undecided() == 0 {
                 return Ok(asks);
@@ -270,7 +273,7 @@ impl StarAsks {
         }
     }
 
-    /// Decides about all documents of which enough is known. Returns whether there was any.
+    /// Decides about all documents of which enough is known. Returns whether any document was decided.
     fn decide(&mut self) -> Result<bool, Error> {
         let waits = self.waits();
         let documents: Vec<Ranked> = (0..)
@@ -299,7 +302,7 @@ impl StarAsks {
         Ok(is_changed)
     }
 
-    /// The members of a shelf with their states.
+    /// Returns the members of a shelf with their states.
     fn members(&self, shelf: usize) -> impl Iterator<Item = ShelfMember> {
         let begin = self.shelved.begins[shelf];
         self.shelved.shelf(shelf).iter().enumerate().map(move |(at, &document)| {
@@ -316,7 +319,7 @@ impl StarAsks {
         })
     }
 
-    /// For each document, the sum of its waits on all its shelves.
+    /// Returns one wait per document: the sum of its waits on all its shelves.
     fn waits(&self) -> Vec<MemberWait> {
         let mut waits = vec![MemberWait::default(); self.shelved.len()];
         let (rule, mut members) = (StarShelf::new(self.most, self.round), vec![]);
@@ -332,7 +335,7 @@ impl StarAsks {
         waits
     }
 
-    /// Moves documents to the front that are at the front of all their shelves.
+    /// Moves an undecided document to the front if no shelf of the document keeps it back.
     fn advance_front(&mut self) {
         for (number, wait) in self.waits().into_iter().enumerate() {
             if self.state[number] == MemberState::Undecided && self.front[number] == 0 && !wait.is_behind {
@@ -341,7 +344,7 @@ impl StarAsks {
         }
     }
 
-    /// The pairs of the round.
+    /// Returns the pairs of the current round.
     fn asks(&mut self) -> Asks {
         self.advance_front();
         let (rule, mut shelves, mut members) = (StarShelf::new(self.most, self.round), vec![], vec![]);
@@ -360,14 +363,15 @@ impl StarAsks {
             }
             BlockRow::retain_needed(rows);
         }
-        // Unless a shelf can be full, a pair that is compared on one shelf is compared on each that both documents have.
+        // If no shelf can be full, a pair that is compared on one shelf is compared on every shelf that both documents
+        // have.
         let once = self.shelved.largest() <= self.most;
         listed(&self.shelved, shelves, self.limits, self.most, once)
     }
 }
 
-/// Lists the pairs of small shelves and makes blocks of the others. `once` is whether a pair that is compared on one shelf is
-/// compared on each that both documents have.
+/// Lists the pairs of small shelves and makes blocks of the others. If `once`, a pair that is compared on one shelf is
+/// compared on every shelf that both documents have, so only the first of these shelves lists it.
 fn listed(
     shelved: &ShelvedDocuments,
     shelves: Vec<(usize, Vec<BlockRow>)>,
@@ -384,7 +388,7 @@ fn listed(
             continue;
         }
         BlockRow::each_pair(&rows, |earlier, later| {
-            // Near-duplicates share several shelves, so that their pairs would be listed several times.
+            // Near-duplicates share several shelves, which would all list the pair.
             let (a, b) = (earlier.document, later.document);
             if !(once && shelved.share_before(shelf, a, b)) {
                 asks.pairs.push((a, b));
@@ -396,27 +400,28 @@ fn listed(
     asks
 }
 
-/// The pairs of connected components, or of all similar pairs, round by round.
+/// Rounds of connected components, or the only round of all similar pairs: the pairs that each round compares.
 #[derive(Debug, Clone)]
 pub struct ComponentAsks {
     shelved: ShelvedDocuments,
     most: usize,
     limits: BlockLimits,
     forest: Forest,
-    /// Whether pairs that are connected already are left out.
+    /// Whether pairs of connected documents are left out.
     joins: bool,
     round: u16,
 }
 
 impl ComponentAsks {
-    /// Begins the rounds. A document is compared with the first `most` documents on each of its shelves.
+    /// Creates the state before the first round. A document is compared with the first `most` documents on each of its
+    /// shelves.
     #[must_use]
     pub fn new(shelved: ShelvedDocuments, most: usize) -> Self {
         let forest = Forest::new(shelved.len());
         Self { shelved, most, limits: BlockLimits::default(), forest, joins: true, round: 0 }
     }
 
-    /// Asks for every pair, in one round.
+    /// Creates a state whose only round compares every pair.
     #[must_use]
     pub fn of_pairs(shelved: ShelvedDocuments, most: usize) -> Self {
         Self { joins: false, ..Self::new(shelved, most) }
@@ -428,21 +433,22 @@ impl ComponentAsks {
         Self { limits, ..self }
     }
 
-    /// The documents and their shelves.
+    /// Returns the documents on their shelves.
     #[must_use]
     pub fn shelved(&self) -> &ShelvedDocuments {
         &self.shelved
     }
 
-    /// For each document, the first one that it is connected with.
+    /// Returns, per document, the first document that it is connected with.
     pub fn firsts(&mut self) -> Vec<u32> {
         (0..self.shelved.len() as u32).map(|document| self.forest.first(document)).collect()
     }
 
-    /// Takes the similar pairs among those of the last round and returns the pairs of the next round.
+    /// Takes the similar pairs of the previous round and returns the pairs of the next round.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a pair names a document that does not exist.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a pair contains a document that does not
+    /// exist.
     pub fn next_round(&mut self, similar: &[(u32, u32, f64)]) -> Result<Asks, Error> {
         for &(a, b, _) in similar {
             if a.max(b) as usize >= self.shelved.len() {
@@ -477,7 +483,7 @@ impl ComponentAsks {
                 shelves.push((shelf, rows));
             }
         }
-        // Fronts of shelves differ, so that a pair may be compared on one of its shelves and not yet on another.
+        // The fronts of shelves differ, so a pair may be compared on one of its shelves now and on another one later.
         let once = !self.joins && largest <= self.most;
         listed(&self.shelved, shelves, self.limits, self.most, once)
     }
@@ -494,13 +500,13 @@ mod tests {
     use crate::cluster::{Judge, Neighbourhood, Verdict, Visit, components, name_keepers, pairs, star};
     use crate::hash::SplitMix64;
 
-    /// Documents on shelves with their similarities, and the visits of each.
+    /// Documents on shelves, their similarities, and their visits.
     struct World {
         shelves: Vec<Vec<u32>>,
         similarities: Vec<f64>,
         documents: usize,
         given: u32,
-        /// The document of each visit; first visits ascend.
+        /// Document of each visit. The first visits of all documents are ascending.
         visits: Vec<u32>,
         most: usize,
     }
@@ -534,14 +540,14 @@ mod tests {
             let mut below = |bound: u64| random.next_u64() % bound;
             let shelves =
                 (0..6).map(|_| (0..documents as u32).filter(|_| below(shelved_in) == 0).collect()).collect();
-            // Few distinct values, so that ties occur.
+            // Few distinct values, so ties occur.
             let similarities = (0..documents * documents)
                 .map(|_| if below(similar_in) == 0 { 0.8 + below(3) as f64 / 10.0 } else { 0.1 })
                 .collect();
             let mut visits = vec![];
             for document in 0..documents as u32 {
                 visits.push(document);
-                // Copies of given documents among the given ones decide nothing.
+                // Copies between given documents are skipped, because they decide nothing.
                 while document >= given && below(4) == 0 {
                     visits.push(below(u64::from(document) + 1) as u32);
                 }
@@ -556,7 +562,7 @@ mod tests {
 
         fn shelved(&self) -> ShelvedDocuments {
             let mut last: Vec<u32> = (0..self.documents as u32).collect();
-            // Documents whose first visit is before a visit.
+            // Number of documents whose first visit is before the current visit.
             let mut before = 0;
             for &document in &self.visits {
                 last[document as usize] = last[document as usize].max(before);
@@ -570,7 +576,7 @@ mod tests {
             Neighbourhood::new(self.documents, self.shelves.iter().map(Vec::as_slice)).with_given(self.given)
         }
 
-        /// The similar pairs among those that are asked for, and how many were compared.
+        /// Returns the similar pairs among the pairs of a round, and the number of compared pairs.
         fn answer(&self, asks: &Asks) -> (Vec<(u32, u32, f64)>, usize) {
             let mut all = asks.pairs.clone();
             assert!(all.windows(2).all(|two| two[0] < two[1]), "each pair is listed once");
@@ -596,13 +602,14 @@ mod tests {
         }
     }
 
-    /// The same documents, with each shelf and each component on a machine of its own.
+    /// The same documents, where each shelf and each component is computed without the others, as on a machine of its
+    /// own.
     struct Apart {
         shelved: ShelvedDocuments,
         state: Vec<MemberState>,
         front: Vec<u16>,
         decided: Vec<u16>,
-        /// Members of shelves that can be full, and that asked all later members.
+        /// Members of shelves that can be full, if an earlier round compared the member with all later members.
         asked: BTreeSet<(usize, u32)>,
         edges: Vec<Edge>,
         round: u16,
@@ -647,8 +654,8 @@ mod tests {
             self.shelved.shelf(shelf).iter().map(member).collect()
         }
 
-        /// Decides about each component of similar undecided documents by itself. Returns the waits of
-        /// documents, and whether anything was decided.
+        /// Decides about each component of similar undecided documents without the others. Returns the waits of all
+        /// documents, and whether any document was decided.
         fn decide(&mut self, world: &World) -> (Vec<MemberWait>, bool) {
             let mut waits = vec![MemberWait::default(); world.documents];
             for shelf in 0..self.shelved.shelves() {
@@ -670,7 +677,7 @@ mod tests {
             for edge in open.iter().filter(|edge| state(edge.a.min(edge.b)) == MemberState::Undecided) {
                 forest.join(edge.a as u32, edge.b as u32);
             }
-            // Documents of each component, and its edges.
+            // The documents of each component, and the edges of the component.
             let mut components: BTreeMap<u32, (BTreeMap<u64, PriorState>, Vec<Edge>)> = BTreeMap::new();
             for document in 0..world.documents as u32 {
                 if self.state[document as usize] == MemberState::Undecided {
@@ -762,7 +769,7 @@ mod tests {
             assert!(count <= world.documents, "rounds end");
         }
         assert_eq!(rounds.undecided(), 0);
-        // Visits stand between first visits, in their order.
+        // Further visits of a document lie between the first visits of other documents.
         let (mut place, mut ranks, mut first) = (0u64, vec![], vec![u64::MAX; world.documents]);
         for &document in &world.visits {
             first[document as usize] = first[document as usize].min(place);
@@ -796,7 +803,8 @@ mod tests {
         (count, asked)
     }
 
-    /// Document 8 waits for 7 until the round after 5 is decided, and the two were compared in the first round already.
+    /// In round 2, document 8 waits until 7 has asked, although round 1 compared the two. So round 2 has no new pairs,
+    /// but it is not the last round.
     #[test]
     fn a_round_without_new_pairs_is_not_the_last() {
         let documents = 9;
@@ -859,7 +867,7 @@ mod tests {
         }
     }
 
-    /// A copy that comes after its shelf is full does not meet documents that were left out.
+    /// A copy that comes after its shelf is full must not meet documents that the shelf left out.
     #[test]
     fn a_copy_after_a_full_shelf_is_the_star() {
         for seed in 0..200 {
@@ -879,10 +887,10 @@ mod tests {
             visits: everyone.clone(),
             most: 131_072,
         };
-        // One family: the first document is compared with all others.
+        // In one family, the first document is compared with all others.
         let (rounds, asked) = check_star(world(0.9), BlockLimits::default());
         assert!(rounds <= 2 && asked < documents + 200, "{rounds} rounds, {asked} pairs");
-        // A form: every pair is compared, once.
+        // In a form whose copies are not similar, every pair is compared once.
         let (rounds, asked) = check_star(world(0.1), BlockLimits::default());
         assert!(rounds <= 7, "{rounds} rounds");
         assert_eq!(asked, documents * (documents - 1) / 2);

@@ -1,26 +1,27 @@
 //! Connected components.
 //!
 //! - **Idea.** Two documents belong together if a chain of similar pairs leads from one to the other.
-//! - **Cost.** A pair is compared only if it is not yet connected, so a family of n costs about n comparisons.
-//! - **Given.** Given documents are not compared with each other, so they are connected only through other
-//!   documents.
-//! - **Use when** a whole family is to be one cluster, however different its ends are.
+//! - **Cost.** A pair is compared only if its documents are not connected yet, so a family of n documents costs about n
+//!   comparisons.
+//! - **Given.** Given documents are not compared with each other, so they are connected only through other documents.
+//! - **Use when** a whole family should be one cluster, however different its ends are.
 //! - **Do not** use it to remove documents unless this is wanted: the two ends of a chain may share nothing.
 
 use super::neighbourhood::Meetings;
 use super::{Judge, Neighbourhood, SimilarDocuments};
 
-/// The number of documents on a shelf that a document is compared with first. If a family fills the shelf,
-/// the first of them usually decides.
+/// Number of documents per shelf that a document is compared with first. If a family fills the shelf, one of these
+/// comparisons usually connects the document with the whole shelf.
 const FIRST: usize = 8;
 
-/// For each document, the first one in keeper order that it is connected with, which may be itself. A
-/// document is compared with the first `most` documents on each of its shelves.
+/// Returns, per document, the first document in keeper order that it is connected with, which may be the document
+/// itself. A document is compared with the first `most` documents on each of its shelves.
 ///
-/// Calls `found` with every similar pair that was compared; not all similar pairs are.
+/// Calls `found` with every similar pair that was compared. Similar pairs whose documents are connected already are not
+/// compared.
 ///
 /// # Errors
-/// Returns the first error of `judge`, and no other error.
+/// Returns the first error of `judge`. There are no other errors.
 pub fn components<J: Judge>(
     neighbourhood: &Neighbourhood,
     most: usize,
@@ -30,10 +31,11 @@ pub fn components<J: Judge>(
     let mut meetings = Meetings::new(neighbourhood, most);
     let mut connected = Connected::new(neighbourhood);
     let is_given = |document: u32| document < neighbourhood.given();
-    // For each document of the block, whether it is connected with all documents that were put before the
+    // Per document of the block: whether it is connected with all documents that were put on its shelves before the
     // block.
     let (mut block, mut settled): (_, Vec<bool>) = (0..0, vec![]);
-    // Similar pairs whose later document has not been looked up, so that its shelves are not known yet.
+    // Similar pairs found before `look` was called for their later document. They wait here for the shares of its
+    // shelves.
     let mut early: Vec<Early> = vec![];
     for document in 0..neighbourhood.len() as u32 {
         if document == block.end {
@@ -75,29 +77,29 @@ pub fn components<J: Judge>(
         connected.note(document, &meetings.own);
         meetings.put(document, judge)?;
     }
-    // If all documents of a shelf are connected, a document that the shelf left out is connected with them
-    // too.
+    // If all documents of a shelf are connected with one another, the documents that it left out are connected with
+    // them too, so the shelf lost nothing.
     meetings.end(|shelf| connected.together[shelf as usize] == ShelfState::Apart, judge);
     Ok((0..neighbourhood.len() as u32).map(|document| connected.forest.first(document)).collect())
 }
 
-/// A similar pair whose later document has not looked yet.
+/// A similar pair found before [`Meetings::look`] was called for its later document.
 struct Early {
     document: u32,
     earlier: u32,
     similarity: f64,
 }
 
-/// The documents that are connected so far.
+/// Connections that were found so far.
 struct Connected {
     forest: Forest,
-    /// For each shelf, one of its documents while all of them are connected. A document connected with it
-    /// skips the others there, so that one large family takes linear time.
+    /// State per shelf. If all documents of a shelf are connected, a document that is connected with one of them skips
+    /// the others, so a large family takes linear time.
     together: Vec<ShelfState>,
     has_shelves: bool,
 }
 
-/// Whether the documents of a shelf are connected with one another.
+/// State of a shelf: whether all its documents are connected with one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ShelfState {
     Empty,
@@ -114,8 +116,8 @@ impl Connected {
         }
     }
 
-    /// Whether a document is connected with every document on its shelves. On a shelf whose documents are
-    /// connected with one another, it is compared with the first of them.
+    /// Reports whether a document is connected with every document on its shelves. On each shelf whose documents are
+    /// connected with one another, the document is first compared with the first [`FIRST`] of them.
     fn settle<J: Judge>(
         &mut self,
         document: u32,
@@ -161,7 +163,7 @@ impl Connected {
         Ok(all)
     }
 
-    /// Notes that a document stands on these shelves.
+    /// Updates the states of `shelves` after `document` was put on them.
     fn note(&mut self, document: u32, shelves: &[u32]) {
         for &shelf in shelves {
             let together = &mut self.together[shelf as usize];
@@ -174,24 +176,24 @@ impl Connected {
     }
 }
 
-/// A union-find whose roots are the smallest members, so that the result does not depend on the order of joins.
+/// Union-find whose roots are the smallest members, so that the result does not depend on the order of joins.
 #[derive(Debug, Clone)]
 pub struct Forest(Vec<u32>);
 
 impl Forest {
-    /// Every member by itself.
+    /// Creates a forest in which every member is alone.
     #[must_use]
     pub fn new(members: usize) -> Self {
         Self((0..members as u32).collect())
     }
 
-    /// The smallest member connected with this one.
+    /// Returns the smallest member that `member` is connected with.
     ///
     /// # Panics
-    /// Panics if there is no such member.
+    /// Panics if `member` does not exist.
     pub fn first(&mut self, mut member: u32) -> u32 {
         while self.0[member as usize] != member {
-            // Path halving: every second step is shortened, so that later searches are short.
+            // Path halving: every second link is shortened, so later searches are faster.
             let parent = self.0[member as usize];
             self.0[member as usize] = self.0[parent as usize];
             member = self.0[member as usize];
@@ -199,10 +201,10 @@ impl Forest {
         member
     }
 
-    /// Whether two members are connected.
+    /// Reports whether two members are connected.
     ///
     /// # Panics
-    /// Panics if there is no such member.
+    /// Panics if `a` or `b` does not exist.
     pub fn are_joined(&mut self, a: u32, b: u32) -> bool {
         self.first(a) == self.first(b)
     }
@@ -210,7 +212,7 @@ impl Forest {
     /// Connects two members.
     ///
     /// # Panics
-    /// Panics if there is no such member.
+    /// Panics if `a` or `b` does not exist.
     pub fn join(&mut self, a: u32, b: u32) {
         let (a, b) = (self.first(a), self.first(b));
         self.0[a.max(b) as usize] = a.min(b);

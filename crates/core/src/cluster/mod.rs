@@ -1,17 +1,17 @@
-//! Clusters: from similar pairs to a decision about every document.
+//! Clusters: decisions about documents, made from similar pairs.
 //!
-//! | clustering | a document is removed when | use when |
+//! | clustering | a document is removed if | use when |
 //! |---|---|---|
 //! | [`star`] | it is similar to a document *that is kept* | always; every removed document has a kept near-duplicate |
-//! | [`components`] | a chain of similar pairs leads from it to the kept one | a whole family is to go, however its ends differ |
-//! | [`pairs`] | – | every similar pair is wanted, and nothing is decided |
+//! | [`components`] | a chain of similar pairs leads to a kept document | a family becomes one document |
+//! | [`pairs`] | never | every similar pair is wanted, and no decision |
 //!
-//! On many machines, stars are found in rounds: [`decide_round`] decides about all documents of which enough
-//! pairs are compared.
+//! On many machines, stars are found in rounds: [`decide_round`] decides about all documents of which enough pairs are
+//! compared.
 //!
-//! The three work on one [`Neighbourhood`] at a time: documents that meet, directly or through others.
-//! Whether two documents are similar is asked of a [`Judge`], and only if the answer matters, because an
-//! answer means reading two documents.
+//! Each of the three functions works on one [`Neighbourhood`] at a time: documents that are connected by candidate
+//! pairs. A function asks a [`Judge`] whether two documents are similar. It asks only if the answer matters, because
+//! the judge has to read two documents.
 
 mod asks;
 mod components;
@@ -40,11 +40,11 @@ pub use shelf::{
 };
 pub use star::{Verdict, star};
 
-/// A clustering.
+/// Method by which similar pairs become decisions about documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Clustering {
-    /// Duplicates around kept documents.
+    /// Each kept document with the documents that are removed because they are similar to it.
     #[default]
     Star,
     /// Connected components of similar documents.
@@ -72,20 +72,20 @@ impl FromStr for Clustering {
     }
 }
 
-/// Decides about pairs of documents, which are numbered within their neighbourhood.
+/// Code that answers how similar two documents are. Documents are numbered within their neighbourhood.
 ///
-/// A clustering asks in three steps, each of which costs more per pair than the one before: sketches
-/// ([`screen`](Self::screen), or [`scan`](Self::scan) for many pairs at once), bounds that need no comparison
-/// ([`bound`](Self::bound)), and the exact comparison ([`similarity`](Self::similarity), or
+/// A clustering asks in three steps, each of which costs more per pair than the step before. First, it compares
+/// sketches ([`screen`](Self::screen), or [`scan`](Self::scan) for many pairs at once). Second, it uses bounds that
+/// need no comparison ([`bound`](Self::bound)). Third, it compares exactly ([`similarity`](Self::similarity), or
 /// [`similarities`](Self::similarities) for many pairs at once).
 pub trait Judge {
-    /// The error of reading a document.
+    /// Error of reading a document.
     type Error;
 
-    /// Appends to `open` those of `others` that may be similar to a document by their sketches, in the order
-    /// of `others`.
+    /// Appends to `open` the elements of `others` whose sketches do not rule out that they are similar to `document`,
+    /// in the order of `others`.
     ///
-    /// This default, for judges without sketches, appends all of them.
+    /// This default is for judges without sketches and appends all elements.
     ///
     /// # Errors
     /// Fails if the sketch of a document cannot be read, which ends the clustering. This default never fails.
@@ -94,10 +94,10 @@ pub trait Judge {
         Ok(())
     }
 
-    /// Adds a document to those that [`scan`](Self::scan) goes through. Returns `false` if neither it nor any
-    /// later document can be added. Documents come in ascending order.
+    /// Adds `document` to the documents that [`scan`](Self::scan) compares with. Returns `false` if neither `document`
+    /// nor any later document can be added. Documents are added in ascending order.
     ///
-    /// This default, for judges without sketches, adds none.
+    /// This default is for judges without sketches and adds nothing.
     ///
     /// # Errors
     /// Fails if the sketch of the document cannot be read, which ends the clustering. This default never fails.
@@ -105,9 +105,9 @@ pub trait Judge {
         Ok(false)
     }
 
-    /// Screens each of `documents` against all that were [put](Self::put). `open[i]` gets the documents that
-    /// may be similar to `documents[i]`, ascending, which are those that [`screen`](Self::screen) would leave
-    /// open.
+    /// Screens each element of `documents` against all documents that [`put`](Self::put) added. Sets `open[i]` to the
+    /// documents that may be similar to `documents[i]`, in ascending order: the ones that [`screen`](Self::screen)
+    /// would append.
     ///
     /// # Errors
     /// Fails if the sketch of a document cannot be read, which ends the clustering. This default never fails.
@@ -117,8 +117,7 @@ pub trait Judge {
         Ok(())
     }
 
-    /// Removes from `open` documents that are certainly not similar to `document`, if this is cheaper to find
-    /// out than their similarity.
+    /// Removes from `open` documents that are certainly not similar to `document`, if a cheap bound shows it.
     ///
     /// # Errors
     /// Fails if the bounds cannot be read, which ends the clustering. This default never fails.
@@ -126,21 +125,21 @@ pub trait Judge {
         Ok(())
     }
 
-    /// The exact similarity of two documents, if it reaches the threshold.
+    /// Returns the exact similarity of two documents, if it reaches the threshold.
     ///
     /// # Errors
     /// Fails if a document cannot be read, which ends the clustering.
     fn similarity(&mut self, a: u32, b: u32) -> Result<Option<f64>, Self::Error>;
 
-    /// The number of pairs that one call of [`similarities`](Self::similarities) should have. A call has at
-    /// most this many, and those of one document besides.
+    /// Returns the number of pairs per call of [`similarities`](Self::similarities). A call has fewer pairs than this
+    /// number before the pairs of its last document are added.
     fn together(&self) -> usize {
         0
     }
 
-    /// Compares many pairs at once. Appends to `similar[i]` those of `others[i]` whose
-    /// [similarity](Self::similarity) to `documents[i]` reaches the threshold, with this similarity, in the
-    /// order of `others[i]`.
+    /// Compares many pairs at once. Appends to `similar[i]` the elements of `others[i]` whose
+    /// [similarity](Self::similarity) to `documents[i]` reaches the threshold, each with this similarity, in the order
+    /// of `others[i]`.
     ///
     /// This default compares one pair after the other.
     ///
@@ -161,34 +160,36 @@ pub trait Judge {
         Ok(())
     }
 
-    /// In a neighbourhood [of pairs](Neighbourhood::of_pairs), fills `out` with the candidates of a document,
-    /// in ascending order. Candidates after the document matter only if it is visited again.
+    /// Fills `out` with the candidates of `document`, in ascending order. Clusterings call this method only for
+    /// neighbourhoods [of pairs](Neighbourhood::of_pairs). Candidates after `document` matter only if it is visited
+    /// again.
     ///
     /// # Errors
     /// Fails if the candidates cannot be read, which ends the clustering.
     fn partners(&mut self, document: u32, out: &mut Vec<u32>) -> Result<(), Self::Error>;
 
-    /// In a neighbourhood [of shelves](Neighbourhood::of_shelves), fills `out` with the shelves of a
-    /// document, in ascending order.
+    /// Fills `out` with the shelves of `document`, in ascending order. Clusterings call this method only for
+    /// neighbourhoods [of shelves](Neighbourhood::of_shelves).
     ///
     /// # Errors
     /// Fails if the shelves cannot be read, which ends the clustering.
     fn shelves(&mut self, document: u32, out: &mut Vec<u32>) -> Result<(), Self::Error>;
 
-    /// Receives the number of shelves that left documents out. A clustering calls it once, at its end.
+    /// Receives the counts of full shelves and of the documents that they left out. A clustering calls this method
+    /// once, at its end.
     fn note_full(&mut self, _full: FullShelves) {}
 }
 
-/// Two documents that reach the threshold.
+/// Two documents whose similarity reaches the threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct SimilarDocuments<'a> {
-    /// The document later in keeper order.
+    /// Document that is later in keeper order.
     pub document: u32,
-    /// The document earlier in keeper order.
+    /// Document that is earlier in keeper order.
     pub earlier: u32,
-    /// Their exact similarity.
+    /// Exact similarity of the two documents.
     pub similarity: f64,
-    /// For each full shelf of the later document, the share of its documents that it took.
+    /// Per full shelf of the later document: the documents that the shelf took, as a share of those put on it.
     pub shares: &'a [f64],
 }

@@ -1,27 +1,27 @@
-//! Documents that may be near-duplicates of one another.
+//! Neighbourhoods: documents that may be near-duplicates of one another, and the search for the pairs among them.
 
 use crate::candidate::shelf::Shelves;
 
 use super::Judge;
 
-/// Documents that meet one another, numbered from 0 in keeper order.
+/// Documents that are connected by candidate pairs, numbered from 0 in keeper order.
 ///
-/// Documents that share a band key stand on one shelf. The neighbourhood stores the shelves or, if they do
-/// not fit into memory, the [`Judge`] does. If candidates were found pair by pair, the judge has the
+/// Documents that share a band key are on one shelf. The neighbourhood stores the shelves; if they do not fit into
+/// memory, the [`Judge`] stores them. If candidates were found pair by pair, the judge has the
 /// [partners](Judge::partners) of each document.
 #[derive(Debug, Clone, Default)]
 pub struct Neighbourhood {
     documents: usize,
-    /// The number of given documents, which come first.
+    /// Number of given documents. They have the lowest numbers.
     given: u32,
     shelves: usize,
     lists: MeetingLists,
 }
 
-/// The place where the shelves or partners of documents are stored.
+/// Storage of the shelves or partners of documents.
 #[derive(Debug, Clone, Default)]
 enum MeetingLists {
-    /// Shelves of document d, ascending: `shelves[begins[d]..begins[d + 1]]`.
+    /// The neighbourhood has the shelves. Shelves of document d, ascending: `shelves[begins[d]..begins[d + 1]]`.
     Here { shelves: Vec<u32>, begins: Vec<usize> },
     /// The judge has the shelves.
     #[default]
@@ -31,7 +31,8 @@ enum MeetingLists {
 }
 
 impl Neighbourhood {
-    /// `documents` documents. Each shelf lists the documents that stand on it, ascending.
+    /// Creates a neighbourhood of `documents` documents. Each element of `shelves` lists the documents on a shelf,
+    /// ascending.
     ///
     /// # Panics
     /// Panics if a shelf names a document that does not exist.
@@ -60,13 +61,14 @@ impl Neighbourhood {
         Self { documents, given: 0, shelves: count, lists: MeetingLists::Here { shelves: list, begins } }
     }
 
-    /// `documents` documents on `shelves` shelves; the judge has [the shelves of each](Judge::shelves).
+    /// Creates a neighbourhood whose shelves are [in the judge](Judge::shelves): `documents` documents on `shelves`
+    /// shelves.
     #[must_use]
     pub fn of_shelves(documents: usize, shelves: usize) -> Self {
         Self { documents, given: 0, shelves, lists: MeetingLists::Elsewhere }
     }
 
-    /// `documents` documents whose candidates are pairs.
+    /// Creates a neighbourhood of `documents` documents whose candidate pairs are [in the judge](Judge::partners).
     #[must_use]
     pub fn of_pairs(documents: usize) -> Self {
         Self { documents, given: 0, shelves: 0, lists: MeetingLists::Pairs }
@@ -79,25 +81,25 @@ impl Neighbourhood {
         Self { given, ..self }
     }
 
-    /// The number of given documents, which come first.
+    /// Returns the number of given documents, which have the lowest numbers.
     #[must_use]
     pub fn given(&self) -> u32 {
         self.given
     }
 
-    /// The number of documents.
+    /// Returns the number of documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.documents
     }
 
-    /// Whether there are no documents.
+    /// Reports whether there are no documents.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The number of shelves.
+    /// Returns the number of shelves.
     pub(super) fn shelves(&self) -> usize {
         self.shelves
     }
@@ -106,7 +108,7 @@ impl Neighbourhood {
         matches!(self.lists, MeetingLists::Pairs)
     }
 
-    /// Fills `out` with the shelves of a document, ascending.
+    /// Fills `out` with the shelves of `document`, in ascending order.
     fn shelves_of<J: Judge>(&self, document: u32, judge: &mut J, out: &mut Vec<u32>) -> Result<(), J::Error> {
         out.clear();
         match &self.lists {
@@ -121,70 +123,69 @@ impl Neighbourhood {
     }
 }
 
-/// The number of documents from which on a shelf is a crowd. Going through a smaller shelf is cheaper than a
-/// scan.
+/// Smallest number of documents of a crowded shelf. Visiting the documents of a smaller shelf is cheaper than a scan.
 pub(super) const CROWD: usize = 64;
-/// A scan takes much less time per document than going through shelves. It pays if the longest shelf has at
-/// least one document per this many scanned documents.
+/// A scan pays if the longest shelf has at least one document per `SCAN_SHARE` scanned documents, because scanning a
+/// document takes much less time than visiting it on a shelf.
 const SCAN_SHARE: usize = 1024;
-/// The most documents of a block: enough for many threads, and for a sketch in the cache to serve many
-/// comparisons.
+/// Maximum number of documents per block. It gives work to many threads, and a sketch that is in the cache is compared
+/// many times.
 const BLOCK: usize = 256;
-/// The most pairs that a block may leave open.
+/// Maximum number of pairs that a block may leave open.
 const BLOCK_PAIRS: usize = 1 << 22;
 
-/// Finds the documents that meet while documents are put on their shelves one after the other.
+/// Search for the documents that share a shelf, while documents are put on their shelves one after the other.
 ///
-/// A document meets the documents on its shelves. In a crowd, a block of documents first [scans](Judge::scan)
-/// all that were put until then, and documents that the sketches leave open are checked for a shared shelf.
-/// Both ways find the same pairs; only the order of the two checks differs.
+/// A document *meets* the documents on its shelves. For crowded shelves, the documents of a block are first
+/// [scanned](Judge::scan) against all documents put so far; documents that the sketches leave open are then checked for
+/// a shared shelf. With and without a scan the pairs are the same; only the order of the two checks differs.
 pub(super) struct Meetings<'a> {
     neighbourhood: &'a Neighbourhood,
     shelves: Shelves,
-    /// For each document of a neighbourhood of pairs, whether it was put there.
+    /// Per document: whether it was put. Empty unless candidates are pairs.
     there: Vec<bool>,
-    /// For each document, the last document that was compared with it, so that no pair is compared twice.
+    /// Per document: the document for which it was added to `met`, so that no document is added twice.
     looked: Vec<u32>,
-    /// The shelves of the present document.
+    /// Shelves of the current document.
     pub(super) own: Vec<u32>,
-    /// The shelves of another document.
+    /// Buffer for the shelves of another document, or for open documents.
     others: Vec<u32>,
-    /// Documents that are to be screened.
+    /// Documents that have to be screened.
     met: Vec<u32>,
-    /// The documents that may be similar to the present one, ascending.
+    /// Documents that may be similar to the current document, ascending.
     pub(super) open: Vec<u32>,
-    /// The documents that are similar to the present one, ascending, with their similarities.
+    /// Documents that are similar to the current document, ascending, with their similarities.
     pub(super) similar: Vec<(u32, f64)>,
-    /// For each full shelf of the present document, the share of its documents that it took.
+    /// Per full shelf of the current document: the documents that the shelf took, as a share of those put on it.
     pub(super) shares: Vec<f64>,
-    /// Whether the judge can take more documents into its scan.
+    /// Whether the judge can add more documents to its scan.
     scans_more: bool,
-    /// The number of documents in the scan.
+    /// Number of documents in the scan.
     scanned: usize,
-    /// The first document that is not in the scan.
+    /// End (exclusive) of the documents in the scan.
     scanned_end: u32,
     block: ScanBlock,
 }
 
-/// A block: documents that scan together.
+/// A block: documents that are scanned together.
 #[derive(Default)]
 struct ScanBlock {
-    /// The scan went through documents before this one.
+    /// End (exclusive) of the documents that the scan compared the block with.
     covers: u32,
-    /// The documents of the block that scanned, ascending.
+    /// Scanned documents of the block, ascending.
     documents: Vec<u32>,
-    /// For each of these documents, the first document that it is to be compared with.
+    /// Per scanned document: the first document that it has to be compared with.
     from: Vec<u32>,
-    /// For each of these documents, the documents that its sketch left open.
+    /// Per scanned document: the documents that its sketch left open.
     open: Vec<Vec<u32>>,
-    /// For each of these documents, the open ones that are similar to it, once they were compared.
+    /// Per scanned document: the open documents that are similar to it, once they were compared.
     similar: Vec<Vec<(u32, f64)>>,
-    /// For each of these documents, whether it was compared.
+    /// Per scanned document: whether it was compared.
     compared: Vec<bool>,
 }
 
 impl<'a> Meetings<'a> {
-    /// Empty shelves, each of which takes `most` documents.
+    /// Creates empty shelves, each of which takes `most` documents.
     pub(super) fn new(neighbourhood: &'a Neighbourhood, most: usize) -> Self {
         Self {
             neighbourhood,
@@ -197,7 +198,7 @@ impl<'a> Meetings<'a> {
             open: vec![],
             similar: vec![],
             shares: vec![],
-            // A small neighbourhood has no crowd.
+            // A neighbourhood of at most `CROWD` documents needs no scan.
             scans_more: neighbourhood.len() > CROWD,
             scanned: 0,
             scanned_end: 0,
@@ -205,13 +206,13 @@ impl<'a> Meetings<'a> {
         }
     }
 
-    /// The most documents of the next block.
+    /// Returns the maximum number of documents of the next block.
     pub(super) fn block_len(&self) -> usize {
         BLOCK_PAIRS.checked_div(self.scanned).unwrap_or(BLOCK).clamp(16, BLOCK)
     }
 
-    /// Begins a block. Its documents that stand in a crowd scan all documents put until now. `block` has each
-    /// document with the first one that it is to be compared with.
+    /// Begins a block. Each document of `block` comes with the first document that it has to be compared with.
+    /// Documents on a crowded shelf are scanned against all documents put so far.
     pub(super) fn begin<J: Judge>(
         &mut self,
         block: impl Iterator<Item = (u32, u32)>,
@@ -244,10 +245,10 @@ impl<'a> Meetings<'a> {
         judge.scan(&block.documents, &mut block.open)
     }
 
-    /// Compares a document of the block with those that its scan left open, and then the next documents of
-    /// the block with theirs, until there are many pairs.
+    /// Compares a document of the block with the documents that its scan left open, and then the next documents of the
+    /// block, until [`Judge::together`] pairs were collected.
     ///
-    /// All compared documents were put before the block, so no decision within the block changes the pairs.
+    /// All compared documents were put before the block, so decisions within the block do not change the pairs.
     fn compare_block<J: Judge>(&mut self, first: usize, judge: &mut J) -> Result<(), J::Error> {
         let (mut places, mut documents, mut others, mut pairs) = (vec![], vec![], vec![], 0);
         for at in first..self.block.documents.len() {
@@ -275,8 +276,8 @@ impl<'a> Meetings<'a> {
         Ok(())
     }
 
-    /// Appends to `open` the documents numbered `from` and up that a document of the block meets and that its
-    /// scan left open. The own shelves of the document are known already.
+    /// Appends to `open` the documents numbered `from` or higher that a document of the block meets and that its scan
+    /// left open. `self.own` must contain the shelves of the document of the block.
     fn open_of_block<J: Judge>(
         &mut self,
         at: usize,
@@ -291,19 +292,19 @@ impl<'a> Meetings<'a> {
         self.take_shared(&open, judge)
     }
 
-    /// Looks up the shelves of a document.
+    /// Fills `own` with the shelves of `document`.
     pub(super) fn find_own<J: Judge>(&mut self, document: u32, judge: &mut J) -> Result<(), J::Error> {
         self.neighbourhood.shelves_of(document, judge, &mut self.own)
     }
 
-    /// The first documents on a shelf, at most `out.len()`.
+    /// Returns the first documents on a shelf, at most `out.len()`, which are written to `out`.
     pub(super) fn first_of<'o>(&self, shelf: u32, out: &'o mut [u32]) -> &'o [u32] {
         let count = self.shelves.first_of(shelf, out);
         &out[..count]
     }
 
-    /// Finds the documents numbered `from` and up that `document` meets and that may be similar to it, each
-    /// once, in ascending order, except those that `passes_over` names.
+    /// Fills `open` with the documents numbered `from` or higher that `document` meets and that may be similar to it,
+    /// each once, in ascending order. Documents for which `passes_over` returns `true` are left out.
     pub(super) fn look<J: Judge>(
         &mut self,
         document: u32,
@@ -320,9 +321,9 @@ impl<'a> Meetings<'a> {
         self.look_outside(document, from, passes_over, judge)
     }
 
-    /// Finds the documents numbered `from` and up that `document` meets and that are similar to it, each
-    /// once, in ascending order, except those that `passes_over` names. Many are compared at once, so no
-    /// similar pair ends the search early.
+    /// Fills `similar` with the documents numbered `from` or higher that `document` meets and that are similar to it,
+    /// each once, in ascending order. Documents for which `passes_over` returns `true` are left out. Because many pairs
+    /// are compared at once, a similar pair does not end the search early.
     pub(super) fn find_similar<J: Judge>(
         &mut self,
         document: u32,
@@ -336,7 +337,7 @@ impl<'a> Meetings<'a> {
             if !self.block.compared[at] {
                 self.compare_block(at, judge)?;
             }
-            // A later visit of the document begins behind the block.
+            // The list can be moved out, because a later visit of `document` has a `from` of at least `covers`.
             let similar = std::mem::take(&mut self.block.similar[at]);
             self.similar
                 .extend(similar.into_iter().filter(|&(other, _)| other >= from && !passes_over(other)));
@@ -348,7 +349,8 @@ impl<'a> Meetings<'a> {
         self.compare_open(document, judge)
     }
 
-    /// Finds those of `others`, which are ascending, that `document` meets and that are similar to it.
+    /// Fills `similar` with the elements of `others` that `document` meets and that are similar to it. `others` is
+    /// ascending.
     pub(super) fn find_similar_among<J: Judge>(
         &mut self,
         document: u32,
@@ -360,7 +362,7 @@ impl<'a> Meetings<'a> {
         self.compare_open(document, judge)
     }
 
-    /// Appends to `similar` those of the documents in `open` that are similar to a document.
+    /// Appends to `similar` the documents in `open` that are similar to `document`.
     fn compare_open<J: Judge>(&mut self, document: u32, judge: &mut J) -> Result<(), J::Error> {
         for &other in &self.open {
             self.similar.extend(judge.similarity(document, other)?.map(|similarity| (other, similarity)));
@@ -368,7 +370,8 @@ impl<'a> Meetings<'a> {
         Ok(())
     }
 
-    /// Appends to `open` the documents numbered `from` and up that `document` meets without a scan.
+    /// Appends to `open` the documents numbered `from` or higher that `document` meets and that screening leaves open,
+    /// without a scan.
     fn look_outside<J: Judge>(
         &mut self,
         document: u32,
@@ -388,7 +391,8 @@ impl<'a> Meetings<'a> {
         self.screen_met(document, judge)
     }
 
-    /// Finds those of `others`, which are ascending, that `document` meets and that may be similar to it.
+    /// Fills `open` with the elements of `others` that `document` meets and that may be similar to it. `others` is
+    /// ascending.
     fn look_among<J: Judge>(&mut self, document: u32, others: &[u32], judge: &mut J) -> Result<(), J::Error> {
         self.open.clear();
         self.shares.clear();
@@ -402,19 +406,19 @@ impl<'a> Meetings<'a> {
         self.screen_met(document, judge)
     }
 
-    /// Appends to `open` those of the documents in `met` that sketches and bounds leave open.
+    /// Appends to `self.open` the documents in `met` that neither sketches nor bounds rule out.
     fn screen_met<J: Judge>(&mut self, document: u32, judge: &mut J) -> Result<(), J::Error> {
         let mut open = std::mem::take(&mut self.others);
         open.clear();
         judge.screen(document, &self.met, &mut open)?;
         judge.bound(document, &mut open)?;
-        // The scan has all documents before these.
+        // All documents from the scan are earlier than these, so `open` stays ascending.
         self.open.extend_from_slice(&open);
         self.others = open;
         Ok(())
     }
 
-    /// Takes those of `open` that stand on a shelf of the present document.
+    /// Appends to `self.open` the elements of `open` that are on a shelf of the current document.
     fn take_shared<J: Judge>(&mut self, open: &[u32], judge: &mut J) -> Result<(), J::Error> {
         for &other in open {
             self.neighbourhood.shelves_of(other, judge, &mut self.others)?;
@@ -430,8 +434,7 @@ impl<'a> Meetings<'a> {
         Ok(())
     }
 
-    /// Fills `met` with the documents numbered `from` and up on the shelves of the present document,
-    /// ascending.
+    /// Fills `met` with the documents numbered `from` or higher that are on the shelves of `document`, ascending.
     fn meet(&mut self, document: u32, from: u32) {
         let Self { shelves, looked, met, shares, .. } = self;
         for &shelf in &self.own {
@@ -454,13 +457,12 @@ impl<'a> Meetings<'a> {
         met.sort_unstable();
     }
 
-    /// Reports to the judge how many documents full shelves left out. Shelves for which `loses` returns
-    /// `false` do not count.
+    /// Reports to the judge the full shelves for which `loses` returns `true`, and the documents that they left out.
     pub(super) fn end<J: Judge>(self, loses: impl FnMut(u32) -> bool, judge: &mut J) {
         judge.note_full(self.shelves.full(loses));
     }
 
-    /// Puts the present document on its shelves, where later documents meet it.
+    /// Puts the current document on its shelves, where later documents meet it.
     pub(super) fn put<J: Judge>(&mut self, document: u32, judge: &mut J) -> Result<(), J::Error> {
         if let Some(there) = self.there.get_mut(document as usize) {
             *there = true;

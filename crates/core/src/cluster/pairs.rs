@@ -1,13 +1,13 @@
-//! All similar pairs.
+//! All similar pairs, without decisions.
 
 use super::neighbourhood::{CROWD, Meetings};
 use super::{Judge, Neighbourhood, SimilarDocuments};
 
-/// Calls `found` with every pair of documents that meets and reaches the threshold, if at least one of the
-/// two is wanted. A document is compared with the first `most` documents on each of its shelves.
+/// Calls `found` with every pair of documents that share a shelf and reach the threshold, if at least one of the two is
+/// wanted. A document is compared with the first `most` documents on each of its shelves.
 ///
 /// # Errors
-/// Returns the first error of `judge` or `found`, and no other error.
+/// Returns the first error of `judge` or of `found`. There are no other errors.
 pub fn pairs<J: Judge>(
     neighbourhood: &Neighbourhood,
     wanted: impl Fn(u32) -> bool,
@@ -17,7 +17,7 @@ pub fn pairs<J: Judge>(
 ) -> Result<(), J::Error> {
     let mut meetings = Meetings::new(neighbourhood, most);
     let mut block = 0..0;
-    // The wanted documents that were put, while they are few.
+    // The first wanted documents that were put on shelves, at most `CROWD`.
     let mut put = vec![];
     for document in 0..neighbourhood.len() as u32 {
         if document == block.end {
@@ -28,7 +28,8 @@ pub fn pairs<J: Judge>(
             )?;
         }
         let is_wanted = wanted(document);
-        // In a crowd, an unwanted document would go through thousands of others to find the few wanted ones.
+        // While few documents are wanted, this is faster: in a crowd, the shelves of an unwanted document have
+        // thousands of documents, of which few are wanted.
         if !is_wanted && put.len() < CROWD && !neighbourhood.is_of_pairs() {
             meetings.find_similar_among(document, &put, judge)?;
         } else {

@@ -1,54 +1,56 @@
 //! Star clustering in rounds, for documents on many machines.
 //!
-//! - **Idea.** A cluster of machines compares pairs of documents in rounds and collects the similar ones as edges. After each
-//!   round, [`decide_round`] decides about every document of which enough is known. In the end,
-//!   [`name_keepers`] names the kept document that each removed one repeats. Both need ranks and edges, and no
-//!   text, sketch or shelf.
-//! - **Rule.** In keeper order, a document is removed if a kept document before it that it meets on a shelf is similar to it.
-//!   So it is kept if each earlier document on its shelves is removed, or was compared with it and is not similar.
-//!   A document is removed as soon as one similar document before it is kept.
-//! - **Result.** The result is that of [`star`](super::star) in one piece, for any order of pairs, if every pair of a kept and a
-//!   later document that meet is compared in the end.
-//! - **Cost.** One pass over documents and edges in the order of ranks, with one binary search per edge. Edges that are not
-//!   sorted by their later rank are copied and sorted.
+//! - **Idea.** A cluster of machines compares pairs of documents in rounds and collects the similar pairs as edges.
+//!   After each round, [`decide_round`] decides about every document of which enough is known. In the end,
+//!   [`name_keepers`] returns the kept document that each removed document is a duplicate of. Both functions need ranks
+//!   and edges, and no text, sketch or shelf.
+//! - **Rule.** In keeper order, a document is removed if it is similar to an earlier kept document that it meets on a
+//!   shelf. So a document is kept if each earlier document on its shelves is removed, or was compared with it and is
+//!   not similar. A document is removed as soon as one earlier similar document is kept.
+//! - **Result.** The result is that of one call of [`star`](super::star), for any order of pairs, if in the end every
+//!   kept document was compared with every later document that it meets.
+//! - **Cost.** One pass over documents and edges in the order of ranks, with one binary search per edge. Edges that are
+//!   not sorted by their later rank are copied and sorted.
 //!
-//! The caller counts, per undecided document, the earlier members of its shelves that matter and were not compared with it.
-//! A member does not matter if it is removed, or if its shelf is full without it: if `most` kept documents stand before it.
-//! A pair meets on a shelf only if its earlier document is among the first `most` kept ones there. So the caller compares a
-//! pair on a shelf once fewer than `most` members before the earlier document are kept or undecided.
+//! The caller counts, per undecided document, the earlier members of its shelves that matter and were not compared with
+//! it. A member does not matter if it is removed, or if its shelf is full without it, because `most` kept documents
+//! come before it. A pair meets on a shelf only if its earlier document is one of the first `most` kept documents of
+//! the shelf. So the caller compares a pair on a shelf once fewer than `most` members before the earlier document are
+//! kept or undecided.
 
 use std::borrow::Cow;
 
 use crate::error::Error;
 
-/// A document of a round.
+/// A document in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[expect(clippy::exhaustive_structs, reason = "a row that a job on several machines makes of its columns")]
 pub struct Ranked {
-    /// The place in keeper order.
+    /// Place of the document in keeper order.
     pub rank: u64,
-    /// The state before the round.
+    /// State of the document before the round.
     pub known: PriorState,
 }
 
-/// The state of a document before a round.
+/// State of a document before a round.
 ///
-/// `unasked` is the number of earlier documents on its shelves that may be kept there and were not compared with it.
+/// In the variants, `unasked` counts the earlier documents on the shelves of this document that may be kept on these
+/// shelves and were not compared with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum PriorState {
-    /// An earlier round kept it, or it is given.
+    /// The document is given, or an earlier round kept it.
     Kept,
-    /// An earlier round removed it.
+    /// An earlier round removed the document.
     Removed {
-        /// See [`PriorState`].
+        /// Number of earlier documents that may be kept and were not compared with this document.
         unasked: u64,
     },
-    /// No earlier round decided about it.
+    /// No earlier round decided about the document.
     Undecided {
-        /// See [`PriorState`].
+        /// Number of earlier documents that may be kept and were not compared with this document.
         unasked: u64,
     },
 }
@@ -58,44 +60,46 @@ pub enum PriorState {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[expect(clippy::exhaustive_structs, reason = "a row that a job on several machines makes of its columns")]
 pub struct Edge {
-    /// The rank of one document.
+    /// Rank of one document.
     pub a: u64,
-    /// The rank of the other document.
+    /// Rank of the other document.
     pub b: u64,
-    /// Their exact similarity.
+    /// Exact similarity of the two documents.
     pub similarity: f64,
 }
 
-/// The state of a document after a round.
+/// State of a document after a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Standing {
-    /// The document stays.
+    /// The document is kept.
     Kept,
-    /// The document goes, and no later round names another document that it repeats.
+    /// The document is removed, and no later round can name a better kept document.
     Duplicate {
-        /// The rank of the most similar kept document before it, ties by keeper order.
+        /// Rank of the most similar kept document before the removed one; of several, the first in keeper order.
         of: u64,
-        /// Their exact similarity.
+        /// Exact similarity of the two documents.
         similarity: f64,
     },
-    /// The document goes, because a kept document is similar to it. Another one that is more similar may still be found.
+    /// The document is removed, because a kept document is similar to it. A later round may find a more similar kept
+    /// document.
     Removed,
-    /// Too little is known yet.
+    /// The edges do not decide about the document yet.
     Undecided,
 }
 
-/// A place in keeper order, and the document that stands there.
+/// A place in keeper order, and the document at this place.
 ///
-/// Documents with equal shingles are one document, whose rank is the first of theirs, and each of them is a visit.
+/// Documents with equal shingles are one document, with one visit per copy. The rank of the document is the rank of its
+/// first copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[expect(clippy::exhaustive_structs, reason = "a row that a job on several machines makes of its columns")]
 pub struct Visit {
-    /// The place in keeper order.
+    /// Place in keeper order.
     pub rank: u64,
-    /// The rank of the document.
+    /// Rank of the document.
     pub document: u64,
 }
 
@@ -111,12 +115,12 @@ impl Edge {
 
 /// Decides about all documents of which enough is known, and returns one standing per document.
 ///
-/// Documents come in ascending order of their ranks. Edges are those of all rounds so far, in any order; if they are sorted by
-/// their later rank, they are not copied. An edge may be listed more than once.
+/// `documents` must be in ascending order of ranks. `edges` are the edges of all rounds so far, in any order; if they
+/// are sorted by their later rank, they are not copied. An edge may be listed more than once.
 ///
-/// After a round, [`Standing::Kept`] becomes [`PriorState::Kept`], and [`Standing::Duplicate`] and [`Standing::Removed`] become
-/// [`PriorState::Removed`]. The caller counts `unasked` anew for each round. The first undecided document is decided once its
-/// `unasked` is 0, so rounds come to an end.
+/// After a round, [`Standing::Kept`] becomes [`PriorState::Kept`], and [`Standing::Duplicate`] and
+/// [`Standing::Removed`] become [`PriorState::Removed`]. The caller counts `unasked` anew for each round. The first
+/// undecided document is decided once its `unasked` is 0, so the rounds end.
 ///
 /// ```
 /// use minwise::cluster::{Edge, PriorState, Ranked, Standing, decide_round};
@@ -136,8 +140,9 @@ impl Edge {
 /// ```
 ///
 /// # Errors
-/// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if ranks do not ascend, if an edge names a rank that is not listed or one rank twice, if a similarity is not a number from
-/// 0 to 1, or if a removed document has no edge to a kept document before it.
+/// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if ranks do not ascend, if an edge names a rank
+/// that is not listed or the same rank twice, if a similarity is not a number from 0 to 1, or if a removed document has
+/// no edge to an earlier kept document.
 pub fn decide_round(documents: &[Ranked], edges: &[Edge]) -> Result<Vec<Standing>, Error> {
     check_ranks(documents.iter().map(|document| document.rank))?;
     let edges = sorted(edges)?;
@@ -151,7 +156,7 @@ pub fn decide_round(documents: &[Ranked], edges: &[Edge]) -> Result<Vec<Standing
         let mut waits = false;
         for edge in own {
             let earlier = edge.earlier();
-            // Every document before this one has a standing.
+            // `standings` has the standing of every earlier document.
             let at = documents[..standings.len()].binary_search_by_key(&earlier, |document| document.rank);
             match standings[at.map_err(|_| unlisted(earlier))?] {
                 Standing::Kept => prefer(&mut best, earlier, edge.similarity),
@@ -175,22 +180,25 @@ pub fn decide_round(documents: &[Ranked], edges: &[Edge]) -> Result<Vec<Standing
         });
     }
     match rest.first() {
-        // Documents and edges are sorted alike, so an edge that no document took belongs to none.
+        // Documents and edges are in the same order, so a remaining edge names a document that is not listed.
         Some(edge) => Err(unlisted(edge.later())),
         None => Ok(standings),
     }
 }
 
-/// The final verdict about each visit, once every document is decided: [`Standing::Kept`] or [`Standing::Duplicate`].
+/// Returns the final verdict about each visit, [`Standing::Kept`] or [`Standing::Duplicate`], once every document is
+/// decided.
 ///
-/// The first visit of a kept document is kept, and each later visit repeats that document with similarity 1. A visit of a
-/// removed document repeats the most similar kept document before the visit, ties by keeper order. So a later copy may repeat
-/// another document than the first one: one that lies between them.
+/// The first visit of a kept document is kept, and each later visit is a duplicate of this document with similarity 1.
+/// A visit of a removed document is a duplicate of the most similar kept document before the visit; of several, of the
+/// first in keeper order. So a later copy may be a duplicate of another document than the first copy, if this document
+/// lies between the copies.
 ///
-/// `kept` has the ranks of the kept documents in ascending order. Edges come in any order and must contain every similar pair
-/// of a document with a kept document before its last visit. If a shelf is full, an edge to a kept document *after* the first
-/// visit may stem from a time at which it was not known whether that document would stand on the shelf. Leave out such an edge
-/// if the kept document is not among the first `most` kept ones of any shelf that both have.
+/// `kept` must list the ranks of the kept documents in ascending order. `edges` may be in any order, and must contain
+/// every similar pair of a document and a kept document before its last visit. If a shelf is full, there may be an edge
+/// to a kept document *after* the first visit that was compared before it was known whether the kept document is on the
+/// shelf. The caller must leave out such an edge unless the kept document is one of the first `most` kept documents of
+/// a shelf that both have.
 ///
 /// ```
 /// use minwise::cluster::{Edge, Standing, Visit, name_keepers};
@@ -206,19 +214,20 @@ pub fn decide_round(documents: &[Ranked], edges: &[Edge]) -> Result<Vec<Standing
 /// ```
 ///
 /// # Errors
-/// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `kept` does not ascend, if an edge is not one ([`decide_round`]), if a visit comes before the rank of its document, or if
-/// a document is neither kept nor similar to a kept document before its first visit.
+/// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `kept` does not ascend, if an edge names one
+/// rank twice or has a similarity that is not from 0 to 1, if a visit comes before the rank of its document, or if a
+/// document is neither kept nor similar to a kept document before its first visit.
 pub fn name_keepers(visits: &[Visit], kept: &[u64], edges: &[Edge]) -> Result<Vec<Standing>, Error> {
     check_ranks(kept.iter().copied())?;
     let is_kept = |rank: u64| kept.binary_search(&rank).is_ok();
-    // A removed document, a kept one and their similarity.
+    // Removed document, similar kept document, and their similarity.
     let mut links: Vec<(u64, u64, f64)> = vec![];
     for edge in edges {
         check_edge(edge)?;
         match (is_kept(edge.a), is_kept(edge.b)) {
             (true, false) => links.push((edge.b, edge.a, edge.similarity)),
             (false, true) => links.push((edge.a, edge.b, edge.similarity)),
-            // Kept documents that are similar do not meet on any shelf, and removed ones decide nothing.
+            // Two similar kept documents meet on no shelf, and an edge of two removed documents decides nothing.
             (true, true) | (false, false) => {}
         }
     }
@@ -255,7 +264,7 @@ pub fn name_keepers(visits: &[Visit], kept: &[u64], edges: &[Edge]) -> Result<Ve
     Ok(verdicts)
 }
 
-/// Takes the more similar of two kept documents; ties go to the one that is earlier in keeper order.
+/// Replaces `best` by another kept document if that is more similar, or equally similar and earlier in keeper order.
 fn prefer(best: &mut Option<(u64, f64)>, rank: u64, similarity: f64) {
     let is_better = match *best {
         None => true,
@@ -282,14 +291,14 @@ fn check_edge(edge: &Edge) -> Result<(), Error> {
     if edge.a == edge.b {
         return Err(Error::out_of_range("the second rank of an edge", edge.b, "another than the first one"));
     }
-    // NaN is in no range.
+    // The range does not contain NaN.
     if !(0.0..=1.0).contains(&edge.similarity) {
         return Err(Error::out_of_range("the similarity of an edge", edge.similarity, "from 0 to 1"));
     }
     Ok(())
 }
 
-/// The edges in the order of their later ranks.
+/// Checks the edges and returns them in ascending order of their later ranks.
 fn sorted(edges: &[Edge]) -> Result<Cow<'_, [Edge]>, Error> {
     edges.iter().try_for_each(check_edge)?;
     let mut edges = Cow::Borrowed(edges);
@@ -316,13 +325,13 @@ mod tests {
 
     const THRESHOLD: f64 = 0.8;
 
-    /// Documents on shelves with their similarities, and the visits of each.
+    /// Documents on shelves, their similarities, and their visits.
     #[derive(Debug)]
     struct World {
         shelves: Vec<Vec<u32>>,
         similarities: Vec<f64>,
         documents: usize,
-        /// The document of each visit; first visits ascend.
+        /// Document of each visit. The first visits of all documents are ascending.
         visits: Vec<u32>,
         most: usize,
     }
@@ -348,7 +357,7 @@ mod tests {
             let mut random = SplitMix64::new(seed);
             let mut below = |bound: u64| random.next_u64() % bound;
             let shelves = (0..6).map(|_| (0..documents as u32).filter(|_| below(3) == 0).collect()).collect();
-            // Few distinct values, so that ties occur.
+            // Few distinct values, so ties occur.
             let similarities = (0..documents * documents)
                 .map(|_| if below(similar_in) == 0 { 0.8 + below(3) as f64 / 10.0 } else { 0.1 })
                 .collect();
@@ -366,7 +375,7 @@ mod tests {
             self.similarities[a.min(b) as usize * self.documents + a.max(b) as usize]
         }
 
-        /// The verdicts of `star` in one piece, by ranks.
+        /// Returns the verdicts of one call of `star`, in ranks.
         fn in_one_piece(&mut self, ranks: &[u64], first: &[u64]) -> Vec<Standing> {
             let shelves = self.shelves.clone();
             let neighbourhood = Neighbourhood::new(self.documents, shelves.iter().map(Vec::as_slice));
@@ -383,10 +392,11 @@ mod tests {
         }
     }
 
-    /// Compares pairs in rounds as a cluster of machines does, with up to `pivots` members per shelf and round.
+    /// A simulated cluster of machines, which compares pairs in rounds. A round compares up to `pivots` members per
+    /// shelf with others.
     struct Machines<'a> {
         world: &'a World,
-        /// Rank of the first and of the last visit of each document.
+        /// Rank of the first visit of each document; `last` has the rank of the last visit.
         first: Vec<u64>,
         last: Vec<u64>,
         asked: BTreeSet<(u32, u32)>,
@@ -400,7 +410,8 @@ mod tests {
             matches!(self.known[document as usize], PriorState::Removed { .. })
         }
 
-        /// Members of a shelf that are on it for certain if they are kept, or may be; `surely` asks for the first.
+        /// Reports whether a document is on a shelf if it is kept: if `surely`, for certain, otherwise as far as is
+        /// known.
         fn may_stand(&self, shelf: &[u32], document: u32, surely: bool) -> bool {
             let before = shelf.iter().filter(|&&other| {
                 other < document
@@ -413,7 +424,7 @@ mod tests {
             !self.is_removed(document) && before.count() < self.world.most
         }
 
-        /// Compares some pairs that were not compared before; returns how many.
+        /// Compares some pairs that were not compared before, and returns their number.
         fn ask(&mut self, pivots: usize) -> usize {
             let before = self.asked.len();
             for shelf in &self.world.shelves {
@@ -427,7 +438,7 @@ mod tests {
                                 .any(|&other| self.meets(pivot, other) && !self.was_asked(pivot, other))
                     })
                     .collect();
-                // Any pivots do, though the first ones end sooner.
+                // The result must not depend on the choice of pivots, although the first documents need fewer rounds.
                 if self.order.next_u64().is_multiple_of(2) {
                     open.reverse();
                 }
@@ -450,7 +461,8 @@ mod tests {
             self.asked.len() - before
         }
 
-        /// Whether a kept `pivot` is seen by any visit of the other.
+        /// Reports whether a visit of `other` comes after `pivot`, and so has to be compared with it if `pivot` is
+        /// kept.
         fn meets(&self, pivot: u32, other: u32) -> bool {
             pivot != other && self.last[other as usize] > self.first[pivot as usize]
         }
@@ -495,10 +507,10 @@ mod tests {
         }
     }
 
-    /// Runs rounds until all is decided and compared, and returns the verdicts with the number of rounds. Everything that a
-    /// round reports as certain must be what `star` gives in one piece.
+    /// Runs rounds until all is decided and compared, and returns the verdicts and the number of rounds. Asserts that
+    /// every verdict which a round reports as final equals the verdict of `star`.
     fn in_rounds(world: &mut World, pivots: usize, order: u64) -> (Vec<Standing>, usize) {
-        // Ranks beyond 32 bits, with gaps.
+        // The ranks need more than 32 bits and have gaps.
         let ranks: Vec<u64> = (0..world.visits.len() as u64).map(|at| (1 << 40) + at * 1000).collect();
         let mut first = BTreeMap::new();
         let mut last = BTreeMap::new();
@@ -533,7 +545,7 @@ mod tests {
                 }
             }
             let is_open = |standing: &Standing| matches!(standing, Standing::Undecided | Standing::Removed);
-            // A decision may let the next round ask more.
+            // A decision may allow the next round to compare more pairs.
             if asked == 0 && standings == before {
                 assert!(!standings.iter().any(is_open), "all pairs are compared, and all is decided");
                 break;
@@ -546,7 +558,7 @@ mod tests {
             .zip(&machines.world.visits)
             .map(|(&rank, &document)| Visit { rank, document: first[document as usize] })
             .collect();
-        // Of a removed document and a later kept one, only pairs that stand on one shelf count.
+        // A pair of a removed document and a later kept document counts only if both are on one shelf.
         let stands = |later: u32, earlier: u32| {
             machines.world.shelves.iter().any(|shelf| {
                 [later, earlier].iter().all(|document| shelf.contains(document))
@@ -604,7 +616,7 @@ mod tests {
             of(3, PriorState::Undecided { unasked: 0 }),
             of(4, PriorState::Undecided { unasked: 0 }),
         ];
-        // 2 may still be found to repeat something else, but 3 and 4 need not wait for that.
+        // A later round may find a better duplicate for 2, but 3 and 4 need not wait for that.
         let edges = [edge(1, 2, 0.8), edge(2, 3, 0.9), edge(3, 4, 0.8), edge(1, 4, 0.8), edge(1, 4, 0.8)];
         let standings = decide_round(&documents, &edges).unwrap();
         assert_eq!(

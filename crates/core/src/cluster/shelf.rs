@@ -1,52 +1,55 @@
 //! One shelf in a round: which members wait, and which pairs are compared next.
 //!
-//! - **Idea.** The pairs of a shelf follow from the states of its members, and from no other shelf. A document waits for the sum of the
-//!   members that it waits for on each of its shelves, and it comes to the front if it is behind on none of them. So machines
-//!   can work on each shelf apart. [`StarAsks`](super::StarAsks) has all shelves in one memory and uses the same functions.
-//! - **Apart.** Once the waiting members are counted, decisions depend on similar pairs only, so that each component of documents
-//!   that similar pairs connect is decided apart by [`decide_round`](super::decide_round). Decisions that are made meanwhile only
-//!   lower the true counts: a removed member no longer matters, and a full shelf stays full. So a count that is out of date
-//!   delays a decision and never changes it. This holds for full shelves too, although whether a document stands on
-//!   such a shelf depends on kept documents that are not similar to it.
+//! - **Idea.** The pairs of a shelf follow from the states of its members, and from no other shelf. The number of
+//!   members that a document waits for is the sum over its shelves. A document comes to the front if it is not behind
+//!   on any of its shelves. So each machine can process a shelf without the other shelves.
+//!   [`StarAsks`](super::StarAsks) has all shelves in the memory of one machine and uses the same functions.
+//! - **Separate decisions.** Once the waiting members are counted, decisions depend on similar pairs only. So
+//!   [`decide_round`](super::decide_round) decides each component of documents that similar pairs connect without the
+//!   others. Decisions that are made meanwhile can only lower the true counts: a removed member no longer matters, and
+//!   a full shelf stays full. So an outdated count delays a decision and never changes it. This holds for full shelves
+//!   too, although a kept document that is similar to none of the others may decide whether a document is on such a
+//!   shelf.
 //! - **Cost.** Two passes over the members of a shelf per round.
 
 use std::cmp::Reverse;
 
-/// The number of documents of a shelf that the first round compares with one another.
+/// Number of documents per shelf that the first round compares with one another.
 const FIRST_FRONT: usize = 4;
-/// The front grows by this factor per round.
+/// Factor by which the front grows per round.
 const GROWTH: usize = 4;
 
-/// The fewest documents that ask on a shelf whose pairs are not listed because all shelves together have too many. A row of a block
-/// takes as many bytes as about four listed pairs.
+/// Smallest number of asking documents of a shelf that becomes a block because too many pairs would be listed. A row of
+/// a block takes as many bytes as about four listed pairs, so smaller blocks save nothing.
 const LEAST_ASKING: usize = 5;
 
-/// When the pairs of a shelf are a [`Block`](super::Block) and not listed one by one.
+/// Limits above which the pairs of a shelf become a [`Block`](super::Block) and are not listed one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct BlockLimits {
-    /// The fewest documents that ask.
+    /// Smallest number of asking documents of a block.
     pub asking: usize,
-    /// The fewest pairs: documents that ask × members.
+    /// Smallest number of pairs of a block, counted as asking documents × members.
     pub pairs: usize,
-    /// The most pairs that are listed of all shelves of a round together, counted as documents that ask × members. Shelves on which
-    /// four documents or fewer ask are listed even above that.
+    /// Largest number of pairs that are listed per round, over all shelves, counted as asking documents × members. The
+    /// pairs of shelves with at most four asking documents are listed even above this number.
     pub listed: usize,
 }
 
 impl Default for BlockLimits {
     fn default() -> Self {
-        // A listed pair brings two sketches to a machine, and a block brings each sketch once per 32,768 documents that ask. Lists of
-        // eight million pairs take some 500 MB.
+        // A listed pair sends two sketches to a machine, and a block sends each sketch once per 32,768 asking
+        // documents. Lists of eight million pairs take some 500 MB.
         Self { asking: 16, pairs: 1 << 20, listed: 8_000_000 }
     }
 }
 
 impl BlockLimits {
-    /// For the rows of each shelf of a round, whether its pairs are not listed one by one.
+    /// Returns, for the rows of each shelf of a round, whether the shelf becomes a block.
     ///
-    /// Shelves with very many pairs are blocks. If the others have more than `listed` pairs together, those on which the most documents
-    /// ask become blocks too, because a block saves the most there.
+    /// A shelf that reaches both `asking` and `pairs` becomes a block. If the other shelves have more than `listed`
+    /// pairs together, the shelves with the most asking documents become blocks too, because a block saves the most
+    /// there.
     #[must_use]
     pub fn are_blocks<'a>(self, shelves: impl Iterator<Item = &'a [BlockRow]>) -> Vec<bool> {
         let (mut blocks, mut others, mut listed) = (vec![], vec![], 0);
@@ -63,7 +66,7 @@ impl BlockLimits {
             }
         }
         if listed > self.listed {
-            // Shelves with as many documents that ask are taken in their order, so that every run makes the same blocks.
+            // The order of the shelves breaks ties, so that every run makes the same blocks.
             others.sort_unstable_by_key(|&(asking, pairs, at)| (Reverse((asking, pairs)), at));
             for (_, pairs, at) in others {
                 if listed <= self.listed {
@@ -77,21 +80,21 @@ impl BlockLimits {
     }
 }
 
-/// A document in a [`Block`](super::Block), or one whose pairs are listed.
+/// A document in a [`Block`](super::Block) or on a shelf whose pairs are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a row that a job on several machines makes of its columns")]
 pub struct BlockRow {
     /// The document.
     pub document: u32,
-    /// The number of documents before its last copy.
+    /// Number of documents before the last copy of this document in keeper order.
     pub last: u32,
-    /// The round in which the document came to the front; 0 if it did not.
+    /// Round in which the document came to the front; 0 if it did not come to the front yet.
     pub front: u16,
-    /// The round that decided about the document; `u16::MAX` if none did.
+    /// Round that decided about the document; `u16::MAX` if it is undecided.
     pub decided: u16,
-    /// A set of bits: `KEPT` to `FIRST`.
+    /// Set of the bits `KEPT` to `JOINS`.
     pub kind: u16,
-    /// The component of the document; 0 in stars.
+    /// Component of the document; 0 in stars.
     pub component: u32,
 }
 
@@ -100,32 +103,32 @@ impl BlockRow {
     pub const KEPT: u16 = 1;
     /// The document is removed.
     pub const REMOVED: u16 = 2;
-    /// The document is kept and asks all later members now.
+    /// The document is kept, and this round compares it with all later members.
     pub const ASKING: u16 = 4;
     /// The document is in the front.
     pub const FRONT: u16 = 8;
-    /// The document came to the front in this round.
+    /// The document came to the front in the current round.
     pub const NEW: u16 = 16;
-    /// The document stands on the shelf, if it is kept.
+    /// The document is certain to be on the shelf if it is kept.
     pub const PLACED: u16 = 32;
     /// The document is given.
     pub const GIVEN: u16 = 64;
-    /// The block is one of components or pairs, not of stars.
+    /// The shelf is one of components or pairs, not of stars.
     pub const JOINS: u16 = 128;
 
-    /// Whether any of some bits is set.
+    /// Reports whether at least one of the bits in `kind` is set.
     #[must_use]
     pub fn has(self, kind: u16) -> bool {
         self.kind & kind != 0
     }
 
-    /// Whether the document has others to be compared with.
+    /// Reports whether this round compares the document with other members of the shelf.
     #[must_use]
     pub fn is_asking(self) -> bool {
         self.has(Self::ASKING | Self::NEW)
     }
 
-    /// Whether an earlier and a later row are to be compared.
+    /// Reports whether this round compares the documents of an earlier and a later row.
     #[must_use]
     pub fn asks(earlier: Self, later: Self) -> bool {
         if later.has(Self::JOINS) {
@@ -134,31 +137,33 @@ impl BlockRow {
                 && earlier.component != later.component
                 && !(earlier.has(Self::GIVEN) && later.has(Self::GIVEN));
         }
-        // A front lies before the end of its shelf, so that both rows are placed.
+        // A document of the front is always placed, so PLACED is not checked.
         if earlier.has(Self::FRONT) && later.has(Self::FRONT) {
             return earlier.has(Self::NEW) || later.has(Self::NEW);
         }
-        // Later copies of a removed document meet documents that were kept after its first visit.
+        // A removed document may have later copies. These copies also meet documents that were kept after the first
+        // copy.
         let is_wanted = earlier.has(Self::ASKING) && !later.has(Self::KEPT)
             || later.has(Self::ASKING) && earlier.has(Self::REMOVED) && earlier.last > later.document;
         is_wanted && !Self::were_compared(earlier, later)
     }
 
-    /// Leaves out the rows of a shelf that no row is compared with in this round.
+    /// Removes the rows of a shelf that are compared with no other row in this round.
     pub fn retain_needed(rows: &mut Vec<Self>) {
         if rows.iter().any(|row| row.has(Self::JOINS)) {
             return;
         }
-        // Kept documents ask all others that are not kept. Without them, only documents of the front are compared.
+        // Asking kept documents are compared with all documents that are not kept. If there are none, only documents of
+        // the front are compared.
         let has_kept = rows.iter().any(|row| row.has(Self::ASKING));
         rows.retain(|row| row.has(Self::FRONT | Self::ASKING) || has_kept && !row.has(Self::KEPT));
     }
 
-    /// Calls `each` with every pair of rows that is to be compared, the earlier one first.
+    /// Calls `each` with every pair of rows that this round compares, first the earlier row, then the later row.
     pub fn each_pair(rows: &[Self], mut each: impl FnMut(Self, Self)) {
         for (at, &row) in rows.iter().enumerate().filter(|(_, row)| row.is_asking()) {
             for (other_at, &other) in rows.iter().enumerate() {
-                // A pair of two that ask is listed by the earlier one.
+                // If both rows ask, the earlier row lists the pair.
                 if other_at == at || other_at < at && other.is_asking() {
                     continue;
                 }
@@ -170,7 +175,7 @@ impl BlockRow {
         }
     }
 
-    /// Whether both rows were in the front together.
+    /// Reports whether both documents were in the front in the same earlier round, which compared them.
     fn were_compared(self, other: Self) -> bool {
         self.front > 0
             && other.front > 0
@@ -180,15 +185,15 @@ impl BlockRow {
     }
 }
 
-/// The state of a document between rounds.
+/// State of a document between rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemberState {
-    /// Too little is known.
+    /// The known pairs do not decide about the document yet.
     Undecided,
-    /// The document stays.
+    /// The document is kept.
     Kept,
-    /// The document goes.
+    /// The document is removed.
     Removed,
 }
 
@@ -196,33 +201,33 @@ pub enum MemberState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a row that a job on several machines makes of its columns")]
 pub struct ShelfMember {
-    /// The document; members of a shelf ascend.
+    /// Number of the document; the members of a shelf are ascending.
     pub document: u32,
-    /// The number of documents before its last copy.
+    /// Number of documents before the last copy of this document in keeper order.
     pub last: u32,
-    /// The state.
+    /// State of the document.
     pub state: MemberState,
-    /// The round in which the document came to the front; 0 if it did not.
+    /// Round in which the document came to the front; 0 if it did not come to the front yet.
     pub front: u16,
-    /// The round that decided about the document: 0 if it is given, and `u16::MAX` if none did.
+    /// Round that decided about the document: 0 if the document is given, `u16::MAX` if it is undecided.
     pub decided: u16,
-    /// Whether the document was kept and compared with all later members of this shelf.
+    /// Whether the document is kept and an earlier round compared it with all later members of this shelf.
     pub has_asked: bool,
     /// Whether the document is given.
     pub is_given: bool,
 }
 
-/// The reason why a member of a shelf waits.
+/// Reasons why a member of a shelf waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct MemberWait {
-    /// Earlier members that may be kept and were not compared with it; 0 if the member is decided.
+    /// Number of earlier members that may be kept and were not compared with this member; 0 if this member is decided.
     pub unasked: u64,
-    /// Whether the member cannot come to the front yet.
+    /// Whether this shelf keeps the member from coming to the front.
     pub is_behind: bool,
 }
 
-/// How many members of a shelf stand before one of them.
+/// Counts of the members of a shelf that come before a given member.
 #[derive(Debug, Clone, Copy, Default)]
 struct Before {
     kept: usize,
@@ -238,12 +243,12 @@ impl Before {
         }
     }
 
-    /// Whether a member is sure to stand on the shelf if it is kept.
+    /// Reports whether the member after these is certain to be on the shelf if it is kept.
     fn is_placed(self, most: usize) -> bool {
         self.kept + self.undecided < most
     }
 
-    /// Whether the shelf is full without the member.
+    /// Reports whether the members before already fill the shelf.
     fn is_full(self, most: usize) -> bool {
         self.kept >= most
     }
@@ -258,25 +263,27 @@ pub struct StarShelf {
 }
 
 impl StarShelf {
-    /// A shelf that takes the first `most` kept documents, in a round from 1.
+    /// Creates a shelf that takes the first `most` kept documents. Rounds are counted from 1.
     #[must_use]
     pub fn new(most: usize, round: u16) -> Self {
         let growth = GROWTH.saturating_pow(u32::from(round.saturating_sub(1)));
         Self { most, round, width: FIRST_FRONT.saturating_mul(growth) }
     }
 
-    /// Whether a member that is kept asked all later ones in an earlier round, on a shelf that can never be full. Members of
-    /// other shelves ask once they are sure to stand there, so that the caller has to remember it.
+    /// Reports whether an earlier round compared a kept member with all later members, on a shelf that can never be
+    /// full. On other shelves a member asks only once it is certain to be on the shelf, so the caller has to remember
+    /// it.
     #[must_use]
     pub fn has_asked(self, state: MemberState, decided: u16) -> bool {
         // Given documents ask in the first round.
         state == MemberState::Kept && decided.max(1) < self.round
     }
 
-    /// Calls `each` with every member and what it waits for.
+    /// Calls `each` with every member and its wait.
     pub fn each_wait(self, members: &[ShelfMember], mut each: impl FnMut(&ShelfMember, MemberWait)) {
         let mut before = Before::default();
-        // Earlier members that matter: kept and not compared yet; undecided in the front; undecided behind it.
+        // Counts of earlier members that matter: `waiting` are kept and have not asked, `in_front` are undecided and in
+        // the front, `behind` are undecided and not in the front.
         let (mut waiting, mut in_front, mut behind) = (0, 0, 0);
         for member in members {
             let (is_placed, is_full) = (before.is_placed(self.most), before.is_full(self.most));
@@ -299,7 +306,7 @@ impl StarShelf {
         }
     }
 
-    /// The rows of a shelf, one per member.
+    /// Returns one row per member of the shelf.
     #[must_use]
     pub fn rows(self, members: &[ShelfMember]) -> Vec<BlockRow> {
         let mut before = Before::default();
@@ -337,32 +344,35 @@ impl StarShelf {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a row that a job on several machines makes of its columns")]
 pub struct JoinMember {
-    /// The document; members of a shelf ascend.
+    /// Number of the document; the members of a shelf are ascending.
     pub document: u32,
-    /// Its component so far. Pairs within one component are not compared; for pairs, each document is its own.
+    /// Component of the document so far; pairs within a component are not compared. For pairs, each document is a
+    /// component.
     pub component: u32,
     /// Whether the document is given.
     pub is_given: bool,
 }
 
-/// A shelf in one round of connected components, or in the only round of pairs.
+/// A shelf in a round of connected components, or in the only round of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JoinShelf {
     joins: bool,
     most: usize,
     is_first: bool,
-    /// Members that were compared with one another before this round, and that are after it.
+    /// Number of first members that earlier rounds compared with one another. `compared` is this number after the
+    /// round.
     before: usize,
     compared: usize,
     largest: usize,
 }
 
 impl JoinShelf {
-    /// A shelf in a round from 1. The largest shelf of all has `largest` members, and a document is compared with the first
-    /// `most` documents. If not `joins`, the first round compares all pairs.
+    /// Creates a shelf in a round counted from 1. `largest` is the number of members of the largest shelf of all. A
+    /// document is compared with the first `most` documents of the shelf. If `joins` is `false`, the first round
+    /// compares all pairs.
     #[must_use]
     pub fn new(joins: bool, most: usize, round: u16, largest: usize) -> Self {
-        // The first member asks all others in the first round.
+        // The width of round 1 is one, because this round compares the first member with all others.
         let compared = |round: u16| match round {
             0 => 0,
             _ if !joins => largest,
@@ -372,17 +382,17 @@ impl JoinShelf {
         Self { joins, most, is_first: round <= 1, before, compared: compared(round), largest }
     }
 
-    /// Whether no later round has pairs.
+    /// Reports whether no later round has pairs.
     #[must_use]
     pub fn is_last(self) -> bool {
         self.compared >= self.largest
     }
 
-    /// The rows of a shelf; none if it has no pairs in this round.
+    /// Returns the rows of a shelf, or none if the shelf has no pairs in this round.
     #[must_use]
     pub fn rows(self, members: &[JoinMember]) -> Vec<BlockRow> {
         let end = if self.joins && self.is_first { members.len() } else { members.len().min(self.compared) };
-        // The first member was compared with all others in the first round.
+        // The first round compared the first member with all others.
         let begin = usize::from(self.joins && !self.is_first).min(end);
         let members = &members[begin..end];
         let is_joined = members.iter().all(|member| member.component == members[0].component);
@@ -406,7 +416,7 @@ impl JoinShelf {
 mod tests {
     use super::*;
 
-    /// The rows of a shelf of which the first documents ask.
+    /// Returns the rows of a shelf whose first `asking` documents ask.
     fn rows(asking: usize, members: usize) -> Vec<BlockRow> {
         let row = |at: usize| BlockRow {
             document: at as u32,
@@ -431,7 +441,7 @@ mod tests {
         assert_eq!(blocks(6_599), [false, false, false, false, true, true]);
         assert_eq!(blocks(5_099), [false, false, false, true, true, true]);
         assert_eq!(blocks(2_899), [false, false, true, true, true, true]);
-        // Lists of shelves on which few documents ask take less room than blocks.
+        // Lists of the pairs of few asking documents take less memory than blocks.
         assert_eq!(blocks(0), [false, true, true, true, true, true]);
     }
 

@@ -1,12 +1,13 @@
 //! Star clustering.
 //!
-//! - **Idea.** Documents are taken in keeper order. A document similar to one already kept is removed; any
-//!   other is kept. So every removed document has a kept near-duplicate, and a chain of small edits does not
-//!   remove documents that are not alike.
-//! - **Cost.** A document is compared only with kept ones that share a band with it: linear for one family of any size.
-//! - **Given.** Given documents are kept without comparison, and documents that repeat one of them are
+//! - **Idea.** Documents are decided in keeper order. A document similar to a kept document is removed; any other
+//!   document is kept. So every removed document has a kept near-duplicate, and a chain of small edits does not remove
+//!   documents that are not alike.
+//! - **Cost.** A document is compared only with kept documents that share a band with it, so one family of any size
+//!   takes linear time.
+//! - **Given.** Given documents are kept without comparison, and documents that are similar to a given document are
 //!   removed.
-//! - **Use when** always; it is the default.
+//! - **Use when** always; star is the default.
 //! - **Do not** use it if the ends of a long chain of small edits are to count as one document.
 
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 use super::neighbourhood::Meetings;
 use super::{Judge, Neighbourhood, SimilarDocuments};
 
-/// The decision about a document.
+/// Decision about a document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -22,22 +23,22 @@ pub enum Verdict {
     Kept,
     /// The document is removed.
     Duplicate {
-        /// The kept document most similar to it, ties by keeper order.
+        /// Kept document that is most similar to the removed one; of several, the first in keeper order.
         of: u32,
-        /// Their exact similarity.
+        /// Exact similarity of the two documents.
         similarity: f64,
     },
 }
 
 /// Decides about documents in the order of `visits`.
 ///
-/// A visit names a document of the neighbourhood. Documents with equal shingles are one document there and
-/// are visited once each, at their places in keeper order; first visits come in ascending order. The result
-/// has one verdict per visit, and `found` is called with every similar pair that was compared. A document is
-/// compared with the first `most` kept documents on each of its shelves.
+/// A visit is the number of a document of the neighbourhood. Documents with equal shingles are one document of the
+/// neighbourhood, with one visit per copy, at the copy's place in keeper order. The first visits of all documents are
+/// ascending. The result has one verdict per visit, and `found` is called with every similar pair that was compared. A
+/// document is compared with the first `most` kept documents on each of its shelves.
 ///
 /// # Errors
-/// Returns the first error of `judge`, and no other error.
+/// Returns the first error of `judge`. There are no other errors.
 pub fn star<J: Judge>(
     neighbourhood: &Neighbourhood,
     visits: &[u32],
@@ -52,12 +53,12 @@ pub fn star<J: Judge>(
         again[document as usize] |= std::mem::replace(&mut seen[document as usize], true);
     }
     drop(seen);
-    // For documents that are visited again: the verdict so far, and the first document that was not put yet
-    // at that verdict.
+    // For each document that is visited again: its verdict so far, and the end (exclusive) of the documents that this
+    // verdict considered.
     let mut so_far: BTreeMap<u32, (Verdict, u32)> = BTreeMap::new();
     let mut newest = 0;
     let mut verdicts = Vec::with_capacity(visits.len());
-    // Visits before this one are in the present block.
+    // Index of the first visit after the current block.
     let mut block_end = 0;
     for (at, &document) in visits.iter().enumerate() {
         if at == block_end {
@@ -72,20 +73,20 @@ pub fn star<J: Judge>(
         }
         let (before, from) = match so_far.get(&document).copied() {
             None => (None, 0),
-            // The first visit was kept, so every later document with its shingles repeats it.
+            // The first visit was kept, so this later copy is a duplicate of it.
             Some((Verdict::Kept, _)) => {
                 verdicts.push(Verdict::Duplicate { of: document, similarity: 1.0 });
                 continue;
             }
             Some((verdict, from)) => (Some(verdict), from),
         };
-        // A given document is compared with no other, so it looks up none.
+        // A given document is kept without comparison. Starting at `u32::MAX` finds no earlier documents.
         let from = if document < neighbourhood.given() { u32::MAX } else { from };
         meetings.find_similar(document, from, |_| false, judge)?;
         let mut verdict = before.unwrap_or(Verdict::Kept);
         for &(earlier, similarity) in &meetings.similar {
             found(&SimilarDocuments { document, earlier, similarity, shares: &meetings.shares });
-            // Documents come in ascending order, so a tie keeps the one earlier in keeper order.
+            // Similar documents come in ascending order, so of equal similarities the first in keeper order stays.
             let better = match verdict {
                 Verdict::Kept => true,
                 Verdict::Duplicate { similarity: best, .. } => similarity > best,

@@ -1,4 +1,4 @@
-//! The three clusterings against their definitions, on random similarities.
+//! Tests of the three clusterings against their definitions, on random similarities.
 
 use std::convert::Infallible;
 
@@ -6,17 +6,17 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The most documents of a shelf: no limit.
+/// Maximum number of documents per shelf: no limit.
 const MOST: usize = usize::MAX;
 
-/// Similarities from a table; counts how often it is asked.
+/// Judge that reads similarities from a table and counts its answers.
 #[derive(Debug)]
 struct SimilarityTable {
     size: usize,
     similarities: Vec<f64>,
     threshold: f64,
     asked: usize,
-    /// Documents that a scan goes through.
+    /// Documents that a scan compares with.
     put: Vec<u32>,
     scans: usize,
 }
@@ -34,14 +34,14 @@ impl SimilarityTable {
 impl Judge for SimilarityTable {
     type Error = Infallible;
 
-    /// Sketches leave open what is above one half.
+    /// Sketches rule out similarities up to 0.5.
     fn screen(&mut self, document: u32, others: &[u32], open: &mut Vec<u32>) -> Result<(), Infallible> {
         open.extend(others.iter().filter(|&&other| self.exact(document, other) > 0.5));
         Ok(())
     }
 
     fn put(&mut self, document: u32) -> Result<bool, Infallible> {
-        // The last documents are beyond the limit of the scan.
+        // The scan takes 2,500 documents at most.
         let fits = self.put.len() < 2500;
         if fits {
             self.put.push(document);
@@ -61,7 +61,7 @@ impl Judge for SimilarityTable {
         Ok(())
     }
 
-    /// A similarity below 0.7 is certainly too low.
+    /// Bounds rule out similarities below 0.7.
     fn bound(&mut self, document: u32, open: &mut Vec<u32>) -> Result<(), Infallible> {
         open.retain(|&other| self.exact(document, other) >= 0.7);
         Ok(())
@@ -87,25 +87,26 @@ impl Judge for SimilarityTable {
     }
 }
 
-/// All documents on one shelf, so that every pair is a candidate.
+/// Returns a neighbourhood with all documents on one shelf, so that every pair is a candidate.
 fn everyone(size: usize) -> Neighbourhood {
     let members: Vec<u32> = (0..size as u32).collect();
     Neighbourhood::new(size, [&members[..]].into_iter())
 }
 
-/// Neighbourhoods in which every pair is a candidate: by a shelf in two ways, and listed.
+/// Returns three neighbourhoods in which every pair is a candidate: with shelves here, with shelves in the judge, and
+/// with listed pairs.
 fn ways(size: usize) -> [Neighbourhood; 3] {
     [everyone(size), Neighbourhood::of_shelves(size, 1), Neighbourhood::of_pairs(size)]
 }
 
 fn table(size: usize) -> impl Strategy<Value = SimilarityTable> {
-    // Few distinct values, so that ties occur.
+    // Few distinct values, so ties occur.
     proptest::collection::vec(0u8..10, size * size).prop_map(move |values| {
         SimilarityTable::new(size, values.into_iter().map(|value| f64::from(value) / 10.0).collect())
     })
 }
 
-/// The definition of star: documents in order, each against all kept before it.
+/// Computes stars by their definition: each document in order is compared with all kept documents before it.
 fn star_by_definition(table: &SimilarityTable, visits: &[u32], given: u32) -> Vec<Verdict> {
     let mut kept: Vec<u32> = vec![];
     let mut verdicts = vec![];
@@ -135,7 +136,7 @@ proptest! {
         order in any::<u64>(),
         given in 0u32..5,
     ) {
-        // First visits ascend, and repeats of earlier documents lie between them.
+        // The first visits of all documents are ascending; repeated visits lie between them.
         let mut visits: Vec<u32> = vec![];
         let mut random = crate::hash::SplitMix64::new(order);
         for document in 0..12 {
@@ -213,24 +214,25 @@ fn a_large_family_costs_one_comparison_a_document() {
     assert_eq!((table.asked, table.scans), (size - 1, 0));
 }
 
-/// Documents that are mostly not similar, each of which shares a shelf with many others.
+/// Returns documents that share shelves with many others but are mostly not similar, with shelves here and in the
+/// judge.
 fn crowd(size: usize) -> (Neighbourhood, Neighbourhood, SimilarityTable) {
     let mut random = crate::hash::SplitMix64::new(7);
-    // A twentieth of the pairs is similar, and a third survives the sketches.
+    // A twentieth of the pairs is similar, and the sketches rule out two thirds.
     let values = (0..size * size).map(|_| match random.next_u64() % 60 {
         0..3 => 0.9,
         3..20 => 0.6,
         _ => 0.1,
     });
     let table = SimilarityTable::new(size, values.collect());
-    // Each document stands on two of seven shelves, or on one.
+    // Each document is on two of seven shelves, or on one.
     let shelves: Vec<Vec<u32>> =
         (0..7).map(|shelf| (0..size as u32).filter(|n| n % 7 == shelf || n % 5 == shelf).collect()).collect();
     let here = Neighbourhood::new(size, shelves.iter().map(Vec::as_slice));
     (here, Neighbourhood::of_shelves(size, 7), table)
 }
 
-/// Judges like a table, and knows the shelves of [`crowd`].
+/// Judge with a similarity table, which also has the shelves of [`crowd`].
 struct Elsewhere(SimilarityTable);
 
 impl Judge for Elsewhere {
@@ -268,7 +270,8 @@ impl Judge for Elsewhere {
     }
 }
 
-/// The documents that meet: those that stand on one shelf, as long as the earlier one is among its first `most`.
+/// Reports whether two documents meet: a shelf has both, and the earlier one is among the first `most` documents put on
+/// it.
 fn meet(a: u32, b: u32, most: usize, is_put: &dyn Fn(u32) -> bool) -> bool {
     let on = |document: u32, shelf: u32| document % 5 == shelf || document % 7 == shelf;
     let (earlier, later) = (a.min(b), a.max(b));
@@ -334,7 +337,7 @@ fn a_crowd_is_scanned_and_the_pairs_are_those_of_the_shelves() {
 fn a_star_in_a_crowd_is_what_its_definition_says() {
     let size = 3000;
     let (here, _, mut table) = crowd(size);
-    // So few pairs are similar that most documents are kept and crowd.
+    // With so few similar pairs, most documents are kept and form a crowd.
     for (at, similarity) in table.similarities.iter_mut().enumerate() {
         if *similarity > 0.8 && at % 40 != 0 {
             *similarity = 0.75;

@@ -1,10 +1,8 @@
-//! The estimator of [`BBit`](crate::sketch::b_bit::BBit) and of
-//! [`BitHash`](crate::sketch::bit_hash::BitHash), and the functions that all estimators of bit sketches
-//! share.
+//! The estimator of [`BBit`](crate::sketch::b_bit::BBit) and of [`BitHash`](crate::sketch::bit_hash::BitHash), and the
+//! functions that all estimators of bit sketches share.
 //!
-//! Two registers agree in b bits if they are equal, or by accident. With rⱼ = fⱼ/D, where fⱼ is the size of a
-//! set and D that of the range of the permutation:
-//!
+//! Two registers agree in b bits if they are equal, or by accident. In these formulas, fⱼ is the size of set j, D the
+//! size of the range of the permutation, and rⱼ = fⱼ/D:
 //! ```text
 //! Aⱼ  = rⱼ(1−rⱼ)^(2ᵇ−1) / (1 − (1−rⱼ)^(2ᵇ))
 //! C₁  = A₁·r₂/(r₁+r₂) + A₂·r₁/(r₁+r₂)        C₂ = A₁·r₁/(r₁+r₂) + A₂·r₂/(r₁+r₂)
@@ -12,33 +10,34 @@
 //! Var = E_b(1−E_b) / (k(1−C₂)²)              B  = b·k·Var
 //! ```
 //!
-//! R̂ is unbiased until it is clamped. As r → 0, and for every mixed register, C₁ = C₂ = 2⁻ᵇ and Var =
-//! (1−R)(R + 1/(2ᵇ−1))/k. As printed in Yuan 2012, (8), A is 0/0 at r = 0 and cancels below r = 10⁻¹², so it
-//! is computed by `ln_1p` and `exp_m1` (E-27).
+//! R̂ is unbiased until it is clamped. As r → 0, and for every mixed register, C₁ = C₂ = 2⁻ᵇ and Var = (1−R)(R +
+//! 1/(2ᵇ−1))/k. As printed in Yuan 2012, (8), A is 0/0 at r = 0 and loses its digits by cancellation below r = 10⁻¹²,
+//! so it is computed by `ln_1p` and `exp_m1` (E-27).
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
 use super::{Estimate, Z_95, wilson_interval};
 
-/// The probabilities of agreement by accident: C₁ and C₂.
+/// Probabilities C₁ and C₂, which describe agreement by accident.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "the counts of a formula, which callers construct")]
 pub struct Chance {
-    /// C₁: the probability of agreement at similarity 0.
+    /// C₁: probability of agreement at similarity 0.
     pub c1: f64,
-    /// C₂: the probability of agreement grows by 1 − C₂ between similarity 0 and 1.
+    /// C₂: 1 − C₂ is the growth of the probability of agreement between similarity 0 and 1.
     pub c2: f64,
 }
 
 impl Chance {
-    /// C₁ = C₂ = 2⁻ᵇ, which holds for small sets in a large range, and for mixed bits.
+    /// Returns C₁ = C₂ = 2⁻ᵇ, which holds for small sets in a large range, and for mixed bits.
     #[must_use]
     pub fn sparse(bits: u32) -> Self {
         let accident = accidental_agreement(0.0, bits);
         Self { c1: accident, c2: accident }
     }
 
-    /// C₁ and C₂ for minima that are ranks in a range of which the two sets fill the shares `r1` and `r2`.
+    /// Returns C₁ and C₂ for minima that are ranks in a range. `r1` and `r2` are the sizes of the two sets as shares of
+    /// the range.
     #[must_use]
     pub fn known(bits: u32, r1: f64, r2: f64) -> Self {
         let (a1, a2) = (accidental_agreement(r1, bits), accidental_agreement(r2, bits));
@@ -50,21 +49,21 @@ impl Chance {
         Self { c1: a1 * w2 + a2 * w1, c2: a1 * w1 + a2 * w2 }
     }
 
-    /// E: the probability that two registers agree in all their bits.
+    /// Returns E: the probability that two registers agree in all their bits.
     #[must_use]
     pub fn match_probability(self, similarity: f64) -> f64 {
         self.c1 + (1.0 - self.c2) * similarity
     }
 
-    /// R̂: the similarity at which this share of the registers is expected to agree, not clamped.
+    /// Returns R̂: the similarity at which `share` of the registers is expected to agree. The result is not clamped.
     #[must_use]
     pub fn similarity(self, share: f64) -> f64 {
         (share - self.c1) / (1.0 - self.c2)
     }
 }
 
-/// A: the probability that the b lowest bits of the minimum of a set that fills the share `r` of the range agree with
-/// those of an earlier rank.
+/// Returns A: the probability that the minimum of a set agrees in its b lowest bits with an earlier rank. `r` is the
+/// size of the set as a share of the range.
 #[must_use]
 pub fn accidental_agreement(r: f64, bits: u32) -> f64 {
     let values = f64::from(bits).exp2();
@@ -75,31 +74,32 @@ pub fn accidental_agreement(r: f64, bits: u32) -> f64 {
     r * ((values - 1.0) * log).exp() / -(values * log).exp_m1()
 }
 
-/// The variance of R̂ over k registers at this similarity.
+/// Returns the variance of R̂ over k registers at similarity `similarity`.
 #[must_use]
 pub fn variance(similarity: f64, registers: usize, chance: Chance) -> f64 {
     let probability = chance.match_probability(similarity);
     probability * (1.0 - probability) / (registers as f64 * (1.0 - chance.c2).powi(2))
 }
 
-/// B: the variance of R̂ times the stored bits. A sketch with a smaller B uses its bits better.
+/// Returns B: the variance of R̂ times the stored bits. A sketch with a smaller B uses its bits better.
 #[must_use]
 pub fn storage_factor(similarity: f64, bits: u32, chance: Chance) -> f64 {
     f64::from(bits) * variance(similarity, 1, chance)
 }
 
-/// The b from 1 to 16 with the least storage factor for mixed registers: 1 above R = 1/3, 2 down to 5/21, 3 down to
-/// 17/105 and so on. [Yuan 2012](crate#sources), §3, puts the first bound at "about 0.4" (E-26).
+/// Returns the b from 1 to 16 with the smallest storage factor for mixed registers: 1 if R is above 1/3, 2 above 5/21,
+/// 3 above 17/105 and so on. [Yuan 2012](crate#sources), §3, puts the first bound at "about 0.4" (E-26).
 #[must_use]
 pub fn best_bits(similarity: f64) -> u32 {
     let factor = |bits| storage_factor(similarity, bits, Chance::sparse(bits));
     (2..=16).fold(1, |best, bits| if factor(bits) < factor(best) { bits } else { best })
 }
 
-/// Estimates the similarity of two documents of whose k registers `matches` agree in all their bits.
+/// Estimates the similarity of two documents, given that `matches` of their k registers agree in all their bits.
 ///
-/// The standard error is taken at (m + ½)/(k + 1), and the interval is Wilson's for m, transformed by R̂. If
-/// there are fewer matches than chance gives, error and interval are those at the number that chance gives.
+/// The standard error is computed at the share (m + ½)/(k + 1), and the interval is Wilson's for m, transformed by R̂.
+/// If there are fewer matches than accident alone would give on average, error and interval are computed at this
+/// average.
 ///
 /// # Panics
 /// Panics if there are no registers or more matches than registers.
@@ -109,22 +109,22 @@ pub fn estimate(matches: usize, registers: usize, chance: Chance) -> Estimate {
     linear(matches, registers, chance.c1, |share| chance.similarity(share), spread)
 }
 
-/// R̂ from the Hamming distance of two sketches with one bit per register, not clamped: 1 − 2d/k.
+/// Returns R̂ = 1 − 2d/k from the Hamming distance d of two sketches with one bit per register, not clamped.
 #[must_use]
 pub fn hamming_similarity(distance: usize, registers: usize) -> f64 {
     1.0 - 2.0 * distance as f64 / registers as f64
 }
 
-/// The variance of [`hamming_similarity`]: (1−J)(1+J)/k.
+/// Returns the variance of [`hamming_similarity`]: (1−J)(1+J)/k.
 #[must_use]
 pub fn hamming_variance(similarity: f64, registers: usize) -> f64 {
     (1.0 - similarity) * (1.0 + similarity) / registers as f64
 }
 
-/// Estimates from a Hamming distance, as [`estimate`] does with one bit and k − d matches.
+/// Estimates the similarity from a Hamming distance d, as [`estimate`] does with one bit and k − d matches.
 ///
 /// # Panics
-/// Panics if there are no registers or the distance exceeds their number.
+/// Panics if there are no registers or if the distance exceeds the number of registers.
 #[must_use]
 pub fn hamming_estimate(distance: usize, registers: usize) -> Estimate {
     assert!(distance <= registers, "at most every register differs");
@@ -136,16 +136,16 @@ pub fn hamming_estimate(distance: usize, registers: usize) -> Estimate {
     }
 }
 
-/// A share (m + ½)/(k + 1), which is neither 0 nor 1.
+/// Returns the share (m + ½)/(k + 1) for m of k trials, which is neither 0 nor 1.
 pub(super) fn inside(matches: f64, trials: f64) -> f64 {
     (matches + 0.5) / (trials + 1.0)
 }
 
-/// An estimate from m of k trials by an estimator that is linear in m. `variance` is a function of the
+/// Estimates the similarity from m of k trials, by an estimator that is linear in m. `variance` is a function of the
 /// similarity.
 ///
-/// `floor` is the share at similarity 0. A share below it gives no more information than the floor itself, so
-/// error and interval are taken there, and the interval never shrinks to a point at 0.
+/// `floor` is the share at similarity 0. A smaller share gives no more information than the floor itself, so error and
+/// interval are computed at the floor, and the interval never becomes a single point at 0.
 pub(super) fn linear(
     matches: usize,
     trials: usize,
@@ -164,9 +164,10 @@ pub(super) fn linear(
     }
 }
 
-/// An estimate from m of k trials by a curved estimator, whose slope grows without bound as the share falls.
+/// Estimates the similarity from m of k trials, by a curved estimator, whose slope grows without bound as the share
+/// falls.
 ///
-/// `floor` is that of [`linear`].
+/// `floor` is the share at similarity 0, as in [`linear`].
 pub(super) fn curved(
     matches: usize,
     trials: usize,
@@ -187,29 +188,29 @@ pub(super) fn curved(
     }
 }
 
-/// The standard error of a curved estimator, from its variance (by the delta method) and its interval.
+/// Returns the standard error of a curved estimator, from its variance (by the delta method) and its interval.
 ///
-/// If the slope is so steep that the variance exceeds the interval, the error follows from the width of the
-/// interval. An interval that begins at 0 is cut off there: its width is one side only, and documents that
-/// share nothing may have given it. Half of the estimates of such documents are clamped to 0, and half lie
-/// above it, at `above_zero` if their count is one standard deviation above its mean. The root mean square of
-/// a linear estimator is then `above_zero`/√2. The value of a curved one is smaller (Jensen), so this value is the
-/// least that is reported.
+/// If the slope is so steep that the variance exceeds the interval, the error follows from the width of the interval.
+/// An interval that begins at 0 is cut off at 0: only its upper side is left, and the documents may share nothing. Half
+/// of the estimates of documents that share nothing are clamped to 0, and half lie above 0. A count that is one
+/// standard deviation above its mean gives the estimate `above_zero`. For a linear estimator the root mean square is
+/// then `above_zero`/√2. For a curved estimator it is smaller (Jensen), so `above_zero`/√2 is the smallest reported
+/// error.
 pub(super) fn bounded(variance: f64, (low, high): (f64, f64), above_zero: f64) -> f64 {
     let sides = if low > 0.0 { 2.0 } else { 1.0 };
-    // `min` ignores NaN, which the formulas give where the slope is infinite.
+    // If the slope is infinite, the variance is NaN, which `min` ignores.
     let error = ((high - low) / (sides * Z_95)).min(variance.sqrt());
     if low > 0.0 { error } else { error.max(above_zero.clamp(0.0, 1.0) * FRAC_1_SQRT_2) }
 }
 
-/// The similarities at which a statistic that grows with the similarity has an observed value within `Z_95`
-/// standard deviations of its mean: Wilson's interval, for any mean and standard deviation.
+/// Returns the range of similarities at which `seen` lies within `Z_95` standard deviations of the mean of a statistic
+/// that grows with the similarity: Wilson's interval, for any mean and standard deviation.
 pub(super) fn score_interval(
     seen: f64,
     mean: impl Fn(f64) -> f64,
     deviation: impl Fn(f64) -> f64,
 ) -> (f64, f64) {
-    // The similarity from which on a predicate holds, by bisection.
+    // Returns by bisection the similarity from which on a predicate holds.
     let turn = |holds: &dyn Fn(f64) -> bool| {
         if !holds(1.0) {
             return 1.0;
@@ -227,7 +228,7 @@ pub(super) fn score_interval(
     };
     let low = turn(&|j| mean(j) + Z_95 * deviation(j) >= seen);
     let high = turn(&|j| mean(j) - Z_95 * deviation(j) > seen);
-    // The bisection ends 2⁻⁵⁰ above 0. A low end this small is 0.
+    // The bisection ends 2⁻⁵⁰ above 0, so a low end this small stands for 0.
     (if low < 1e-14 { 0.0 } else { low }, high)
 }
 
@@ -318,7 +319,7 @@ mod tests {
     fn the_edges_of_the_shares() {
         assert_eq!(accidental_agreement(0.0, 3), 0.125);
         assert_eq!(accidental_agreement(1.0, 3), 0.0);
-        // At these r the printed form cancels (E-27).
+        // At these r the printed form loses its digits by cancellation (E-27).
         for r in [1e-300, 1e-17, 1e-13] {
             near(accidental_agreement(r, 4), 0.0625);
         }

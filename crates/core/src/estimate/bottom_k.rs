@@ -1,29 +1,29 @@
 //! The estimator of [`BottomK`](crate::sketch::bottom_k::BottomK).
 //!
-//! The k smallest values of the union are a sample of it without replacement. With k′ = min(k, number of
-//! distinct values in the two sketches), Ĵ is the share of the k′ smallest values that are in both sketches.
-//! It is unbiased, with Var = J(1−J)/k·(u−k)/(u−1) for u = |A∪B| ≥ k, and 0 for u ≤ k. Dividing the size of
-//! the sketches' intersection by k is wrong, because it counts values beyond the k smallest of the union.
+//! The k smallest values of the union are a sample of the union without replacement. With k′ = min(k, number of
+//! distinct values in the two sketches), Ĵ is the share of the k′ smallest values that are in both sketches. The
+//! estimate Ĵ is unbiased, with Var = J(1−J)/k·(u−k)/(u−1) for u = |A∪B| ≥ k, and 0 for u ≤ k. Dividing the size of the
+//! intersection of the sketches by k is wrong, because it counts values beyond the k smallest of the union.
 //! [Hassanian-esfahani 2018](crate#sources), Table 1, prints this estimator in its row "k-mins" (E-11).
 //!
-//! If the two sketches hold both sets whole, the estimate is the similarity itself and its error is 0.
-//! Otherwise u is not known exactly, and an estimate reports the greater J(1−J)/k.
+//! If the two sketches hold both sets whole, the estimate is the similarity itself and its error is 0. Otherwise u is
+//! not known exactly, and [`estimate`] reports the larger J(1−J)/k.
 
 use super::{Estimate, minhash, wilson_interval};
 
-/// The common values of two sorted sketches.
+/// Common values of two sorted sketches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "the counts of a formula, which callers construct")]
 pub struct BottomKCounts {
-    /// Values among the least k of the union that are in both sketches.
+    /// Number of values among the k smallest of the union that are in both sketches.
     pub matches: usize,
-    /// k′: the number of values of the union that were compared.
+    /// k′: number of values of the union that were compared.
     pub looked_at: usize,
-    /// Whether these are all values of the union, because no sketch is full.
+    /// Whether all values of the union were compared, because neither sketch is full.
     pub is_whole: bool,
 }
 
-/// Merges two ascending lists of distinct values, of at most `k` each, up to the k-th value of their union.
+/// Merges two ascending lists of distinct values, of at most `k` values each, up to the k-th value of their union.
 pub fn count(a: impl IntoIterator<Item = u64>, b: impl IntoIterator<Item = u64>, k: usize) -> BottomKCounts {
     let (mut a, mut b) = (a.into_iter(), b.into_iter());
     let (mut next_a, mut next_b) = (a.next(), b.next());
@@ -50,7 +50,7 @@ pub fn count(a: impl IntoIterator<Item = u64>, b: impl IntoIterator<Item = u64>,
     BottomKCounts { matches, looked_at, is_whole }
 }
 
-/// The variance of the estimate for `common` of `union` shingles and sketches of `k` values.
+/// Returns the variance of the estimate for `common` of `union` shingles and sketches of `k` values.
 #[must_use]
 pub fn variance(union: usize, common: usize, k: usize) -> f64 {
     if union <= k {
@@ -60,8 +60,8 @@ pub fn variance(union: usize, common: usize, k: usize) -> f64 {
     minhash::variance(common as f64 / u, k) * (u - k_) / (u - 1.0)
 }
 
-/// The estimated number of distinct shingles of a document whose full sketch of k values ends with
-/// `greatest`: (k−1)/v, where v is that value as a share of all values. Its relative error is about 1/√(k−2).
+/// Estimates the number of distinct shingles of a document whose full sketch of k values ends with `greatest`: (k−1)/v,
+/// where v is `greatest` as a share of all values. The relative error is about 1/√(k−2).
 #[must_use]
 pub fn cardinality(k: usize, greatest: u64) -> f64 {
     (k as f64 - 1.0) * 2f64.powi(64) / (greatest as f64 + 1.0)
@@ -70,7 +70,7 @@ pub fn cardinality(k: usize, greatest: u64) -> f64 {
 /// Estimates the Jaccard similarity of two documents that both have shingles.
 ///
 /// # Panics
-/// Panics if nothing was looked at: two empty documents have no similarity.
+/// Panics if no value was compared, because two empty documents have no similarity.
 #[must_use]
 pub fn estimate(counts: BottomKCounts) -> Estimate {
     let BottomKCounts { matches, looked_at, is_whole } = counts;

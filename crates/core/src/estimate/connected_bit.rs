@@ -5,27 +5,26 @@
 //! Var ≈ (1/k)·G(1−G) / ((1−C₂)²·n·G^(2(n−1)/n))
 //! ```
 //!
-//! k counts registers, so there are k/n groups. Ĝ is the share of groups that agree completely.
-//! Hassanian-esfahani 2018, Table 1, prints the exponent as 2(n−1), which is almost seven times too much
-//! variance at J = 0.8 and n = 4 (E-11). R̂ is consistent, with a bias of order 1/k. With n = 1 the estimator
-//! is that of [`b_bit`].
+//! k counts registers, so there are k/n groups. Ĝ is the share of groups that agree completely. Hassanian-esfahani
+//! 2018, Table 1, prints the exponent as 2(n−1), which makes the variance almost seven times too large at J = 0.8 and n
+//! = 4 (E-11). R̂ is consistent, with a bias of order 1/k. With n = 1 the estimator is that of [`b_bit`].
 
 use super::Estimate;
 use super::b_bit::{self, Chance, curved};
 
-/// G: the probability that all of n connected registers agree.
+/// Returns G: the probability that all of n connected registers agree.
 #[must_use]
 pub fn match_probability(similarity: f64, connected: usize, chance: Chance) -> f64 {
     chance.match_probability(similarity).powf(connected as f64)
 }
 
-/// R̂ from the share of groups that agree, not clamped.
+/// Returns R̂ from the share of groups that agree, not clamped.
 #[must_use]
 pub fn similarity(share: f64, connected: usize, chance: Chance) -> f64 {
     chance.similarity(share.powf((connected as f64).recip()))
 }
 
-/// The variance of R̂ over k registers, n of them connected, at this similarity, by the delta method.
+/// Returns the variance of R̂ over k registers, n of them connected, at this similarity, by the delta method.
 #[must_use]
 pub fn variance(similarity: f64, registers: usize, connected: usize, chance: Chance) -> f64 {
     let (g, n) = (match_probability(similarity, connected, chance), connected as f64);
@@ -33,7 +32,7 @@ pub fn variance(similarity: f64, registers: usize, connected: usize, chance: Cha
     g * (1.0 - g) / (registers as f64 * slope)
 }
 
-/// Estimates the similarity of two documents of whose groups `matches` agree completely.
+/// Estimates the similarity of two documents, given that `matches` of their groups agree completely.
 ///
 /// # Panics
 /// Panics if there are no groups or more matches than groups.
@@ -60,10 +59,10 @@ mod tests {
         {
             let found = variance(j, 2000, n, Chance::sparse(bits));
             assert!((found - expected).abs() < 5.1e-9, "{found} is not {expected}");
-            // Connecting costs variance.
+            // Connecting registers increases the variance.
             assert!(found > b_bit::variance(j, 2000, Chance::sparse(bits)));
         }
-        // As printed, the exponent is 2(n−1) (E-11).
+        // The source prints the exponent 2(n−1) (E-11).
         let g = match_probability(0.8, 4, Chance::sparse(1));
         let printed = g * (1.0 - g) / (2000.0 * 0.25 * 4.0 * g.powi(6));
         assert!((printed - 1.414e-3).abs() < 5.1e-7, "{printed}");

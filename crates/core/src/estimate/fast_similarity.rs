@@ -1,26 +1,27 @@
 //! The estimator of [`FastSimilarity`](crate::sketch::fast_similarity::FastSimilarity).
 //!
-//! Ĵ = matches/t, unbiased. With u = |A∪B|, Var = α(t, u)·J(1−J)/t, where
+//! Ĵ = matches/t is unbiased. With u = |A∪B|, Var = α(t, u)·J(1−J)/t, where
 //!
 //! ```text
 //! α(t, u) = 1 − (t−1)·p/(u−1)
 //! p       = s·(1 − nᵗ)/(1 − n)        n = (1 − 2/t)ᵘ        s = 1 − 2(1 − 1/t)ᵘ + n
 //! ```
 //!
-//! Hassanian-esfahani 2018, Table 1, has no variance, and simulations come near that of `SuperMinHash`; this
-//! formula is exact. A register shows the shingle of the union that filled it. By symmetry, the covariance of
-//! two registers depends only on the probability that they show the same shingle. If both are filled in the
-//! same one of the first t rounds, they never do, because a shingle goes to one register per round: n is the
-//! probability that a round fills neither, s that it fills both, and p that one of t rounds fills both.
-//! Otherwise the later one is filled by a fresh function, and they show the same shingle with probability
-//! 1/u. So the covariance of the registers is −J(1−J)·p/(u−1).
+//! Hassanian-esfahani 2018, Table 1, has no variance, and simulations come near the variance of `SuperMinHash`; this
+//! formula is exact. A register shows the shingle of the union that filled it. By symmetry, the covariance of two
+//! registers depends only on the probability that they show the same shingle. If both are filled in the same one of the
+//! first t rounds, they never do, because a shingle goes to one register per round. n is the probability that a round
+//! fills neither register, s that it fills both, and p that one of the t rounds fills both. Otherwise a fresh function
+//! fills the later register, and both show the same shingle with probability 1/u. So the covariance of the registers is
+//! −J(1−J)·p/(u−1).
 //!
-//! α is about ½ for u ≪ t and 1 for u ≫ t, and within some per cent of that of
-//! [`super_minhash`](super::super_minhash). u is not known from two sketches, so an [`estimate`] takes α = 1.
+//! α is about ½ for u ≪ t and 1 for u ≫ t, and differs by a few per cent from the α of
+//! [`super_minhash`](super::super_minhash). Two sketches do not show the size u of the union, so [`estimate`] uses 1
+//! for α.
 
 use super::{Estimate, minhash};
 
-/// α(t, u): the variance as a share of that of independent registers; 1 for one register or a union of one
+/// Returns α(t, u): the variance divided by the variance of independent registers; 1 for one register or a union of one
 /// shingle.
 #[must_use]
 pub fn alpha(registers: usize, union: usize) -> f64 {
@@ -34,14 +35,14 @@ pub fn alpha(registers: usize, union: usize) -> f64 {
     1.0 - (t - 1.0) * together / (u - 1.0)
 }
 
-/// The variance of the estimate at `similarity`, for a union of `union` shingles and `registers` registers (t).
+/// Returns the variance of the estimate at `similarity`, for a union of `union` shingles and `registers` registers (t).
 #[must_use]
 pub fn variance(similarity: f64, union: usize, registers: usize) -> f64 {
     alpha(registers, union) * minhash::variance(similarity, registers)
 }
 
-/// Estimates the Jaccard similarity of two documents that both have shingles. The error is that of a large
-/// union, because its size is not known.
+/// Estimates the Jaccard similarity of two documents that both have shingles. The size of the union is not known, so
+/// the error is the error for a large union.
 ///
 /// # Panics
 /// Panics if the sketches differ in length or have no registers.
@@ -54,8 +55,8 @@ pub fn estimate(a: &[u32], b: &[u32]) -> Estimate {
 mod tests {
     use super::*;
 
-    /// Enumerates all cases of two shingles and two registers: in each of two rounds both shingles choose one
-    /// of the registers, and then the registers that are still empty are filled evenly.
+    /// Enumerates all cases of two shingles and two registers: in each of two rounds each shingle chooses one of the
+    /// registers; then the registers that are still empty are filled evenly.
     #[test]
     fn two_shingles_and_two_registers_by_enumeration() {
         // Each shingle chooses register 0 or 1, each with probability ½ per round.
@@ -63,16 +64,17 @@ mod tests {
         for first in 0..4_u32 {
             let (x, y) = (first & 1, first >> 1);
             if x != y {
-                continue; // Filled together, by different shingles.
+                continue; // Different shingles fill the registers in one round.
             }
-            // One register has been filled, by either shingle; the other is filled by either in any later round.
+            // One shingle has filled one register, and both shingles are equally likely to fill the other register in a
+            // later round.
             same += 0.25 * 0.5;
         }
         let p = 1.0 - 2.0 * same;
         assert!((alpha(2, 2) - (1.0 - p)).abs() < 1e-15, "{}", alpha(2, 2));
     }
 
-    /// Simulated shares: two or three digits of 3000 trials, of 1500 for the last.
+    /// Simulated shares with two or three digits, from 3000 trials, or 1500 for the last.
     #[test]
     fn documented_simulations() {
         for (union, registers, simulated, half_a_digit, trials) in [

@@ -1,81 +1,84 @@
 //! The estimators of the [fractional bit sketches](crate::sketch::fractional_bit).
 //!
-//! **Mixtures** of widths. Group i has kᵢ = wᵢ·k registers of bᵢ bits; f = Σwᵢbᵢ.
+//! **Mixtures** of widths. Group i has kᵢ = wᵢ·k registers of bᵢ bits; f = Σwᵢbᵢ is the mean number of bits per
+//! register.
 //!
 //! ```text
 //! pooled             R̂ = (Ê − Σwᵢ·C₁ᵢ)/(1 − Σwᵢ·C₂ᵢ)       Var = (1/k)·Σwᵢ·Eᵢ(1−Eᵢ) / (1 − Σwᵢ·C₂ᵢ)²
 //! inverse variance   R̂ = Σ(wᵢ/Vᵢ)·R̂ᵢ / Σ(wᵢ/Vᵢ)            Var = 1/(k·Σwᵢ/Vᵢ),  Vᵢ = Eᵢ(1−Eᵢ)/(1−C₂ᵢ)²
 //! ```
 //!
-//! [Yuan 2012](crate#sources), (17), prints wᵢ² in the variance, which halves it at f = 1½ (E-16). The groups
-//! use different registers, so their covariance is exactly 0 (E-19). No mixture has less variance per bit
-//! than the better of its widths (E-17). Weights by inverse variance are taken at the pooled estimate, which
-//! depends on the matches of all groups, so that estimate is biased by O(1/k): by +0.00035 at R = 0.07 for
-//! 1,000 registers of which 200 have one bit, 500 three and 300 seven, which is 3 % of its standard error.
+//! [Yuan 2012](crate#sources), (17), prints wᵢ² in the variance, which halves the variance at f = 1½ (E-16). The groups
+//! use different registers, so their covariance is exactly 0 (E-19). No mixture has less variance per bit than the
+//! better of its widths (E-17). The inverse variances are computed at the pooled estimate, which depends on the matches
+//! of all groups, so the result is biased by O(1/k). With 1,000 registers, of which 200 have one bit, 500 three and 300
+//! seven, the bias is +0.00035 at R = 0.07, which is 3 % of the standard error.
 //!
-//! **f = 1/2ⁿ**: k stored bits, each the exclusive or of 2ⁿ lowest bits, so 2ⁿ·k registers (E-23).
+//! **f = 1/2ⁿ**: k stored bits, each the exclusive or of 2ⁿ lowest bits, so a sketch has 2ⁿ·k registers (E-23).
 //!
 //! ```text
 //! 2T − 1 = (2E₁−1)^(2ⁿ)            R̂ = (max(2T̂−1, 0)^(1/2ⁿ) + 1 − 2C₁)/(2 − 2C₂)
 //! Var ≈ (1/k)·T(1−T) / (4ⁿ(1−C₂)²(2T−1)^((2ⁿ−1)/2ⁿ⁻¹))
 //! ```
 //!
-//! Yuan 2012, (29), prints C₂ in the numerator, which is a bias of (C₁−C₂)/(1−C₂) (E-21). R̂ is consistent,
-//! not unbiased (E-22): its bias is of order 1/k, and the clamp dominates where R^(2ⁿ) is below about 2/√k.
+//! Yuan 2012, (29), prints C₂ in the numerator, which causes a bias of (C₁−C₂)/(1−C₂) (E-21). R̂ is consistent, not
+//! unbiased (E-22): its bias is of order 1/k, and the clamp dominates if R^(2ⁿ) is below about 2/√k.
 //! [`Method::bias`](crate::sketch::Method::bias) computes the bias. The positive root is correct for E₁ ≥ ½.
 //!
-//! **¾ bit**: a share w of the stored bits are exclusive ors of two, the others plain.
+//! **¾ bit**: a share w of the stored bits are exclusive ors of two lowest bits, and the other stored bits are plain.
 //!
 //! ```text
 //! T = w(E₁² + (1−E₁)²) + (1−w)E₁   E₁ = (3w − 1 + √max((1−3w)² + 8w(T̂−w), 0)) / 4w
 //! Var ≈ (1/k)·(w·T_½(1−T_½) + (1−w)·E₁(1−E₁)) / ((4wE₁ + 1 − 3w)²(1−C₂)²)
 //! ```
 //!
-//! Yuan 2012, (36), has w = ½, which is ⅔ bit per register; w = ⅓ is ¾ (E-24). The work has neither the max
-//! nor a variance.
+//! Yuan 2012, (36), has w = ½, which is ⅔ bit per register; w = ⅓ is ¾ bit (E-24). Yuan 2012 has neither the maximum
+//! with 0 nor a variance.
 
 use super::Estimate;
 use super::b_bit::{self, Chance, curved, inside, linear, score_interval};
 
-/// The registers of one width in a mixture.
+/// Registers of one width in a mixture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "the counts of a formula, which callers construct")]
 pub struct WidthGroup {
-    /// b: the bits of a register.
+    /// b: number of bits per register.
     pub bits: u32,
-    /// The number of registers of this width.
+    /// Number of registers of this width.
     pub registers: usize,
-    /// The probabilities that these bits agree by accident.
+    /// Probabilities that two registers of this width agree by accident.
     pub chance: Chance,
 }
 
 impl WidthGroup {
-    /// A group whose bits were mixed, or of small sets in a large range.
+    /// Returns a group of mixed bits, or of small sets in a large range.
     #[must_use]
     pub fn sparse(bits: u32, registers: usize) -> Self {
         Self { bits, registers, chance: Chance::sparse(bits) }
     }
 
-    /// A group whose minima are ranks in a range of which the two sets fill the shares `r1` and `r2`.
+    /// Returns a group whose minima are ranks in a range. `r1` and `r2` are the sizes of the two sets as shares of the
+    /// range.
     #[must_use]
     pub fn known(bits: u32, registers: usize, r1: f64, r2: f64) -> Self {
         Self { bits, registers, chance: Chance::known(bits, r1, r2) }
     }
 
-    /// V: the variance that one register of the group would have by itself.
+    /// Returns V: the variance of a sketch with one register of this group.
     fn unit_variance(&self, similarity: f64) -> f64 {
         b_bit::variance(similarity, 1, self.chance)
     }
 }
 
-/// The way in which the groups of a mixture are combined to one estimate.
+/// Method by which the groups of a mixture are combined into one estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Combination {
-    /// All matches over all registers, as in [Yuan 2012](crate#sources), (15); unbiased.
+    /// Divides all matches by all registers, as in [Yuan 2012](crate#sources), (15); unbiased.
     Pooled,
-    /// The estimate of each group, weighted by its inverse variance at the pooled estimate; never less exact.
-    /// The pooled estimate is taken at (m + ½)/(k + 1) and not below 0, so that no variance is 0.
+    /// Weights the estimate of each group by its inverse variance at the pooled estimate; never less exact than
+    /// `Pooled`. The pooled estimate is computed at the share (m + ½)/(k + 1), and is at least 0, so that no variance
+    /// is 0.
     #[default]
     InverseVariance,
 }
@@ -84,24 +87,24 @@ fn registers(groups: &[WidthGroup]) -> f64 {
     groups.iter().map(|group| group.registers as f64).sum()
 }
 
-/// The mean of a quantity over all registers: Σwᵢ·xᵢ.
+/// Returns the mean of a quantity over all registers, Σwᵢ·xᵢ, where `of` returns xᵢ.
 fn weighted(groups: &[WidthGroup], of: impl Fn(&WidthGroup) -> f64) -> f64 {
     groups.iter().map(|group| group.registers as f64 * of(group)).sum::<f64>() / registers(groups)
 }
 
-/// f: the mean number of bits per register.
+/// Returns f: the mean number of bits per register.
 #[must_use]
 pub fn bits_per_register(groups: &[WidthGroup]) -> f64 {
     weighted(groups, |group| f64::from(group.bits))
 }
 
-/// The means of C₁ and of C₂ over all registers: Σwᵢ·C₁ᵢ and Σwᵢ·C₂ᵢ.
+/// Returns the means of C₁ and C₂ over all registers: Σwᵢ·C₁ᵢ and Σwᵢ·C₂ᵢ.
 #[must_use]
 pub fn pooled_chance(groups: &[WidthGroup]) -> Chance {
     Chance { c1: weighted(groups, |group| group.chance.c1), c2: weighted(groups, |group| group.chance.c2) }
 }
 
-/// The variance of R̂ at this similarity.
+/// Returns the variance of R̂ at this similarity.
 #[must_use]
 pub fn variance(similarity: f64, groups: &[WidthGroup], combination: Combination) -> f64 {
     match combination {
@@ -120,13 +123,13 @@ pub fn variance(similarity: f64, groups: &[WidthGroup], combination: Combination
     }
 }
 
-/// F: the variance times the stored bits.
+/// Returns F: the variance times the number of stored bits.
 #[must_use]
 pub fn storage_factor(similarity: f64, groups: &[WidthGroup], combination: Combination) -> f64 {
     bits_per_register(groups) * registers(groups) * variance(similarity, groups, combination)
 }
 
-/// R̂ from the matches of each group, not clamped.
+/// Returns R̂ from the matches of each group, not clamped.
 ///
 /// # Panics
 /// Panics if there is not exactly one count per group.
@@ -147,7 +150,7 @@ pub fn similarity(matches: &[usize], groups: &[WidthGroup], combination: Combina
     }
 }
 
-/// The weight of each group in [`Combination::InverseVariance`], for this sum of all matches.
+/// Returns the weight of each group in [`Combination::InverseVariance`]. `total` is the sum of all matches.
 pub(crate) fn weights(total: usize, groups: &[WidthGroup]) -> impl Iterator<Item = f64> {
     let at = pooled_for_weights(total as f64, groups);
     let weight = move |group: &WidthGroup| group.registers as f64 / group.unit_variance(at);
@@ -155,13 +158,13 @@ pub(crate) fn weights(total: usize, groups: &[WidthGroup]) -> impl Iterator<Item
     groups.iter().map(move |group| weight(group) / sum)
 }
 
-/// The fewest matches of one group with which an estimate can reach a threshold, for any matches of the other
-/// groups; `None` if no estimate can.
+/// Returns the smallest number of matches of one group with which an estimate can reach a threshold, for any matches of
+/// the other groups; `None` if no estimate can.
 ///
-/// The weights of [`Combination::InverseVariance`] depend on the sum of all matches, so more matches may give
-/// a lower estimate. For a given sum the weights are fixed, and the estimate is greatest if the group with
-/// the most weight per match has as many of the remaining matches as it can, then the next group. All sums
-/// are tried. Beyond 4096 registers this takes too long, and 0 is returned.
+/// The weights of [`Combination::InverseVariance`] depend on the sum of all matches, so more matches may give a lower
+/// estimate. For a given sum the weights are fixed. The estimate is then largest if the group with the highest weight
+/// per match has as many of the remaining matches as possible, then the next group, and so on. The function tries all
+/// sums. With more than 4096 registers this would take too long, so the result is 0.
 #[must_use]
 pub fn least_matches(
     group: usize,
@@ -171,7 +174,7 @@ pub fn least_matches(
 ) -> Option<usize> {
     let all = registers(groups) as usize;
     let own = groups[group].registers;
-    // An estimate reaches every threshold of 0 or less, because it is clamped.
+    // Estimates are clamped, so every estimate reaches a threshold of 0 or less.
     if all > MOST_TRIED || threshold <= 0.0 {
         return Some(0);
     }
@@ -188,29 +191,29 @@ pub fn least_matches(
                 matches[other] = left.min(groups[other].registers);
                 left -= matches[other];
             }
-            // A sum taken in another order differs in its last digits.
+            // The margin allows for the last digits, because the sum may be added in another order.
             similarity(&matches, groups, combination) >= threshold - 1e-9
         })
     };
     (0..=own).find(|&count| reaches(count))
 }
 
-/// The most registers for which [`least_matches`] tries all sums.
+/// Largest number of registers for which [`least_matches`] tries all sums.
 const MOST_TRIED: usize = 4096;
 
-/// The similarity at which groups are weighted.
+/// Returns the similarity at which the variances for the weights are computed.
 fn pooled_for_weights(total: f64, groups: &[WidthGroup]) -> f64 {
     pooled_chance(groups).similarity(inside(total, registers(groups))).max(0.0)
 }
 
 /// Estimates the similarity of two documents from the matches of each group.
 ///
-/// The pooled interval is Wilson's for all matches together, which is a little too wide, because the groups
-/// differ. The interval by inverse variance has the similarities at which R̂ is at most 1.96 standard
-/// deviations from its mean.
+/// The interval of `Pooled` is Wilson's for all matches together, which is a little too wide, because the groups
+/// differ. The interval of `InverseVariance` contains the similarities at which R̂ is at most 1.96 standard deviations
+/// from its mean.
 ///
 /// # Panics
-/// Panics if there is not exactly one count per group, or if a count exceeds the registers.
+/// Panics if there is not exactly one count per group, or if a count exceeds the registers of its group.
 #[must_use]
 pub fn estimate(matches: &[usize], groups: &[WidthGroup], combination: Combination) -> Estimate {
     let (count, total) = (matches.iter().sum(), registers(groups) as usize);
@@ -228,14 +231,14 @@ pub fn estimate(matches: &[usize], groups: &[WidthGroup], combination: Combinati
     }
 }
 
-/// T: the probability that the exclusive ors of 2ⁿ lowest bits agree, n = `halvings`.
+/// Returns T: the probability that the exclusive ors of 2ⁿ lowest bits agree, where n = `halvings`.
 #[must_use]
 pub fn xor_match_probability(similarity: f64, halvings: u32, chance: Chance) -> f64 {
     let one = chance.match_probability(similarity);
     f64::midpoint(1.0, (2.0 * one - 1.0).powi(1 << halvings))
 }
 
-/// R̂ from the share of stored bits that agree, not clamped above; a share below ½ counts as ½.
+/// Returns R̂ from the share of stored bits that agree, not clamped above; a share below ½ counts as ½.
 #[must_use]
 pub fn xor_similarity(share: f64, halvings: u32, chance: Chance) -> f64 {
     let mut root = (2.0 * share - 1.0).max(0.0);
@@ -245,7 +248,7 @@ pub fn xor_similarity(share: f64, halvings: u32, chance: Chance) -> f64 {
     (root + 1.0 - 2.0 * chance.c1) / (2.0 - 2.0 * chance.c2)
 }
 
-/// The variance of R̂ over k stored bits at this similarity, by the delta method; infinite or NaN where T = ½.
+/// Returns the variance of R̂ over k stored bits at this similarity, by the delta method; infinite or NaN where T = ½.
 #[must_use]
 pub fn xor_variance(similarity: f64, stored_bits: usize, halvings: u32, chance: Chance) -> f64 {
     let t = xor_match_probability(similarity, halvings, chance);
@@ -255,14 +258,14 @@ pub fn xor_variance(similarity: f64, stored_bits: usize, halvings: u32, chance: 
     t * (1.0 - t) / stored_bits as f64 * slope * slope
 }
 
-/// Var(R̂ of n − 1)/Var(R̂ of n) at equal stored bits, where t is [`xor_match_probability`] of n − 1:
-/// 2(2t−1)²/(2t²−2t+1) (E-25).
+/// Returns Var(R̂ with n − 1)/Var(R̂ with n) at equal stored bits: 2(2t−1)²/(2t²−2t+1), where t is
+/// [`xor_match_probability`] with n − 1 (E-25).
 #[must_use]
 pub fn xor_step_ratio(t: f64) -> f64 {
     2.0 * (2.0 * t - 1.0).powi(2) / (2.0 * t * t - 2.0 * t + 1.0)
 }
 
-/// Estimates from the stored bits that agree.
+/// Estimates the similarity from the number of stored bits that agree.
 ///
 /// # Panics
 /// Panics if there are no stored bits or more matches than bits.
@@ -275,19 +278,20 @@ pub fn xor_estimate(matches: usize, stored_bits: usize, halvings: u32, chance: C
     curved(matches, stored_bits, 0.5, similarity, |j| xor_variance(j, stored_bits, halvings, chance))
 }
 
-/// The share of stored bits that are exclusive ors of two, as Yuan 2012, (36), has it: ½.
+/// Share of stored bits that are exclusive ors of two lowest bits, in Yuan 2012, (36): ½.
 pub const THREE_QUARTER_PAPER: f64 = 0.5;
-/// The share that stores exactly ¾ bit per register: ⅓.
+/// Share of such stored bits with which a sketch has exactly ¾ bit per register: ⅓.
 pub const THREE_QUARTER_EXACT: f64 = 1.0 / 3.0;
 
-/// T of a mixture of pairs, which are a share `w` of the stored bits, and plain bits.
+/// Returns T, the probability that two stored bits agree. A share `w` of the stored bits are exclusive ors of two bits,
+/// and the others are plain bits.
 #[must_use]
 pub fn three_quarter_match_probability(similarity: f64, w: f64, chance: Chance) -> f64 {
     let one = chance.match_probability(similarity);
     w * xor_match_probability(similarity, 1, chance) + (1.0 - w) * one
 }
 
-/// R̂ from the share of stored bits that agree, not clamped.
+/// Returns R̂ from the share of stored bits that agree, not clamped.
 #[must_use]
 pub fn three_quarter_similarity(share: f64, w: f64, chance: Chance) -> f64 {
     if w <= 0.0 {
@@ -298,7 +302,7 @@ pub fn three_quarter_similarity(share: f64, w: f64, chance: Chance) -> f64 {
     chance.similarity((root - linear) / (4.0 * w))
 }
 
-/// The variance of R̂ over k stored bits at this similarity, by the delta method.
+/// Returns the variance of R̂ over k stored bits at this similarity, by the delta method.
 #[must_use]
 pub fn three_quarter_variance(similarity: f64, stored_bits: usize, w: f64, chance: Chance) -> f64 {
     let one = chance.match_probability(similarity);
@@ -308,8 +312,8 @@ pub fn three_quarter_variance(similarity: f64, stored_bits: usize, w: f64, chanc
     spread / (stored_bits as f64 * slope * slope)
 }
 
-/// The variance if pairs and plain bits were estimated separately and weighted by inverse variance, which is
-/// never more.
+/// Returns the variance if pairs and plain bits were estimated separately and weighted by inverse variance, which is at
+/// most the variance of the common estimate.
 #[must_use]
 pub fn three_quarter_best_variance(similarity: f64, stored_bits: usize, w: f64, chance: Chance) -> f64 {
     let pairs = w / xor_variance(similarity, 1, 1, chance);
@@ -317,7 +321,7 @@ pub fn three_quarter_best_variance(similarity: f64, stored_bits: usize, w: f64, 
     (stored_bits as f64 * (pairs + plain)).recip()
 }
 
-/// Estimates from the stored bits that agree.
+/// Estimates the similarity from the number of stored bits that agree.
 ///
 /// # Panics
 /// Panics if there are no stored bits or more matches than bits.
@@ -405,7 +409,7 @@ mod tests {
         }
     }
 
-    /// The weight in the variance is w, and not w² as printed (E-16).
+    /// The variance has the weight w, not w² as printed (E-16).
     #[test]
     fn the_weights_of_the_variance() {
         let printed = |r: f64, groups: &[WidthGroup]| {
@@ -439,7 +443,7 @@ mod tests {
         }
     }
 
-    /// f = 1½ in the table at equal storage. No mixture is better than the better of its widths (E-17).
+    /// f = 1½ in the table at equal storage: no mixture is better than the better of its widths (E-17).
     #[test]
     fn a_mixture_never_beats_its_widths() {
         for (j, expected) in [
@@ -531,12 +535,13 @@ mod tests {
             assert!(k_var(bound + 2e-6, n) < k_var(bound + 2e-6, n - 1));
             assert!(k_var(bound - 2e-6, n) > k_var(bound - 2e-6, n - 1));
         }
-        // Similarities at which fractions cross one bit. Yuan 2012, §4, has 0.8 for all of them (E-26).
+        // Similarities from which on a fraction has less variance than one bit. Yuan 2012, §4, has 0.8 for all of them
+        // (E-26).
         for (n, bound) in [(1, 0.577_350), (2, 0.697_164), (3, 0.796_949)] {
             assert!(k_var(bound + 2e-6, n) < k_var(bound + 2e-6, 0));
             assert!(k_var(bound - 2e-6, n) > k_var(bound - 2e-6, 0));
         }
-        // At equal registers fractions are never better than one bit (E-23).
+        // With equal numbers of registers, fractions are never better than one bit (E-23).
         for (r, row) in [(0.9, [0.190, 0.212, 0.268, 0.445]), (0.99, [0.0199, 0.0201, 0.0205, 0.0214])] {
             for (n, expected) in (0_u32..).zip(row) {
                 let found = f64::from(n).exp2() * k_var(r, n);
@@ -563,7 +568,7 @@ mod tests {
         }
     }
 
-    /// C₂ in the numerator, as printed, is off by (C₁−C₂)/(1−C₂) (E-21).
+    /// C₂ in the numerator, as printed, causes a bias of (C₁−C₂)/(1−C₂) (E-21).
     #[test]
     fn the_numerator_has_c1() {
         let chance = Chance::known(1, 0.5, 0.3);
@@ -617,7 +622,7 @@ mod tests {
             near(exact, (2.0 * one * one + 1.0) / 3.0);
         }
         let sparse = Chance::sparse(1);
-        // Below the range of T the root is 0, not NaN.
+        // For a share below the range of T, the root is 0, not NaN.
         near(three_quarter_similarity(0.3, 0.5, sparse), -0.5);
         near(three_quarter_similarity(0.8, 0.0, sparse), 0.6);
         near(three_quarter_similarity(0.8, 1.0, sparse), xor_similarity(0.8, 1, sparse));

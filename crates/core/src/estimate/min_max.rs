@@ -1,13 +1,13 @@
 //! The estimator of [`MinMax`](crate::sketch::min_max::MinMax).
 //!
-//! Ĵ = (agreeing minima + agreeing maxima)/k, unbiased. With u = |A∪B| and a = |A∩B|: Var =
-//! (J/k)·(u+a−2)/(u−1) − 2J²/k. The variance is below J(1−J)/k, because the least and the greatest shingle of
-//! one function differ if u > 1; for large u the two are equal. u is not known from two sketches, so an
-//! [`estimate`] reports the slightly greater J(1−J)/k.
+//! Ĵ = (agreeing minima + agreeing maxima)/k is unbiased. With u = |A∪B| and a = |A∩B|: Var = (J/k)·(u+a−2)/(u−1) −
+//! 2J²/k. The variance is below J(1−J)/k, because the smallest and the largest shingle of one function differ if u > 1;
+//! for large u the variances are equal. Two sketches do not show the size u of the union, so [`estimate`] reports the
+//! slightly larger J(1−J)/k.
 
 use super::{Estimate, minhash};
 
-/// The variance of the estimate for `common` of `union` shingles and `registers` registers (k).
+/// Returns the variance of the estimate for `common` of `union` shingles and `registers` registers (k).
 #[must_use]
 pub fn variance(union: usize, common: usize, registers: usize) -> f64 {
     if union < 2 {
@@ -18,8 +18,8 @@ pub fn variance(union: usize, common: usize, registers: usize) -> f64 {
     (similarity / k * (u + a - 2.0) / (u - 1.0) - 2.0 * similarity * similarity / k).max(0.0)
 }
 
-/// Estimates the Jaccard similarity of two documents that both have shingles. The error is that of a large
-/// union, because its size is not known.
+/// Estimates the Jaccard similarity of two documents that both have shingles. The size of the union is not known, so
+/// the error is the error for a large union.
 ///
 /// # Panics
 /// Panics if the sketches differ in length or have no registers.

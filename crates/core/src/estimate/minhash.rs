@@ -1,12 +1,12 @@
 //! The estimator of [`MinHash`](crate::sketch::MinHash).
 //!
-//! Ĵ = m/k, where m of k registers agree. m is binomial with k trials and probability J, so Ĵ is unbiased
-//! with variance J(1−J)/k. Registers are compared one by one; as sets they would give m/(2k−m) (E-09).
+//! Ĵ = m/k if m of k registers agree. m is binomial with k trials and probability J, so Ĵ is unbiased with variance
+//! J(1−J)/k. Registers are compared by position; comparing sketches as sets would give m/(2k−m) (E-09).
 
 use super::{CountEstimate, Estimate, wilson_interval};
 use crate::kernel::Kernel;
 
-/// The number of registers in which two sketches agree.
+/// Returns the number of registers in which two sketches agree.
 ///
 /// # Panics
 /// Panics if the sketches differ in length.
@@ -15,7 +15,7 @@ pub fn matches(a: &[u32], b: &[u32]) -> usize {
     Kernel::detect().equal_words(a, b)
 }
 
-/// The variance of the estimate at similarity `similarity`.
+/// Returns the variance of the estimate at similarity `similarity`.
 #[must_use]
 pub fn variance(similarity: f64, registers: usize) -> f64 {
     similarity * (1.0 - similarity) / registers as f64
@@ -23,7 +23,7 @@ pub fn variance(similarity: f64, registers: usize) -> f64 {
 
 /// Estimates the Jaccard similarity of two documents that both have shingles.
 ///
-/// The standard error is taken at (m + ½)/(k + 1), so that agreement in all registers is not mistaken for certainty.
+/// The standard error is computed at the share (m + ½)/(k + 1), because at m/k it would be 0 if all registers agree.
 ///
 /// # Panics
 /// Panics if the sketches differ in length or have no registers.
@@ -39,14 +39,14 @@ pub fn estimate(a: &[u32], b: &[u32]) -> Estimate {
     }
 }
 
-/// The fewest registers from which the number of shingles can be estimated.
+/// Smallest number of registers from which the number of shingles can be estimated.
 pub const LEAST_TO_COUNT: usize = 3;
 
-/// Estimates how many distinct shingles the document of a sketch has.
+/// Estimates the number of distinct shingles of the document of a sketch.
 ///
-/// A register is the least of n values, spread evenly over 2³². If v is that value as a share of 2³², then −ln(1 − v) is an
-/// exponential time of rate n. With k registers, (k − 1)/Σ −ln(1 − v) is unbiased with variance n²/(k − 2). Shingles are folded
-/// to 32 bits first, so of n shingles about n²/2³³ are lost: 0.1 % of ten million.
+/// A register is the smallest of n values that are spread evenly over 2³². If v is the register as a share of 2³²,
+/// −ln(1 − v) is an exponential time of rate n. With k registers, (k − 1)/Σ −ln(1 − v) is unbiased with variance n²/(k
+/// − 2). Shingles are folded to 32 bits first, so about n²/2³³ of n shingles are lost: 0.1 % of ten million.
 ///
 /// # Panics
 /// Panics if there are fewer than [`LEAST_TO_COUNT`] registers.
@@ -56,7 +56,7 @@ pub fn count(sketch: &[u32]) -> CountEstimate {
     if sketch.iter().all(|&register| register == u32::MAX) {
         return CountEstimate::exact(0);
     }
-    // Half a step is added to keep the logarithm away from 0; it is right on average.
+    // Half a step keeps the logarithm away from 0, and is right on average.
     let time = |register: u32| -(-(f64::from(register) + 0.5) / 2f64.powi(32)).ln_1p();
     CountEstimate::of_exponential_sum(sketch.iter().map(|&register| time(register)).sum(), sketch.len())
 }
@@ -67,7 +67,7 @@ mod tests {
     use crate::hash::SplitMix64;
     use crate::sketch::MinHash;
 
-    /// The mean, the variance and the coverage agree with the formula within four standard errors.
+    /// The mean, the variance and the coverage must agree with the formulas within four standard errors.
     #[test]
     fn counts_are_unbiased_with_the_variance_of_the_formula() {
         let trials = 2000;
@@ -89,8 +89,8 @@ mod tests {
             let variance = n * n / (k - 2.0);
             let mean = sum / trials;
             assert!((mean - n).abs() <= 4.0 * (variance / trials).sqrt(), "{shingles}: mean {mean}");
-            // The fourth central moment of an inverse gamma estimate is near 3σ⁴·(1 + 10/k); the test allows
-            // half as much again.
+            // The fourth central moment of an inverse gamma estimate is near 3σ⁴·(1 + 10/k); the test allows 1.5 times
+            // this value.
             let spread = variance * ((2.0 + 30.0 / k) * 1.5 / trials).sqrt();
             let found = squares / trials;
             assert!((found - variance).abs() <= 4.0 * spread, "{shingles}: variance {found}, not {variance}");
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn documented_variances() {
-        // docs/sources/sketches.md#densification: the last column of its table.
+        // docs/sources/sketches.md#densification: last column of the table.
         for (union, common, registers, expected) in [
             (40, 30, 64, 2.929_687_5e-3),
             (200, 100, 64, 3.906_25e-3),

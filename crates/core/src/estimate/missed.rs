@@ -1,47 +1,53 @@
-//! The share of duplicates that was found, from a sample of the documents that were kept.
+//! The share of duplicates that a run found, estimated from a sample of the documents that it kept.
 //!
-//! - **Paper.** Clopper and Pearson, 1934 (limits by inverting binomial tails); Horvitz and Thompson, 1952 (weights by known
-//!   probabilities, and their variance); Seber, *The Estimation of Animal Abundance*, 1982, 3 (counts with a known probability of capture).
-//! - **Idea.** The number of duplicates that a run removed is known. The unknown number is that of duplicates that it kept. Kept
-//!   documents are drawn, and each drawn one is searched for a kept document that it repeats. A missed
-//!   duplicate is seen if it was drawn and if its search succeeds, both with a known probability. If searches succeed independently
-//!   of each other, the number that was seen is a binomial count of the number that there is. If they do not, it scatters more, and
-//!   the probabilities that two of them succeed together say how much.
-//! - **Symbols.** D → `found`; c → misses that were seen; f → `drawn`; πᵢ → `seen`; φ → the mean probability of seeing a miss.
-//! - **Formula.** M = Σ 1/(f πᵢ); the recall is D / (D + M). With φ = f (c + 1) / (Σ 1/πᵢ + 1/π₀), the largest M is that for which
-//!   P(Bin(M, φ) ≤ c) = 0.025, where π₀ is `least`, and the smallest that for which P(Bin(M, f) ≥ c) = 0.025, but never below c,
-//!   because misses that were seen are certain. The variance of M̂ = Σ 1/(f πᵢ) is V = Σ (1 − f πᵢ)/(f πᵢ)² + C/f², where C is
-//!   `covariance`; the largest M is at least M̂ exp(1.96 √V/M̂).
-//! - **Error.** The interval is one of 95 %. `kinds::the_measured_recall_is_right` of the engine counts how often it covers the
-//!   truth. If every document was drawn and every search succeeds, c is the truth and the interval is a point.
-//! - **Differs.** The tails are taken at real M, because D / (D + M) has no steps. One miss with probability π₀ is added to those that
-//!   were seen, so that φ is known if none was. Searches whose end is open count as misses at the upper limit only.
+//! - **Paper.** Clopper and Pearson, 1934 (limits by inverting binomial tails); Horvitz and Thompson, 1952 (weights by
+//!   known probabilities, and their variance); Seber, *The Estimation of Animal Abundance*, 1982, 3 (counts with a
+//!   known probability of capture).
+//! - **Idea.** The number of duplicates that the run removed is known; the number of duplicates that it kept is not. A
+//!   sample of kept documents is drawn, and for each drawn document a search looks for a kept document that it repeats.
+//!   A missed duplicate is seen if it is drawn and its search succeeds; the probabilities of both are known. If
+//!   searches succeed independently of each other, the number of seen duplicates is a binomial count of the missed
+//!   ones. Otherwise this number has a larger variance, which follows from the probabilities that two searches succeed
+//!   together.
+//! - **Symbols.** D → `found`; c → number of misses that were seen; f → `drawn`; πᵢ → `seen`; φ → the mean probability
+//!   of seeing a miss; M → the number of misses.
+//! - **Formula.** M̂ = Σ 1/(f πᵢ); the recall is D / (D + M̂). π₀ is `least`, and φ = f (c + 1) / (Σ 1/πᵢ + 1/π₀). The
+//!   largest M is the M with P(Bin(M, φ) ≤ c) = 0.025. The smallest M is the M with P(Bin(M, f) ≥ c) = 0.025, but at
+//!   least c, because misses that were seen are certain. The variance of M̂ is V = Σ (1 − f πᵢ)/(f πᵢ)² + C/f², where C
+//!   is `covariance`; the largest M is at least M̂ exp(1.96 √V/M̂).
+//! - **Error.** The interval is a 95 % confidence interval. `kinds::the_measured_recall_is_right` of the engine counts
+//!   how often it contains the truth. If every document was drawn and every search succeeds, c is the truth and the
+//!   interval is a point.
+//! - **Differs.** The tails are computed for real M, so that D / (D + M) has no steps. One miss with probability π₀ is
+//!   added to the seen misses, so that φ is known if there are none. Searches that did not end count as misses in the
+//!   largest M only.
 
 use super::Z_95;
 
-/// The probability of each of the two tails.
+/// Probability of each of the two tails.
 const TAIL: f64 = 0.025;
-/// Counts up to which binomial tails are added up. Above, the normal distribution gives them within a thousandth.
+/// Largest count for which binomial tails are summed. For larger counts the normal distribution is right to a
+/// thousandth.
 const SUMMED: u64 = 2000;
-/// Steps of a bisection: a double has 53 bits.
+/// Number of steps of a bisection: more than the 53 bits of a double.
 const STEPS: usize = 60;
 
-/// The result of the searches.
+/// Result of the searches for missed duplicates.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "the counts of a formula, which callers construct")]
 pub struct SampledMisses<'a> {
-    /// The duplicates that the run found.
+    /// Number of duplicates that the run found.
     pub found: u64,
-    /// For each missed duplicate that was seen, the probability that a search for it succeeds.
+    /// For each missed duplicate that was seen: the probability that a search for it succeeds.
     pub seen: &'a [f64],
-    /// Drawn documents whose search did not end, so that they may or may not be missed duplicates.
+    /// Number of drawn documents whose search did not end, so that they may be missed duplicates.
     pub open: u64,
-    /// Σ (πᵢⱼ − πᵢπⱼ)/(πᵢⱼπᵢπⱼ) over all ordered pairs of different misses that were seen, where πᵢⱼ is the probability that both
-    /// searches succeed; 0 if searches succeed independently of each other.
+    /// Σ (πᵢⱼ − πᵢπⱼ)/(πᵢⱼπᵢπⱼ) over all ordered pairs of different misses that were seen, where πᵢⱼ is the probability
+    /// that both searches succeed; 0 if searches succeed independently of each other.
     pub covariance: f64,
-    /// The share of the kept documents that was drawn.
+    /// Number of drawn documents as a share of all kept documents.
     pub drawn: f64,
-    /// The probability that the search for a miss succeeds, for misses that are hard to find.
+    /// Probability that the search for a miss succeeds, for the misses that are hardest to find.
     pub least: f64,
 }
 
@@ -49,14 +55,14 @@ pub struct SampledMisses<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Share {
-    /// The share of duplicates that was found; 1 if there are none.
+    /// Share of duplicates that was found; 1 if there are none.
     pub value: f64,
-    /// The ends of the 95 % confidence interval.
+    /// Ends of the 95 % confidence interval.
     pub interval: (f64, f64),
 }
 
 impl SampledMisses<'_> {
-    /// The share of duplicates that was found.
+    /// Returns the share of duplicates that was found.
     #[must_use]
     pub fn share_found(&self) -> Share {
         let Self { found, seen, open, covariance, drawn, least } = *self;
@@ -77,7 +83,7 @@ impl SampledMisses<'_> {
         Share { value: share(weights / drawn), interval: (share(most), share(fewest)) }
     }
 
-    /// The number that is 1.96 standard deviations above the estimated one, by logarithms.
+    /// Returns an upper limit of the number of misses: 1.96 standard deviations above `number`, on a logarithmic scale.
     fn scattered_limit(&self, number: f64, covariance: f64) -> f64 {
         if number <= 0.0 {
             return 0.0;
@@ -93,8 +99,8 @@ impl SampledMisses<'_> {
     }
 }
 
-/// The greatest number that is likely enough: at most `count` of it are seen with probability 0.025, if each
-/// is seen with `probability`.
+/// Returns the largest plausible number of misses: the number of which at most `count` are seen with probability 0.025,
+/// if each is seen with `probability`.
 fn upper_limit(count: u64, probability: f64) -> f64 {
     if probability >= 1.0 {
         return count as f64;
@@ -102,13 +108,13 @@ fn upper_limit(count: u64, probability: f64) -> f64 {
     if count > SUMMED {
         return by_normal(count as f64 + 0.5, probability, Z_95);
     }
-    // At this number the expected count is far above `count`, so the limit lies below it.
+    // At this number the expected count is far above `count`, so the limit is smaller.
     let beyond = (count as f64 + 20.0 + 10.0 * (count as f64 + 1.0).sqrt()) / probability;
     bisect(count as f64, beyond, |number| ln_at_most(number, count, probability) >= TAIL.ln())
 }
 
-/// The least number that is likely enough: at least `count` of it are seen with probability 0.025. The result
-/// is at least `count`.
+/// Returns the smallest plausible number of misses: the number of which at least `count` are seen with probability
+/// 0.025. The result is at least `count`.
 fn lower_limit(count: u64, probability: f64) -> f64 {
     if count == 0 || probability >= 1.0 {
         return count as f64;
@@ -120,14 +126,14 @@ fn lower_limit(count: u64, probability: f64) -> f64 {
     bisect(count as f64, beyond, |number| ln_at_most(number, count - 1, probability) >= (1.0 - TAIL).ln())
 }
 
-/// The number whose expected count is `z` standard deviations above `count`.
+/// Returns the number whose expected count is `z` standard deviations above `count`.
 fn by_normal(count: f64, probability: f64, z: f64) -> f64 {
     let spread = z * (1.0 - probability).sqrt();
     let root = f64::midpoint(spread, (spread * spread + 4.0 * count).sqrt());
     root * root / probability
 }
 
-/// The last number of a range for which `holds` returns `true`; the first number if it does so for none.
+/// Returns by bisection the largest number of a range for which `holds` returns `true`; `low` if it never does.
 fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..STEPS {
         let middle = f64::midpoint(low, high);
@@ -136,9 +142,9 @@ fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     low
 }
 
-/// ln P(Bin(n, p) ≤ c) for real n ≥ c, where it is the incomplete beta function.
+/// Returns ln P(Bin(n, p) ≤ c) for real n ≥ c, as the incomplete beta function defines it.
 ///
-/// The terms are added up from the c-th down, relative to it, because the first one underflows for large n.
+/// The terms are summed from term c down, relative to term c, because term 0 underflows for large n.
 fn ln_at_most(number: f64, count: u64, probability: f64) -> f64 {
     let odds = (1.0 - probability) / probability;
     let (mut term, mut sum) = (1.0, 1.0);
@@ -161,7 +167,7 @@ mod tests {
 
     #[test]
     fn tails_are_those_of_the_binomial_distribution() {
-        // P(Bin(10, 0.3) ≤ 2) = 0.3827827864; with the first term alone it is 0.7^10.
+        // P(Bin(10, 0.3) ≤ 2) = 0.3827827864, and P(Bin(10, 0.3) ≤ 0) is the first term, 0.7^10.
         assert!((ln_at_most(10.0, 2, 0.3).exp() - 0.382_782_786_4).abs() < 1e-9);
         assert!((ln_at_most(10.0, 0, 0.3).exp() - 0.7_f64.powi(10)).abs() < 1e-12);
         assert!((ln_at_most(3.0, 3, 0.4)).abs() < 1e-12);
@@ -175,7 +181,7 @@ mod tests {
         let p = 1e-6;
         assert!((lower_limit(5, p) * p - 1.6235).abs() < 1e-3);
         assert!((upper_limit(5, p) * p - 11.6683).abs() < 1e-3);
-        // The rule of three, for two tails.
+        // The limit for a count of 0 is the rule of three, for two tails.
         assert!((upper_limit(0, p) * p - 3.6889).abs() < 1e-3);
         assert_eq!(lower_limit(0, p), 0.0);
     }
@@ -191,8 +197,8 @@ mod tests {
         }
     }
 
-    /// For every number of misses, the counts whose interval does not contain it have a probability of at
-    /// most 5 % together.
+    /// For every number of misses, the counts whose interval does not contain this number have a probability of at most
+    /// 5 % together.
     #[test]
     fn the_limits_cover_every_number() {
         for p in [0.02, 0.3, 0.8, 0.9, 0.97] {
@@ -233,7 +239,7 @@ mod tests {
     fn a_search_that_may_fail_says_less() {
         let seen = |least| SampledMisses { least, ..NONE }.share_found().interval;
         assert_eq!(seen(1.0), (1.0, 1.0));
-        // A miss is overlooked with one chance in ten, two with one in a hundred.
+        // The search overlooks a miss with one chance in ten, and two misses with one chance in a hundred.
         let (low, high) = seen(0.9);
         assert!(low > 100.0 / 102.0 && low < 100.0 / 101.0 && high == 1.0, "{low} {high}");
         let hard = SampledMisses { seen: &[0.5; 10], least: 0.5, ..NONE }.share_found();
@@ -241,20 +247,20 @@ mod tests {
         assert!(hard.interval.0 < hard.value && hard.interval.1 == 100.0 / 110.0, "{hard:?}");
     }
 
-    /// Searches that succeed together say less; the upper end is certain all the same.
+    /// Searches that succeed together give a wider interval at the lower end; the upper end stays certain.
     #[test]
     fn searches_that_depend_on_each_other_say_less() {
         let interval = |covariance| {
             let seen = SampledMisses { seen: &[0.5; 40], least: 0.5, covariance, ..NONE };
             seen.share_found().interval
         };
-        // 80 misses, with a variance of 40 · 0.5/0.25 = 80: at least 80 exp(1.96 √80/80) are possible.
+        // 80 misses have a variance of 40 · 0.5/0.25 = 80, so at least 80 exp(1.96 √80/80) are possible.
         let (low, high) = interval(0.0);
         assert!(low <= 100.0 / (100.0 + 80.0 * (Z_95 / 80.0_f64.sqrt()).exp()) && low > 0.48, "{low}");
         let dependent = interval(1520.0);
         assert!((dependent.0 - 100.0 / (100.0 + 80.0 * (Z_95 * 0.5).exp())).abs() < 1e-12, "{dependent:?}");
         assert_eq!(dependent.1, high);
-        // Searches that exclude each other never say more than independent ones.
+        // Searches that exclude each other must never give a narrower interval than independent searches.
         assert_eq!(interval(-1e9), interval(-50.0));
     }
 

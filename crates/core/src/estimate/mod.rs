@@ -1,19 +1,19 @@
-//! Estimators: a similarity from two sketches, with its error.
+//! Estimators: functions that compute a similarity and its error from two sketches.
 //!
 //! | estimator | for | bias | variance |
 //! |---|---|---|---|
 //! | [`minhash`] | registers that agree with probability J | none | J(1−J)/k |
 //! | [`min_max`] | minima and maxima | none | slightly below J(1−J)/k |
 //! | [`one_permutation`] | bins of one hash function, some of them empty | none | see the module |
-//! | [`bottom_k`] | the k least of one hash function | none | J(1−J)/k · (u−k)/(u−1) |
+//! | [`bottom_k`] | the k smallest values of one hash function | none | J(1−J)/k · (u−k)/(u−1) |
 //! | [`super_minhash`], [`fast_similarity`] | registers drawn without replacement | none | α·J(1−J)/k, α < 1 |
-//! | [`b_bit`] | b bits of a register | none | (1−J)(J + 1/(2ᵇ−1))/k |
+//! | [`b_bit`] | b bits per register | none | (1−J)(J + 1/(2ᵇ−1))/k |
 //! | [`fractional_bit`] | mixtures of widths; bits joined by exclusive or | none; O(1/k) below one bit | see the module |
-//! | [`connected_bit`] | several registers that must agree together | O(1/k) | see the module |
+//! | [`connected_bit`] | groups of registers that must all agree | O(1/k) | see the module |
 //! | [`odd`] | parities of indexed minima | O(1/k) | see the module |
-//! | [`sectional`] | registers that agree, and where | none, for qJ | qJ(1−qJ)/k |
+//! | [`sectional`] | registers that agree, with the section of their shingle | none, for qJ | qJ(1−qJ)/k |
 //!
-//! One estimator is about a run instead of a pair: [`missed`] estimates the share of duplicates that was
+//! [`missed`] is the only estimator of a run instead of a pair: it estimates the share of duplicates that the run
 //! found, from a sample of kept documents.
 
 pub mod b_bit;
@@ -33,16 +33,16 @@ use std::fmt;
 
 /// An estimated similarity.
 ///
-/// Printed with its standard error: `0.83 ± 0.03`.
+/// `Display` prints it with its standard error: `0.830 ± 0.033`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Estimate {
-    /// The estimate.
+    /// Estimated similarity.
     pub value: f64,
-    /// The standard error of the estimate.
+    /// Standard error of the estimate.
     pub standard_error: f64,
-    /// The ends of the 95 % confidence interval.
+    /// Ends of the 95 % confidence interval.
     pub interval: (f64, f64),
 }
 
@@ -54,32 +54,33 @@ impl fmt::Display for Estimate {
 
 /// An estimated number of distinct shingles.
 ///
-/// Printed with two digits of its standard error, or more if the number is whole: `1024 ± 91`, `3.98 ± 0.25`. An exact number is
-/// printed alone: `12`.
+/// `Display` prints the standard error with two significant digits, or as a whole number if it is 10 or more: `1024 ±
+/// 91`, `3.98 ± 0.25`. An exact number is printed alone: `12`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct CountEstimate {
-    /// The estimate.
+    /// Estimated number of shingles.
     pub value: f64,
-    /// The standard error of the estimate; 0 if the number is exact.
+    /// Standard error of the estimate; 0 if the number is exact.
     pub standard_error: f64,
-    /// The ends of the 95 % confidence interval.
+    /// Ends of the 95 % confidence interval.
     pub interval: (f64, f64),
 }
 
 impl CountEstimate {
-    /// A known number, with the error 0.
+    /// Returns an exact number, which has the error 0.
     #[must_use]
     pub(crate) fn exact(number: usize) -> Self {
         let value = number as f64;
         Self { value, standard_error: 0.0, interval: (value, value) }
     }
 
-    /// The estimate of a number n from a sum of k independent exponential times of rate n.
+    /// Estimates a number n from `sum`, a sum of k independent exponential times of rate n.
     ///
-    /// The sum has the gamma distribution of shape k and rate n, so (k − 1)/sum is unbiased with variance n²/(k − 2), and n·sum
-    /// lies between its 2.5 % and 97.5 % quantiles with probability 0.95. Wilson and Hilferty's cube gives these quantiles.
+    /// The sum has the gamma distribution of shape k and rate n, so (k − 1)/sum is unbiased with variance n²/(k − 2).
+    /// With probability 0.95, n·sum lies between the 2.5 % and 97.5 % quantiles of the gamma distribution of rate 1,
+    /// which Wilson and Hilferty's cube approximates.
     pub(crate) fn of_exponential_sum(sum: f64, k: usize) -> Self {
         let k = k as f64;
         let value = (k - 1.0) / sum;
@@ -94,18 +95,18 @@ impl fmt::Display for CountEstimate {
         if self.standard_error == 0.0 {
             return write!(f, "{:.0}", self.value);
         }
-        // Two significant digits of the error; if it is 10 or more, both numbers are whole.
+        // The error has two significant digits; if it is 10 or more, the estimate and the error are whole numbers.
         let decimals = (1.0 - self.standard_error.log10().floor()).clamp(0.0, 17.0) as usize;
         write!(f, "{:.decimals$} ± {:.decimals$}", self.value, self.standard_error)
     }
 }
 
-/// The 97.5 % quantile of the normal distribution.
+/// 97.5 % quantile of the normal distribution.
 pub(crate) const Z_95: f64 = 1.959_963_984_540_054;
 
-/// Wilson's interval for a share of `successes` in `trials`.
+/// Returns Wilson's 95 % confidence interval for a share of `successes` in `trials`.
 ///
-/// The interval stays inside 0 to 1 and does not shrink to a point when all trials agree.
+/// The interval stays inside 0 to 1, and is not a single point if all trials agree.
 #[must_use]
 pub fn wilson_interval(successes: f64, trials: f64) -> (f64, f64) {
     if trials <= 0.0 {
@@ -116,8 +117,8 @@ pub fn wilson_interval(successes: f64, trials: f64) -> (f64, f64) {
     let centre = (share + z2 / (2.0 * trials)) / (1.0 + z2 / trials);
     let reach =
         Z_95 / (1.0 + z2 / trials) * (share * (1.0 - share) / trials + z2 / (4.0 * trials * trials)).sqrt();
-    // The share lies inside the interval. Rounding must not move an end beyond it, and the interval of all of
-    // all trials ends at 1.
+    // The share lies inside the interval. Without these limits, rounding could exclude the share, and the interval for
+    // successes in all trials could end just below 1.
     ((centre - reach).max(0.0).min(share), (centre + reach).min(1.0).max(share))
 }
 

@@ -1,7 +1,7 @@
 //! The estimator of [`Odd`](crate::sketch::odd::Odd).
 //!
-//! n is the length of the sketch in bits, k the number of registers, z the number of bits in which two
-//! sketches differ. m is twice the number of registers that differ, and each of the m flips hits a random
+//! Symbols: n is the length of the sketch in bits, k the number of registers, and z the number of bits in which two
+//! sketches differ. The number m is twice the number of registers that differ; each of these m values flips a random
 //! bit:
 //!
 //! ```text
@@ -11,36 +11,37 @@
 //! Var(Ĵ) ≈ J(1−J)/k + Var[z]·((1/2k)/(1−2/n)^m)²     m = 2k(1−J)
 //! ```
 //!
-//! Hassanian-esfahani 2018, Table 1, prints Var\[z\] as the variance of Ĵ, and calls n the number of
-//! documents (E-11). If 2z ≥ n the similarity is too low for the sketch, and 0 is reported. The formula of
-//! Var(Ĵ) is within 4 % while (1−2/n)^m ≥ 0.37, and 6 to 10 % too small at 0.2.
+//! Hassanian-esfahani 2018, Table 1, prints Var\[z\] as the variance of Ĵ, and calls n the number of documents (E-11).
+//! If 2z ≥ n, the similarity is too low for the sketch, and the estimate is 0. The formula of Var(Ĵ) is right to 4 %
+//! while (1−2/n)^m ≥ 0.37; at 0.2 it is 6 to 10 % too small.
 
 use super::Estimate;
 use super::b_bit::{bounded, score_interval};
 
-/// E\[z\] and Var\[z\] after m flips of n bits.
+/// Returns E\[z\] and Var\[z\] after `flips` (m) random flips of `bits` (n) bits.
 #[must_use]
 pub fn ones(flips: f64, bits: usize) -> (f64, f64) {
     let n = bits as f64;
     moments((1.0 - 2.0 / n).powf(flips), (1.0 - 4.0 / n).powf(flips), n)
 }
 
-/// Mean and variance of z at this similarity: [`ones`] over the binomial number of registers that differ, exactly.
+/// Returns the mean and the variance of z at this similarity: [`ones`], averaged exactly over the binomial number of
+/// registers that differ.
 #[must_use]
 pub fn difference(similarity: f64, registers: usize, bits: usize) -> (f64, f64) {
     let n = bits as f64;
-    // Each register that differs flips two bits: E[xᵐ] = (J + (1−J)x²)ᵏ.
+    // A register that differs flips two bits, so E[xᵐ] = (J + (1−J)x²)ᵏ.
     let power = |x: f64| (similarity + (1.0 - similarity) * x * x).powf(registers as f64);
     moments(power(1.0 - 2.0 / n), power(1.0 - 4.0 / n), n)
 }
 
-/// E\[z\] and Var\[z\] from the expectations of (1−2/n)^m and (1−4/n)^m.
+/// Returns E\[z\] and Var\[z\] from the expectations of (1−2/n)^m and (1−4/n)^m.
 fn moments(two: f64, four: f64, n: f64) -> (f64, f64) {
     let variance = n * n * (four - two * two) / 4.0 + n * (1.0 - four) / 4.0;
     (n * (1.0 - two) / 2.0, variance.max(0.0))
 }
 
-/// Ĵ from the number of bits in which two sketches differ, not clamped; `None` for 2z ≥ n.
+/// Returns Ĵ from the number of bits in which two sketches differ, not clamped; `None` for 2z ≥ n.
 #[must_use]
 pub fn similarity(difference: f64, registers: usize, bits: usize) -> Option<f64> {
     let n = bits as f64;
@@ -48,7 +49,7 @@ pub fn similarity(difference: f64, registers: usize, bits: usize) -> Option<f64>
     (left > 0.0).then(|| 1.0 + n / (4.0 * registers as f64) * left.ln())
 }
 
-/// The variance of Ĵ at this similarity, by the delta method.
+/// Returns the variance of Ĵ at this similarity, by the delta method.
 #[must_use]
 pub fn variance(similarity: f64, registers: usize, bits: usize) -> f64 {
     let (k, n) = (registers as f64, bits as f64);
@@ -57,12 +58,12 @@ pub fn variance(similarity: f64, registers: usize, bits: usize) -> f64 {
     similarity * (1.0 - similarity) / k + ones(flips, bits).1 * slope * slope
 }
 
-/// The number of registers with the least variance for a sketch of n bits at this similarity: about
+/// Returns the number of registers with the smallest variance for a sketch of n bits at this similarity: about
 /// n/(4(1−J)).
 #[must_use]
 pub fn best_registers(similarity: f64, bits: usize) -> usize {
     let most = 4 * ((bits as f64 / (4.0 * (1.0 - similarity).max(1e-4))) as usize + 1);
-    // The variance falls, then rises, so the search halves the range.
+    // The variance falls and then rises with the number of registers, so a binary search finds its minimum.
     let (mut low, mut high) = (1, most);
     while low < high {
         let middle = usize::midpoint(low, high);
@@ -79,13 +80,13 @@ pub fn best_registers(similarity: f64, bits: usize) -> usize {
 /// Estimates the similarity of two documents whose sketches differ in z bits.
 ///
 /// # Panics
-/// Panics if there are no registers, fewer than 4 bits, or more bits differ than there are.
+/// Panics if there are no registers, fewer than 4 bits, or more differing bits than bits.
 #[must_use]
 pub fn estimate(different: usize, registers: usize, bits: usize) -> Estimate {
     assert!(registers > 0 && bits >= 4 && different <= bits, "{different} of {bits} bits cannot differ");
     let n = bits as f64;
     let value = similarity(different as f64, registers, bits).unwrap_or(0.0).clamp(0.0, 1.0);
-    // From half of the bits on, z gives no more information; error and interval are taken there.
+    // A z above n/2 gives no more information than n/2, so error and interval are computed at n/2.
     let seen = (different as f64).min(n / 2.0);
     let at = similarity((seen + 0.5) * n / (n + 1.0), registers, bits).unwrap_or(0.0).max(0.0);
     let law = |j| difference(j, registers, bits);
@@ -145,7 +146,7 @@ mod tests {
         assert!((estimate(z, 4, 8).value - 0.653_426_409_7).abs() < 6e-11);
     }
 
-    /// The mean and variance of z equal the sums over the binomial number of differing registers.
+    /// Mean and variance of z must equal the sums over the binomial number of differing registers.
     #[test]
     fn the_law_is_the_binomial_mixture() {
         let (j, k, n) = (0.7_f64, 30_usize, 64_usize);
@@ -163,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_best_number_of_registers() {
-        // docs/sources/bits.md#odd-sketch: k/n, and n·Var there.
+        // docs/sources/bits.md#odd-sketch: k/n, and the n·Var at this ratio.
         for (j, ratio, expected, decimals) in [
             (0.3, f64::NAN, 2.493, 5.1e-4),
             (0.5, f64::NAN, 1.545, 5.1e-4),
@@ -173,7 +174,7 @@ mod tests {
             (0.95, 4.9, 0.0205, 5.1e-5),
             (0.99, 25.0, 0.0008, 5.1e-5),
         ] {
-            // The table does not state its n. The limit is within 0.2 % of the variance of 1024 bits.
+            // The table does not state its n. The variance of 1024 bits is within 0.2 % of the limit.
             let n = 1 << 16;
             let k = best_registers(j, n);
             let limit = n as f64 * variance(j, k, n);
@@ -184,7 +185,7 @@ mod tests {
             assert!(ratio.is_nan() || (share / ratio - 1.0).abs() < 0.05, "{j}: {share}");
             assert!((1..4 * k).step_by(k / 97).all(|other| variance(j, other, n) >= variance(j, k, n)));
         }
-        // At four registers per bit the odd sketch is better than exclusive or, which has 0.0286.
+        // With four registers per bit, the odd sketch has less variance than exclusive or, which has 0.0286.
         let found = 1024.0 * variance(0.95, 4096, 1024);
         assert!((found - 0.0211).abs() < 5.1e-5, "{found}");
     }

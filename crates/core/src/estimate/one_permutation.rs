@@ -1,26 +1,25 @@
 //! The estimators of [`OnePermutation`](crate::sketch::one_permutation::OnePermutation).
 //!
-//! Of k bins, e are empty in both documents (E(e) = k(1−1/k)ᵘ, u = |A∪B|). Without densification
-//! Ĵ = matches/(k − e); with it Ĵ = matches/k. Both are unbiased; matches/k without densification is not.
+//! Of k bins, e are empty in both documents. E(e) = k(1−1/k)ᵘ with u = |A∪B|. Without densification Ĵ = matches/(k −
+//! e); with densification Ĵ = matches/k. Both are unbiased; matches/k without densification is not.
 //!
-//! All variances have one form. Each bin that is not empty in both documents shows one shingle, drawn without
-//! replacement, so two registers agree independently of each other unless they copy the same bin. With Q the
-//! number of ordered pairs of registers that show the same bin,
+//! All variances have one form. Each bin that is filled in at least one document shows one shingle, drawn without
+//! replacement, so two registers agree independently of each other unless they copy the same bin. Q is the number of
+//! ordered pairs of registers that show the same bin. Then
 //!
 //! Var = J(1−J)·(u·E(Q)/k² − 1)/(u−1). The value of Q depends on densification:
 //!
 //! - without densification, Q/k² is 1/(k−e);
 //! - by optimal densification, Q = k + 2e + e(e−1)/(k−e);
-//! - by rotation, Q = 2k(k+1)/(k−e+1) − k, because the runs of copies are a random division of k into k−e
-//!   parts.
+//! - by rotation, Q = 2k(k+1)/(k−e+1) − k, because the runs of copies are a random division of k into k−e parts.
 //!
-//! For u ≪ k optimal densification has (1 + u/(2(u−1)))·J(1−J)/k, which is 2 to 1.5 times the variance of
-//! independent minima, because shingles that share a bin are lost. Rotation has J(1−J)/(u+1), for any k.
+//! For u ≪ k optimal densification has the variance (1 + u/(2(u−1)))·J(1−J)/k. This is 2 to 1.5 times the variance of
+//! independent minima, because shingles that share a bin are lost. Rotation has the variance J(1−J)/(u+1), for any k.
 
 use super::{Estimate, wilson_interval};
 
-/// The law of the number of empty bins after `shingles` distinct shingles fell into `bins` bins: element e is
-/// the probability of e empty bins.
+/// Returns the distribution of the number of empty bins after `shingles` distinct shingles fell into `bins` bins.
+/// Element e is the probability of e empty bins.
 #[must_use]
 pub fn empty_bins_law(shingles: usize, bins: usize) -> Vec<f64> {
     let k = bins as f64;
@@ -35,57 +34,57 @@ pub fn empty_bins_law(shingles: usize, bins: usize) -> Vec<f64> {
     law
 }
 
-/// E(e) = k(1−1/k)ᵘ.
+/// Returns the expected number of empty bins, E(e) = k(1−1/k)ᵘ.
 #[must_use]
 pub fn expected_empty_bins(shingles: usize, bins: usize) -> f64 {
     let k = bins as f64;
     k * (1.0 - 1.0 / k).powf(shingles as f64)
 }
 
-/// Q/k² without densification, for `bins` bins of which `empty` are empty in both documents: 1/(k − e).
+/// Returns Q/k² without densification, 1/(k − e), for `bins` bins of which `empty` are empty in both documents.
 #[must_use]
 pub fn share_raw(bins: usize, empty: usize) -> f64 {
     1.0 / (bins as f64 - empty as f64)
 }
 
-/// Q/k² by optimal densification.
+/// Returns Q/k² for optimal densification.
 #[must_use]
 pub fn share_optimal(bins: usize, empty: usize) -> f64 {
     let (k, e) = (bins as f64, empty as f64);
     (k + 2.0 * e + e * (e - 1.0) / (k - e)) / (k * k)
 }
 
-/// Q/k² by rotation.
+/// Returns Q/k² for rotation.
 #[must_use]
 pub fn share_rotation(bins: usize, empty: usize) -> f64 {
     let (k, e) = (bins as f64, empty as f64);
     (2.0 * (k + 1.0) / (k - e + 1.0) - 1.0) / k
 }
 
-/// The variance for `common` of `union` shingles in `bins` bins; `share` is one of [`share_raw`], [`share_optimal`] and
-/// [`share_rotation`].
+/// Returns the variance of the estimate for `common` of `union` shingles in `bins` bins. `share` is [`share_raw`],
+/// [`share_optimal`] or [`share_rotation`].
 #[must_use]
 pub fn variance(union: usize, common: usize, bins: usize, share: fn(usize, usize) -> f64) -> f64 {
     if union < 2 {
         return 0.0;
     }
     let (u, similarity) = (union as f64, common as f64 / union as f64);
-    // At least one bin is not empty; the law gives the case of all empty bins probability 0.
+    // At least one bin is filled, so element `bins` of the law is 0 and is left out.
     let law = empty_bins_law(union, bins);
     let mean: f64 = law[..bins].iter().enumerate().map(|(empty, p)| p * share(bins, empty)).sum();
     similarity * (1.0 - similarity) * (u * mean - 1.0) / (u - 1.0)
 }
 
-/// matches/(k − e); `None` if all bins are empty in both documents.
+/// Returns Ĵ = matches/(k − e) without densification; `None` if all bins are empty in both documents.
 #[must_use]
 pub fn raw(matches: usize, empty: usize, bins: usize) -> Option<f64> {
     (empty < bins).then(|| matches as f64 / (bins - empty) as f64)
 }
 
-/// Estimates the similarity from `matches` of `bins` bins without densification, `empty` being empty in both documents.
+/// Estimates the similarity without densification, from `matches` of `bins` bins, of which `empty` are empty in both
+/// documents.
 ///
-/// The variance is J(1−J)/(k−e). It holds for a union of many more shingles than bins, and is too great
-/// otherwise.
+/// The variance is J(1−J)/(k−e). It holds for a union of many more shingles than bins, and is too large otherwise.
 ///
 /// # Panics
 /// Panics if all bins are empty in both documents.
@@ -96,11 +95,10 @@ pub fn estimate_raw(matches: usize, empty: usize, bins: usize) -> Estimate {
     from_share(matches as f64 / occupied, occupied)
 }
 
-/// Estimates the similarity from `matches` of `bins` densified bins, of which at least `occupied` were not
-/// empty in both documents before densification.
+/// Estimates the similarity from `matches` of `bins` densified bins. Before densification, at least `occupied` bins
+/// were filled in at least one document.
 ///
-/// The size of the union is estimated from `occupied`, and the variance is taken there, or at J(1−J)/k if
-/// this is more.
+/// The size of the union is estimated from `occupied`. The variance is that of this size, but at least J(1−J)/k.
 ///
 /// # Panics
 /// Panics if `occupied` is zero or more than `bins`.
@@ -117,14 +115,14 @@ pub fn estimate_densified(
     let trials = if occupied == bins {
         k
     } else {
-        // The size of the union for which this many bins are empty on average.
+        // Size of the union with this number of empty bins on average.
         let u = ((1.0 - occupied as f64 / k).ln() / (1.0 - 1.0 / k).ln()).max(2.0);
         ((u - 1.0) / (u * share - 1.0)).clamp(1.0, k)
     };
     from_share(matches as f64 / k, trials)
 }
 
-/// The estimate with the variance of a share of `trials` independent trials.
+/// Returns the estimate with the error of a share of `trials` independent trials.
 fn from_share(value: f64, trials: f64) -> Estimate {
     let inside = (value * trials + 0.5) / (trials + 1.0);
     Estimate {
@@ -157,7 +155,7 @@ mod tests {
 
     #[test]
     fn rotation_as_simulated() {
-        // docs/sources/sketches.md#densification: a simulation of 4000 runs gave 5.0e-3, two digits.
+        // docs/sources/sketches.md#densification: a simulation of 4000 runs printed 5.0e-3, with two digits.
         let rotation = variance(40, 30, 64, share_rotation);
         assert!((rotation - 5.0e-3).abs() < 4.0 * 5.0e-3 * (2.0_f64 / 4000.0).sqrt() + 5e-5, "{rotation}");
         // With few shingles in many bins, the variance does not depend on the number of bins.

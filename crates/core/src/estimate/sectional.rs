@@ -1,37 +1,38 @@
 //! The estimators of the sectional sketches.
 //!
-//! Of the a shingles that two documents share, m have the same section in both; q = m/a is the alignment
-//! rate. A register agrees in minimum and section if its minimum is one of those m out of u = |A∪B| shingles.
-//! So the share of such registers, `Ĵ_S`, estimates m/u = qJ, without bias and with variance qJ(1−qJ)/k.
+//! Let a be the number of shingles that two documents share, and m the number of those that have the same section in
+//! both documents. Then q = m/a is the alignment rate. A register agrees in minimum and section if its minimum is one
+//! of the m shingles, out of u = |A∪B| shingles. So the share of such registers, `Ĵ_S`, estimates m/u = qJ, without
+//! bias and with variance qJ(1−qJ)/k.
 //!
-//! [Hassanian-esfahani 2018](crate#sources), (16), calls the share an unbiased estimator of J with mean J/s
-//! (E-02) and smaller variance (E-03). J/s is its mean only if the two sections of a shared shingle are
-//! independent and uniform, which does not hold for near-duplicates. The printed variance belongs to another
-//! quantity. Both formulas are kept here, under names with `independent`.
+//! [Hassanian-esfahani 2018](crate#sources), (16), calls the share an unbiased estimator of J with mean J/s (E-02) and
+//! smaller variance (E-03). The mean is J/s only if the two sections of a shared shingle are independent and uniform,
+//! which does not hold for near-duplicates. The printed variance belongs to another quantity. This module has both
+//! formulas, in functions whose names begin with `independent`.
 //!
 //! | quantity | estimated by | mean | variance |
 //! |---|---|---|---|
-//! | similarity | M/k, M minima agreeing | J | J(1−J)/k |
-//! | aligned similarity | m̂/k, m̂ of them aligned | qJ | qJ(1−qJ)/k |
+//! | similarity | M/k, if M minima agree | J | J(1−J)/k |
+//! | aligned similarity | m̂/k, if m̂ minima agree with their sections | qJ | qJ(1−qJ)/k |
 //! | alignment rate | m̂/M | q, given M > 0 | q(1−q)/M |
 
 use super::{Estimate, wilson_interval};
 
-/// The agreements of the registers of two sectional sketches.
+/// Counts of agreeing registers of two sectional sketches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "the counts of a formula, which callers construct")]
 pub struct SectionalMatches {
-    /// k, the registers compared.
+    /// k: number of compared registers.
     pub registers: usize,
-    /// Registers whose minima agree.
+    /// Number of registers whose minima agree.
     pub minima: usize,
-    /// Registers whose minima and sections both agree.
+    /// Number of registers whose minima and sections both agree.
     pub aligned: usize,
 }
 
 impl SectionalMatches {
-    /// Compares two rows of (minimum, section), register by register. Comparing them as sets would count
-    /// pairs of different registers (E-09). `agree` returns whether two sections agree.
+    /// Compares two rows of (minimum, section), register by register. `agree` returns whether two sections agree.
+    /// Comparing the rows as sets would count pairs of different registers (E-09).
     pub fn count<A, B>(a: A, b: B, agree: impl Fn(u32, u32) -> bool) -> Self
     where
         A: IntoIterator<Item = (u32, u32)>,
@@ -44,7 +45,7 @@ impl SectionalMatches {
         matches
     }
 
-    /// Compares one register.
+    /// Adds the comparison of one register.
     #[inline]
     pub fn add(&mut self, a: (u32, u32), b: (u32, u32), agree: impl Fn(u32, u32) -> bool) {
         let same = a.0 == b.0;
@@ -53,28 +54,28 @@ impl SectionalMatches {
         self.aligned += usize::from(same & agree(a.1, b.1));
     }
 
-    /// Ĵ.
+    /// Returns Ĵ, the estimate of the similarity.
     #[must_use]
     pub fn similarity(self) -> Estimate {
         share(self.minima, self.registers)
     }
 
-    /// `Ĵ_S`, the similarity that counts only shared shingles in agreeing sections.
+    /// Returns `Ĵ_S`, the estimate of the similarity that counts only shared shingles in agreeing sections.
     #[must_use]
     pub fn aligned_similarity(self) -> Estimate {
         share(self.aligned, self.registers)
     }
 
-    /// q̂ = `Ĵ_S`/Ĵ, if any minima agree.
+    /// Returns q̂ = `Ĵ_S`/Ĵ, the estimate of the alignment rate; `None` if no minima agree.
     ///
-    /// Each agreeing register has drawn a shared shingle evenly, so the number of aligned ones is binomial.
+    /// Each agreeing register is an even draw from the shared shingles, so the number of aligned registers is binomial.
     #[must_use]
     pub fn alignment_rate(self) -> Option<Estimate> {
         (self.minima > 0).then(|| share(self.aligned, self.minima))
     }
 }
 
-/// A share with its binomial error, taken at (successes + ½)/(trials + 1).
+/// Returns a share with its binomial error, computed at (successes + ½)/(trials + 1).
 fn share(successes: usize, trials: usize) -> Estimate {
     assert!(trials > 0, "a sketch has at least one register");
     let inside = (successes as f64 + 0.5) / (trials as f64 + 1.0);
@@ -85,13 +86,13 @@ fn share(successes: usize, trials: usize) -> Estimate {
     }
 }
 
-/// The variance of the estimate at an aligned similarity of qJ.
+/// Returns the variance of the estimate at the aligned similarity qJ.
 #[must_use]
 pub fn variance(aligned_similarity: f64, registers: usize) -> f64 {
     aligned_similarity * (1.0 - aligned_similarity) / registers as f64
 }
 
-/// The exact counts behind the estimates: the distinct shingles of two documents.
+/// Exact counts that the estimates refer to: distinct shingles of two documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "the counts of a formula, which callers construct")]
 pub struct SectionalOverlap {
@@ -101,31 +102,31 @@ pub struct SectionalOverlap {
     pub right: usize,
     /// |A∩B|.
     pub common: usize,
-    /// m, the common shingles whose sections agree.
+    /// m: number of common shingles whose sections agree.
     pub aligned: usize,
 }
 
 impl SectionalOverlap {
-    /// J = |A∩B| / |A∪B|.
+    /// Returns the Jaccard similarity, J = |A∩B| / |A∪B|.
     #[must_use]
     pub fn similarity(self) -> f64 {
         ratio(self.common, self.left + self.right - self.common)
     }
 
-    /// The mean of sampling by shingle and then comparing sections (post-tag): m / |A∪B| = qJ.
+    /// Returns the mean of sampling by shingle and comparing sections afterwards (post-tag): m / |A∪B| = qJ.
     #[must_use]
     pub fn post_tag(self) -> f64 {
         ratio(self.aligned, self.left + self.right - self.common)
     }
 
-    /// The mean of sampling pairs of shingle and section (pre-tag): m / (|A| + |B| − m), which is at most
-    /// that of post-tag (E-04).
+    /// Returns the mean of sampling pairs of shingle and section (pre-tag): m / (|A| + |B| − m), which is at most the
+    /// mean of post-tag (E-04).
     #[must_use]
     pub fn pre_tag(self) -> f64 {
         ratio(self.aligned, self.left + self.right - self.aligned)
     }
 
-    /// q = m / |A∩B|, if there are common shingles.
+    /// Returns q = m / |A∩B|; `None` if there are no common shingles.
     #[must_use]
     pub fn alignment_rate(self) -> Option<f64> {
         (self.common > 0).then(|| ratio(self.aligned, self.common))
@@ -133,33 +134,34 @@ impl SectionalOverlap {
 }
 
 fn ratio(part: usize, whole: usize) -> f64 {
-    // Both documents empty: equal.
+    // Two empty documents are equal.
     if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
 }
 
-/// The share of common shingles that change their section when `inserted` tokens are put before or behind a document
-/// of `len`: (L/n)(s−1)/2, exact to rounding while the shift stays inside one section (E-12).
+/// Returns the share of common shingles that change their section if `inserted` tokens (L) are put before or after a
+/// document of `len` tokens (n): (L/n)(s−1)/2. This is exact to rounding while the shift stays inside one section
+/// (E-12).
 #[must_use]
 pub fn displaced_share(inserted: usize, len: usize, sections: usize) -> f64 {
     inserted as f64 / len as f64 * (sections as f64 - 1.0) / 2.0
 }
 
-/// The mean J/s of [Hassanian-esfahani 2018](crate#sources), (16), which holds if the sections of a shared
+/// Returns J/s, the mean in [Hassanian-esfahani 2018](crate#sources), (16), which holds if the sections of a shared
 /// shingle are independent and uniform (E-02).
 #[must_use]
 pub fn independent_mean(similarity: f64, sections: usize) -> f64 {
     similarity / sections as f64
 }
 
-/// The variance of s·`Ĵ_S`, which would be unbiased for J in the model of [Hassanian-esfahani
-/// 2018](crate#sources), §4: J(s−J)/k, never below that of plain `MinHash` (E-03).
+/// Returns the variance of s·`Ĵ_S`, which would be unbiased for J in the model of [Hassanian-esfahani
+/// 2018](crate#sources), §4: J(s−J)/k. The variance of plain `MinHash` is never larger (E-03).
 #[must_use]
 pub fn independent_rescaled_variance(similarity: f64, sections: usize, registers: usize) -> f64 {
     similarity * (sections as f64 - similarity) / registers as f64
 }
 
-/// The similarity s/(s+1), below which J/s·(1−J/s) is smaller than J(1−J). It implies nothing about accuracy,
-/// because these are variances of estimators of different quantities (E-03).
+/// Returns the similarity s/(s+1), below which J/s·(1−J/s) is smaller than J(1−J). This implies nothing about accuracy,
+/// because the two are variances of estimators of different quantities (E-03).
 #[must_use]
 pub fn independent_crossing(sections: usize) -> f64 {
     sections as f64 / (sections as f64 + 1.0)
@@ -170,15 +172,15 @@ mod tests {
     use super::*;
     use crate::hash::cantor;
 
-    /// Hassanian-esfahani 2018, Figure 1, as far as it is printed: documents as (attribute, section) and three orders of
+    /// The printed part of Hassanian-esfahani 2018, Figure 1: documents as (attribute, section), and three orders of
     /// the nine attributes.
     const D1: [(u32, u32); 6] = [(1, 1), (2, 1), (5, 2), (7, 3), (8, 2), (9, 3)];
     const D3: [(u32, u32); 4] = [(1, 1), (2, 2), (5, 2), (7, 2)];
     const ORDERS: [[u32; 9]; 3] =
         [[6, 7, 1, 2, 5, 8, 9, 3, 4], [1, 9, 6, 3, 8, 2, 4, 7, 5], [3, 5, 6, 1, 9, 2, 8, 7, 4]];
 
-    /// The place of the document's first attribute in the permuted order, not the attribute's number (E-12),
-    /// and its section.
+    /// Returns, per order, the place of the document's first attribute in the order, not its number (E-12), and the
+    /// section of this attribute.
     fn signature(document: &[(u32, u32)]) -> Vec<(u32, u32)> {
         let first = |order: &[u32; 9]| {
             (1..).zip(order).find_map(|(place, attribute)| {
@@ -213,7 +215,7 @@ mod tests {
         let common = D1.iter().filter(|(shingle, _)| D3.iter().any(|(other, _)| other == shingle)).count();
         let aligned = D1.iter().filter(|pair| D3.contains(pair)).count();
         let overlap = SectionalOverlap { left: D1.len(), right: D3.len(), common, aligned };
-        // 4/6, not 4/9 (E-01).
+        // The similarity is 4/6, not 4/9 (E-01).
         assert!((overlap.similarity() - 0.666_667).abs() < 5e-7);
         assert!((overlap.post_tag() - 2.0 / 6.0).abs() < 1e-12);
         assert!((overlap.pre_tag() - 2.0 / 8.0).abs() < 1e-12);
@@ -229,11 +231,11 @@ mod tests {
 
     #[test]
     fn documented_example_of_both_designs() {
-        // 100 words in front of 1000, s = 2: J = 0.9088, with 0.8633 by post-tag and 0.8256 by pre-tag
-        // (E-04). |A| and |B| are chosen to give these shares: q = 0.95 of J = 0.9088 of 10 000.
+        // 100 words are put before 1000, with s = 2: J = 0.9088, 0.8633 by post-tag and 0.8256 by pre-tag (E-04). |A|
+        // and |B| are chosen to give these shares: q = 0.95, and J = 0.9088 of 10,000.
         let overlap = SectionalOverlap { left: 9088, right: 10_000, common: 9088, aligned: 8633 };
         assert!((overlap.post_tag() - 0.8633).abs() < 5e-5);
-        // The tolerance is half a unit in the fourth digit of J and of both shares, as each changes the
+        // The tolerance is half a unit in the fourth digit of J and of both shares, because each of these changes the
         // result.
         let rounding = 5e-5 * (1.0 + (1.9088 + 0.8633) / (1.9088f64 - 0.8633).powi(2));
         assert!((overlap.pre_tag() - 0.8256).abs() < rounding, "{}", overlap.pre_tag());
@@ -249,7 +251,7 @@ mod tests {
                 (0..len).filter(|&pos| section(pos, len) == section(pos + inserted, len + inserted)).count();
             let kept = kept as f64 / len as f64;
             assert!((kept - printed).abs() < 5e-4, "{kept}");
-            // A boundary falls between two tokens, so each of the s−1 may be off by one.
+            // A boundary falls between two tokens, so each of the s−1 boundaries may be off by one token.
             let rounding = sections as f64 / len as f64;
             assert!((1.0 - displaced_share(inserted, len, sections) - kept).abs() < rounding, "{kept}");
         }
@@ -266,9 +268,9 @@ mod tests {
             let at = independent_crossing(sections);
             assert!((variance(independent_mean(at, sections), 1) - variance(at, 1)).abs() < 1e-12);
         }
-        // Three times that of plain MinHash at J = 0.5 and s = 2.
+        // Three times the variance of plain MinHash at J = 0.5 and s = 2.
         assert!((independent_rescaled_variance(0.5, 2, 100) - 3.0 * variance(0.5, 100)).abs() < 1e-12);
-        // At J = 1 the true variance is 0, where the model has 0.25 (E-10).
+        // At J = 1 the true variance is 0, but that of the model is 0.25 (E-10).
         assert_eq!(variance(1.0, 1), 0.0);
         assert!((variance(independent_mean(1.0, 2), 1) - 0.25).abs() < 1e-12);
     }

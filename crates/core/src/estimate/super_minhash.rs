@@ -1,20 +1,20 @@
 //! The estimator of [`SuperMinHash`](crate::sketch::super_minhash::SuperMinHash).
 //!
-//! Ĵ = matches/m, unbiased. With u = |A∪B|, Var = α(m, u)·J(1−J)/m. Hassanian-esfahani 2018, Table 1, prints
-//! "∝(m, n)" with an n without meaning (E-11). The factor is
+//! Ĵ = matches/m is unbiased. With u = |A∪B|, Var = α(m, u)·J(1−J)/m. Hassanian-esfahani 2018, Table 1, prints "∝(m,
+//! n)" without a definition of n (E-11). The factor is
 //!
 //! α(m, u) = 1 − Σ_{l=1}^{m−1} lᵘ·((l+1)ᵘ + (l−1)ᵘ − 2lᵘ) / ((m−1)ᵘ⁻¹·mᵘ·(u−1)).
 //!
-//! The factor is about ½ for u ≪ m and 1 for u ≫ m. u is not known from two sketches, so an [`estimate`] uses
-//! 1 for α. For documents with fewer shingles than registers the true error is up to √2 times smaller than the
-//! reported one.
+//! The factor is about ½ for u ≪ m and 1 for u ≫ m. Two sketches do not show the size u of the union, so [`estimate`]
+//! uses 1 for α. For documents with fewer shingles than registers the true error is up to √2 times smaller than the
+//! reported error.
 
 use super::{Estimate, minhash};
 
-/// α(m, u): the variance as a share of that of independent registers; 1 for one register or a union of one
+/// Returns α(m, u): the variance divided by the variance of independent registers; 1 for one register or a union of one
 /// shingle.
 ///
-/// Powers are taken of ratios, such as lᵘ/(m−1)ᵘ and (l+1)ᵘ/mᵘ, none of which can overflow.
+/// Powers of ratios are used, such as lᵘ/(m−1)ᵘ and (l+1)ᵘ/mᵘ, because they cannot overflow.
 #[must_use]
 pub fn alpha(registers: usize, union: usize) -> f64 {
     if registers < 2 || union < 2 {
@@ -32,14 +32,14 @@ pub fn alpha(registers: usize, union: usize) -> f64 {
     1.0 - sum * (m - 1.0) / (u - 1.0)
 }
 
-/// The variance of the estimate at `similarity`, for a union of `union` shingles and `registers` registers (m).
+/// Returns the variance of the estimate at `similarity`, for a union of `union` shingles and `registers` registers (m).
 #[must_use]
 pub fn variance(similarity: f64, union: usize, registers: usize) -> f64 {
     alpha(registers, union) * minhash::variance(similarity, registers)
 }
 
-/// Estimates the Jaccard similarity of two documents that both have shingles. The error is that of a large
-/// union, because its size is not known.
+/// Estimates the Jaccard similarity of two documents that both have shingles. The size of the union is not known, so
+/// the error is the error for a large union.
 ///
 /// # Panics
 /// Panics if the sketches differ in length or have no registers.

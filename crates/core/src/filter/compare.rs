@@ -1,41 +1,41 @@
-//! Comparing two sketches look by look.
+//! Comparison of two sketches, look by look.
 
 use std::ops::Range;
 
 use super::Filter;
 use crate::estimate::minhash::matches;
 
-/// The result of the filter for a pair that is verified unless it is rejected.
+/// Result of the filter for a pair that is verified unless it is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "an answer of two parts, which tests construct")]
 pub struct Screening {
     /// Whether the pair is below the threshold, up to the error of the filter.
     pub rejected: bool,
-    /// The number of registers that were compared.
+    /// Number of registers that were compared.
     pub compared: usize,
 }
 
-/// The decision of the filter about a pair that is not verified.
+/// Decision of the filter about a pair that is not verified.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a pair is rejected or it is not")]
 pub enum FilterDecision {
     /// The pair does not reach the threshold.
     Reject {
-        /// The number of registers that were compared.
+        /// Number of registers that were compared.
         compared: usize,
     },
     /// The pair reaches the threshold.
     Accept {
-        /// The number of registers that were compared.
+        /// Number of registers that were compared.
         compared: usize,
-        /// The share of these registers that agree. If fewer than all were compared, the share is too high on
-        /// average (E-51). For an unbiased estimate, compare the rest.
+        /// Agreeing registers as a share of the compared ones. If fewer than all registers were compared, the share is
+        /// too high on average (E-51). For an unbiased estimate, compare the remaining registers too.
         share: f64,
     },
 }
 
 impl Filter {
-    /// Compares two sketches until one look rejects the pair or all have passed it.
+    /// Compares two sketches until a look rejects the pair or all looks have passed it.
     ///
     /// # Panics
     /// Panics if the sketches do not have K registers.
@@ -45,8 +45,8 @@ impl Filter {
         self.screen_by(|range| matches(&a[range.clone()], &b[range]))
     }
 
-    /// Screens registers in any form: `count` returns the number of agreeing registers in a range. The ranges
-    /// follow each other from 0.
+    /// Screens registers in any form. `count` returns the number of agreeing registers in a range. The ranges are
+    /// consecutive and begin at 0.
     #[inline]
     pub fn screen_by(&self, mut count: impl FnMut(Range<usize>) -> usize) -> Screening {
         let (mut compared, mut agreed) = (0, 0);
@@ -61,12 +61,12 @@ impl Filter {
         Screening { rejected: false, compared }
     }
 
-    /// Compares two sketches until their decision is certain enough, as Yuan 2019, Algorithm 2, does: by the
-    /// looks, or by ⌈T·K⌉ matches of all K registers, where a tie is similar. A comparison also ends if the
+    /// Compares two sketches until the decision is certain enough, as Yuan 2019, Algorithm 2, does. A look may decide;
+    /// otherwise the pair is similar if at least ⌈T·K⌉ of all K registers match. A comparison also ends if the
     /// remaining registers cannot change the decision.
     ///
-    /// Do not use it for pairs that can be verified: half of those exactly at the threshold are lost, as with
-    /// any estimate.
+    /// Do not use this method for pairs that can be verified: as with any estimate, half of the pairs exactly at the
+    /// threshold are lost.
     ///
     /// # Panics
     /// Panics if the sketches do not have K registers.
@@ -76,7 +76,7 @@ impl Filter {
         self.decide_by(|range| matches(&a[range.clone()], &b[range]))
     }
 
-    /// Decides about registers in any form; `count` is that of [`screen_by`](Self::screen_by).
+    /// Decides about registers in any form. `count` is the same as for [`screen_by`](Self::screen_by).
     pub fn decide_by(&self, mut count: impl FnMut(Range<usize>) -> usize) -> FilterDecision {
         let (mut compared, mut agreed) = (0, 0);
         let accept =

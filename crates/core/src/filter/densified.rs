@@ -1,37 +1,36 @@
 //! The exact law of the matches of densified one-permutation sketches.
 //!
-//! u shingles in the union, a of them common, fall into K bins, and o bins are not empty. The least value of
-//! each such bin is one of the u shingles, drawn without replacement, so the number h of common ones among
-//! the o is hypergeometric. The K − o other bins are copies:
+//! The union has u shingles, of which a are common. They fall into K bins, of which o are not empty. The smallest value
+//! of each such bin is one of the u shingles, drawn without replacement, so the number h of common shingles among these
+//! o is hypergeometric. The K − o other bins are copies:
 //!
-//! - By optimal densification, each copies a bin of its own choice: h + Bin(K−o, h/o) matches.
-//! - By rotation, each copies the next bin: the runs are a random division of K into o parts, and h of these
-//!   have j bins together with probability C(j−1, h−1)·C(K−j−1, o−h−1)/C(K−1, o−1).
+//! - By optimal densification, each bin copies a bin of its own choice: h + Bin(K−o, h/o) matches.
+//! - By rotation, each bin copies the next one: the runs of equal bins are a random division of K into o parts. Of
+//!   these, h parts have j bins together with probability C(j−1, h−1)·C(K−j−1, o−h−1)/C(K−1, o−1).
 //!
-//! A binomial law widened to the same variance is not enough: for 10 shingles at J = ½ in 128 bins by optimal
-//! densification, its thresholds for an error of 10⁻⁷ err a hundred times as often, because few shingles make
-//! a coarse law with a long tail. A test below shows this.
+//! A binomial law widened to the same variance is not enough. For 10 shingles at J = ½ in 128 bins by optimal
+//! densification, its thresholds for an error of 10⁻⁷ err a hundred times too often. The reason is that few shingles
+//! make a coarse law with a long tail. A test in this file shows this.
 //!
-//! The size of the union differs from pair to pair, and the filter is made once, so it must hold for the laws
-//! of all sizes. The sizes are divided into stretches, and each is represented by the size at which J comes
-//! nearest to the threshold.
+//! The size of the union differs from pair to pair, but the filter is made once, so it must hold for the laws of all
+//! sizes. The sizes are divided into ranges, and each range is represented by the size at which J comes nearest to the
+//! threshold.
 
 use super::law::{Law, LawMixture};
 use crate::estimate::one_permutation::empty_bins_law;
 use crate::sketch::one_permutation::Densification;
 
-/// The most registers for which these laws are made: their cost grows with the cube of the number.
+/// Maximum number of registers for which these laws are computed, because the cost grows with its cube.
 pub(super) const MOST_REGISTERS: usize = 1024;
 
-/// The probability mass that is neglected, relative to the error of a look. There are some ten thousand pairs
-/// of o and h.
+/// Probability mass that is neglected, relative to the error of a look. There are some ten thousand pairs of o and h.
 pub(super) const FLOOR: f64 = 1.0 / (1u64 << 40) as f64;
 
-/// From this many shingles per bin, matches spread less than binomial ones, because drawing bins without
-/// replacement has more effect than the few copies.
+/// Number of shingles per bin from which on the number of matches varies less than a binomial number, because drawing
+/// bins without replacement has more effect than the few copies.
 const FULL: usize = 4;
 
-/// Laws of pairs at the threshold or just above it, with `shingles` or more in their union. Probabilities
+/// Returns laws of pairs at the threshold or just above, with `shingles` or more shingles in their union. Probabilities
 /// below `floor` are neglected.
 pub(super) fn laws(
     densification: Densification,
@@ -54,13 +53,13 @@ pub(super) fn laws(
     laws
 }
 
-/// The fewest common shingles that reach the threshold.
+/// Returns the smallest number of common shingles that reaches the threshold.
 fn common(union: usize, threshold: f64) -> usize {
     let near = ((threshold * union as f64) as usize).saturating_sub(1);
     (near..union).find(|&common| common as f64 / union as f64 >= threshold).unwrap_or(union)
 }
 
-/// The law for `common` of `union` shingles.
+/// Returns the law for `common` of `union` shingles.
 pub(super) fn law(
     densification: Densification,
     union: usize,
@@ -79,8 +78,7 @@ pub(super) fn law(
             }
             match densification {
                 Densification::Rotation => add_runs(registers, occupied, agreeing, weight, &mut sum),
-                // No caller asks for empty bins without densification, because they have no value for each of
-                // `registers`.
+                // Without densification some bins have no value, so no caller asks for such a law.
                 Densification::Optimal | Densification::None => {
                     let share = agreeing as f64 / occupied as f64;
                     sum.add_binomial(agreeing, registers - occupied, share, weight);
@@ -91,7 +89,7 @@ pub(super) fn law(
     sum.into_law()
 }
 
-/// Adds the law of the number of bins, of `all`, that are in the `agreeing` ones of `runs` runs.
+/// Adds the law of the number of bins in `agreeing` of `runs` runs, which divide `all` bins.
 fn add_runs(all: usize, runs: usize, agreeing: usize, weight: f64, sum: &mut LawMixture) {
     if agreeing == 0 || agreeing == runs {
         sum.add_certain(if agreeing == 0 { 0 } else { all }, weight);
@@ -126,7 +124,7 @@ mod tests {
                         .sum::<f64>()
                 };
                 let similarity = shared as f64 / union as f64;
-                // The rounding of sums of some hundred terms, each of a few hundred factors.
+                // Rounding error of sums of some hundred terms, each of a few hundred factors.
                 let allowed = 1e5 * f64::EPSILON;
                 assert!((moment(0) - 1.0).abs() < allowed && (moment(1) - similarity).abs() < allowed);
                 let expected = variance(union, shared, registers, share);
@@ -145,7 +143,7 @@ mod tests {
         }
     }
 
-    /// P(X ≤ m) at the m that a beta-binomial law of the same mean and variance has for the error e.
+    /// Returns P(X ≤ m) for the m that a beta-binomial law of the same mean and variance gives for the error e.
     fn tail_at_widened_threshold(law: &Law, p: f64, variance: f64, error: f64) -> f64 {
         let k = law.registers() as f64;
         let correlation = (variance * k / (p * (1.0 - p)) - 1.0) / (k - 1.0);

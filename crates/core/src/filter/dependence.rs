@@ -1,33 +1,33 @@
-//! The dependence between registers of a sketch, and its effect on the filter.
+//! Dependence between the registers of a sketch, and its effect on the filter.
 
 use crate::sketch::one_permutation::Densification;
 use crate::sketch::{Base, Method, RegisterSource};
 
-/// The effect of the agreement of one register on that of another, for a fixed pair of documents.
+/// Effect of the agreement of one register on the agreement of another, for a fixed pair of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dependence {
-    /// No effect: the matches are binomial.
+    /// There is no effect, so the number of matches is binomial.
     Independent,
-    /// Agreements make others less likely, as in drawing without replacement. The matches spread less than
-    /// binomial ones, so binomial tails are used, which are too large.
+    /// Agreement of one register makes agreement of others less likely, as in drawing without replacement. The number
+    /// of matches varies less than a binomial number, so binomial tails, which are too large, are safe.
     Negative,
-    /// Registers that are copies of one another agree together. The matches of documents with fewer shingles
-    /// than registers spread more than binomial ones, so their exact law is used. Registers must be compared
-    /// in the order of [`shuffle`](super::shuffle).
+    /// Registers that are copies of one another agree together. If documents have fewer shingles than registers, the
+    /// number of matches varies more than a binomial number, so its exact law is used. Registers must be compared in
+    /// the order of [`shuffle`](super::shuffle).
     Positive(Densification),
 }
 
 impl Dependence {
-    /// The dependence of the registers, or bits of registers, by which sketches of this kind are compared;
-    /// `None` for sketches that are compared in another way.
+    /// Returns the dependence between the registers, or bits of registers, that are compared for sketches of kind
+    /// `method`; `None` if such sketches are compared in another way.
     #[must_use]
     pub fn of(method: Method) -> Option<Self> {
         of(method).map(|(_, dependence)| dependence)
     }
 }
 
-/// The probability that different registers count as agreeing, and the dependence.
+/// Returns the probability that two different registers count as agreeing, and the dependence.
 pub(super) fn of(method: Method) -> Option<(f64, Dependence)> {
     let of_source = |source: RegisterSource| match source.base {
         Base::MinHash | Base::FamilyMinHash(_) => Dependence::Independent,
@@ -37,11 +37,12 @@ pub(super) fn of(method: Method) -> Option<(f64, Dependence)> {
     };
     match method {
         Method::Registers(source) => Some((0.0, of_source(source))),
-        // `zero-bit` registers agree more often than the similarity, so fewer pairs are rejected.
+        // `zero-bit` registers agree with a probability above the similarity, so the filter rejects fewer pairs than it
+        // could.
         Method::Weighted(_) => Some((0.0, Dependence::Independent)),
         Method::BBit(bits, source) => Some((1.0 / f64::from(1u32 << bits), of_source(source))),
         Method::BitHash(source) => Some((0.5, of_source(source))),
-        // These sketches are not compared register by register, or not by the Jaccard similarity alone.
+        // These sketches are not compared register by register, or not only by the Jaccard similarity.
         Method::RawOnePermutation(_)
         | Method::BottomK(_)
         | Method::Fractional(..)

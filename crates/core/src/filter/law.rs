@@ -1,33 +1,32 @@
-//! Laws of the number of registers in which two documents at the threshold agree.
+//! Laws (probability distributions) of the number of registers in which two documents at the threshold agree.
 //!
-//! The filter needs one thing of a sketch: the law of X, the number of agreements among all K registers. If
-//! registers are compared in an order in which no register is special, the agreements among the first k are a
-//! random part of X, whatever the dependence between registers ([`walk`](super::walk)).
+//! The filter needs only one property of a sketch: the law of X, the number of agreements among all K registers. If
+//! registers are compared in an order in which no register is special, the agreements among the first k are a random
+//! part of X, whatever the dependence between registers ([`walk`](super::walk)).
 //!
-//! The computation has only + − × ÷ in a fixed order, so every machine gets the same numbers. Terms are taken
-//! from the greatest outwards and divided by their sum, so nothing overflows, and the neglected terms are far
-//! below every error that can be asked for.
+//! The computation consists of + − × ÷ in a fixed order, so every machine gets the same numbers. Terms are computed
+//! from the largest outwards and divided by their sum, so nothing overflows. The neglected terms are far below the
+//! smallest error that a budget may have.
 
 use std::iter::successors;
 use std::ops::RangeInclusive;
 
-/// The least ratio of a term to the greatest one. Smaller terms change no comparison, and are slow to compute
-/// with.
+/// Smallest ratio of a term to the largest term. Smaller terms change no result, and are slow to compute with.
 const SMALLEST: f64 = 1e-290;
 
-/// The probabilities of 0, 1, … K agreements.
+/// Probabilities of 0, 1, … K agreements.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Law(Vec<f64>);
 
 impl Law {
-    /// The law of K registers that agree with probability `p` each, independently.
+    /// Returns the law of K registers that agree with probability `p` each, independently of each other.
     pub(super) fn independent(p: f64, registers: usize) -> Self {
         let mut sum = LawMixture::new(registers, SMALLEST);
         sum.add_binomial(0, registers, p, 1.0);
         sum.into_law()
     }
 
-    /// K: the number of registers.
+    /// Returns K, the number of registers.
     pub(super) fn registers(&self) -> usize {
         self.0.len() - 1
     }
@@ -36,13 +35,13 @@ impl Law {
         &self.0
     }
 
-    /// The law of the registers that do not agree.
+    /// Returns the law of the number of registers that do not agree.
     pub(super) fn mirrored(&self) -> Self {
         Self(self.0.iter().rev().copied().collect())
     }
 
-    /// The law if registers that differ still agree with probability `chance`, independently, as a few bits
-    /// of each register do.
+    /// Returns the law if registers that differ also count as agreeing with probability `chance`, independently of each
+    /// other, because only a few bits of each register are compared.
     pub(super) fn with_chance(&self, chance: f64, floor: f64) -> Self {
         let registers = self.registers();
         let mut sum = LawMixture::new(registers, floor);
@@ -53,16 +52,16 @@ impl Law {
     }
 }
 
-/// A sum of simple laws, each with its weight.
+/// Sum of simple laws, each with its weight.
 #[derive(Debug)]
 pub(super) struct LawMixture {
     law: Vec<f64>,
-    /// Terms below `floor` are left out, and their mass is given to the others of the same simple law.
+    /// Terms below `floor` are left out, and their mass is spread over the other terms of the same simple law.
     floor: f64,
 }
 
 impl LawMixture {
-    /// An empty mixture of laws of 0 to `most`.
+    /// Creates an empty mixture for numbers from 0 to `most`.
     pub(super) fn new(most: usize, floor: f64) -> Self {
         Self { law: vec![0.0; most + 1], floor }
     }
@@ -76,7 +75,7 @@ impl LawMixture {
         self.law[matches] += weight;
     }
 
-    /// Adds the law of `offset` plus a binomial number of `trials`.
+    /// Adds the law of `offset` plus a binomial number of `trials` trials.
     pub(super) fn add_binomial(&mut self, offset: usize, trials: usize, p: f64, weight: f64) {
         if p <= 0.0 || trials == 0 {
             self.add_certain(offset, weight);
@@ -90,8 +89,8 @@ impl LawMixture {
         }
     }
 
-    /// Adds the law of the number of marked ones among `drawn`, drawn without replacement from `all` of which
-    /// `marked` are marked.
+    /// Adds the law of the number of marked items among `drawn` items, which are drawn without replacement from `all`
+    /// items, of which `marked` are marked.
     pub(super) fn add_hypergeometric(&mut self, all: usize, marked: usize, drawn: usize, weight: f64) {
         let (least, most) = ((marked + drawn).saturating_sub(all), marked.min(drawn));
         let (n, a, d) = (all as f64, marked as f64, drawn as f64);
@@ -100,8 +99,8 @@ impl LawMixture {
         self.add(0, least..=most, mode, weight, ratio);
     }
 
-    /// Adds the law of `offset` plus a number in `range`. This law has one mode, at or near `mode`, and is
-    /// given by the ratio of the probability of i + 1 to that of i.
+    /// Adds the law of `offset` plus a number in `range`. This number has one mode, at or near `mode`, and `ratio(i)`
+    /// is the probability of i + 1 divided by the probability of i.
     pub(super) fn add(
         &mut self,
         offset: usize,
@@ -121,7 +120,7 @@ impl LawMixture {
         let up = successors(Some((mode, 1.0)), |&(i, term)| {
             (i < *range.end()).then(|| (i + 1, term * ratio(i as f64)))
         });
-        // If `mode` is off by one, the term beside it is above 1, and none of them is below the floor.
+        // If `mode` is off by one, a neighbouring term is above 1; the terms fall after it, so only the tails are cut.
         let terms: Vec<(usize, f64)> = down
             .take_while(|&(_, term)| term > least)
             .chain(up.skip(1).take_while(|&(_, term)| term > least))
@@ -137,7 +136,8 @@ impl LawMixture {
 mod tests {
     use super::*;
 
-    /// Compares sums of positive terms, each the product of at most `factors` factors, up to rounding.
+    /// Compares a sum of positive terms with its expected value, up to the rounding of products of at most `factors`
+    /// factors.
     fn near(found: f64, expected: f64, factors: usize) {
         let allowed = 4.0 * factors as f64 * f64::EPSILON * expected;
         assert!((found - expected).abs() <= allowed, "{found} is not {expected}");
@@ -154,11 +154,11 @@ mod tests {
             sum.add_hypergeometric(all, marked, drawn, 1.0);
             sum.into_law()
         };
-        // Two of five are marked, two are drawn: none of them 3/10, one 6/10, both 1/10.
+        // Two of five items are marked and two are drawn: none marked 3/10, one marked 6/10, both marked 1/10.
         for (found, expected) in hypergeometric(5, 2, 2).probabilities().iter().zip([0.3, 0.6, 0.1]) {
             near(*found, expected, 4);
         }
-        // More are drawn than there are unmarked ones.
+        // More items are drawn than are unmarked.
         for (found, expected) in hypergeometric(5, 4, 3).probabilities().iter().zip([0.0, 0.0, 0.6, 0.4]) {
             near(*found, expected, 4);
         }

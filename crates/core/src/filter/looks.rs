@@ -1,24 +1,23 @@
-//! The places of looks, and the order in which registers are compared.
+//! The numbers of registers at which looks take place, and the order in which registers are compared.
 
 use crate::hash::SplitMix64;
 
-/// The number of registers that the vector units of all machines compare in whole steps.
+/// Number of registers that the vector units of all machines compare in whole steps.
 const BLOCK: usize = 16;
-/// The number of values of which one bit each fills a word of 64 bits.
+/// Number of values per word of 64 bits, at one bit per value.
 const WORD: usize = 64;
 
-/// The looks for K registers: whole blocks of 16 registers. Each look is an eighth, or one block, after the
-/// last, and one look has all registers.
+/// Returns the looks for K registers, at whole blocks of 16 registers. Each look comes an eighth of the registers so
+/// far, or at least one block, after the previous one; the last look has all registers.
 ///
-/// Dissimilar pairs end at the first look that can reject, so the early looks are close together. Later looks
-/// concern fewer and fewer pairs. A further look costs little error, because neighbouring looks err on the
-/// same pairs.
+/// Dissimilar pairs end at the first look that can reject, so the early looks are close together. Later looks concern
+/// ever fewer pairs. A further look adds little error, because neighbouring looks err on the same pairs.
 #[must_use]
 pub fn default_looks(registers: usize) -> Vec<usize> {
     looks_after_blocks(registers, BLOCK)
 }
 
-/// The looks for K values of a few bits each: whole words of 64 values, at the distances of
+/// Returns the looks for K values of a few bits each, at whole words of 64 values, with the distances of
 /// [`default_looks`].
 #[must_use]
 pub fn bit_looks(values: usize) -> Vec<usize> {
@@ -34,11 +33,11 @@ fn looks_after_blocks(registers: usize, block: usize) -> Vec<usize> {
     looks
 }
 
-/// The seed of [`shuffle`].
+/// Seed of [`shuffle`].
 const SEED: u64 = 0x6669_6c74_6572_2031;
 
-/// The order in which the registers of a sketch are compared if neighbours depend on each other: a fixed
-/// random permutation of 0..K. Frozen, because stored filters rely on it.
+/// Returns the order in which the registers of a sketch are compared if neighbours depend on each other: a fixed random
+/// permutation of 0..K. The permutation must never change, because stored filters rely on it.
 ///
 /// The shuffle is that of Fisher and Yates: for i from K − 1 down to 1, element i is swapped with element
 /// ⌊h·(i+1)/2⁶⁴⌋, where h is the next number of a `SplitMix64`.

@@ -1,9 +1,8 @@
 //! Filters as text: one machine makes a filter, and many machines use it.
 //!
-//! The thresholds of a filter come from powers and logarithms, which two mathematical libraries may round
-//! differently. If many machines screen the pairs of one corpus, one of them makes the filter and sends its
-//! looks, and the others rebuild it from these integers. Rebuilding computes nothing, so every machine
-//! decides alike.
+//! The thresholds of a filter come from powers and logarithms, which two mathematical libraries may round differently.
+//! If many machines screen the pairs of one corpus, one machine makes the filter and sends its looks, and the other
+//! machines rebuild the filter from these integers. Rebuilding computes nothing, so every machine decides alike.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,11 +11,11 @@ use super::{Filter, Look, MOST_REGISTERS};
 use crate::error::Error;
 
 impl Filter {
-    /// Rebuilds a filter from its looks, as [`looks`](Self::looks), [`registers`](Self::registers),
-    /// [`needed`](Self::needed) and [`error_per_look`](Self::error_per_look) return them.
+    /// Rebuilds a filter from the values that [`registers`](Self::registers), [`needed`](Self::needed),
+    /// [`looks`](Self::looks) and [`error_per_look`](Self::error_per_look) return.
     ///
-    /// Looks must be in ascending order and end at `registers` at the latest. Each must have a threshold, with at most as
-    /// many matches as registers were compared, and reject fewer matches than it accepts.
+    /// Looks must be in ascending order, and the last one at `registers` or before. Each look must have a threshold. A
+    /// threshold is at most the number of compared registers, and `lower` is less than `upper`.
     ///
     /// ```
     /// use minwise::filter::{ErrorBudget, Filter, default_looks};
@@ -43,7 +42,7 @@ impl Filter {
             let expected = format!("at most {registers}, the number of registers");
             return Err(Error::out_of_range("the matches needed", needed, &expected));
         }
-        // NaN is in no range.
+        // The range does not contain NaN.
         if !(0.0..=0.5).contains(&error_per_look) {
             return Err(Error::out_of_range("the error per look", error_per_look, "from 0 to 0.5"));
         }
@@ -55,7 +54,7 @@ impl Filter {
         Ok(Self { registers, needed, looks, error_per_look })
     }
 
-    /// The number of matches of all registers from which on a pair counts as similar.
+    /// Returns the smallest number of matches of all registers with which a pair counts as similar.
     #[must_use]
     pub fn needed(&self) -> usize {
         self.needed
@@ -82,7 +81,7 @@ fn check(look: &Look, before: usize, registers: usize) -> Result<(), Error> {
     }
 }
 
-/// A look as text: registers, the most matches that are rejected, the fewest that are accepted.
+/// A look as text: registers, the largest number of matches that it rejects, the smallest number that it accepts.
 struct LookText<'a>(&'a Look);
 
 impl fmt::Display for LookText<'_> {
@@ -93,11 +92,11 @@ impl fmt::Display for LookText<'_> {
     }
 }
 
-/// The text form of a filter: `registers:128 / needed:103 / error:1e-7 / looks:16:2:- 32:12:32`, where each look lists
-/// registers, the most matches that are rejected and the fewest that are accepted.
+/// The text form of a filter: `registers:128 / needed:103 / error:1e-7 / looks:16:2:- 32:12:32`. Each look has its
+/// registers, the largest number of matches that it rejects and the smallest number that it accepts.
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Debug prints a number by the fewest digits that read back as the same one.
+        // `{:?}` prints the shortest number that reads back as the same number.
         let (registers, needed, error) = (self.registers, self.needed, self.error_per_look);
         write!(f, "registers:{registers} / needed:{needed} / error:{error:?} / looks:")?;
         for (at, look) in self.looks.iter().enumerate() {
@@ -110,7 +109,7 @@ impl fmt::Display for Filter {
 impl FromStr for Filter {
     type Err = Error;
 
-    /// Reads the text form, and checks it as [`Filter::from_looks`] does.
+    /// Reads the text form and checks the filter as [`Filter::from_looks`] does.
     fn from_str(text: &str) -> Result<Self, Error> {
         let wrong = || {
             let expected = "the form `registers:128 / needed:103 / error:1e-7 / looks:16:2:- 32:12:32`";

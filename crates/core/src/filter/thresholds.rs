@@ -1,27 +1,25 @@
-//! The thresholds of all looks on one side, for an error that the looks share.
+//! Thresholds of all looks on one side, rejection or acceptance, for an error that the looks share.
 //!
-//! The thresholds are step functions of e, and the probability of ever being rejected grows with them. So
-//! only values of e at which a threshold changes are tried, by bisection: a handful of walks for 128
-//! registers, a dozen for 65 536.
+//! The thresholds are step functions of e, and the probability of ever being rejected grows with them. So only values
+//! of e at which a threshold changes are tried, by bisection: a few walks for 128 registers, a dozen for 65,536.
 
 use super::law::Law;
 use super::walk::{Tail, ever_at_most, tails};
 
-/// The allowed error on one side, for pairs exactly at the threshold.
+/// Allowed error on one side, for pairs exactly at the threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum ErrorBudget {
-    /// The error e at every look. All looks together may err as many times e as there are looks.
+    /// Error e at every look. All looks together may err with e times the number of looks.
     PerLook(f64),
-    /// The error α of all looks together. Each look has α divided by the number of looks.
+    /// Error α of all looks together. Each look has α divided by the number of looks.
     Bonferroni(f64),
-    /// The error α of all looks together: the greatest e at which the probability of ever erring is at most
-    /// α.
+    /// Error α of all looks together: e is the largest value at which the probability of ever erring is at most α.
     Exact(f64),
 }
 
 impl ErrorBudget {
-    /// The greatest error of this many looks together.
+    /// Returns the largest error of `looks` looks together.
     #[must_use]
     pub fn total(self, looks: usize) -> f64 {
         match self {
@@ -32,8 +30,8 @@ impl ErrorBudget {
 }
 
 impl ErrorBudget {
-    /// The budget of each of several filters that are asked about the same pairs, so that all of them
-    /// together keep to this budget.
+    /// Returns the budget of each of several filters for the same pairs, so that all filters together keep to this
+    /// budget.
     #[must_use]
     pub fn shared_by(self, filters: usize) -> Self {
         let share = |error: f64| error / filters.max(1) as f64;
@@ -51,7 +49,7 @@ impl ErrorBudget {
         }
     }
 
-    /// The least e that this budget gives at this many looks.
+    /// Returns the smallest e that this budget gives to `looks` looks.
     pub(super) fn least_error(self, looks: usize) -> f64 {
         match self {
             Self::PerLook(error) => error,
@@ -60,7 +58,7 @@ impl ErrorBudget {
     }
 }
 
-/// The thresholds of one side: at every look, the most matches that are too few.
+/// Thresholds of one side: for every look, the largest number of matches that is too small.
 #[derive(Debug)]
 pub(super) struct SideThresholds {
     pub(super) error: f64,
@@ -68,13 +66,13 @@ pub(super) struct SideThresholds {
 }
 
 impl SideThresholds {
-    /// Thresholds that keep to the budget under each of the laws.
+    /// Computes thresholds that keep to the budget under each of the laws.
     pub(super) fn new(laws: &[Law], looks: &[usize], budget: ErrorBudget) -> Self {
         let least = budget.least_error(looks.len());
         let most = if let ErrorBudget::Exact(error) = budget { error } else { least };
         let tails: Vec<Vec<Tail>> = laws.iter().map(|law| tails(law, looks, least, most)).collect();
         let at = |error: f64| -> Vec<Option<usize>> {
-            // A look without a threshold under one of the laws has none: `None` is the least value.
+            // `None` is the minimum, so a look has no threshold if one of the laws gives it none.
             (0..looks.len())
                 .map(|look| tails.iter().map(|tails| tails[look].threshold(error)).min().flatten())
                 .collect()

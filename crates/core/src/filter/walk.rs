@@ -1,38 +1,36 @@
-//! Exact probabilities of what happens at the looks, by dynamic programmes over the number of agreements.
+//! Exact probabilities of decisions at the looks, by dynamic programming over the number of agreements.
 //!
-//! *Backward.* Of n registers x agree, and which ones is random. If one register is taken away, it is an
-//! agreeing one with probability x/n. This holds for every [`Law`], so a walk from K down to 0 visits the law
-//! of the agreements among the first k for every k, and paths that reach a threshold at a look can be removed
-//! on the way. The walk yields the tails and the probability that a pair is *ever* rejected. Each path is
-//! removed at its last such look, so the parts are disjoint and no subtraction is needed.
+//! *Backward.* Of n registers, a random subset of x registers agrees. A register that is removed agrees with
+//! probability x/n. This holds for every [`Law`]. So a walk from K down to 0 visits the law of the agreements among the
+//! first k registers for every k. On the way, it can remove paths that reach a threshold at a look. The walk gives the
+//! tails and the probability that a pair is *ever* rejected. Each path is removed at the last look that rejects it, so
+//! the parts are disjoint and nothing has to be subtracted.
 //!
-//! *Forward.* Registers are compared one by one, as in a comparison, and their number is counted. The walk
-//! needs the probability of the next agreement, which is known for independent registers, and for
-//! similarities that are spread evenly from 0 to 1.
+//! *Forward.* Registers are compared one by one, as in a real comparison, and counted. The walk needs the probability
+//! of the next agreement. This probability is known for independent registers, and for similarities that are spread
+//! evenly from 0 to 1.
 //!
-//! Both walks take K times the width of the law, a fraction of K²/2 additions, and give the same bits on
-//! every machine.
+//! Both walks take K times the width of the law, a fraction of K²/2 additions, and give the same bits on every machine.
 
 use super::Look;
 use super::law::Law;
 
-/// The probability mass dropped per walk, relative to the target error: 2⁻⁷⁰, far below the rounding of that
-/// error.
+/// Probability mass that a walk may drop, relative to the target error: 2⁻⁷⁰, far below the rounding of this error.
 const ASIDE: f64 = 1.0 / (1u128 << 70) as f64;
 
-/// The law of the agreements among the first n registers, n going down from K.
+/// Law of the agreements among the first n registers, where n goes down from K.
 struct Backward {
     registers: usize,
-    /// The probabilities by number of agreements; 0 outside of `low..=high`.
+    /// Probability per number of agreements; 0 outside of `low..=high`.
     mass: Vec<f64>,
-    /// The buffer for the next step.
+    /// Buffer for the next step.
     next: Vec<f64>,
     /// 0, 1, 2, … as floating-point numbers.
     index: Vec<f64>,
     low: usize,
     high: usize,
     negligible: f64,
-    /// The mass that was dropped because it is small. Results count it wherever it would be worst.
+    /// Mass that was dropped because it is small. Results add it in the way that makes the error largest.
     aside: f64,
 }
 
@@ -62,14 +60,14 @@ impl Backward {
             let share = 1.0 / n;
             self.low = self.low.saturating_sub(1);
             let range = self.low..=self.high;
-            // Zipped slices are compiled to vector code.
+            // The slices are zipped, because compilers turn such loops into vector code.
             let here = self.mass[range.clone()].iter().zip(&self.mass[self.low + 1..=self.high + 1]);
             for ((next, (same, more)), x) in
                 self.next[range.clone()].iter_mut().zip(here).zip(&self.index[range])
             {
                 *next = same * ((n - x) * share) + more * ((x + 1.0) * share);
             }
-            // The other buffer may hold values of an earlier step beside the written ones.
+            // The swapped buffer may hold values of an earlier step next to the written ones.
             self.next[self.high + 1] = 0.0;
             if let Some(below) = self.low.checked_sub(1) {
                 self.next[below] = 0.0;
@@ -101,28 +99,29 @@ impl Backward {
     }
 }
 
-/// The lower tail of the agreements at one look, for the errors of interest.
+/// Lower tail of the agreements at one look, in the range of errors that may be used.
 #[derive(Debug, Clone)]
 pub(super) struct Tail {
-    /// The first number of agreements whose probability matters.
+    /// Smallest number of agreements whose probability is not negligible.
     first: usize,
-    /// P(X ≤ first), P(X ≤ first + 1), … up to the greatest error of interest.
+    /// P(X ≤ first), P(X ≤ first + 1), … up to the largest error that may be used.
     sums: Vec<f64>,
 }
 
 impl Tail {
-    /// max{m : P(X ≤ m) ≤ e}.
+    /// Returns max{m : P(X ≤ m) ≤ e}; `None` if there is no such m.
     pub(super) fn threshold(&self, error: f64) -> Option<usize> {
         (self.first + self.sums.partition_point(|&sum| sum <= error)).checked_sub(1)
     }
 
-    /// Errors above `error` at which the threshold changes.
+    /// Returns the errors above `error` at which the threshold changes.
     pub(super) fn steps_above(&self, error: f64) -> impl Iterator<Item = f64> {
         self.sums.iter().copied().filter(move |&sum| sum > error)
     }
 }
 
-/// The lower tails at the looks, which ascend, each up to `most`. Errors below `least` do not matter.
+/// Returns the lower tails at the looks, which must ascend. Each tail ends at `most`; errors below `least` are not
+/// needed.
 pub(super) fn tails(law: &Law, looks: &[usize], least: f64, most: f64) -> Vec<Tail> {
     let mut walk = Backward::new(law, least);
     let mut tails: Vec<Tail> = looks
@@ -145,8 +144,8 @@ pub(super) fn tails(law: &Law, looks: &[usize], least: f64, most: f64) -> Vec<Ta
     tails
 }
 
-/// The probability that at one look at least the agreements do not exceed its threshold. If it is above
-/// `limit`, any number above `limit` is returned.
+/// Returns the probability that at one or more looks the agreements do not exceed the threshold of the look. If this
+/// probability is above `limit`, the result may be any number above `limit`.
 pub(super) fn ever_at_most(law: &Law, looks: &[usize], thresholds: &[Option<usize>], limit: f64) -> f64 {
     let mut walk = Backward::new(law, limit);
     let mut taken = 0.0;
@@ -161,22 +160,23 @@ pub(super) fn ever_at_most(law: &Law, looks: &[usize], thresholds: &[Option<usiz
     taken + walk.aside
 }
 
-/// The outcome of the filter for the pairs of one similarity.
+/// Outcome of the filter for pairs of one similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct FilterOutcome {
-    /// The probability that a look rejects the pair.
+    /// Probability that a look rejects the pair.
     pub rejected: f64,
-    /// The probability that a look accepts the pair.
+    /// Probability that a look accepts the pair.
     pub accepted: f64,
-    /// The mean number of registers that are compared.
+    /// Mean number of compared registers.
     pub comparisons: f64,
 }
 
-/// Compares `registers` registers one by one, unless a look ends the comparison. `chance` returns the
-/// probability that the next register agrees, given the numbers of agreeing and of compared registers.
+/// Computes the outcome for `registers` registers that are compared one by one until a look ends the comparison.
+/// `chance` returns the probability that the next register agrees, given the numbers of agreeing and of compared
+/// registers.
 pub(super) fn forward(registers: usize, looks: &[Look], chance: impl Fn(f64, f64) -> f64) -> FilterOutcome {
-    /// Smaller numbers are not normal, and slow to compute with.
+    /// Smaller numbers are set to 0, because subnormal numbers are slow.
     const NOTHING: f64 = 1e-290;
     let mut mass = vec![0.0; registers + 1];
     mass[0] = 1.0;

@@ -1,33 +1,35 @@
 //! Cantor's pairing of two natural numbers into one.
 //!
 //! - **Paper.** Cantor, 1878; [Hassanian-esfahani 2018](crate#sources), §4, packs a minimum and its section with it.
-//! - **Idea.** The pairs are numbered along the diagonals of the plane, so that each pair has one number and each number
-//!   one pair.
-//! - **Formula.** ⟨a, b⟩ = (a+b)(a+b+1)/2 + b. Back: w = ⌊(√(8z+1) − 1)/2⌋, b = z − w(w+1)/2, a = w − b.
-//! - **Cost.** one multiplication of 128 bits; the way back takes an integer square root.
-//! - **Differs.** Results have 128 bits, because the numbers of pairs of 32-bit numbers need up to 65. The
-//!   square root is an integer one, because a floating-point root is off by one for large numbers.
-//! - **Vectors.** computed from the definition by another program.
+//! - **Idea.** The pairs are numbered along the diagonals of the plane, so each pair has one number and each number
+//!   belongs to one pair.
+//! - **Formula.** The number of the pair is ⟨a, b⟩ = (a+b)(a+b+1)/2 + b. The inverse is w = ⌊(√(8z+1) − 1)/2⌋, b = z −
+//!   w(w+1)/2, a = w − b.
+//! - **Cost.** One multiplication of 128 bits per pair; the inverse takes an integer square root.
+//! - **Differs.** Results have 128 bits, because the numbers of pairs of 32-bit numbers need up to 65 bits. The square
+//!   root is computed on integers, because a floating-point root is off by one for large numbers.
+//! - **Vectors.** Another program computed the golden values from the definition.
 //!
 //! - **Use when** a pair must be printed as [Hassanian-esfahani 2018](crate#sources) prints it.
 //! - **Do not** store sketches with it: a pair kept as two fields takes fewer bits and compares faster.
 
-/// w(w+1)/2, the number of the first pair of a diagonal. The even factor is halved first, so that the product fits.
+/// Returns w(w+1)/2, the number of the first pair of diagonal w. The even factor is halved first, so the product fits.
 const fn triangle(diagonal: u64) -> u128 {
     let w = diagonal as u128;
     if w.is_multiple_of(2) { (w / 2) * (w + 1) } else { w * w.div_ceil(2) }
 }
 
-/// The number of the pair (a, b), which grows with a and with b; `None` if their sum does not fit 64 bits.
+/// Returns the number of the pair (a, b), which grows with a and with b; `None` if their sum does not fit 64 bits.
 #[must_use]
 pub fn pair(a: u64, b: u64) -> Option<u128> {
     Some(triangle(a.checked_add(b)?) + u128::from(b))
 }
 
-/// The pair with this number; `None` if the sum of its parts does not fit 64 bits.
+/// Returns the pair with number `number`; `None` if the sum of its parts does not fit 64 bits.
 #[must_use]
 pub fn unpair(number: u128) -> Option<(u64, u64)> {
-    // ⌊√(2z)⌋ is w or w+1. 2z fits 128 bits except for the very last numbers, and 8z + 1 does not.
+    // ⌊√(2z)⌋ is w or w+1. It is used instead of √(8z + 1), because 8z + 1 may overflow; 2z overflows for the last
+    // numbers only.
     let root = number.checked_mul(2).map_or(u64::MAX, |double| double.isqrt() as u64);
     let diagonal = if triangle(root) <= number { root } else { root - 1 };
     let b = u64::try_from(number - triangle(diagonal)).ok()?;

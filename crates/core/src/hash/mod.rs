@@ -1,8 +1,7 @@
-//! Hash functions, frozen: their values reach files, so a change of any of them is a breaking change.
+//! Hash functions. They are frozen: their values are stored in files, so changing any of them is a breaking change.
 //!
-//! All steps after the shingler take integers. [`token`] turns the bytes of one token into 64 bits,
-//! [`rolling`] turns a window of tokens into one shingle, and the mixers here spread integers over all their
-//! bits.
+//! All steps after the shingler take integers. [`token`] turns the bytes of one token into 64 bits, [`rolling`] turns a
+//! window of tokens into one shingle, and the mixers of this module spread integers over all their bits.
 //!
 //! | function | from → to | use |
 //! |---|---|---|
@@ -12,11 +11,11 @@
 //! | [`SplitMix64`] | seed → sequence | the coefficients of hash families |
 //! | [`modular`], [`multiplicative`], [`murmur3`] | 64 → 32, families | families of the [sources](crate#sources), for comparison |
 //! | [`vector`] | rows → a band key | hashes of the [sources](crate#sources), for comparison |
-//! | [`cantor`] | 2 × 64 → one number | a minimum and its section in one |
+//! | [`cantor`] | 2 × 64 → one number | a minimum and its section in one number |
 //! | [`token`] | bytes → 64 | one token |
-//! | [`rolling`] | window of 64 → 64 | one shingle |
+//! | [`rolling`] | window of tokens of 64 bits → 64 | one shingle |
 //!
-//! None of these is cryptographic: collisions can be constructed.
+//! No function of this module is cryptographic: collisions can be constructed.
 
 pub mod cantor;
 pub mod modular;
@@ -26,8 +25,8 @@ pub mod rolling;
 pub mod token;
 pub mod vector;
 
-/// The 32-bit finaliser of `MurmurHash3`: every input bit reaches every output bit, and no two
-/// inputs share an output.
+/// Applies the 32-bit finaliser of `MurmurHash3`: every input bit affects every output bit, and different inputs have
+/// different outputs.
 #[inline(always)]
 #[must_use]
 pub const fn fmix32(mut h: u32) -> u32 {
@@ -38,7 +37,7 @@ pub const fn fmix32(mut h: u32) -> u32 {
     h ^ (h >> 16)
 }
 
-/// The 64-bit finaliser of `MurmurHash3`.
+/// Applies the 64-bit finaliser of `MurmurHash3`.
 #[inline(always)]
 #[must_use]
 pub const fn fmix64(mut h: u64) -> u64 {
@@ -49,10 +48,10 @@ pub const fn fmix64(mut h: u64) -> u64 {
     h ^ (h >> 33)
 }
 
-/// The full 128-bit product of `a` and `b`, its halves folded together by exclusive or.
+/// Returns the exclusive or of the two halves of the 128-bit product of `a` and `b`.
 ///
-/// One multiplication mixes 128 bits of input into 64. If an operand is 0, the other one is lost, so callers
-/// keep their operands away from 0.
+/// One multiplication mixes 128 bits of input into 64. If an operand is 0, the other operand is lost, so callers must
+/// avoid operands of 0.
 #[inline(always)]
 #[must_use]
 pub const fn fold_multiply(a: u64, b: u64) -> u64 {
@@ -60,19 +59,19 @@ pub const fn fold_multiply(a: u64, b: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-/// The inverse of [`fmix64`]: the number that it turns into `mixed`.
+/// Inverts [`fmix64`]: returns the number x with `fmix64(x) == mixed`.
 #[must_use]
 pub const fn unfmix64(mixed: u64) -> u64 {
-    // A shift by more than half is its own inverse; the factors are the inverses mod 2⁶⁴ of those of
-    // `fmix64`.
+    // An exclusive or with a shift by more than half of the bits is its own inverse. The factors are the inverses mod
+    // 2⁶⁴ of the factors in `fmix64`.
     let mut h = mixed;
     h = (h ^ (h >> 33)).wrapping_mul(0x9cb4_b2f8_1293_37db);
     h = (h ^ (h >> 33)).wrapping_mul(0x4f74_430c_22a5_4005);
     h ^ (h >> 33)
 }
 
-/// Steele, Lea and Flood's `SplitMix64`: the generator of every coefficient of this library. It is small
-/// enough to be written again in any language.
+/// Steele, Lea and Flood's `SplitMix64`: the generator of all coefficients of this library. It is so small that it can
+/// easily be written in any language.
 #[derive(Debug, Clone)]
 pub struct SplitMix64 {
     state: u64,
@@ -85,7 +84,7 @@ impl SplitMix64 {
         Self { state: seed }
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     #[inline]
     pub const fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -95,7 +94,7 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// The next 32 bits: the upper half of the next 64.
+    /// Returns the upper half of the next 64 bits.
     #[inline]
     pub const fn next_u32(&mut self) -> u32 {
         (self.next_u64() >> 32) as u32

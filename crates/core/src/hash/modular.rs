@@ -2,26 +2,26 @@
 //!
 //! - **Paper.** Carter and Wegman, *Universal classes of hash functions*, 1979; Hassanian-esfahani 2018, §2,
 //!   Bergillos 2018, §6.1, and [Anonymous](crate#sources).
-//! - **Idea.** Multiplying by a, adding b and taking the remainder by a prime permutes the numbers below the prime;
-//!   drawing a and b draws a permutation.
+//! - **Idea.** Multiplying by a, adding b and taking the remainder modulo a prime permutes the numbers below the prime;
+//!   drawing a and b at random draws a random permutation.
 //! - **Symbols.** h(x) = (a·x + b) mod p, 1 ≤ a < p, 0 ≤ b < p.
-//! - **Cost.** one 64 × 64 → 128 bit multiplication and one division per key and function.
-//! - **Error.** On mixed keys it is as good as a random order. On raw ids it is not min-wise: {0..199} and
+//! - **Cost.** One 64 × 64 → 128 bit multiplication and one division per key and function.
+//! - **Error.** On mixed keys, the family is as good as a random order. On raw ids it is not min-wise: {0..199} and
 //!   {100..299} agree in 0.286 of the functions, not in 0.333, whatever the prime (E-35).
-//! - **Differs.** The works let a be 0, which makes a function that is the same for all documents (E-33), ask
-//!   for p ≥ the largest key where > is needed, compute in 32 bits, which is no permutation for p > 46 341
-//!   (E-34), and draw until all a and b differ, which never ends if there are more functions than numbers
-//!   below p (E-46). Keys are mixed first unless raw ones are asked for.
-//! - **Vectors.** computed from the definition by another program.
+//! - **Differs.** The publications allow a = 0, which makes a function that is the same for all documents (E-33). They
+//!   require p ≥ the largest key where p > is needed. They compute in 32 bits, which is no permutation for p > 46,341
+//!   (E-34). They draw until all a and b differ, which never ends if there are more functions than numbers below p
+//!   (E-46). This module mixes keys first, except in [`Modular::raw`].
+//! - **Vectors.** Another program computed the golden values from the definition.
 //!
-//! - **Use when** results of the works are to be repeated.
+//! - **Use when** results of these publications have to be repeated.
 //! - **Do not** use it for speed: the family of [`MinHash`](crate::sketch::MinHash) takes one instruction per
 //!   function.
 
 use super::{SplitMix64, fmix64};
 use crate::error::Error;
 
-/// 2⁶¹ − 1, the prime for mixed keys.
+/// 2⁶¹ − 1, the prime modulus for mixed keys.
 pub const MERSENNE_61: u64 = (1 << 61) - 1;
 
 /// The largest prime below 2⁶⁴.
@@ -43,7 +43,7 @@ fn power_mod(mut base: u64, mut exponent: u64, modulus: u64) -> u64 {
     power
 }
 
-/// Whether `n` is a prime: Miller and Rabin's test, which with these witnesses does not err below 2⁶⁴.
+/// Reports whether `n` is a prime, by Miller and Rabin's test; with these witnesses it is right for all `n` below 2⁶⁴.
 #[must_use]
 pub fn is_prime(n: u64) -> bool {
     const WITNESSES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
@@ -65,16 +65,16 @@ pub fn is_prime(n: u64) -> bool {
     })
 }
 
-/// The smallest prime that is at least `n`, if there is one below 2⁶⁴.
+/// Returns the smallest prime that is at least `n`, if there is one below 2⁶⁴.
 #[must_use]
 pub fn next_prime(n: u64) -> Option<u64> {
     (n..=LAST_PRIME).find(|&n| is_prime(n))
 }
 
-/// A number below `bound`; all are equally likely.
+/// Returns a number below `bound`; all such numbers are equally likely.
 fn below(bound: u64, random: &mut SplitMix64) -> u64 {
-    // Numbers above the last whole multiple of the bound are drawn again, because they would favour small
-    // results.
+    // Numbers above the last whole multiple of the bound are drawn again, because they would make small results more
+    // likely.
     let last = u64::MAX - u64::MAX % bound;
     loop {
         let drawn = random.next_u64();
@@ -91,7 +91,7 @@ enum Keys {
     Raw,
 }
 
-/// Functions h(x) = (a·x + b) mod p.
+/// Functions hᵢ(x) = (aᵢ·x + bᵢ) mod p.
 #[derive(Debug, Clone)]
 pub struct Modular {
     prime: u64,
@@ -100,7 +100,7 @@ pub struct Modular {
 }
 
 impl Modular {
-    /// `functions` functions of mixed keys, modulo 2⁶¹ − 1.
+    /// Creates `functions` functions of mixed keys, modulo 2⁶¹ − 1.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `functions` is 0.
@@ -108,12 +108,12 @@ impl Modular {
         Self::draw(functions, MERSENNE_61, Keys::Mixed, seed)
     }
 
-    /// `functions` functions of unmixed ids 0 … `ids` − 1, modulo the smallest prime that is at least `ids`.
-    /// This is the form of the works, with its bias.
+    /// Creates `functions` functions of unmixed ids 0 … `ids` − 1, modulo the smallest prime that is at least `ids`.
+    /// This is the form of the publications (see the header), which is biased.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `functions` is 0, if `ids` is 0, or if no prime
-    /// below 2⁶⁴ is as large as `ids`.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `functions` is 0, if `ids` is 0, or if no
+    /// prime below 2⁶⁴ is as large as `ids`.
     pub fn raw(functions: usize, ids: u64, seed: u64) -> Result<Self, Error> {
         let prime = next_prime(ids).filter(|_| ids > 0);
         let prime = prime.ok_or_else(|| {
@@ -132,22 +132,22 @@ impl Modular {
         Ok(Self { prime, keys, coefficients })
     }
 
-    /// p.
+    /// Returns the prime p.
     #[must_use]
     pub fn prime(&self) -> u64 {
         self.prime
     }
 
-    /// The number of functions.
+    /// Returns the number of functions.
     #[must_use]
     pub fn functions(&self) -> usize {
         self.coefficients.len()
     }
 
-    /// The value of one function. A raw key from p on collides with its remainder.
+    /// Returns the value of one function. If keys are raw, a key of p or more collides with its remainder modulo p.
     ///
     /// # Panics
-    /// Panics if there is no such function.
+    /// Panics if `function` is not below the number of functions.
     #[inline]
     #[must_use]
     pub fn hash(&self, function: usize, key: u64) -> u64 {
@@ -156,12 +156,12 @@ impl Modular {
             Keys::Mixed => fmix64(key),
             Keys::Raw => key,
         };
-        // Below 2¹²⁸: both factors are below 2⁶⁴, and so is b.
+        // The sum is below 2¹²⁸, because a, the key and b are below 2⁶⁴.
         ((u128::from(a) * u128::from(key) + u128::from(b)) % u128::from(self.prime)) as u64
     }
 
-    /// Writes the minimum of each function over the keys, or the upper 32 bits of the minimum if p needs
-    /// more; `u32::MAX` if there are no keys.
+    /// Writes the minimum of each function over the keys, or the upper 32 bits of this minimum if p has more than 32
+    /// bits; `u32::MAX` if there are no keys.
     ///
     /// # Panics
     /// Panics if `out` does not have one element per function.
@@ -210,7 +210,7 @@ mod tests {
                 composite[multiple] = true;
             }
         }
-        // Strong pseudoprimes to the first bases: 2; 2, 3, 5, 7; and the first nine primes.
+        // Strong pseudoprimes to base 2; to bases 2, 3, 5 and 7; to the first nine primes.
         for pseudoprime in [2047, 3_215_031_751, 3_825_123_056_546_413_051] {
             assert!(!is_prime(pseudoprime));
         }
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn thirty_two_bits_lose_values() {
         const DRAWS: u32 = 200;
-        // The arithmetic of Anonymous (E-34): distinct values as a share of p.
+        // Anonymous computes in 32 bits (E-34). Each row has the number of distinct values as a share of p.
         for (prime, share) in [(50_021u64, 0.98), (100_003, 0.83), (300_007, 0.64)] {
             let mut random = SplitMix64::new(5);
             let mut seen = vec![0; prime as usize];
@@ -249,7 +249,7 @@ mod tests {
             let mean = shares.iter().sum::<f64>() / f64::from(DRAWS);
             let variance =
                 shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / f64::from(DRAWS - 1);
-            // The value in docs/sources/hashing.md#modular-hashing is itself a mean, of twenty draws.
+            // The documented share (docs/sources/hashing.md#modular-hashing) is itself a mean of twenty draws.
             let error = (variance / 20.0 + variance / f64::from(DRAWS)).sqrt();
             assert!((mean - share).abs() <= 4.0 * error + 0.005 && mean < 0.995, "{prime}: {mean} ± {error}");
         }
@@ -257,14 +257,15 @@ mod tests {
 
     #[test]
     fn no_function_is_constant_and_few_ids_do_no_harm() {
-        // More functions than numbers below the prime (E-46), and none with a = 0 (E-33).
+        // There are more functions than numbers below the prime (E-46), and no function has a = 0 (E-33).
         let family = Modular::raw(500, 4, 9).unwrap();
         assert_eq!(family.prime(), 5);
         assert!((0..500).all(|function| family.hash(function, 0) != family.hash(function, 1)));
         assert_eq!(family.coefficients.iter().map(|(a, _)| a).collect::<HashSet<_>>().len(), 4);
     }
 
-    /// The share of functions in which two intervals of ids agree, over many families and places of the intervals.
+    /// Returns the share of functions in which two intervals of ids agree, over many families and positions of the
+    /// intervals, and its standard error.
     fn agreement(family: impl Fn(u64) -> Modular, place: impl Fn(u64) -> u64) -> (f64, f64) {
         const FAMILIES: u64 = 2000;
         const FUNCTIONS: usize = 16;

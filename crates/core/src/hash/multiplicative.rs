@@ -2,31 +2,31 @@
 //!
 //! - **Paper.** Knuth, *The Art of Computer Programming* 3, 6.4; Dietzfelbinger and others, *A reliable randomized
 //!   algorithm for the closest-pair problem*, 1997; [Bergillos 2018](crate#sources), §6.2.
-//! - **Idea.** The upper bits of a product by a large odd number depend on all bits of the key.
-//! - **Symbols.** w → the word's bits; s = ⌊A·2ʷ⌋ with A = (√5−1)/2; p → `bits`.
+//! - **Idea.** The upper bits of the product with a large odd number depend on all bits of the key.
+//! - **Symbols.** w → the bits of a word; s = ⌊A·2ʷ⌋ with A = (√5−1)/2; p → `bits`.
 //! - **Formula.** h(x) = ((x·s) mod 2ʷ) ≫ (w−p). The family: hᵢ(x) = (fmix64(x)·sᵢ + oᵢ) mod 2⁶⁴, sᵢ odd.
-//! - **Cost.** one multiplication per key and function.
-//! - **Error.** On mixed keys it is as good as a random order; a test below checks it.
-//! - **Differs.** Bergillos 2018, §6.2, takes the constant as "a starting point" of a family. Multiplication
-//!   alone maps 0 to 0, so row 0 of a document is the minimum in every function: J = 0.20 is estimated as 1
-//!   if both documents have it, and 0.99 as 0 if one has it (E-36). Offsets, odd multipliers and mixed keys
-//!   prevent this. Its formula should read ⌊m·(kA mod 1)⌋.
-//! - **Vectors.** computed from the definition by another program.
+//! - **Cost.** One multiplication per key and function.
+//! - **Error.** On mixed keys the family is as good as a random order; a test in this file checks it.
+//! - **Differs.** Bergillos 2018, §6.2, takes the constant as "a starting point" of a family. Multiplication alone maps
+//!   0 to 0, so row 0 of a document is the minimum of every function. J = 0.20 is then estimated as 1 if both documents
+//!   have row 0, and J = 0.99 as 0 if only one has it (E-36). Offsets, odd multipliers and mixed keys prevent this. The
+//!   formula of Bergillos 2018 should read ⌊m·(kA mod 1)⌋.
+//! - **Vectors.** Another program computed the golden values from the definition.
 //!
-//! - **Use when** a table of 2ᵖ slots needs an index, or the family of Bergillos 2018 is to be compared.
-//! - **Do not** hash untrusted keys with it, and do not take minima of few bits, because they tie.
+//! - **Use when** a table of 2ᵖ slots needs an index, or for a comparison with the family of Bergillos 2018.
+//! - **Do not** hash untrusted keys with these functions, and do not take minima of few bits, because they tie.
 
 use super::{SplitMix64, fmix64};
 use crate::error::Error;
 
-/// s for words of 16 bits.
+/// Multiplier s = ⌊A·2¹⁶⌋ for words of 16 bits.
 pub const FIBONACCI_16: u16 = 40_503;
-/// s for words of 32 bits.
+/// Multiplier s = ⌊A·2³²⌋ for words of 32 bits.
 pub const FIBONACCI_32: u32 = 0x9e37_79b9;
-/// s for words of 64 bits.
+/// Multiplier s = ⌊A·2⁶⁴⌋ for words of 64 bits.
 pub const FIBONACCI_64: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The upper `bits` bits of the product with [`FIBONACCI_32`].
+/// Returns the upper `bits` bits of the product with [`FIBONACCI_32`].
 ///
 /// # Panics
 /// Panics if `bits` is not from 1 to 32.
@@ -37,7 +37,7 @@ pub const fn fibonacci_32(key: u32, bits: u32) -> u32 {
     key.wrapping_mul(FIBONACCI_32) >> (32 - bits)
 }
 
-/// The upper `bits` bits of the product with [`FIBONACCI_64`].
+/// Returns the upper `bits` bits of the product with [`FIBONACCI_64`].
 ///
 /// # Panics
 /// Panics if `bits` is not from 1 to 64.
@@ -55,7 +55,7 @@ pub struct Multiplicative {
 }
 
 impl Multiplicative {
-    /// `functions` functions drawn by `seed`.
+    /// Creates `functions` functions, drawn by `seed`.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `functions` is 0.
@@ -69,16 +69,16 @@ impl Multiplicative {
         })
     }
 
-    /// The number of functions.
+    /// Returns the number of functions.
     #[must_use]
     pub fn functions(&self) -> usize {
         self.coefficients.len()
     }
 
-    /// The value of one function, 64 bits: a permutation of the keys.
+    /// Returns the value of one function, with 64 bits. Each function is a permutation of the keys.
     ///
     /// # Panics
-    /// Panics if there is no such function.
+    /// Panics if `function` is not below the number of functions.
     #[inline]
     #[must_use]
     pub fn hash(&self, function: usize, key: u64) -> u64 {
@@ -86,7 +86,7 @@ impl Multiplicative {
         fmix64(key).wrapping_mul(multiplier).wrapping_add(offset)
     }
 
-    /// Writes the upper 32 bits of the minimum of each function over the keys; `u32::MAX` if there are none.
+    /// Writes the upper 32 bits of the minimum of each function over the keys; `u32::MAX` if there are no keys.
     ///
     /// # Panics
     /// Panics if `out` does not have one element per function.
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!((fibonacci_64(1, 64), fibonacci_64(1, 32)), (FIBONACCI_64, 0x9e37_79b9));
     }
 
-    /// The share of functions in which two sets agree, and its standard error.
+    /// Returns the share of functions in which two sets agree, and its standard error.
     fn agreement(a: &[u64], b: &[u64], hash: impl Fn(u64, u64) -> u64) -> (f64, f64) {
         const FUNCTIONS: u64 = 20_000;
         let minimum = |set: &[u64], function| set.iter().map(|&key| hash(function, key)).min();
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn the_bare_family_fails_at_row_0() {
         let bare = |function, key: u64| key.wrapping_mul(fmix64(function) | 1);
-        // J = 0.2, row 0 in both; and J = 0.99, row 0 in one.
+        // First J = 0.2, with row 0 in both sets; then J = 0.99, with row 0 in one set.
         let both: (Vec<u64>, Vec<u64>) = ((0..60).collect(), (0..20).chain(100..140).collect());
         assert_eq!(agreement(&both.0, &both.1, bare).0, 1.0);
         let one: (Vec<u64>, Vec<u64>) = ((0..100).collect(), (1..100).collect());
@@ -149,8 +149,8 @@ mod tests {
         for (left, right, similarity) in
             [((0, 60), (40, 100), 0.2), ((0, 100), (1, 100), 0.99), ((0, 200), (100, 300), 1.0 / 3.0)]
         {
-            // Every function gets other ids, because with fixed ids the fixed mixing would decide the result
-            // of all functions.
+            // Every function gets other ids. With fixed ids, the fixed mixing would decide the result of all functions
+            // at once.
             let hash = |function: u64, key| family.hash(function as usize, key + (fmix64(function) >> 8));
             let (a, b): (Vec<u64>, Vec<u64>) = ((left.0..left.1).collect(), (right.0..right.1).collect());
             let (share, error) = agreement(&a, &b, hash);

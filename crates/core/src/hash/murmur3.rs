@@ -1,17 +1,16 @@
-//! `MurmurHash3`, the 32-bit form for x86.
+//! `MurmurHash3` with 32 bits, in the form for x86.
 //!
 //! - **Paper.** Appleby, *`MurmurHash3`*, 2011; [Bergillos 2018](crate#sources), §6.3.
 //! - **Idea.** Four bytes at a time are multiplied, rotated and folded into the state, which is mixed at the end.
-//! - **Formula.** in [`murmur3_32`]; all arithmetic mod 2³². As a family, function i is the hash with seed s + i.
-//! - **Cost.** about 1 ns per four bytes; the family hashes each key anew for each function.
-//! - **Error.** As good as a random order; a test below checks it.
-//! - **Differs.** The listing of Bergillos 2018, §6.3, leaves open that blocks and tail are read with the
-//!   lowest byte first and that arithmetic wraps (E-37).
-//! - **Vectors.** those of the `mmh3` library.
+//! - **Formula.** See [`murmur3_32`]; all arithmetic is mod 2³². In a family, function i is the hash with seed s + i.
+//! - **Cost.** About 1 ns per four bytes; the family hashes each key anew for each function.
+//! - **Error.** The family is as good as a random order; a test in this file checks it.
+//! - **Differs.** The listing of Bergillos 2018, §6.3, does not say that blocks and tail are read with the lowest byte
+//!   first, and that arithmetic wraps (E-37).
+//! - **Vectors.** The `mmh3` library computed the golden values.
 //!
-//! - **Use when** other programs must find the same values.
-//! - **Do not** use the family for speed, nor the hash for untrusted input, because collisions are easy to
-//!   construct.
+//! - **Use when** other programs must compute the same values.
+//! - **Do not** use the family for speed, or the hash for untrusted input, because collisions are easy to construct.
 
 use super::fmix32;
 use crate::error::Error;
@@ -20,7 +19,7 @@ const fn mix(block: u32) -> u32 {
     block.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593)
 }
 
-/// The hash of `bytes`.
+/// Returns the hash of `bytes`.
 #[inline]
 #[must_use]
 pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {
@@ -28,12 +27,12 @@ pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {
     let mut hash = blocks.iter().fold(seed, |hash, &block| {
         (hash ^ mix(u32::from_le_bytes(block))).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64)
     });
-    // An empty tail reads as zero, which mixes to zero.
+    // An empty tail reads as zero, and mixing zero gives zero.
     hash ^= mix(tail.iter().rev().fold(0, |tail, &byte| tail << 8 | u32::from(byte)));
     fmix32(hash ^ bytes.len() as u32)
 }
 
-/// Functions that differ in their seeds.
+/// Functions that differ only in their seeds.
 #[derive(Debug, Clone)]
 pub struct Murmur3 {
     functions: usize,
@@ -41,7 +40,7 @@ pub struct Murmur3 {
 }
 
 impl Murmur3 {
-    /// `functions` functions with seeds from `seed` on; the family of Bergillos 2018 begins at 0.
+    /// Creates `functions` functions with seeds from `seed` on; the family of Bergillos 2018 begins at seed 0.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `functions` is 0.
@@ -52,23 +51,23 @@ impl Murmur3 {
         Ok(Self { functions, seed })
     }
 
-    /// The number of functions.
+    /// Returns the number of functions.
     #[must_use]
     pub fn functions(&self) -> usize {
         self.functions
     }
 
-    /// The value of one function for the eight bytes of the key, the lowest first.
+    /// Returns the value of one function for the eight bytes of the key, lowest byte first.
     #[inline]
     #[must_use]
     pub fn hash(&self, function: usize, key: u64) -> u32 {
         murmur3_32(&key.to_le_bytes(), self.seed.wrapping_add(function as u32))
     }
 
-    /// Writes the minimum of each function over the keys; `u32::MAX` if there are none.
+    /// Writes the minimum of each function over the keys; `u32::MAX` if there are no keys.
     ///
     /// # Panics
-    /// Panics if `out` does not have one element a function.
+    /// Panics if `out` does not have one element per function.
     pub fn minima_into(&self, keys: &[u64], out: &mut [u32]) {
         assert_eq!(out.len(), self.functions, "one register a function");
         for (function, out) in out.iter_mut().enumerate() {

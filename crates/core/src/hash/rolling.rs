@@ -1,26 +1,26 @@
-//! The hash of a window of tokens, rolled along.
+//! The rolling hash of windows of tokens.
 //!
-//! - **Idea.** A window w₁ … wₙ hashes to Σ wᵢ Bⁿ⁻ⁱ mod 2⁶⁴, and sliding it by one token costs two
-//!   multiplications for any n. The sum is then mixed, because a minimum needs every bit to be random.
+//! - **Idea.** A window w₁ … wₙ hashes to Σ wᵢ Bⁿ⁻ⁱ mod 2⁶⁴, and sliding it by one token costs two multiplications for
+//!   any n. The sum is then mixed, because a minimum needs every bit to be random.
 //! - **Formula.** B = 0x9e3779b97f4a7c15; z = (Σ ⊕ Σ≫32) · 0xd6e8feb86659fd93 mod 2⁶⁴; the hash is z ⊕ z≫32.
-//! - **Error.** The hashes of tokens are random 64-bit numbers, so two different windows collide with a
-//!   probability of about 2⁻⁶⁴. Rearrangements of the same tokens collide more often, because Bⁱ − Bʲ is
-//!   even: exchanging two tokens of a window of up to 256 collides at 2⁻⁵⁴ or less. The worst known
-//!   arrangement, the Thue–Morse sequence of two tokens against its complement, reaches 2⁻²⁰ at 256 and would
-//!   be certain at 1024. For this reason windows have at most 256 tokens.
-//! - **Vectors.** golden values of our own.
+//! - **Error.** The hashes of tokens are random 64-bit numbers, so two different windows collide with a probability of
+//!   about 2⁻⁶⁴. Rearrangements of the same tokens collide more often, because Bⁱ − Bʲ is even. Exchanging two tokens
+//!   in a window of up to 256 tokens collides with probability 2⁻⁵⁴ or less. The worst known arrangement is the
+//!   Thue–Morse sequence of two tokens against its complement: it collides with probability 2⁻²⁰ at 256 tokens, and
+//!   would be certain to collide at 1024. For this reason windows have at most 256 tokens.
+//! - **Vectors.** The golden values are our own.
 
-/// The base of the polynomial: odd, because a power of an even base loses bits.
+/// Base of the polynomial. It is odd, because a power of an even base loses bits.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Spreads a window's sum over all bits.
+/// Spreads the sum of a window over all bits.
 #[inline(always)]
 const fn finish(sum: u64) -> u64 {
     let z = (sum ^ (sum >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     z ^ (z >> 32)
 }
 
-/// The hash of one window that holds all of `tokens`.
+/// Returns the hash of the window that consists of all `tokens`.
 #[inline]
 #[must_use]
 pub fn whole(tokens: &[u64]) -> u64 {
@@ -47,18 +47,18 @@ pub fn windows_into(tokens: &[u64], size: usize, out: &mut Vec<u64>) {
     }));
 }
 
-/// The greatest size of windows that are hashed one by one where a vector multiplies 64-bit numbers.
+/// Largest window size for which kernels with vector multiplication of 64-bit numbers hash each window separately.
 pub(crate) const APART: usize = 16;
 
-/// Appends the hashes of [`windows_into`]. Each window is hashed by itself, so that a vector holds
-/// neighbouring windows; in a rolled hash, each waits for the one before.
+/// Appends the same hashes as [`windows_into`], but computes each window separately. Neighbouring windows then fill a
+/// vector; in a rolled hash, each window waits for the previous one.
 #[inline(always)]
 pub(crate) fn windows_apart_into(tokens: &[u64], size: usize, out: &mut Vec<u64>) {
     assert!(size > 0, "a window holds at least one token");
     let windows = (tokens.len() + 1).saturating_sub(size);
     out.reserve(windows);
     let mut done = 0;
-    // Four vectors of eight hide the latency of a multiplication.
+    // Four vectors of eight numbers hide the latency of a multiplication.
     while windows - done >= 32 {
         out.extend_from_slice(&neighbours::<32>(&tokens[done..], size));
         done += 32;
@@ -70,7 +70,7 @@ pub(crate) fn windows_apart_into(tokens: &[u64], size: usize, out: &mut Vec<u64>
     out.extend(tokens[done..].windows(size).map(whole));
 }
 
-/// The hashes of the first `N` windows.
+/// Returns the hashes of the first `N` windows.
 #[inline(always)]
 fn neighbours<const N: usize>(tokens: &[u64], size: usize) -> [u64; N] {
     let mut sums = [0u64; N];

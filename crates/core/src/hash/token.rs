@@ -1,26 +1,26 @@
 //! The hash of one token.
 //!
-//! - **Idea.** A token is read in windows of 16 bytes, the bytes after its end masked to zero, and each window is
-//!   folded into the state by one full 64 × 64 → 128 bit multiplication. Nearly every token of a natural
-//!   language has at most 16 bytes and costs two loads and one multiplication, whatever its length.
-//! - **Formula.** h₀ = 0, and for each window of at most 16 bytes, read as two little-endian words l and u:
-//!   h ← fold((l ⊕ K₀ ⊕ h) · (u ⊕ K₁ ⊕ length)), where fold exclusive-ors the halves of the 128-bit product,
-//!   the length is that of the whole token in bytes, K₀ = 0xff51afd7ed558ccd and K₁ = 0xc4ceb9fe1a85ec53.
-//! - **Cost.** about 2 ns per token.
-//! - **Vectors.** golden values of our own.
+//! - **Idea.** A token is read in windows of 16 bytes, with the bytes after its end masked to zero. Each window is
+//!   folded into the state by one full 64 × 64 → 128 bit multiplication. Nearly every token of a natural language has
+//!   at most 16 bytes and costs two loads and one multiplication, whatever its length.
+//! - **Formula.** h₀ = 0, and for each window of at most 16 bytes, read as two little-endian words l and u: h ← fold((l
+//!   ⊕ K₀ ⊕ h) · (u ⊕ K₁ ⊕ length)). The fold is the exclusive or of the halves of the 128-bit product, length is the
+//!   length of the whole token in bytes, K₀ = 0xff51afd7ed558ccd and K₁ = 0xc4ceb9fe1a85ec53.
+//! - **Cost.** About 2 ns per token.
+//! - **Vectors.** The golden values are our own.
 //!
-//! The two constants contain bytes that never occur in UTF-8 (0xff and 0xfe), so an operand without bytes of
-//! the token is never zero, and does not lose the other one.
+//! The two constants contain bytes that never occur in UTF-8 (0xff and 0xfe). So an operand without bytes of the token
+//! is never zero, and the other operand is not lost.
 
 use super::fold_multiply;
 
-/// Bytes that must be readable after the end of a token.
+/// Number of bytes that must be readable after the end of a token.
 pub const PADDING: usize = 16;
 
 const K0: u64 = 0xff51_afd7_ed55_8ccd;
 const K1: u64 = 0xc4ce_b9fe_1a85_ec53;
 
-/// Masks for the two words of a window that holds 0 to 16 bytes of the token.
+/// Masks for the two words of a window, per number of bytes of the token in the window (0 to 16).
 const MASKS: [(u64, u64); 17] = {
     let mut masks = [(0, 0); 17];
     let mut len = 0;
@@ -67,7 +67,7 @@ fn long(padded: &[u8], mut start: usize, len: usize) -> u64 {
     window(padded, start, left, state, len)
 }
 
-/// The hash of one character as a token of its own, used by character shingles.
+/// Returns the hash of one character as a token of its own. Character shingles use it.
 #[inline(always)]
 #[must_use]
 pub const fn hash_char(c: char) -> u64 {

@@ -1,27 +1,25 @@
-//! Hashes of a vector, for band keys, of two [sources](crate#sources).
+//! Hashes of vectors, as two [sources](crate#sources) use them for band keys.
 //!
 //! - **Paper.** [Bergillos 2018](crate#sources), §5.1, which is Boost's `hash_combine`; [Anonymous](crate#sources), §4.
 //! - **Idea.** The rows of a band are combined into one number, and documents with the same number are candidates.
 //! - **Formula.** [`hash_vec_32`], [`hash_vec_64`]: h = length; h ← h ⊕ (v + 0x9e3779b9 + (h≪6) + (h≫2)) for each v.
 //!   [`ModularSum`]: h = Σᵢ ((aᵢ·xᵢ + bᵢ) mod p) mod p.
-//! - **Cost.** `hash_vec`: four additions per element. `ModularSum`: a multiplication and a division per
-//!   element.
-//! - **Error.** `hash_vec`: among the vectors of two numbers below 300 there are 170 090 colliding pairs in
-//!   either width, where chance makes 0.94 for 32 bits (E-38). `ModularSum`: two different bands collide with
-//!   probability 1/p, and with p near the number of documents a query finds one false candidate per band
-//!   (E-40).
-//! - **Differs.** Bergillos 2018, §5.1, states no width for `hash_vec`; here are both. aᵢ = 0 is not drawn
+//! - **Cost.** `hash_vec`: four additions per element. `ModularSum`: one multiplication and one division per element.
+//! - **Error.** `hash_vec`: among the vectors of two numbers below 300 there are 170,090 colliding pairs in both
+//!   widths, where 0.94 are expected by chance for 32 bits (E-38). `ModularSum`: two different bands collide with
+//!   probability 1/p. With p near the number of documents, a query finds one false candidate per band (E-40).
+//! - **Differs.** Bergillos 2018, §5.1, states no width for `hash_vec`; this module has two widths. aᵢ = 0 is not drawn
 //!   (E-33).
-//! - **Vectors.** computed from the definition by another program.
+//! - **Vectors.** Another program computed the golden values from the definition.
 //!
-//! - **Use when** results of the works are to be repeated.
-//! - **Do not** key bands with them, because collisions cost much time. [`Banding`](crate::candidate) mixes
-//!   all bits of a band into 64.
+//! - **Use when** results of these publications have to be repeated.
+//! - **Do not** use these hashes for band keys, because false candidates cost much time. [`Banding`](crate::candidate)
+//!   mixes all bits of a band into 64 bits.
 
 use super::modular::{Modular, next_prime};
 use crate::error::Error;
 
-/// `hash_vec` of [Bergillos 2018](crate#sources), §5.1, in words of 32 bits.
+/// Computes `hash_vec` of [Bergillos 2018](crate#sources), §5.1, in words of 32 bits.
 #[must_use]
 pub fn hash_vec_32(vector: &[u32]) -> u32 {
     vector.iter().fold(vector.len() as u32, |hash, value| {
@@ -29,7 +27,7 @@ pub fn hash_vec_32(vector: &[u32]) -> u32 {
     })
 }
 
-/// `hash_vec` of [Bergillos 2018](crate#sources), §5.1, in words of 64 bits.
+/// Computes `hash_vec` of [Bergillos 2018](crate#sources), §5.1, in words of 64 bits.
 #[must_use]
 pub fn hash_vec_64(vector: &[u64]) -> u64 {
     vector.iter().fold(vector.len() as u64, |hash, value| {
@@ -37,18 +35,18 @@ pub fn hash_vec_64(vector: &[u64]) -> u64 {
     })
 }
 
-/// The hash of a vector of fixed length of [Anonymous](crate#sources), §4.
+/// Hash of vectors of fixed length, as in [Anonymous](crate#sources), §4.
 #[derive(Debug, Clone)]
 pub struct ModularSum {
     functions: Modular,
 }
 
 impl ModularSum {
-    /// A hash of vectors of `len` elements, modulo the smallest prime that is at least `documents`.
+    /// Creates a hash of vectors of `len` elements, modulo the smallest prime that is at least `documents`.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `len` or `documents` is 0, or if no prime below
-    /// 2⁶⁴ is as large as `documents`.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `len` or `documents` is 0, or if no prime
+    /// below 2⁶⁴ is as large as `documents`.
     pub fn new(len: usize, documents: u64, seed: u64) -> Result<Self, Error> {
         if documents == 0 || next_prime(documents).is_none() {
             let range = "from 1 to the largest prime below 2^64";
@@ -57,13 +55,13 @@ impl ModularSum {
         Ok(Self { functions: Modular::raw(len, documents, seed)? })
     }
 
-    /// p, the number of buckets.
+    /// Returns p, the number of buckets.
     #[must_use]
     pub fn prime(&self) -> u64 {
         self.functions.prime()
     }
 
-    /// The bucket of a vector.
+    /// Returns the bucket of a vector, from 0 to p − 1.
     ///
     /// # Panics
     /// Panics if the vector does not have `len` elements.
@@ -117,14 +115,14 @@ mod tests {
 
     #[test]
     fn the_sum_collides_once_in_p() {
-        // The formula, computed for one vector by hand.
+        // The expected hash is computed by the formula, for one vector.
         let hash = ModularSum::new(3, 1000, 1).unwrap();
         assert_eq!(hash.prime(), 1009);
         let vector = [5, 77, 1008];
         let by_hand: u64 = (0..3).map(|i| hash.functions.hash(i, vector[i])).sum();
         assert_eq!(hash.hash(&vector), by_hand % 1009);
 
-        // Of 3000 random bands, about one pair in p collides, for any p.
+        // About one in p pairs of 3000 random bands collides, for every p.
         for documents in [1000, 30_000] {
             let mut random = SplitMix64::new(8);
             let hash = ModularSum::new(5, documents, 2).unwrap();

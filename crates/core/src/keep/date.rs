@@ -1,17 +1,17 @@
-//! Dates as words whose order is that of the dates.
+//! Dates as words (unsigned integers) in the same order as the dates.
 //!
-//! - **Forms.** `2024`, `2024-05`, `2024-05-06`, a time after the date behind `T` or a space, with `Z`, with
-//!   an offset from Greenwich or without one (then it is taken as Greenwich's), and seconds since the start
-//!   of 1970 as a number. Four digits alone are a year.
-//! - **Order.** by the microsecond. A missing part counts as its earliest value: `2024` is the first moment
-//!   of that year.
+//! - **Forms.** `2024`, `2024-05`, `2024-05-06`; a time after the date, separated by `T` or a space, with `Z`, with an
+//!   offset from Greenwich, or without an offset, which means Greenwich time; and a number of seconds since the start
+//!   of 1970. A number of four digits is a year.
+//! - **Order.** Dates are ordered by microseconds. A missing part has its smallest value: `2024` is the first moment of
+//!   this year.
 
 use super::number::from_signed;
 use crate::calendar::{DAY_SECONDS, Date};
 
 const MICROS: i64 = 1_000_000;
 
-/// The word of a written date; `None` if the text is no date.
+/// Returns the word of a date in text form; `None` if the text is no date.
 #[must_use]
 pub fn word(text: &str) -> Option<u64> {
     let text = text.trim();
@@ -19,7 +19,7 @@ pub fn word(text: &str) -> Option<u64> {
     Some(from_signed(micros))
 }
 
-/// Microseconds since 1970 of a number of seconds.
+/// Returns the microseconds since 1970 for a number of seconds.
 fn seconds(text: &str) -> Option<i64> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (-1, digits),
@@ -30,23 +30,23 @@ fn seconds(text: &str) -> Option<i64> {
     let micros = if !whole.is_empty() && all_digits(whole) && all_digits(fraction) {
         whole.parse::<i64>().ok()?.checked_mul(MICROS)?.checked_add(micros_of(fraction))?
     } else {
-        // A number such as `1.7e9`, which is parsed as a double.
+        // A number with an exponent, such as `1.7e9`, is parsed as a double.
         let seconds: f64 =
             Some(digits).filter(|digits| digits.starts_with(|c: char| c.is_ascii_digit()))?.parse().ok()?;
         let micros = (seconds * MICROS as f64).round();
         (micros < i64::MAX as f64).then_some(micros as i64)?
     };
-    // The greatest number stands for documents without a date.
+    // The largest number is reserved for documents without a date.
     Some(sign * micros).filter(|&micros| micros < i64::MAX)
 }
 
-/// The microseconds of the digits behind a point; finer digits are dropped.
+/// Returns the microseconds of the digits after a decimal point; digits after the sixth are dropped.
 fn micros_of(fraction: &str) -> i64 {
     let digits = fraction.bytes().map(|byte| i64::from(byte - b'0')).chain(std::iter::repeat(0));
     digits.take(6).fold(0, |micros, digit| micros * 10 + digit)
 }
 
-/// Microseconds since 1970 of a date in calendar form.
+/// Returns the microseconds since 1970 of a date in calendar form.
 fn calendar(text: &str) -> Option<i64> {
     let mut rest = Rest(text);
     let year = rest.number(4)?;
@@ -63,23 +63,23 @@ fn calendar(text: &str) -> Option<i64> {
     if !rest.0.is_empty() {
         return None;
     }
-    // Four digits and twice two digits.
+    // The casts are lossless: a year has four digits, and month and day have two.
     let date = Date::new(year as i32, month as u8, day as u8)?;
     Some(date.days() * DAY_SECONDS.cast_signed() * MICROS + micros)
 }
 
-/// The rest of a text that is being parsed.
+/// The remaining text of a date that is being parsed.
 struct Rest<'a>(&'a str);
 
 impl Rest<'_> {
-    /// Takes one of these texts if the rest begins with it.
+    /// Removes one of `texts` if the remaining text begins with it, and returns whether it did.
     fn take(&mut self, texts: &[&str]) -> bool {
         let rest = texts.iter().find_map(|text| self.0.strip_prefix(text));
         self.0 = rest.unwrap_or(self.0);
         rest.is_some()
     }
 
-    /// Takes a number of exactly `digits` digits.
+    /// Removes a number of exactly `digits` digits and returns it.
     fn number(&mut self, digits: usize) -> Option<i64> {
         let (number, rest) = self.0.split_at_checked(digits)?;
         if !number.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -89,7 +89,7 @@ impl Rest<'_> {
         number.parse().ok()
     }
 
-    /// Takes a time of day, in microseconds.
+    /// Removes a time of day and returns it in microseconds.
     fn time(&mut self) -> Option<i64> {
         let hours = self.number(2)?;
         let minutes = if self.take(&[":"]) { self.number(2)? } else { return None };
@@ -101,12 +101,12 @@ impl Rest<'_> {
             micros = micros_of(fraction);
             self.0 = rest;
         }
-        // 60 is allowed, because some minutes have a leap second.
+        // A second of 60 is allowed, because some minutes have a leap second.
         let in_range = hours < 24 && minutes < 60 && seconds <= 60;
         in_range.then_some(((hours * 60 + minutes) * 60 + seconds) * MICROS + micros)
     }
 
-    /// Takes an offset from Greenwich, in seconds.
+    /// Removes an offset from Greenwich and returns it in seconds.
     fn offset(&mut self) -> Option<i64> {
         if self.0.is_empty() || self.take(&["Z", "z"]) {
             return Some(0);

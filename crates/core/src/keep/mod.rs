@@ -1,20 +1,21 @@
-//! Keepers: which document of a cluster stays.
+//! Keepers: the document of a cluster that stays.
 //!
-//! A policy ranks documents, and the best-ranked document of a cluster stays. Star clustering needs a ranking
-//! of all documents, not a choice within a finished cluster: it takes documents in this order and removes
-//! those that repeat an earlier one. If rankings leave a tie, the next ranking decides; the input order, or
-//! its reverse, decides last.
+//! A policy ranks documents, and the best-ranked document of a cluster stays. Star clustering needs a ranking of all
+//! documents, not a choice within a finished cluster: it visits documents in this order and removes each document that
+//! is similar to an earlier kept one. If a ranking leaves a tie, the next ranking decides. The input order, or its
+//! reverse, decides last.
 //!
-//! | ranking | stays | use when |
+//! | ranking | document that stays | use when |
 //! |---|---|---|
-//! | `first`, `last` | the one read first, or last | the order of the input means something, or nothing does |
-//! | `longest` | the one with the most characters | cut or abridged copies are about |
-//! | `shortest` | the one with the fewest | copies with something pasted around them are about |
+//! | `first`, `last` | the first or last one read | the order of the input means something, or nothing else does |
+//! | `longest` | the one with the most characters | some copies are cut or abridged |
+//! | `shortest` | the one with the fewest characters | some copies have other text pasted around them |
 //! | `newest:FIELD`, `oldest:FIELD` | the one with the latest or earliest date | a crawl has several versions of a page |
-//! | `max:FIELD`, `min:FIELD` | the one with the largest or smallest number | something scored the documents |
+//! | `max:FIELD`, `min:FIELD` | the one with the largest or smallest number | documents have a score |
 //! | `priority:FIELD=A,B,C` | the one whose field is A, else B, else C, else anything | some sources are better than others |
 //!
-//! A document without the field, or with a value that the ranking cannot read, comes after all that have one.
+//! A document without the field, or with a value that the ranking cannot read, comes after all documents with a
+//! readable value.
 
 mod date;
 mod number;
@@ -29,58 +30,58 @@ pub use ranking::{Ranking, RankingInput};
 
 use crate::error::Error;
 
-/// A policy: rankings in the order in which they decide, and the order of documents that they leave tied.
+/// A policy: rankings in the order in which they decide, and the order of documents that all rankings leave tied.
 ///
-/// Its text form has a `;` between rankings: `priority:source=wiki,news;newest:date`. A `\` before a
-/// separator in a field or value makes it a plain character.
+/// The text form has a `;` between rankings: `priority:source=wiki,news;newest:date`. A `\` before a separator in a
+/// field or value makes the separator a plain character.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KeepPolicy {
     rankings: Vec<Ranking>,
     ties: Ties,
 }
 
-/// The order of documents that no ranking tells apart.
+/// Order of documents that all rankings leave tied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Ties {
-    /// The document that was read first.
+    /// The document that was read first comes first.
     #[default]
     First,
-    /// The document that was read last.
+    /// The document that was read last comes first.
     Last,
 }
 
 impl KeepPolicy {
-    /// A policy with these rankings.
+    /// Creates a policy with these rankings.
     #[must_use]
     pub fn new(rankings: Vec<Ranking>, ties: Ties) -> Self {
         Self { rankings, ties }
     }
 
-    /// The rankings, in the order in which they decide.
+    /// Returns the rankings, in the order in which they decide.
     #[must_use]
     pub fn rankings(&self) -> &[Ranking] {
         &self.rankings
     }
 
-    /// The order of documents that all rankings leave tied.
+    /// Returns the order of documents that all rankings leave tied.
     #[must_use]
     pub fn ties(&self) -> Ties {
         self.ties
     }
 
-    /// The number of words that the ranks of a document take.
+    /// Returns the number of words that the ranks of one document take.
     #[must_use]
     pub fn words(&self) -> usize {
         self.rankings.iter().map(Ranking::words).sum()
     }
 
-    /// The fields of the rankings, in their order; rankings without a field are left out.
+    /// Returns the fields of the rankings, in the order of the rankings; rankings without a field are skipped.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         self.rankings.iter().filter_map(Ranking::field)
     }
 
-    /// Whether a ranking needs the length of a document.
+    /// Reports whether a ranking needs the length of a document.
     #[must_use]
     pub fn needs_lengths(&self) -> bool {
         self.rankings.iter().any(Ranking::needs_length)

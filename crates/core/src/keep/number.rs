@@ -1,13 +1,13 @@
-//! Numbers as words whose order is that of the numbers.
+//! Numbers as words (unsigned integers) in the same order as the numbers.
 //!
-//! The first word is the nearest double-precision number. From 2⁵³ on, several whole numbers are rounded to
-//! one, so the second word is the difference from it; identifiers and time stamps of 64 bits then differ.
-//! Only numbers written without a point and an exponent have this second word.
+//! The first word is the nearest double-precision number. From 2⁵³ on, several whole numbers round to the same double,
+//! so the second word is the difference from this double; identifiers and time stamps of 64 bits then differ. Only
+//! numbers written without a point and an exponent have this second word.
 
-/// The words of a written number; `None` if the text is no number.
+/// Returns the words of a number in text form; `None` if the text is no number.
 pub(super) fn words(text: &str) -> Option<[u64; 2]> {
     let text = text.trim();
-    // Rust parses `inf` and `nan` too, which are no numbers here.
+    // Rust parses `inf` and `nan` too, but policies do not treat them as numbers.
     if !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }
@@ -21,16 +21,16 @@ pub(super) fn words(text: &str) -> Option<[u64; 2]> {
     }
 }
 
-/// The bits of a number, changed so that they have the order of the numbers. The result is never 0 and never
-/// all ones, because these are quiet NaNs, which no text is parsed as.
+/// Returns the bits of a number, changed so that they have the order of the numbers. The result is never 0 and never
+/// all ones, because these two words are quiet NaNs, and `words` passes no NaN.
 fn ordered(number: f64) -> u64 {
-    // The two zeros are one number.
+    // Adding 0.0 turns −0.0 into 0.0, so both zeros have the same word.
     let bits = (number + 0.0).to_bits();
-    // Negative numbers have the sign bit, and their bits grow as the numbers fall.
+    // A negative number has the sign bit set, and its bits grow as the number falls.
     if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
 }
 
-/// A signed number as an unsigned number; the order is the same.
+/// Returns a signed number as an unsigned number, in the same order.
 pub(super) fn from_signed(number: i64) -> u64 {
     number.cast_unsigned() ^ 1 << 63
 }

@@ -1,4 +1,4 @@
-//! One ranking of a policy.
+//! A ranking of a policy, and its text form.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,13 +7,13 @@ use super::written;
 use super::{date, number};
 use crate::error::Error;
 
-/// The properties of a document that a ranking may use.
+/// Properties of a document that a ranking may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct RankingInput<'a> {
-    /// The length of the text in characters, as it was read.
+    /// Length of the text in characters, as it was read.
     pub characters: u64,
-    /// The value of the ranking's field.
+    /// Value of the ranking's field; `None` if the document does not have it.
     pub value: Option<&'a str>,
 }
 
@@ -21,33 +21,33 @@ pub struct RankingInput<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ranking {
-    /// Most characters first.
+    /// The document with the most characters comes first.
     Longest,
-    /// Fewest characters first.
+    /// The document with the fewest characters comes first.
     Shortest,
-    /// The latest date in a field first.
+    /// The document with the latest date in a field comes first.
     Newest(String),
-    /// The earliest date in a field first.
+    /// The document with the earliest date in a field comes first.
     Oldest(String),
-    /// The largest number in a field first.
+    /// The document with the largest number in a field comes first.
     Max(String),
-    /// The smallest number in a field first.
+    /// The document with the smallest number in a field comes first.
     Min(String),
-    /// By the place of a field's value in a list; other values come after the list.
+    /// The document whose field has the first value of a list comes first; values that are not in the list come last.
     Priority {
-        /// The field.
+        /// Name of the field.
         field: String,
-        /// The values, the best one first.
+        /// Values of the list, best value first.
         values: Vec<String>,
     },
 }
 
-/// The rankings of a policy, for messages.
+/// The rankings of a policy, for error messages.
 const EXPECTED: &str = "`first`, `last`, `longest`, `shortest`, `newest:FIELD`, `oldest:FIELD`, `max:FIELD`, \
                         `min:FIELD` or `priority:FIELD=A,B,C`";
 
 impl Ranking {
-    /// The field of the ranking, if it has one.
+    /// Returns the field of the ranking, if it has one.
     #[must_use]
     pub fn field(&self) -> Option<&str> {
         match self {
@@ -60,7 +60,7 @@ impl Ranking {
         }
     }
 
-    /// The kind of value that the ranking needs, for messages; `None` if it accepts every value.
+    /// Returns the kind of value that the ranking needs, for messages; `None` if every value is accepted.
     #[must_use]
     pub fn wants(&self) -> Option<&'static str> {
         match self {
@@ -70,7 +70,7 @@ impl Ranking {
         }
     }
 
-    /// The number of words of a rank that count.
+    /// Returns the number of words of a rank that are used.
     #[must_use]
     pub fn words(&self) -> usize {
         match self {
@@ -79,7 +79,7 @@ impl Ranking {
         }
     }
 
-    /// Whether the ranking needs the length of a document.
+    /// Reports whether the ranking needs the length of a document.
     #[must_use]
     pub fn needs_length(&self) -> bool {
         match self {
@@ -88,10 +88,11 @@ impl Ranking {
         }
     }
 
-    /// The rank of a document: the least comes first. `None` if there is no value, or none that can be read.
+    /// Returns the rank of a document; the document with the smallest rank comes first. Returns `None` if the document
+    /// has no value, or a value that cannot be read.
     ///
-    /// Ranks are compared word by word, up to the number of [`words`](Self::words). No rank by a field is
-    /// `u64::MAX`, so that this word can stand for documents without a rank.
+    /// Ranks are compared word by word, up to the number of [`words`](Self::words). No rank by a field is `u64::MAX`,
+    /// so this word can stand for documents without a rank.
     #[must_use]
     pub fn rank(&self, member: RankingInput<'_>) -> Option<[u64; 2]> {
         let reversed = |words: [u64; 2]| words.map(|word| !word);

@@ -1,9 +1,10 @@
-//! Names and values in a text form in which a `\` before a separator makes it a plain character.
+//! Fields and values in the text form of a policy, where a `\` before a separator makes the
+//! separator a plain character.
 
 /// The separators in the text form of a policy.
 const SEPARATORS: [char; 4] = ['\\', ';', ',', '='];
 
-/// The parts of a text between separators, not yet decoded.
+/// Splits a text at the separators that have no `\` before them. The parts are not decoded yet.
 pub(super) fn split(text: &str, separator: char) -> Vec<&str> {
     let mut parts = vec![];
     let mut begin = 0;
@@ -19,13 +20,13 @@ pub(super) fn split(text: &str, separator: char) -> Vec<&str> {
     parts
 }
 
-/// Decodes a part: a `\` stands for the character behind it.
+/// Decodes a part: `\` and the next character stand for this character.
 pub(super) fn read(part: &str) -> String {
     let mut out = String::with_capacity(part.len());
     let mut characters = part.chars();
     while let Some(character) = characters.next() {
         match character {
-            // A `\` at the end has no character behind it and stays.
+            // A `\` at the end has no next character and stays.
             '\\' => out.push(characters.next().unwrap_or('\\')),
             other => out.push(other),
         }
@@ -33,7 +34,7 @@ pub(super) fn read(part: &str) -> String {
     out
 }
 
-/// Encodes a text, so that [`read`] returns it.
+/// Encodes a text so that [`read`] returns it.
 pub(super) fn write(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,4 +1,4 @@
-//! 256-bit forms for x86-64.
+//! Loops over bytes and shingles with vectors of 256 bits, for x86-64.
 
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi32, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8, _mm256_min_epu32,
@@ -8,8 +8,8 @@ use std::arch::x86_64::{
 
 use super::{BLOCK, BitPositions, ByteMasks, Linear, fold_portions, portable};
 
-/// Registers kept in vector registers while the shingles stream by: four vectors each of multipliers, offsets and
-/// minima leave four of the sixteen for the key and the products.
+/// Number of registers that stay in vector registers while all keys are processed. Four vectors each of multipliers,
+/// offsets and minima leave four of the sixteen vector registers for the key and the products.
 const HELD: usize = 32;
 const LANES: usize = 8;
 
@@ -25,7 +25,7 @@ pub(super) fn classify(blocks: &[[u8; BLOCK]], out: &mut Vec<ByteMasks>) {
     }));
 }
 
-/// The word mask and the high mask of 32 bytes.
+/// Returns the word mask and the high mask of 32 bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn half(bytes: &[u8; 32]) -> (u32, u32) {

@@ -1,4 +1,4 @@
-//! 512-bit forms for x86-64.
+//! Loops over bytes and shingles with vectors of 512 bits, for x86-64.
 
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi16, _mm512_add_epi32, _mm512_castsi512_si256, _mm512_cmpeq_epi8_mask,
@@ -34,7 +34,7 @@ fn splat(byte: u8) -> __m512i {
     _mm512_set1_epi8(byte.cast_signed())
 }
 
-/// For processors with `vpcompressb`, which writes the positions of 64 bits at once.
+/// Lists positions on processors with `vpcompressb`, which writes the positions of 64 bits at once.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
 pub(super) fn compressed_positions(masks: &[u64], out: &mut BitPositions) {
     const HALF: usize = 32;
@@ -58,7 +58,7 @@ pub(super) fn compressed_positions(masks: &[u64], out: &mut BitPositions) {
         // SAFETY: the room holds exactly the 64 bytes that are stored.
         unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), low) };
         out.advance(count.min(HALF));
-        // Tokens never fill the room: two of them take at least four bytes, including the separator.
+        // Tokens have at most 32 positions per mask: two of them take at least four bytes with their separators.
         if count > HALF {
             let high = _mm512_extracti64x4_epi64::<1>(positions);
             let high = _mm512_add_epi16(base, _mm512_cvtepu8_epi16(high));
@@ -78,8 +78,8 @@ pub(super) fn windows(tokens: &[u64], size: usize, out: &mut Vec<u64>) {
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) fn minima(shingles: &[u64], seed: u32, family: Linear<'_>, registers: &mut [u32]) {
     fold_portions(shingles, seed, |keys| {
-        // The default sketch of 128 registers fits whole: eight vectors each of multipliers, offsets and minima leave
-        // eight of the thirty-two for the key and the products, and the keys are read once.
+        // The default sketch of 128 registers is one block: eight vectors each of multipliers, offsets and minima leave
+        // eight of the thirty-two vector registers for the key and the products. So the keys are read only once.
         let done = hold_blocks::<8>(keys, family, registers, 0);
         let done = hold_blocks::<1>(keys, family, registers, done);
         let rest = Linear { a: &family.a[done..], b: &family.b[done..] };
@@ -87,7 +87,7 @@ pub(super) fn minima(shingles: &[u64], seed: u32, family: Linear<'_>, registers:
     });
 }
 
-/// Processes the registers from `done` on in blocks of `VECTORS` vectors; returns the first one that is left.
+/// Processes the registers from `done` on in blocks of `VECTORS` vectors, and returns the first register after them.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn hold_blocks<const VECTORS: usize>(

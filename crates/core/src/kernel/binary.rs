@@ -1,19 +1,19 @@
-//! Powers of two of floating-point numbers, exactly.
+//! Exact arithmetic with powers of two and floating-point numbers.
 
-/// n with 2ⁿ ≤ x < 2ⁿ⁺¹, for a positive finite x.
+/// Returns the n with 2ⁿ ≤ x < 2ⁿ⁺¹, for a positive finite x.
 #[inline(always)]
 pub(crate) const fn exponent(x: f64) -> i64 {
-    // Subnormal numbers have their exponent in their leading zeros; times 2⁵⁴ they are normal.
+    // The exponent field of a subnormal number is 0; multiplied by 2⁵⁴, the number is normal.
     let (normal, bias) = if x < f64::MIN_POSITIVE { (x * (1u64 << 54) as f64, 1023 + 54) } else { (x, 1023) };
     (normal.to_bits() >> 52).cast_signed() - bias
 }
 
-/// x·2ⁿ for n from −2044 to 2046, infinite or zero beyond the range of numbers. An n beyond these bounds
-/// counts as the nearer bound.
+/// Returns x·2ⁿ for n from −2044 to 2046, or infinity or zero beyond the range of numbers. An n outside these bounds
+/// counts as the nearest bound.
 #[inline(always)]
 pub(crate) fn scaled(x: f64, n: i64) -> f64 {
     let power = |n: i64| f64::from_bits(((n.clamp(-1022, 1023) + 1023) as u64) << 52);
-    // Two steps, because weights differ by factors of up to 2²⁰⁹⁸, which one power of two does not cover.
+    // Two factors are used, because weights differ by factors of up to 2²⁰⁹⁸, and the largest power of two is 2¹⁰²³.
     x * power(n / 2) * power(n - n / 2)
 }
 

@@ -1,15 +1,14 @@
-//! The loops that run once per byte, per shingle and register, or per pair of sketches, written for the vector units of
-//! the machine.
+//! Loops that run once per byte, per shingle and register, or per pair of sketches, written for the vector units of the
+//! machine.
 //!
-//! Five kinds of loops have hand-written vector code: [`Kernel::classify`] finds the word characters and the
-//! non-ASCII bytes of a text, 64 bytes at a time, `Kernel::positions` lists the bits where tokens begin or
-//! end, [`Kernel::minima`] takes the minima of k hash functions over a document's shingles,
-//! [`Kernel::sample`] draws k samples of a weighted set, and the loops of [`compare`] count where two
-//! sketches agree. Each exists in a portable form, which is the definition, and in forms for AVX2, AVX-512
-//! and NEON that give the same bits. Two more, [`Kernel::throw`] and `Kernel::windows`, are plain code that
-//! is compiled for a wider instruction set.
-//! for a wider instruction set.
-//! This room holds all `unsafe` code of the library crates, except the line that maps files.
+//! Five kinds of loops have hand-written vector code. [`Kernel::classify`] finds the word characters and the non-ASCII
+//! bytes of a text, 64 bytes at a time. `Kernel::positions` lists the bits where tokens begin or end.
+//! [`Kernel::minima`] takes the minima of k hash functions over a document's shingles. [`Kernel::sample`] draws k
+//! samples of a weighted set. The loops of [`compare`] count in how many values two sketches agree. Each loop has a
+//! portable form, which is the definition, and forms for AVX2, AVX-512 and NEON, which give the same bits. Two more
+//! loops, [`Kernel::throw`] and `Kernel::windows`, are plain code that is compiled for a wider instruction set.
+//!
+//! This module holds all `unsafe` code of the library crates, except the line that maps files.
 //!
 //! | kernel | lanes of 32 bits | registers held while the shingles stream by |
 //! |---|---|---|
@@ -18,7 +17,7 @@
 //! | `avx2` | 8 | 32 |
 //! | `avx512`, `avx512-popcount` | 16 | 128 |
 
-// Calls of functions compiled for a wider instruction set, and the loads and stores in them, are unsafe.
+// Functions compiled for a wider instruction set are unsafe to call, and so are their loads and stores.
 #![allow(unsafe_code)]
 
 use std::fmt;
@@ -47,47 +46,47 @@ pub(crate) use logarithm::float;
 pub use logarithm::ln;
 pub use sample::{Draw, Elements, Sample, SampledStep};
 
-/// The number of bytes of text that one pair of masks describes.
+/// Number of bytes of text per [`ByteMasks`].
 pub const BLOCK: usize = 64;
 
-/// The result of [`Kernel::classify`] for 64 bytes: bit i describes byte i.
+/// Result of [`Kernel::classify`] for 64 bytes: bit i of each mask describes byte i.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ByteMasks {
-    /// ASCII letters, ASCII digits and `_`.
+    /// Bits of ASCII letters, ASCII digits and `_`.
     pub word: u64,
-    /// Bytes of 0x80 and above, which are parts of non-ASCII characters.
+    /// Bits of bytes of 0x80 and above, which are parts of non-ASCII characters.
     pub high: u64,
 }
 
-/// The positions of the set bits of some masks: bit i of mask m is position 64·m + i.
+/// Positions of the set bits of a list of masks: bit i of mask m has position 64·m + i.
 #[derive(Debug, Clone)]
 pub(crate) struct BitPositions {
-    /// The room for positions. It is longer than needed, because kernels write more positions than there are
-    /// and then count the real ones.
+    /// Buffer for positions. It is longer than needed, because kernels write more positions than there are and then
+    /// count the real ones.
     room: Box<[u16]>,
     len: usize,
 }
 
 impl BitPositions {
-    /// The most masks at a time: as many as stay in the first-level cache beside the text.
+    /// Maximum number of masks per call. The positions of 16 masks stay in the first-level cache beside the text.
     pub(crate) const MASKS: usize = 16;
-    /// The most positions that a kernel writes at once.
+    /// Maximum number of positions that a kernel writes at once.
     const AT_ONCE: usize = 32;
 
-    /// The positions, ascending.
+    /// Returns the positions in ascending order.
     pub(crate) fn as_slice(&self) -> &[u16] {
         &self.room[..self.len]
     }
 
-    /// The room for the next `N` positions.
+    /// Returns the part of the buffer for the next `N` positions.
     #[inline(always)]
     fn room<const N: usize>(&mut self) -> &mut [u16; N] {
         const { assert!(N <= Self::AT_ONCE) };
         self.room[self.len..].first_chunk_mut().expect("there is room behind the last position")
     }
 
-    /// Adds `by` to the number of positions.
+    /// Counts the next `by` positions of the buffer as real ones.
     #[inline(always)]
     fn advance(&mut self, by: usize) {
         self.len += by;
@@ -100,20 +99,20 @@ impl Default for BitPositions {
     }
 }
 
-/// The coefficients of the family hᵢ(x) = aᵢ·x + bᵢ mod 2³².
+/// Coefficients of the family hᵢ(x) = aᵢ·x + bᵢ mod 2³².
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct Linear<'a> {
-    /// The multipliers, which are odd.
+    /// Multipliers aᵢ, which are odd.
     pub a: &'a [u32],
-    /// The offsets.
+    /// Offsets bᵢ.
     pub b: &'a [u32],
 }
 
 /// An instruction set that this machine has.
 ///
-/// Only [`detect`](Kernel::detect) and [`available`](Kernel::available) return values, so a value proves that
-/// the machine has the instruction set.
+/// Only [`detect`](Kernel::detect) and [`available`](Kernel::available) return values of this type, so a value proves
+/// that the machine has the instruction set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kernel(Kind);
 
@@ -124,7 +123,7 @@ enum Kind {
     Avx2,
     #[cfg(target_arch = "x86_64")]
     Avx512,
-    /// AVX-512 with `vpopcntq` and `vpcompressb`, which came one generation later.
+    /// AVX-512 with `vpopcntq` and `vpcompressb`, which processors got one generation later.
     #[cfg(target_arch = "x86_64")]
     Avx512Popcount,
     #[cfg(target_arch = "aarch64")]
@@ -132,7 +131,7 @@ enum Kind {
 }
 
 impl Kernel {
-    /// The fastest kernel of this machine.
+    /// Returns the fastest kernel of this machine.
     #[must_use]
     pub fn detect() -> Self {
         #[cfg(debug_assertions)]
@@ -142,8 +141,8 @@ impl Kernel {
         Self::available().next_back().unwrap_or(Self(Kind::Portable))
     }
 
-    /// The kernel that `MINWISE_KERNEL` names, if this machine has it. Only builds with debug assertions read
-    /// the variable, so that tests can run two processes of one machine with different kernels.
+    /// Returns the kernel that `MINWISE_KERNEL` names, if this machine has it. Only builds with debug assertions read
+    /// this variable; tests use it to run two processes on one machine with different kernels.
     #[cfg(debug_assertions)]
     fn forced() -> Option<Self> {
         static FORCED: std::sync::OnceLock<Option<Kernel>> = std::sync::OnceLock::new();
@@ -153,7 +152,7 @@ impl Kernel {
         })
     }
 
-    /// Every kernel of this machine, slowest first.
+    /// Returns all kernels of this machine, slowest first.
     pub fn available() -> impl DoubleEndedIterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
         let (avx2, avx512, popcount) = {
@@ -183,7 +182,7 @@ impl Kernel {
         kinds.into_iter().flatten().map(Self)
     }
 
-    /// The name of the kernel, such as `avx2`.
+    /// Returns the name of the kernel, such as `avx2`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self.0 {
@@ -199,7 +198,7 @@ impl Kernel {
         }
     }
 
-    /// Describes `bytes` block by block into `out`, which is cleared first.
+    /// Replaces the content of `out` by one [`ByteMasks`] per block of `bytes`.
     ///
     /// # Panics
     /// Panics if the length of `bytes` is not a multiple of [`BLOCK`].
@@ -222,7 +221,7 @@ impl Kernel {
         }
     }
 
-    /// Lists the positions of the set bits.
+    /// Replaces the content of `out` by the positions of the set bits of `masks`.
     ///
     /// # Panics
     /// Panics if there are more than [`BitPositions::MASKS`] masks.
@@ -242,7 +241,7 @@ impl Kernel {
         }
     }
 
-    /// Appends to `out` the hash of every window of `size` neighbours in `tokens` ([`rolling`]).
+    /// Appends to `out` the hash of every window of `size` neighbours in `tokens`, as defined in [`rolling`].
     ///
     /// # Panics
     /// Panics if `size` is zero.
@@ -258,8 +257,8 @@ impl Kernel {
         }
     }
 
-    /// Lowers each register i to the least hᵢ(fmix32(x)) over the `shingles`, where x is the shingle folded
-    /// to 32 bits with `seed`.
+    /// Lowers each register i to the minimum of hᵢ(fmix32(x)) over the `shingles`, if the minimum is smaller. x is the
+    /// shingle folded to 32 bits with `seed`.
     ///
     /// # Panics
     /// Panics if `family` and `registers` differ in length.
@@ -291,22 +290,22 @@ impl fmt::Display for Kernel {
     }
 }
 
-/// Folds a 64-bit shingle to the 32 bits of the linear family, and mixes them.
+/// Folds a 64-bit shingle to 32 bits, and mixes these bits for the linear family.
 ///
-/// Linear functions are not min-wise on structured keys such as consecutive ids (E-35), so keys are mixed
-/// first. For keys below 2³² the whole step is a bijection.
+/// Linear functions are not min-wise on structured keys such as consecutive ids (E-35), so keys are mixed first. For
+/// keys below 2³² the whole step is a bijection.
 #[inline(always)]
 pub(crate) const fn fold(shingle: u64, seed: u32) -> u32 {
     let upper = ((shingle >> 32) as u32).wrapping_mul(0x9e37_79b1);
     crate::hash::fmix32((shingle as u32).wrapping_add(upper) ^ seed)
 }
 
-/// The number of shingles that are folded at a time: few enough to stay on the stack and in the first-level
-/// cache, enough to make loading and storing the registers once per portion cheap.
+/// Number of shingles that are folded at a time. 256 keys fit on the stack and into the first-level cache, and the
+/// registers are loaded and stored only once per 256 shingles.
 const PORTION: usize = 256;
 
-/// Folds the shingles portion by portion and passes the keys to `each`. It is inlined into each kernel, and
-/// so compiled for its instruction set.
+/// Folds the shingles portion by portion and passes the keys to `each`. This function is inlined into each kernel, and
+/// so compiled for the instruction set of the kernel.
 #[inline(always)]
 fn fold_portions(shingles: &[u64], seed: u32, mut each: impl FnMut(&[u32])) {
     let mut keys = [0; PORTION];

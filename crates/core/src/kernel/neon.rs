@@ -1,4 +1,4 @@
-//! 128-bit forms for 64-bit ARM.
+//! Loops over bytes and shingles with vectors of 128 bits, for 64-bit ARM.
 
 use std::arch::aarch64::{
     uint8x16_t, uint32x4_t, vaddv_u8, vandq_u8, vceqq_u8, vcgeq_u8, vcleq_u8, vdupq_n_u8, vdupq_n_u32,
@@ -7,12 +7,12 @@ use std::arch::aarch64::{
 
 use super::{BLOCK, ByteMasks, Linear, fold_portions, portable};
 
-/// The number of registers held while the shingles stream by: four vectors each of multipliers, offsets and
-/// minima.
+/// Number of registers that stay in vector registers while all keys are processed: four vectors each of multipliers,
+/// offsets and minima.
 const HELD: usize = 16;
 const LANES: usize = 4;
 
-/// The bit of each byte of a half vector.
+/// Bit of each byte in the mask of its half vector.
 const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
 
 #[target_feature(enable = "neon")]
@@ -35,7 +35,7 @@ pub(super) fn classify(blocks: &[[u8; BLOCK]], out: &mut Vec<ByteMasks>) {
     }));
 }
 
-/// One bit per byte, from bytes that are all ones or all zeros.
+/// Returns one bit per byte, for bytes that are all ones or all zeros.
 #[inline]
 #[target_feature(enable = "neon")]
 fn mask(v: uint8x16_t) -> u64 {

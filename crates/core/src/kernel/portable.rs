@@ -1,4 +1,4 @@
-//! The definition of the loops over bytes and shingles, in plain code that every machine runs.
+//! The loops over bytes and shingles in plain code, which runs on every machine and is the definition.
 
 use super::{BLOCK, BitPositions, ByteMasks, Linear, fold_portions};
 
@@ -32,12 +32,12 @@ pub(super) fn classify(blocks: &[[u8; BLOCK]], out: &mut Vec<ByteMasks>) {
     }));
 }
 
-/// Inlined into the kernels that have instructions for single bits but none for positions, and so compiled
-/// for them.
+/// Lists positions bit by bit. Kernels with instructions for single bits but none for positions inline this function,
+/// so it is compiled for their instruction set.
 #[inline(always)]
 pub(super) fn positions(masks: &[u64], out: &mut BitPositions) {
-    // The number of tokens per 64 bytes changes from block to block, and a loop that ends with the last one
-    // would be mispredicted each time. Nearly all blocks of natural languages have at most this many.
+    // The number of tokens per 64 bytes changes from block to block. A loop that ends after the last token would be
+    // mispredicted in each block. Nearly all blocks of natural languages have at most 16 tokens.
     const AT_ONCE: usize = 16;
     for (number, &mask) in masks.iter().enumerate() {
         let base = (number * BLOCK) as u16;
@@ -59,9 +59,10 @@ pub(super) fn minima(shingles: &[u64], seed: u32, family: Linear<'_>, registers:
     fold_portions(shingles, seed, |keys| minima_of_keys(keys, family, registers));
 }
 
-/// The minima over folded keys. The vector kernels call it for the registers that do not fill their blocks.
+/// Lowers the registers to the minima over folded keys. The vector kernels call this function for the registers after
+/// their last whole block.
 pub(super) fn minima_of_keys(keys: &[u32], family: Linear<'_>, registers: &mut [u32]) {
-    // A block of 16 fits into the registers of every target.
+    // A block of 16 fits into the machine registers of every target.
     const HELD: usize = 16;
     let (a_blocks, a_rest) = family.a.as_chunks::<HELD>();
     let (b_blocks, b_rest) = family.b.as_chunks::<HELD>();

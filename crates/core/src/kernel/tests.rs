@@ -1,4 +1,4 @@
-//! Every kernel of this machine against the definition.
+//! Tests of every kernel of this machine against the definition.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn minima(kernel: Kernel, shingles: &[u64], seed: u32, a: &[u32], b: &[u32]) -> 
     registers
 }
 
-/// The minimum of each register by itself, without blocks.
+/// Computes the minimum of each register separately, without blocks.
 fn minima_by_definition(shingles: &[u64], seed: u32, a: &[u32], b: &[u32]) -> Vec<u32> {
     let least = |(&a, &b): (&u32, &u32)| {
         let hashes = shingles.iter().map(|&x| fold(x, seed).wrapping_mul(a).wrapping_add(b));
@@ -20,13 +20,13 @@ fn minima_by_definition(shingles: &[u64], seed: u32, a: &[u32], b: &[u32]) -> Ve
     a.iter().zip(b).map(least).collect()
 }
 
-/// Positions bit by bit.
+/// Lists positions bit by bit.
 fn positions_by_definition(masks: &[u64]) -> Vec<u16> {
     let is_set = |&at: &usize| masks[at / BLOCK] >> (at % BLOCK) & 1 == 1;
     (0..masks.len() * BLOCK).filter(is_set).map(|at| at as u16).collect()
 }
 
-/// Masks with any number of bits: none, few, some and all of 64.
+/// Generates masks with none, few, some or all of 64 bits.
 fn any_mask() -> impl Strategy<Value = u64> {
     prop_oneof![
         Just(0),

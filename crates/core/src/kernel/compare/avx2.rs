@@ -1,4 +1,4 @@
-//! 256-bit forms for x86-64.
+//! Comparisons with vectors of 256 bits, for x86-64.
 
 use std::arch::x86_64::{
     __m256i, _mm_setr_epi8, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256, _mm256_broadcastsi128_si256,
@@ -14,7 +14,7 @@ use super::{UNROLLED, portable, row_by_row};
 
 const LANES: usize = 8;
 
-/// The number of vectors whose equal bytes a byte counter can hold.
+/// Number of vectors whose equal bytes a byte counter can count without overflow.
 const COUNTED_IN_BYTES: usize = 255;
 
 #[target_feature(enable = "avx2")]
@@ -32,7 +32,7 @@ pub(super) fn equal_bytes(a: &[u32], b: &[u32]) -> usize {
     equal(a, b, |x, y| _mm256_cmpeq_epi8(x, y), 1, portable::equal_bytes)
 }
 
-/// Counts the bytes that `compare` sets in whole vectors, divided by the `bytes` per value, and adds the
+/// Counts the bytes that `compare` sets in whole vectors, divides the count by the `bytes` per value, and adds the
 /// result of `rest` for the remaining words.
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -49,7 +49,7 @@ fn equal(
     for (a, b) in a.chunks(COUNTED_IN_BYTES).zip(b.chunks(COUNTED_IN_BYTES)) {
         let mut counts = _mm256_setzero_si256();
         for (a, b) in a.iter().zip(b) {
-            // A set byte is −1.
+            // `compare` sets a byte to −1, so subtracting adds 1.
             counts = _mm256_sub_epi8(counts, compare(load(a), load(b)));
         }
         total = _mm256_add_epi64(total, add_bytes(counts));
@@ -92,13 +92,13 @@ pub(super) fn different_bits_of_rows(row: &[u32], rows: &[u32], counts: &mut [u3
     for (count, other) in counts.iter_mut().zip(rows.as_chunks::<UNROLLED>().0) {
         let other = quarters(other);
         let [a, b, c, d] = std::array::from_fn(|i| ones_of_bytes(_mm256_xor_si256(row[i], other[i])));
-        // Four bytes with up to 8 ones each do not overflow.
+        // The sum of four bytes with up to 8 ones each does not overflow.
         let ones = _mm256_add_epi8(_mm256_add_epi8(a, b), _mm256_add_epi8(c, d));
         *count = sum(add_bytes(ones)) as u32;
     }
 }
 
-/// The number of ones of each byte: a table has it for each half.
+/// Returns the number of ones in each byte, as the sum of the table entries of its two halves.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn ones_of_bytes(v: __m256i) -> __m256i {
@@ -110,14 +110,14 @@ fn ones_of_bytes(v: __m256i) -> __m256i {
     )
 }
 
-/// The sums of the bytes of each lane of 64 bits.
+/// Returns the sums of the bytes of each lane of 64 bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn add_bytes(v: __m256i) -> __m256i {
     _mm256_sad_epu8(v, _mm256_setzero_si256())
 }
 
-/// The sum of the lanes of 64 bits.
+/// Returns the sum of the lanes of 64 bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn sum(v: __m256i) -> usize {
@@ -140,7 +140,7 @@ fn load(words: &[u32; LANES]) -> __m256i {
     unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
 }
 
-/// Up to 8 words, and zeros behind them.
+/// Loads up to 8 words, and zeros after them.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_part(words: &[u32]) -> __m256i {
@@ -164,7 +164,7 @@ pub(super) fn near(
     with_shape!(planes, probe.len() / planes, near_of(probe, lanes, allowances, most, out));
 }
 
-/// [`near`] for these numbers of planes and groups; 0 groups stand for any number.
+/// Computes [`near`] for constant numbers of planes and groups. If `GROUPS` is 0, the number of groups is not constant.
 #[target_feature(enable = "avx2")]
 fn near_of<const PLANES: usize, const GROUPS: usize>(
     probe: &[u64],

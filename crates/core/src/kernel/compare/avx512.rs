@@ -1,4 +1,4 @@
-//! 512-bit forms for x86-64 with `vpopcntq`.
+//! Comparisons with vectors of 512 bits, for x86-64 with `vpopcntq`.
 
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi32, _mm512_add_epi64, _mm512_cmpeq_epi8_mask, _mm512_cmpeq_epi16_mask,
@@ -31,7 +31,7 @@ pub(super) fn equal_bytes(a: &[u32], b: &[u32]) -> usize {
     equal(a, b, count, portable::equal_bytes)
 }
 
-/// The sum of `count` over all pairs of whole vectors, plus that of `rest` over the remaining words.
+/// Returns the sum of `count` over all pairs of whole vectors, plus the result of `rest` for the remaining words.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
 fn equal(
@@ -43,7 +43,7 @@ fn equal(
     let (a, a_rest) = a.as_chunks::<LANES>();
     let (b, b_rest) = b.as_chunks::<LANES>();
     let mut whole = 0;
-    // A loop, because iterators are compiled without these features, and their closures are not inlined.
+    // Iterators are compiled without these features and would not inline the closure, so this is a loop.
     for (a, b) in a.iter().zip(b) {
         whole += count(load(a), load(b)) as usize;
     }
@@ -69,7 +69,7 @@ pub(super) fn different_in_planes(a: &[u32], b: &[u32], planes: usize) -> usize 
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
 pub(super) fn different_bits_at(row: &[u32], rows: &[u32], places: &[u32], counts: &mut Vec<u32>) {
-    // Parity bits of whole sets are compared by the hundred million, so this case is unrolled.
+    // Parity bits of whole sets are compared a hundred million times, so this case is unrolled.
     if let Ok(row) = <&[u32; UNROLLED]>::try_from(row) {
         let rows = rows.as_chunks::<UNROLLED>().0;
         for &place in places {
@@ -104,10 +104,10 @@ pub(super) fn different_bits_of_rows(row: &[u32], rows: &[u32], counts: &mut [u3
     }
 }
 
-/// In each lane of 128 bits, the sums of four rows over that lane.
+/// Returns the counts of four rows. Each lane of 128 bits has one sum per row, over this lane of the row.
 ///
-/// A count of 64 bits is small, so its upper parts are zero and packing loses nothing. After two rounds two
-/// counts of 16 bits are left for each row, which one instruction adds.
+/// A count of 64 bits is small, so its upper parts are zero and packing loses nothing. After two rounds of packing,
+/// each row has two counts of 16 bits per lane, which one instruction adds.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
 fn sums_of_four(row: [__m512i; 2], rows: &[[u32; UNROLLED]; 4]) -> __m512i {
@@ -116,14 +116,15 @@ fn sums_of_four(row: [__m512i; 2], rows: &[[u32; UNROLLED]; 4]) -> __m512i {
     _mm512_madd_epi16(packed, _mm512_set1_epi16(1))
 }
 
-/// Adds neighbouring lanes of 128 bits: those of `a` give the first two, those of `b` the last two.
+/// Adds neighbouring lanes of 128 bits. The sums of `a` are the first two lanes of the result, the sums of `b` the last
+/// two.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
 fn add_lanes(a: __m512i, b: __m512i) -> __m512i {
     _mm512_add_epi32(_mm512_shuffle_i32x4::<0b10_00_10_00>(a, b), _mm512_shuffle_i32x4::<0b11_01_11_01>(a, b))
 }
 
-/// The number of bits that differ, as one count per lane of 64 bits.
+/// Returns the number of bits that differ, as one count per lane of 64 bits.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
 fn different_ones(row: [__m512i; 2], other: &[u32; UNROLLED]) -> __m512i {
@@ -146,7 +147,7 @@ fn load(words: &[u32; LANES]) -> __m512i {
     unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
 }
 
-/// Up to 16 words, and zeros behind them.
+/// Loads up to 16 words, and zeros after them.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
 fn load_part(words: &[u32]) -> __m512i {
@@ -179,7 +180,7 @@ pub(super) fn near(
     with_shape!(planes, probe.len() / planes, near_of(probe, lanes, allowances, most, out));
 }
 
-/// [`near`] for these numbers of planes and groups; 0 groups stand for any number.
+/// Computes [`near`] for constant numbers of planes and groups. If `GROUPS` is 0, the number of groups is not constant.
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
 fn near_of<const PLANES: usize, const GROUPS: usize>(
     probe: &[u64],

@@ -1,21 +1,21 @@
 //! Heads: the beginnings of many sketches, laid out so that one head is compared with eight at a time.
 //!
-//! A *head* has up to four bits of each of the first n values of a sketch, in planes: with g = ⌈n/64⌉ groups
-//! of 64 values, word `group·planes + plane` of a head holds one bit of each value of the group. Eight heads
-//! are a block. Word w of all heads of a block lies together, so that a vector of 512 bits compares one word
-//! of eight heads, and no sum runs across a vector.
+//! A *head* has up to four bits of each of the first n values of a sketch. The values are in g = ⌈n/64⌉ groups of 64
+//! values, and a group has one word (*plane*) for each of these bits: word `group·planes + plane` of a head holds one
+//! bit of each value of the group. Eight heads are a block. Word w of all heads of a block is stored together, so a
+//! vector of 512 bits compares one word of eight heads, and no sum runs across the lanes of a vector.
 //!
 //! ```text
 //! block 0:  word 0 of heads 0…7 │ word 1 of heads 0…7 │ …      block 1:  word 0 of heads 8…15 │ …
 //! ```
 //!
-//! Two equal values have equal bits, so two heads never differ in more values than their sketches do. A pair
-//! of sketches is therefore safely rejected if its heads differ in too many values.
+//! Two equal values have equal bits, so two heads never differ in more values than their sketches do. Therefore a pair
+//! of sketches is safely rejected if its heads differ in too many values.
 //!
-//! A head may have an *allowance*: a near head may then differ in as many values as the sum of the caller's
-//! number and the allowance. Larger sets may differ in more shingles, so the number depends on both sets.
+//! A head may have an *allowance*: it is near if it differs in at most as many values as the sum of the caller's number
+//! and the allowance. Larger sets may differ in more shingles, so the allowed number depends on both sets.
 //!
-//! Measured on one core, nanoseconds per pair (the benchmark `heads` of this crate):
+//! Nanoseconds per pair, measured on one core by the benchmark `heads` of this crate:
 //!
 //! | values | bits of each | `avx512-popcount` | `avx2` |
 //! |---|---|---|---|
@@ -25,36 +25,36 @@
 
 use std::ops::Range;
 
-/// The number of values whose bits of one plane fill a word.
+/// Number of values per group: one bit of each fills a word.
 pub const GROUP: usize = 64;
-/// The most planes of a head.
+/// Maximum number of planes of a head.
 pub const MOST_PLANES: usize = 4;
-/// The number of heads per block.
+/// Number of heads per block.
 pub(super) const LANES: usize = 8;
 
-/// One word of each head of a block. The alignment keeps a vector within one cache line.
+/// One word of each head of a block. The alignment keeps a vector of 64 bytes within one cache line.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct Lanes(pub(super) [u64; LANES]);
 
-/// The beginnings of many sketches.
+/// Heads of many sketches.
 #[derive(Debug, Clone)]
 pub struct Heads {
     planes: usize,
-    /// The number of words per head.
+    /// Number of words per head.
     words: usize,
     len: usize,
     lanes: Vec<Lanes>,
-    /// The allowances of each block; empty if heads have none.
+    /// Allowances of each block; empty if heads have none.
     allowances: Vec<Lanes>,
 }
 
-/// The largest allowance: a head with it is always near. Sums of allowances stay below 2⁶³, because
+/// The largest allowance: a head with this allowance is always near. Sums with an allowance stay below 2⁶³, because
 /// comparisons are signed.
 pub const ALL: u64 = 1 << 61;
 
 impl Heads {
-    /// No heads yet; each will have this many groups of 64 values and this many planes.
+    /// Creates an empty list of heads with `groups` groups of 64 values and `planes` planes.
     ///
     /// # Panics
     /// Panics if `groups` is 0, or if `planes` is not from 1 to [`MOST_PLANES`].
@@ -67,44 +67,44 @@ impl Heads {
         Self { planes, words: groups * planes, len: 0, lanes: vec![], allowances: vec![] }
     }
 
-    /// The number of heads.
+    /// Returns the number of heads.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no heads.
+    /// Reports whether there are no heads.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The number of words per head.
+    /// Returns the number of words per head.
     #[must_use]
     pub fn words(&self) -> usize {
         self.words
     }
 
-    /// Removes all heads and keeps their memory.
+    /// Removes all heads, but does not free their memory.
     pub fn clear(&mut self) {
         self.len = 0;
         self.lanes.clear();
         self.allowances.clear();
     }
 
-    /// Adds a head without allowance.
+    /// Adds a head without an allowance.
     ///
     /// # Panics
-    /// Panics if `head` does not have [`words`](Self::words) words, or if heads have allowances.
+    /// Panics if `head` does not have [`words`](Self::words) words, or if earlier heads have allowances.
     pub fn push(&mut self, head: &[u64]) {
         assert!(self.allowances.is_empty(), "all heads have an allowance, or none has");
         self.push_words(head);
     }
 
-    /// Adds a head that may differ in `allowance` more values; [`ALL`] makes it always near.
+    /// Adds a head that may differ in `allowance` more values. With [`ALL`] the head is always near.
     ///
     /// # Panics
-    /// Panics if `head` does not have [`words`](Self::words) words, or if heads have no allowances.
+    /// Panics if `head` does not have [`words`](Self::words) words, or if earlier heads have no allowances.
     pub fn push_allowing(&mut self, head: &[u64], allowance: u64) {
         assert!(
             self.allowances.len() == self.len.div_ceil(LANES),
@@ -133,22 +133,22 @@ impl Heads {
         self.len += 1;
     }
 
-    /// The number of bits that heads have of each value.
+    /// Returns the number of bits per value in a head.
     pub(super) fn planes(&self) -> usize {
         self.planes
     }
 
-    /// The words of some blocks, block after block.
+    /// Returns the words of a range of blocks, block after block.
     pub(super) fn blocks(&self, blocks: Range<usize>) -> &[Lanes] {
         &self.lanes[blocks.start * self.words..blocks.end * self.words]
     }
 
-    /// The allowances of some blocks, one per head; empty if heads have none.
+    /// Returns the allowances of a range of blocks, one element per block; empty if heads have none.
     pub(super) fn allowances(&self, blocks: Range<usize>) -> &[Lanes] {
         if self.allowances.is_empty() { &[] } else { &self.allowances[blocks] }
     }
 
-    /// The words of a head.
+    /// Returns the words of a head.
     pub(super) fn head(&self, head: usize) -> impl Iterator<Item = u64> {
         assert!(head < self.len, "a head that is there");
         let block = &self.lanes[head / LANES * self.words..][..self.words];
@@ -156,8 +156,8 @@ impl Heads {
     }
 }
 
-/// Calls a form with small numbers of groups and planes as constants for the compiler; 0 groups stand for any
-/// number.
+/// Calls a form with the numbers of planes and groups as constants for the compiler. The constant 0 stands for any
+/// number of groups.
 macro_rules! with_shape {
     ($planes:expr, $groups:expr, $call:ident($($argument:expr),*)) => {
         match ($planes, $groups) {

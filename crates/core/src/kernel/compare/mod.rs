@@ -1,9 +1,8 @@
-//! The loops that run once per pair of sketches, which count agreeing registers or different bits.
+//! Loops that run once per pair of sketches, which count agreeing registers or different bits.
 //!
-//! All of them take rows of words, so that a loop over a matrix calls them on plain slices. All are exact
-//! counts, so that every kernel gives the same number. [`Kernel::different_bits_of_rows`] compares one row
-//! with many and chooses the kernel once. A search of all pairs uses [`Kernel::near`], which screens the
-//! [`heads`] of many sketches.
+//! All loops take rows of words, so a loop over a matrix calls them on plain slices. All counts are exact, so every
+//! kernel gives the same number. [`Kernel::different_bits_of_rows`] compares one row with many rows and chooses the
+//! kernel once. A search of all pairs uses [`Kernel::near`], which screens the [`heads`] of many sketches.
 //!
 //! | kernel | compares at once | counts ones by |
 //! |---|---|---|
@@ -30,16 +29,15 @@ mod neon;
 #[cfg(test)]
 mod tests;
 
-/// The words of a row for which [`Kernel::different_bits_of_rows`] is unrolled: those of sketches of 1024
-/// bits.
+/// Number of words per row for which [`Kernel::different_bits_of_rows`] is unrolled: 32, for sketches of 1024 bits.
 const UNROLLED: usize = 32;
 
-/// The number of blocks that are compared before their near heads are listed.
+/// Number of blocks that are compared before their near heads are listed.
 const BLOCKS: usize = 512;
-/// The most words of a probe that needs no allocation.
+/// Maximum number of words of a probe that needs no allocation.
 const PROBE_WORDS: usize = 32;
 
-/// Calls the form of a loop that is written for this kernel.
+/// Calls the form of a loop that is written for the kernel.
 macro_rules! form_of {
     ($kernel:expr, $name:ident($($argument:expr),*)) => {
         match $kernel.0 {
@@ -59,7 +57,7 @@ macro_rules! form_of {
 }
 
 impl Kernel {
-    /// The number of words in which two rows agree.
+    /// Returns the number of words in which two rows agree.
     ///
     /// # Panics
     /// Panics if the rows differ in length.
@@ -69,7 +67,7 @@ impl Kernel {
         form_of!(self, equal_words(a, b))
     }
 
-    /// The number of 16-bit values, two per word, in which two rows agree.
+    /// Returns the number of 16-bit values in which two rows agree. A word has two such values.
     ///
     /// # Panics
     /// Panics if the rows differ in length.
@@ -79,7 +77,7 @@ impl Kernel {
         form_of!(self, equal_half_words(a, b))
     }
 
-    /// The number of 8-bit values, four per word, in which two rows agree.
+    /// Returns the number of 8-bit values in which two rows agree. A word has four such values.
     ///
     /// # Panics
     /// Panics if the rows differ in length.
@@ -89,7 +87,7 @@ impl Kernel {
         form_of!(self, equal_bytes(a, b))
     }
 
-    /// The number of bits in which two rows differ.
+    /// Returns the number of bits in which two rows differ.
     ///
     /// # Panics
     /// Panics if the rows differ in length.
@@ -99,11 +97,11 @@ impl Kernel {
         form_of!(self, different_in_planes(a, b, 1))
     }
 
-    /// The number of values in which two rows of `planes` planes differ. All planes have equally many words,
+    /// Returns the number of values in which two rows of `planes` planes differ. All planes have equally many words,
     /// and bit i of each plane belongs to value i.
     ///
     /// # Panics
-    /// Panics if the rows differ in length, if the planes do, or if there are none.
+    /// Panics if the rows differ in length, if `planes` is 0, or if the number of words is not a multiple of `planes`.
     #[must_use]
     pub fn different_in_planes(self, a: &[u32], b: &[u32], planes: usize) -> usize {
         check(a, b);
@@ -113,20 +111,20 @@ impl Kernel {
 
     /// Counts the bits in which a row differs from each of `rows`, which lie one after the other.
     ///
-    /// Rows of 32 words are compared fastest. For all pairs of a large matrix, take as many rows at a time as
-    /// the second-level cache holds, and call this function for every row against them.
+    /// Rows of 32 words are compared fastest. To compare all pairs of a large matrix, pass as many `rows` at a time as
+    /// the second-level cache holds, and call this function for every row with them.
     ///
     /// # Panics
-    /// Panics if the row is empty, or `rows` does not hold as many rows of its length as there are `counts`.
+    /// Panics if the row is empty, or if `rows` does not have one row of the same length per element of `counts`.
     pub fn different_bits_of_rows(self, row: &[u32], rows: &[u32], counts: &mut [u32]) {
         assert!(!row.is_empty(), "a row has at least one word");
         assert_eq!(rows.len(), row.len() * counts.len(), "one count a row");
         form_of!(self, different_bits_of_rows(row, rows, counts));
     }
 
-    /// Appends to `found`, in ascending order, the numbers of the heads in `range` that differ from head `of`
-    /// of `probes` in at most `most` values, plus their allowances if they have any. Allowances of `probes`
-    /// are ignored.
+    /// Appends to `found` the numbers of the near heads in `range`, in ascending order. A head is near if it differs
+    /// from head `of` of `probes` in at most `most` values, plus the allowance of the head if it has one. Allowances of
+    /// `probes` are ignored.
     ///
     /// # Panics
     /// Panics if `probes` and `heads` have different shapes, or if a head does not exist.
@@ -141,7 +139,7 @@ impl Kernel {
     ) {
         assert!(probes.words() == heads.words() && probes.planes() == heads.planes(), "heads of one shape");
         assert!(range.end <= heads.len(), "heads that are there");
-        // The sum with an allowance stays below 2⁶³, because comparisons are signed.
+        // The sum of `most` and an allowance stays below 2⁶³, because comparisons are signed.
         let most = (most as u64).min(heads::ALL);
         let mut few = [0; PROBE_WORDS];
         let many: Vec<u64>;
@@ -157,8 +155,8 @@ impl Kernel {
         for first in all.clone().step_by(BLOCKS) {
             let blocks = first..(first + BLOCKS).min(all.end);
             let lanes = heads.blocks(blocks.clone());
-            // The loop below reads whole words of 64 bits, and the last one may have more bytes than there
-            // are blocks.
+            // The loop over words reads whole words of 64 bits, and the last word may have more bytes than there are
+            // blocks.
             near[blocks.len()..blocks.len().next_multiple_of(8)].fill(0);
             let out = &mut near[..blocks.len()];
             let allowances = heads.allowances(blocks.clone());
@@ -180,11 +178,11 @@ impl Kernel {
         }
     }
 
-    /// Appends to `counts` the number of bits in which a row differs from each of the rows at `places`. Rows
-    /// lie one after the other.
+    /// Appends to `counts` the number of bits in which a row differs from each of the rows at `places`. `rows` lie one
+    /// after the other.
     ///
     /// # Panics
-    /// Panics if there is no row at one of the places.
+    /// Panics if `rows` has no row at one of the places.
     pub fn different_bits_at(self, row: &[u32], rows: &[u32], places: &[u32], counts: &mut Vec<u32>) {
         counts.reserve(places.len());
         form_of!(self, different_bits_at(row, rows, places, counts));
@@ -195,7 +193,7 @@ fn check(a: &[u32], b: &[u32]) {
     assert_eq!(a.len(), b.len(), "rows of one length");
 }
 
-/// Counts row by row; inlined into each kernel's form.
+/// Counts row by row. This function is inlined into the form of each kernel.
 #[inline(always)]
 fn row_by_row(row: &[u32], rows: &[u32], counts: &mut [u32], different: impl Fn(&[u32], &[u32]) -> usize) {
     for (count, other) in counts.iter_mut().zip(rows.chunks_exact(row.len())) {

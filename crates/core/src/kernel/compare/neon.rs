@@ -1,4 +1,4 @@
-//! 128-bit forms for 64-bit ARM.
+//! Comparisons with vectors of 128 bits, for 64-bit ARM.
 
 use std::arch::aarch64::{
     uint8x16_t, uint32x4_t, uint64x2_t, vaddlvq_u8, vaddq_u8, vaddq_u64, vceqq_u8, vceqq_u16, vceqq_u32,
@@ -12,7 +12,7 @@ use super::{UNROLLED, portable, row_by_row};
 
 const LANES: usize = 4;
 
-/// The number of vectors whose equal bytes a byte counter can hold.
+/// Number of vectors whose equal bytes a byte counter can count without overflow.
 const COUNTED_IN_BYTES: usize = 255;
 
 #[target_feature(enable = "neon")]
@@ -32,7 +32,7 @@ pub(super) fn equal_bytes(a: &[u32], b: &[u32]) -> usize {
     equal(a, b, compare, 1, portable::equal_bytes)
 }
 
-/// Counts the bytes that `compare` sets in whole vectors, divided by the `bytes` per value, and adds the
+/// Counts the bytes that `compare` sets in whole vectors, divides the count by the `bytes` per value, and adds the
 /// result of `rest` for the remaining words.
 #[inline]
 #[target_feature(enable = "neon")]
@@ -49,7 +49,7 @@ fn equal(
     for (a, b) in a.chunks(COUNTED_IN_BYTES).zip(b.chunks(COUNTED_IN_BYTES)) {
         let mut counts = vdupq_n_u8(0);
         for (a, b) in a.iter().zip(b) {
-            // A set byte is −1.
+            // `compare` sets a byte to −1, so subtracting adds 1.
             counts = vsubq_u8(counts, compare(load(a), load(b)));
         }
         total += usize::from(vaddlvq_u8(counts));
@@ -93,7 +93,7 @@ pub(super) fn different_bits_of_rows(row: &[u32], rows: &[u32], counts: &mut [u3
         let other = eighths(other);
         let mut ones = vdupq_n_u8(0);
         for i in 0..UNROLLED / LANES {
-            // Eight bytes with up to 8 ones each do not overflow.
+            // The sum of eight bytes with up to 8 ones each does not overflow.
             ones = vaddq_u8(ones, vcntq_u8(vreinterpretq_u8_u32(veorq_u32(row[i], other[i]))));
         }
         *count = u32::from(vaddlvq_u8(ones));
@@ -114,7 +114,7 @@ fn load(words: &[u32; LANES]) -> uint32x4_t {
     unsafe { vld1q_u32(words.as_ptr()) }
 }
 
-/// Up to 4 words, and zeros behind them.
+/// Loads up to 4 words, and zeros after them.
 #[inline]
 #[target_feature(enable = "neon")]
 fn load_part(words: &[u32]) -> uint32x4_t {
@@ -138,7 +138,7 @@ pub(super) fn near(
     with_shape!(planes, probe.len() / planes, near_of(probe, lanes, allowances, most, out));
 }
 
-/// [`near`] for these numbers of planes and groups; 0 groups stand for any number.
+/// Computes [`near`] for constant numbers of planes and groups. If `GROUPS` is 0, the number of groups is not constant.
 #[target_feature(enable = "neon")]
 fn near_of<const PLANES: usize, const GROUPS: usize>(
     probe: &[u64],

@@ -1,4 +1,4 @@
-//! The definition of the comparisons, in plain code that every machine runs.
+//! The comparisons in plain code, which runs on every machine and is the definition.
 
 use bytemuck::cast_slice;
 
@@ -17,7 +17,7 @@ pub(super) fn equal_bytes(a: &[u32], b: &[u32]) -> usize {
     equal::<u8>(cast_slice(a), cast_slice(b))
 }
 
-/// Counts equal parts of words. Their order in memory differs between machines, and the count does not.
+/// Counts equal parts of words. Their order in memory differs between machines, but the count does not depend on it.
 fn equal<T: PartialEq>(a: &[T], b: &[T]) -> usize {
     a.iter().zip(b).filter(|(a, b)| a == b).count()
 }

@@ -1,4 +1,4 @@
-//! Every kernel of this machine against the definition.
+//! Tests of every kernel of this machine against the definition.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -6,14 +6,14 @@ use proptest::prelude::*;
 use super::heads::{Heads, MOST_PLANES};
 use super::*;
 
-/// Two rows that agree in many words, and in parts of the others.
+/// Generates two rows that agree in many words, and in parts of the other words.
 fn rows(words: Range<usize>) -> impl Strategy<Value = (Vec<u32>, Vec<u32>)> {
     let differences = [0, 0, 1, 0xff00, 0xffff, 0x0100_0001, 0x8000_0000, u32::MAX];
     vec((any::<u32>(), prop::sample::select(differences.to_vec())), words)
         .prop_map(|pairs| pairs.into_iter().map(|(word, difference)| (word, word ^ difference)).unzip())
 }
 
-/// The number of agreeing values of `bits` bits, into which the words are cut.
+/// Returns the number of agreeing values of `bits` bits each.
 fn equal_by_definition(a: &[u32], b: &[u32], bits: u32) -> usize {
     let mask = u32::MAX >> (32 - bits);
     let values = |word: u32| (0..32 / bits).map(move |i| word >> (i * bits) & mask);
@@ -22,7 +22,7 @@ fn equal_by_definition(a: &[u32], b: &[u32], bits: u32) -> usize {
 }
 
 proptest! {
-    // Rows have over a thousand words, so that byte counters must be emptied.
+    // Rows have over a thousand words, so the byte counters must be emptied on the way.
     #[test]
     fn agreement_is_the_same_in_every_kernel((a, b) in rows(0..1300)) {
         for kernel in Kernel::available() {
@@ -60,7 +60,7 @@ proptest! {
                 let expected = 32 * words - equal_by_definition(&row, other, 1);
                 prop_assert_eq!(found as usize, expected, "{}", kernel);
             }
-            // Some rows, in any order, are appended behind existing counts.
+            // `different_bits_at` takes rows in any order, and appends to existing counts.
             let places: Vec<u32> = (0..count as u32).rev().step_by(3).collect();
             let mut counts = vec![7];
             kernel.different_bits_at(&row, rows, &places, &mut counts);
@@ -72,7 +72,7 @@ proptest! {
         }
     }
 
-    /// Heads that differ from the first in few bits, or in many.
+    /// The heads differ from the first head in few bits, or in many.
     #[test]
     fn near_heads_are_the_same_in_every_kernel(
         (groups, planes, heads) in (prop_oneof![1..6_usize, Just(17)], 1..=MOST_PLANES).prop_flat_map(|(groups, planes)| {

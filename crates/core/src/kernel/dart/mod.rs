@@ -1,17 +1,18 @@
-//! The least darts of a weighted set: for every register, the name of the dart of least rank below the weights.
+//! The darts of a weighted set: for every register, the name of the dart of smallest rank below the weights.
 //!
-//! [`row`] defines where the darts are. On average, the darts below the weights of a document with ranks up
-//! to θ are θ·Σw for all registers together, and k·ln k darts leave one register empty. So rows are processed
-//! from the one up to which there are about k·ln k darts down to the lowest that can hold any, and then
-//! upwards while registers are empty. The result does not depend on the first and the last row.
+//! [`row`] defines where the darts are. The darts below the weights of a document with ranks up to θ number θ·Σw on
+//! average, for all registers together, and after k·ln k darts one register is still empty on average. So the first row
+//! is the one up to which there are about k·ln k darts. Rows are processed from it down to the lowest row that can hold
+//! darts, and then upwards from it while registers are empty. The result does not depend on the choice of the first and
+//! the last row.
 //!
-//! - A row is first screened for all shingles, without a branch: the first gap is −ln(1 − U) ≥ U, so a
-//!   shingle has a dart there only if U < w·2ᵇ. The upper 24 bits of a linear hash nearly decide this.
-//! - The remaining candidates, about one per dart, take a lane of a *board* each and are thrown together, so
-//!   that the logarithms fill vectors. A dart below the weight is recorded for its register, and the lane
-//!   goes on to the next dart.
+//! - A row is first screened for all shingles, without a branch. The first gap is −ln(1 − U) ≥ U, so a shingle has a
+//!   dart in the row only if U < w·2ᵇ. The upper 24 bits of a linear hash nearly decide this.
+//! - About one candidate per dart remains. Each candidate takes a lane of a *board*, and all lanes are computed
+//!   together, so the logarithms fill vectors. If a dart lies below the weight, it is recorded for its register, and
+//!   the lane continues with the next dart.
 //!
-//! One code serves all kernels and is compiled for the instruction set of each. A minimum does not depend on
+//! All kernels share one code, which is compiled for the instruction set of each kernel. A minimum does not depend on
 //! the order.
 
 mod row;
@@ -25,26 +26,26 @@ use super::sample::Elements;
 use super::{Kernel, Kind};
 use row::RawDart;
 
-/// How often all lanes are filled with elements before candidates are listed: one bit of a word per time.
+/// Number of times that all lanes are filled with elements before candidates are listed: one bit of a word per time.
 const STEPS: usize = u32::BITS as usize;
-/// The most candidates that are thrown together: one bit of a word each.
+/// Maximum number of candidates that are computed together: one bit of a word per candidate.
 const BATCH: usize = u64::BITS as usize;
-/// The number of lanes, from which the compiler makes vectors.
+/// Number of lanes, which the compiler turns into vectors.
 const LANES: usize = 16;
-/// The bits of the first gap that are compared: as many as a 32-bit floating-point number holds.
+/// Number of bits of the first gap that are compared: as many as the significand of a 32-bit floating-point number has.
 const LOOK_BITS: u32 = 24;
-/// A factor above the rounding of the comparison's few operations, each of which errs by at most 2⁻²⁴.
+/// Factor above the rounding errors of the comparison, whose few operations err by at most 2⁻²⁴ each.
 const ROUNDING: f64 = 1.0 + 1.0 / (1 << 16) as f64;
-/// The exponent of the least gap: no gap is below 2 to this power.
+/// Lower bound of the exponent of gaps: no gap is below 2 to this power.
 const LEAST_GAP_EXPONENT: i64 = -33;
-/// The place of a register without a dart.
+/// Place of a register without a dart.
 const NOWHERE: u64 = u64::MAX;
 
 impl Kernel {
-    /// Writes the name of the least dart of each register.
+    /// Writes the name of the dart of smallest rank of each register.
     ///
     /// # Panics
-    /// Panics if keys and weights differ in length, or there are none.
+    /// Panics if keys and weights differ in length, or if there are no keys.
     pub fn throw(self, elements: Elements<'_>, seed: u64, names: &mut [u32]) {
         assert_eq!(elements.keys.len(), elements.weights.len(), "one weight an element");
         assert!(!elements.keys.is_empty(), "darts are thrown at something");
@@ -81,19 +82,20 @@ fn run_neon(elements: Elements<'_>, seed: u64, names: &mut [u32]) {
     run(elements, seed, names);
 }
 
-/// The whole computation. It is inlined into each kernel, and so compiled for its instruction set.
+/// Does the whole computation. This function is inlined into each kernel, and so compiled for its instruction set.
 #[inline(always)]
 fn run(elements: Elements<'_>, seed: u64, names: &mut [u32]) {
     let Elements { keys, weights } = elements;
     let top = top_row(weights, names.len());
-    // w·2ᵇ in the top row. Rounding affects only weights that are too small to matter there.
+    // w·2ᵇ in the top row. Rounding affects only weights that are too small to matter in this row.
     let expected: Vec<f64> = weights.iter().map(|&weight| scaled(weight, top)).collect();
     let most = expected.iter().fold(0.0, |most, &expected| if expected > most { expected } else { most });
     let looks: Vec<LaneCells> = keys.chunks(LANES).zip(expected.chunks(LANES)).map(LaneCells::of).collect();
-    // Below this row even the greatest weight is less than the least gap, so there are no darts.
+    // Below this row even the largest weight is less than the smallest gap, so there are no darts.
     let lowest = top + LEAST_GAP_EXPONENT - exponent(most);
     let mut board = Board::new(names.len());
-    // Rows are processed from above, because a shingle has most darts there and takes longest.
+    // Rows are processed from above, because a shingle has most darts in the highest row, and a full board takes
+    // longest.
     let mut rows = (lowest..=top).rev();
     let mut next = top + 1;
     loop {
@@ -131,10 +133,10 @@ fn run(elements: Elements<'_>, seed: u64, names: &mut [u32]) {
     }
 }
 
-/// The data of as many elements as there are lanes, for screening.
+/// Data of one element per lane, for screening.
 struct LaneCells {
     keys: [u32; LANES],
-    /// The greatest bits of the first gap that pass in the top row; negative for a lane without an element.
+    /// Largest bits of the first gap that pass in the top row; negative for a lane without an element.
     limits: [f32; LANES],
 }
 
@@ -150,26 +152,26 @@ impl LaneCells {
     }
 }
 
-/// For every lane, one bit per step, set if the element of that step may have a dart in a row. All that have
-/// one are set, and hardly any other.
+/// Returns, for every lane, one bit per step, which is set if the element of this step may have a dart in the row. The
+/// bit is set for all elements with a dart, and for hardly any other element.
 #[inline(always)]
 fn look(looks: &[LaneCells], scale: f32, coefficients: (u32, u32)) -> [u32; LANES] {
     let mut sets = [0; LANES];
     for looks in looks.iter().rev() {
         for ((set, &key), limit) in sets.iter_mut().zip(&looks.keys).zip(&looks.limits) {
             let bits = row::first_gap(key, coefficients) >> (u32::BITS - LOOK_BITS);
-            // The bit is shifted in and not set in place, so that compilers make vectors of the lanes and not
-            // of the steps.
+            // The bit is shifted in and not set in place, because compilers then make vectors of the lanes and not of
+            // the steps.
             *set = *set << 1 | u32::from(bits.cast_signed() as f32 <= limit * scale);
         }
     }
     sets
 }
 
-/// The row up to which there are k·ln k darts plus one per register on average, or up to twice as many.
+/// Returns the row up to which there are k·ln k darts plus one on average, or up to twice this number.
 fn top_row(weights: &[f64], registers: usize) -> i64 {
-    // Weights are relative to the greatest one, so that the sum is finite. Its order is free, because no
-    // result depends on this row.
+    // Weights are relative to the largest weight, so the sum is finite. The sum may be added in any order, because the
+    // result does not depend on the top row.
     let greatest = weights.iter().fold(0.0, |most, &weight| if weight > most { weight } else { most });
     let scale = exponent(greatest);
     let total: f64 = weights.iter().map(|&weight| scaled(weight, -scale)).sum();
@@ -177,15 +179,15 @@ fn top_row(weights: &[f64], registers: usize) -> i64 {
     exponent(wanted / total) - scale
 }
 
-/// A shingle in a row, from some cell on, that may have a dart there.
+/// A shingle in a row that may have darts from some cell on.
 #[derive(Clone, Copy)]
 struct DartCandidate {
     state: u64,
-    /// The bits of the first gap.
+    /// Bits of the gap before the first dart.
     gap: u32,
-    /// The weight times 2ᵇ, counted from the beginning of the cell.
+    /// Weight times 2ᵇ, counted from the beginning of the cell.
     limit: f64,
-    /// The row, counted from the lowest.
+    /// Number of the row, counted from the lowest row.
     row: u64,
 }
 
@@ -197,14 +199,14 @@ impl DartCandidate {
     }
 }
 
-/// The least darts so far, and the candidates that are being thrown: one lane each, field by field.
+/// The smallest darts so far, and the candidates that are being computed, one lane each, field by field.
 struct Board {
     least: Vec<u64>,
-    /// One bit per lane in use.
+    /// Set of the lanes in use, one bit per lane.
     taken: u64,
     states: [u64; BATCH],
     gaps: [u32; BATCH],
-    /// The weight of the last dart, times 2ᵇ.
+    /// Weight of the last dart, times 2ᵇ.
     reached: [f64; BATCH],
     limits: [f64; BATCH],
     rows: [u64; BATCH],
@@ -227,7 +229,7 @@ impl Board {
         self.least.iter().all(|&place| place != NOWHERE)
     }
 
-    /// Adds the first dart of the candidate's cell, and returns whether there may be more beyond.
+    /// Adds the candidate for its first cell, and returns whether it may have darts in later cells.
     #[inline(always)]
     fn add(&mut self, candidate: DartCandidate) -> bool {
         let lane = self.taken.trailing_ones() as usize;
@@ -251,9 +253,9 @@ impl Board {
         }
     }
 
-    /// Moves every candidate by one gap. A candidate still below its weight has a dart there, and keeps its
-    /// lane if there may be another one. A candidate above its weight stays above it, so free lanes do no
-    /// harm.
+    /// Moves every candidate by one gap. A candidate still below its weight has a dart at this place, and keeps its
+    /// lane if it may have another dart. A candidate above its weight stays above it, so computing lanes that are not
+    /// in use changes nothing.
     #[inline(always)]
     fn throw(&mut self) {
         let registers = self.least.len() as u64;
@@ -263,7 +265,7 @@ impl Board {
                 continue;
             }
             let lanes = group * LANES..(group + 1) * LANES;
-            // Copies, because the compiler then knows that they do not overlap.
+            // The arrays are copied, because the compiler then knows that they do not overlap.
             let mut states = copied(&self.states[lanes.clone()]);
             let mut gaps = copied(&self.gaps[lanes.clone()]);
             let mut reached = copied(&self.reached[lanes.clone()]);

@@ -1,4 +1,4 @@
-//! The least darts of every kernel against all darts thrown.
+//! Tests of every kernel against a computation of all darts.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn random(count: usize, seed: u64) -> Vec<u64> {
     (0..count).map(|_| random.next_u64()).collect()
 }
 
-/// The darts of a shingle in a row below a weight that is given in units of 2⁻ᵇ.
+/// Returns the darts of a shingle in a row that lie below the weight `limit`, given in units of 2⁻ᵇ.
 fn darts(key: u64, seed: u64, row: i64, limit: f64) -> impl Iterator<Item = RawDart> {
     let salt = row::salt(seed, row);
     let state = row::state(key, salt);
@@ -34,7 +34,7 @@ fn darts(key: u64, seed: u64, row: i64, limit: f64) -> impl Iterator<Item = RawD
     })
 }
 
-/// Every dart of every row, from far below any dart until no register is empty.
+/// Computes every dart of every row, from far below the lowest dart up to the row in which no register is empty.
 fn by_definition(elements: Elements<'_>, seed: u64, registers: usize) -> Vec<u32> {
     let greatest = elements.weights.iter().copied().fold(0.0, f64::max);
     let lowest = -exponent(greatest) - 40;
@@ -99,8 +99,8 @@ fn weights_at_the_ends_of_their_range() {
     }
 }
 
-/// A row is a Poisson process: the number of darts below a limit has that limit for mean and variance, and registers
-/// share them evenly and independently.
+/// The darts of a row must be a Poisson process: the number of darts below a limit has this limit as mean and variance.
+/// Registers must share the darts evenly and independently.
 #[test]
 fn darts_have_their_distribution() {
     const ROWS: u64 = 100_000;
@@ -127,7 +127,7 @@ fn darts_have_their_distribution() {
             );
         };
         within("mean", sum, limit, limit);
-        // The fourth central moment of a Poisson distribution is m + 3m².
+        // The fourth central moment of a Poisson distribution with mean m is m + 3m².
         within("variance", squares, limit, limit + 2.0 * limit * limit);
         within("share of a register", even, limit / 2.0, limit / 2.0);
         within("covariance of registers", both, 0.0, limit * limit / 4.0);

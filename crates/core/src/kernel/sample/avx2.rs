@@ -1,4 +1,4 @@
-//! The filter for 8 registers at a time.
+//! The filter of the sampling for 8 registers at a time.
 
 use std::arch::x86_64::{
     __m256, __m256i, _CMP_LE_OQ, _mm256_add_epi32, _mm256_add_ps, _mm256_and_si256, _mm256_cmp_ps,
@@ -41,11 +41,12 @@ fn look(entry: RaceEntry, filter: &RegisterFilter<'_>, masks: &mut [u16]) {
     }
 }
 
-/// The bound of the portable filter.
+/// Computes `bound` of the portable filter, for 8 registers.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bound(outline: __m256i) -> __m256 {
-    // Products and sums of the two halves of a lane, with the upper one moved down.
+    // `madd` adds the products of both halves of a lane. For U₁·U₂ the upper half is moved down, so
+    // one product is 0.
     let u = _mm256_and_si256(outline, _mm256_set1_epi32(0x07ff_07ff));
     let u = _mm256_madd_epi16(u, _mm256_srli_epi32::<16>(u));
     let s = _mm256_and_si256(_mm256_srli_epi32::<11>(outline), _mm256_set1_epi32(0x001f_001f));

@@ -1,4 +1,4 @@
-//! The filter for 16 registers at a time.
+//! The filter of the sampling for 16 registers at a time.
 
 use std::arch::x86_64::{
     __m512, __m512i, _CMP_LE_OQ, _mm512_add_epi32, _mm512_add_ps, _mm512_and_si512, _mm512_cmp_ps_mask,
@@ -34,11 +34,12 @@ fn look(entry: RaceEntry, filter: &RegisterFilter<'_>, masks: &mut [u16]) {
     }
 }
 
-/// The bound of the portable filter.
+/// Computes `bound` of the portable filter, for 16 registers.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn bound(outline: __m512i) -> __m512 {
-    // Products and sums of the two halves of a lane, with the upper one moved down.
+    // `madd` adds the products of both halves of a lane. For U₁·U₂ the upper half is moved down, so
+    // one product is 0.
     let u = _mm512_and_si512(outline, _mm512_set1_epi32(0x07ff_07ff));
     let u = _mm512_madd_epi16(u, _mm512_srli_epi32::<16>(u));
     let s = _mm512_and_si512(_mm512_srli_epi32::<11>(outline), _mm512_set1_epi32(0x001f_001f));

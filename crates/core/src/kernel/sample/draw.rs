@@ -1,48 +1,48 @@
-//! The random numbers of one shingle and one register, and the step of its weight.
+//! The random numbers of one shingle and one register, and the step of a weight.
 //!
-//! All randomness is a function of the shingle's key and the register's salt, in fields of three hashes:
+//! All randomness is a function of the key of the shingle and the salt of the register, in fields of three hashes:
 //!
 //! | hash of key and salt | fields, upper bits first |
 //! |---|---|
-//! | [`outline`], 32 bits | the first 5 of 1 − V₁ and 11 of U₁, the first 5 of 1 − V₂ and 11 of U₂ |
+//! | [`outline`], 32 bits | the first 5 bits of 1 − V₁ and 11 of U₁, the first 5 of 1 − V₂ and 11 of U₂ |
 //! | `fmix64` of key ⊕ salt | 32 more bits of U₁ and of U₂ |
-//! | `fmix64` of that | 16 more bits of 1 − V₁ and of 1 − V₂, and the 32 of β |
+//! | `fmix64` of the second hash ⊕ a constant | 16 more bits of 1 − V₁ and of 1 − V₂, and the 32 bits of β |
 //!
-//! Every uniform number is the middle of its interval, so none is 0 or 1. The outline can be read alone: it
-//! bounds the result of the draw, and most draws need not be finished.
+//! Every uniform number is the middle of its interval, so it is never 0 or 1. The outline alone bounds the result of
+//! the draw, so most draws need not be finished.
 
 use crate::hash::fmix64;
 use crate::kernel::logarithm::{float, ln};
 
-/// 1.5·2⁵²: adding and subtracting it rounds to the nearest integer.
+/// 1.5·2⁵²: adding and subtracting this number rounds to the nearest integer.
 const ROUNDING: f64 = 1.5 * (1u64 << 52) as f64;
-/// A constant that separates the third hash from the second.
+/// Constant that makes the third hash different from the second.
 const THIRD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The random numbers of a shingle for a register.
+/// Random numbers of a shingle for a register.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Draw {
-    /// r, of the distribution Gamma(2, 1): the distance of the steps, in logarithms of weight.
+    /// r, with the distribution Gamma(2, 1): the distance of the steps, in logarithms of weight.
     pub distance: f64,
-    /// ln c, c of the distribution Gamma(2, 1).
+    /// ln c, where c has the distribution Gamma(2, 1).
     pub log_score: f64,
     /// β, uniform from 0 to 1: the shift of the steps, as a share of the distance.
     pub shift: f64,
 }
 
-/// The step of a weight.
+/// The step of a weight, and the rank that follows from it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct SampledStep {
-    /// t: the step below the weight, an integer.
+    /// t: the number of the step below the weight, an integer.
     pub step: f64,
-    /// ln a: the shingle with the least value is the sample.
+    /// ln a: the sample of a register is the shingle with the smallest a.
     pub log_rank: f64,
 }
 
-/// A linear function of the key, as those of [`Linear`](crate::kernel::Linear), whose upper bits are then
-/// spread over the lower ones. Keys are mixed already.
+/// Returns a linear function of the key, like those of [`Linear`](crate::kernel::Linear), with its upper bits spread
+/// over the lower bits. Keys are mixed already.
 #[inline(always)]
 pub(super) fn outline(key: u32, salt: u64) -> u32 {
     let (multiplier, offset) = coefficients(salt);
@@ -54,14 +54,14 @@ pub(super) fn spread(h: u32) -> u32 {
     h ^ (h >> 15)
 }
 
-/// The multiplier and the offset of the linear function, from the salt.
+/// Returns the multiplier and the offset of the linear function, which are taken from the salt.
 #[inline(always)]
 pub(super) fn coefficients(salt: u64) -> (u32, u32) {
     ((salt >> 32) as u32 | 1, salt as u32)
 }
 
 impl Draw {
-    /// The draw of the shingle with this key for the register with this salt.
+    /// Returns the draw of the shingle with key `key` for the register with salt `salt`.
     #[inline(always)]
     #[must_use]
     pub fn of(key: u64, salt: u64) -> Self {
@@ -83,10 +83,11 @@ impl Draw {
         }
     }
 
-    /// The step of a weight with this logarithm: t = ⌊ln w / r + β⌋ and ln a = ln c − r(t − β + 1).
+    /// Returns the step of a weight, given the logarithm of the weight: t = ⌊ln w / r + β⌋ and ln a = ln c − r(t − β +
+    /// 1).
     ///
-    /// The weight decides t, and t alone decides ln a, so that two weights with the same step have the same
-    /// rank to the bit. Both are monotone after rounding, because each rounded operation is.
+    /// The weight decides t, and t alone decides ln a, so two weights with the same step have the same rank to the bit.
+    /// Both are monotone even after rounding, because each rounded operation is monotone.
     #[inline(always)]
     #[must_use]
     pub fn place(self, log_weight: f64) -> SampledStep {
@@ -103,7 +104,7 @@ mod tests {
     use crate::hash::SplitMix64;
     use proptest::prelude::*;
 
-    /// docs/sources/weights.md#improved-consistent-weighted-sampling: w, r, c, β and t, y, a.
+    /// The table in docs/sources/weights.md#improved-consistent-weighted-sampling has w, r, c, β and t, y, a.
     #[test]
     fn documented_vectors() {
         for (w, r, c, shift, t, y, a) in [
@@ -122,7 +123,7 @@ mod tests {
         }
     }
 
-    /// Mean and variance of Gamma(2, 1) are 2, of its logarithm ψ(2) and ψ′(2), of a uniform number ½ and 1/12.
+    /// Gamma(2, 1) has mean and variance 2, its logarithm ψ(2) and ψ′(2), and a uniform number ½ and 1/12.
     #[test]
     fn draws_have_their_distributions() {
         const DRAWS: usize = 1_000_000;
@@ -140,7 +141,7 @@ mod tests {
             draw.log_score
         });
         check("β", 0.5, 1.0 / 12.0, &|draw| draw.shift);
-        // The draws are independent: the mean of a product of centred values is 0.
+        // The draws are independent, so the mean of a product of centred values is 0.
         check("r and β", 0.0, 2.0 / 12.0, &|draw| (draw.distance - 2.0) * (draw.shift - 0.5));
         check("r and c", 0.0, 2.0 * (std::f64::consts::PI.powi(2) / 6.0 - 1.0), &|draw| {
             (draw.distance - 2.0) * (draw.log_score - (1.0 - 0.577_215_664_9))
@@ -148,7 +149,7 @@ mod tests {
     }
 
     proptest! {
-        /// The law of consistency: more weight never has a lower step or a greater rank, and one step has one rank.
+        /// Consistency: more weight never has a lower step or a larger rank, and each step has one rank.
         #[test]
         fn places_are_consistent(key: u64, salt: u64, a in -745.0..709.0f64, more in 0.0..3.0f64) {
             let draw = Draw::of(key, salt);

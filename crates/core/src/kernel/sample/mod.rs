@@ -1,22 +1,20 @@
-//! The samples of a weighted set: for every register, the shingle of least rank and its step.
+//! The samples of a weighted set: for every register, the shingle of smallest rank and its step.
 //!
-//! [`Draw`] defines the samples. Finishing a draw takes three logarithms per shingle and register. Of a
-//! document of n shingles only a few can be the sample of a register, and 32 bits of hash rule out nearly all
-//! others:
+//! [`Draw`] defines the samples. Finishing a draw takes three logarithms per shingle and register. Only a few of the n
+//! shingles of a document can be the sample of a register, and 32 bits of hash rule out nearly all others:
 //!
-//! - a = c/z with ln z ≤ ln w + r and r = −ln(U₁U₂), so a·w ≥ c·U₁U₂. Also c = −ln V₁ − ln V₂ ≥ −2 ln(1 −
-//!   s/2) ≥ s + s²/4 with s = (1 − V₁) + (1 − V₂). The first bits of the four uniform numbers bound the
-//!   product from below.
-//! - The a of the sample has the distribution Exp(Σw), so it is likely to be below L/Σw for a small L. A
-//!   register without a sample below it, which has probability e^−L, goes through the shingles again with a
-//!   greater L. Ranks are bounded: a·w ≤ c < 2⁵, so that L = 2⁵·n always finds one.
+//! - a = c/z with ln z ≤ ln w + r and r = −ln(U₁U₂), so a·w ≥ c·U₁U₂. Also c = −ln V₁ − ln V₂ ≥ −2 ln(1 − s/2) ≥ s +
+//!   s²/4 with s = (1 − V₁) + (1 − V₂). The first bits of the four uniform numbers bound this product from below.
+//! - The a of the sample has the distribution Exp(Σw), so it is likely to be below L/Σw for a small L. With probability
+//!   e^−L a register has no sample below L/Σw; then the register processes the shingles again with a larger L. Ranks
+//!   are bounded: a·w ≤ c < 2⁵, so L = 2⁵·n always finds a sample.
 //!
 //! The remaining draws are *contenders*, some twenty per register. The kernels differ only in the search for
-//! them. The search processes one portion of the elements at a time without branches, because a branch per
-//! draw would be mispredicted at every contender, at the end of a long calculation. Contenders are finished
-//! by the same code, compiled for each kernel's instruction set. A kernel that finds too many contenders does
-//! no harm, and the tests, which finish every draw, detect one that misses some. The filter works on 32-bit
-//! floating-point numbers relative to Σw, and each is rounded so that the filter only lets more through.
+//! contenders. The search processes one portion of the elements at a time without branches, because a branch per draw
+//! would be mispredicted at every contender, at the end of a long calculation. All kernels finish contenders by the
+//! same code, compiled for the instruction set of the kernel. A kernel that finds too many contenders does no harm. If
+//! a kernel misses contenders, the tests detect it, because they finish every draw. The filter works on 32-bit
+//! floating-point numbers relative to Σw, rounded in the direction that only lets more draws through.
 
 mod draw;
 
@@ -36,52 +34,53 @@ pub use draw::{Draw, SampledStep};
 use super::logarithm::ln;
 use super::{Kernel, Kind};
 
-/// The number of registers per block: the lanes of the widest vector.
+/// Number of registers per block: the number of lanes of the widest vector.
 const LANES: usize = 16;
-/// The number of elements that are screened before contenders are listed.
+/// Number of elements that are screened before contenders are listed.
 const PORTION: usize = 16;
-/// The number of lanes of four masks.
+/// Number of lanes of four masks, which make one word of 64 bits.
 const WORD: usize = 4 * LANES;
-/// The number of contenders that are finished together: enough to fill vectors, and few enough that better
-/// ranks are known soon.
+/// Number of contenders that are finished together: enough to fill vectors, and few enough that smaller ranks, which
+/// lower the limits, are known soon.
 const BATCH: usize = 64;
-/// The most contenders that wait: less than a batch, those that one word adds, and one that does not count.
+/// Size of the buffer for waiting contenders: just under a batch, plus those that one word adds, plus one that is
+/// written but does not count.
 const WAITING: usize = BATCH + WORD + 1;
-/// The first L. A smaller one means more registers that search again, a greater one more contenders. With 6,
-/// one document in four with 128 registers has such a register.
+/// The first L. A smaller L makes more registers search again, a larger L makes more contenders. With 6, one document
+/// in four with 128 registers has a register that searches again.
 const FIRST_LIMIT: f64 = 6.0;
-/// The factor by which L grows from one round to the next.
+/// Factor by which L grows from one round to the next.
 const NEXT_LIMIT: f64 = 16.0;
-/// The bounds of the filter are a·w times 2 to this power: 11 + 11 bits for U₁U₂ and 5 for s.
+/// Exponent of the scale of the filter, which computes 2²⁷·a·w: 11 + 11 bits for U₁U₂ and 5 for s.
 const BOUND_BITS: f64 = 27.0;
-/// A factor above the rounding of the filter's few operations, each of which errs by at most 2⁻²⁴.
+/// Factor above the rounding errors of the filter, whose few operations err by at most 2⁻²⁴ each.
 const ROUNDING: f64 = 1.0 + 1.0 / (1 << 16) as f64;
 
-/// The shingles of a weighted set, as the sampling reads them.
+/// Shingles of a weighted set, as the sampling reads them.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct Elements<'a> {
-    /// The mixed key of each shingle.
+    /// Mixed key of each shingle.
     pub keys: &'a [u64],
-    /// The weight of each shingle, positive and finite.
+    /// Weight of each shingle, positive and finite.
     pub weights: &'a [f64],
 }
 
-/// The sample of a register.
+/// Sample of a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Sample {
-    /// The index of the sampled element.
+    /// Index of the sampled element.
     pub element: u32,
-    /// t: the step of the sampled element.
+    /// t: step of the sampled element.
     pub step: i64,
 }
 
 impl Kernel {
-    /// Draws the sample of each register, given by its salt.
+    /// Draws the sample of each register. `salts` has one salt per register.
     ///
     /// # Panics
-    /// Panics if `salts` and `out` differ in length, or keys and weights do, or there are none.
+    /// Panics if `salts` and `out` differ in length, if keys and weights differ in length, or if there are no keys.
     pub fn sample(self, elements: Elements<'_>, salts: &[u64], out: &mut [Sample]) {
         assert_eq!(salts.len(), out.len(), "one salt a register");
         assert_eq!(elements.keys.len(), elements.weights.len(), "one weight an element");
@@ -101,25 +100,25 @@ impl Kernel {
     }
 }
 
-/// The input of a filter: all registers of a round, one block of lanes at a time.
+/// Input of a filter: all registers of a round, one block of lanes at a time.
 struct RegisterFilter<'a> {
-    /// The linear functions of the outlines.
+    /// Multipliers of the linear functions of the outlines; `offsets` has their offsets.
     multipliers: &'a [[u32; LANES]],
     offsets: &'a [[u32; LANES]],
-    /// The greatest bound that passes, for an element of share 1; negative for a lane without a register.
+    /// Largest bound that passes, for an element of share 1; negative for a lane without a register.
     limits: &'a [[f32; LANES]],
 }
 
 /// An element, as the filter reads it.
 #[derive(Debug, Clone, Copy)]
 struct RaceEntry {
-    /// The lower half of the key.
+    /// Lower half of the key.
     key: u32,
     /// w / Σw.
     share: f32,
 }
 
-/// A register that may have found its sample, and the element.
+/// A register, and an element that may be its sample.
 #[derive(Debug, Clone, Copy, Default)]
 struct Contender {
     lane: u32,
@@ -133,10 +132,10 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Adds the contenders of a word of masks, given its first lane.
+    /// Adds the contenders of a word of masks, whose first lane is `from`.
     ///
-    /// About every other word has some, which no processor can predict. The first two are written in any
-    /// case, and counted if they exist.
+    /// About every other word has contenders, which no processor can predict. So the first two are always written, and
+    /// counted only if they exist.
     #[inline(always)]
     fn add(&mut self, mut lanes: u64, from: u32, element: u32) {
         let mut add = |lanes: &mut u64| {
@@ -151,13 +150,13 @@ impl Waiting {
         }
     }
 
-    /// Takes all waiting contenders; none is left.
+    /// Takes all waiting contenders, so that none waits any more.
     fn take(&mut self) -> &[Contender] {
         &self.contenders[..std::mem::take(&mut self.len)]
     }
 }
 
-/// The registers that search for their samples in one round.
+/// Registers that search for their samples in one round.
 struct Round {
     log_total: f64,
     salts: Vec<u64>,
@@ -168,8 +167,8 @@ struct Round {
     found: Vec<Option<Sample>>,
 }
 
-/// The whole sampling, with a kernel's search for contenders: a mask of lanes for each block. It is inlined
-/// into each kernel, and so compiled for its instruction set.
+/// Does the whole sampling. `look` is the search of a kernel for contenders, which writes a mask of lanes per block.
+/// This function is inlined into each kernel, and so compiled for its instruction set.
 #[inline(always)]
 fn run(
     elements: Elements<'_>,
@@ -179,13 +178,13 @@ fn run(
 ) {
     let Elements { keys, weights } = elements;
     let log_weights: Vec<f64> = weights.iter().map(|&weight| ln(weight)).collect();
-    // Weights are relative to the greatest one, so that the sum is finite. Its order is free, because only
+    // Weights are relative to the largest weight, so the sum is finite. The sum may be added in any order, because only
     // the filter uses it.
     let greatest = in_lanes(weights, |most, weight| if weight > most { weight } else { most });
     let relative: Vec<f64> = weights.iter().map(|weight| weight / greatest).collect();
     let total = in_lanes(&relative, |sum, weight| sum + weight);
     let log_total = ln(greatest) + ln(total);
-    // An element whose share rounds to 0 would be invisible to the filter.
+    // If the share of an element rounded to 0, the filter would never find the element.
     let share = |weight: &f64| ((weight / total) as f32).max(f32::MIN_POSITIVE);
     let shares: Vec<f32> = relative.iter().map(share).collect();
     let mut registers: Vec<usize> = (0..salts.len()).collect();
@@ -195,7 +194,7 @@ fn run(
         let salts = registers.iter().map(|&register| salts[register]);
         let mut round = Round::new(salts, limit, log_total);
         let blocks = round.limits.len();
-        // Four masks are one word, and one comparison shows that nearly all words are empty.
+        // Four masks are one word, so one comparison per word skips nearly all of them, which are empty.
         let stride = blocks.next_multiple_of(4);
         let mut masks = vec![0; PORTION * stride];
         for first in (0..keys.len()).step_by(PORTION) {
@@ -240,7 +239,7 @@ fn run(
 }
 
 impl RegisterFilter<'_> {
-    /// Multipliers, offsets and limits, block by block.
+    /// Returns the multipliers, offsets and limits, block by block.
     #[inline(always)]
     fn blocks(&self) -> impl Iterator<Item = (&[u32; LANES], &[u32; LANES], &[f32; LANES])> {
         self.multipliers.iter().zip(self.offsets).zip(self.limits).map(|((a, b), limits)| (a, b, limits))
@@ -264,9 +263,9 @@ impl Round {
         Self { log_total, salts, multipliers, offsets, limits, log_ranks, found }
     }
 
-    /// Finishes the draws of the contenders, and keeps the least rank of each register.
+    /// Finishes the draws of the contenders, and keeps the smallest rank of each register.
     ///
-    /// Elements come in the order of their shingles, and of two with one rank the first is kept.
+    /// Elements come in the order of their shingles. If two elements have the same rank, the first is kept.
     #[inline(always)]
     fn finish(&mut self, all_keys: &[u64], all_log_weights: &[f64], contenders: &[Contender]) {
         const STRIDE: usize = 8;
@@ -298,7 +297,7 @@ impl Round {
     }
 }
 
-/// Combines numbers, starting from 0, in eight lanes.
+/// Combines numbers by `join`, starting from 0, in eight independent lanes.
 #[inline(always)]
 fn in_lanes(values: &[f64], join: impl Fn(f64, f64) -> f64) -> f64 {
     let (eights, rest) = values.as_chunks::<8>();
@@ -311,10 +310,10 @@ fn in_lanes(values: &[f64], join: impl Fn(f64, f64) -> f64) -> f64 {
     lanes.iter().chain(rest).fold(0.0, |joined, &value| join(joined, value))
 }
 
-/// An upper bound of 2²⁷·a·Σw, given ln a and ln Σw.
+/// Returns an upper bound of 2²⁷·a·Σw, given ln a and ln Σw.
 ///
-/// 2ⁿ⁺ᶠ ≤ 2ⁿ(1 + f) for f from 0 to 1. The right side is the floating-point number that has n + f as its
-/// exponent and fraction, which is at most a tenth too much and needs no exponential.
+/// 2ⁿ⁺ᶠ ≤ 2ⁿ(1 + f) for f from 0 to 1. The right side is the floating-point number with exponent n and fraction f; it
+/// is at most a tenth too large and needs no exponential.
 fn filter_limit(log_rank: f64, log_total: f64) -> f32 {
     let exponent = (log_rank + log_total) * std::f64::consts::LOG2_E + BOUND_BITS;
     let biased = (exponent + 127.0).clamp(1.0, 254.0);

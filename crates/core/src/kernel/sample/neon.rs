@@ -1,4 +1,4 @@
-//! The filter for 4 registers at a time.
+//! The filter of the sampling for 4 registers at a time.
 
 use std::arch::aarch64::{
     float32x4_t, uint32x4_t, vaddq_f32, vaddq_u32, vaddvq_u32, vandq_u32, vcleq_f32, vcvtq_f32_u32,
@@ -6,11 +6,11 @@ use std::arch::aarch64::{
     vshrq_n_u32,
 };
 
-use super::{Elements, Entry, Filter, Sample, run};
+use super::{Elements, RaceEntry, RegisterFilter, Sample, run};
 
 const QUARTER: usize = 4;
 
-/// The bit of each lane of a quarter.
+/// Bit of each lane in the mask of its quarter.
 const BITS: [u32; QUARTER] = [1, 2, 4, 8];
 
 #[target_feature(enable = "neon")]
@@ -20,7 +20,7 @@ pub(super) fn sample(elements: Elements<'_>, salts: &[u64], out: &mut [Sample]) 
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn look(entry: Entry, filter: &Filter<'_>, masks: &mut [u16]) {
+fn look(entry: RaceEntry, filter: &RegisterFilter<'_>, masks: &mut [u16]) {
     let key = vdupq_n_u32(entry.key);
     // SAFETY: the array holds exactly the 16 bytes that are loaded.
     let bits = unsafe { vld1q_u32(BITS.as_ptr()) };
@@ -44,7 +44,7 @@ fn look(entry: Entry, filter: &Filter<'_>, masks: &mut [u16]) {
     }
 }
 
-/// The bound of the portable filter.
+/// Computes `bound` of the portable filter, for 4 registers.
 #[inline]
 #[target_feature(enable = "neon")]
 fn bound(outline: uint32x4_t) -> float32x4_t {

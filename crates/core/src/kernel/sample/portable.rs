@@ -1,4 +1,4 @@
-//! The filter in plain code.
+//! The filter of the sampling in plain code.
 
 use super::{Elements, LANES, RaceEntry, RegisterFilter, Sample, draw, run};
 
@@ -17,7 +17,7 @@ fn look(entry: RaceEntry, filter: &RegisterFilter<'_>, masks: &mut [u16]) {
     }
 }
 
-/// A lower bound of 2²⁷·a·w, from the first bits of the draw: U₁U₂·(s + s²/4) with the least U₁, U₂ and s
+/// Returns a lower bound of 2²⁷·a·w from the first bits of the draw: U₁U₂·(s + s²/4), with the smallest U₁, U₂ and s
 /// that begin with these bits.
 #[inline(always)]
 fn bound(outline: u32) -> f32 {

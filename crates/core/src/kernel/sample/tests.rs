@@ -1,4 +1,4 @@
-//! The samples of every kernel against all draws finished.
+//! Tests of the samples of every kernel against samples for which all draws are finished.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ fn random(count: usize, seed: u64) -> Vec<u64> {
     (0..count).map(|_| random.next_u64()).collect()
 }
 
-/// The sample of a register, with every draw finished.
+/// Computes the sample of a register by finishing every draw.
 fn by_definition(elements: Elements<'_>, salt: u64) -> Sample {
     let mut least = f64::INFINITY;
     let mut sample = Sample::default();
@@ -72,7 +72,7 @@ fn weights_at_the_ends_of_their_range() {
     }
 }
 
-/// The limits are never too low, and at most a tenth too high.
+/// The limits must never be too small, and be at most a tenth too large.
 #[test]
 fn limits_are_upper_bounds() {
     let mut random = SplitMix64::new(6);

@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::memory::MemoryLimit;
 use crate::settings::{AuditSize, Bands, FILTER_ERROR, RECALL, RunSettings, SpecOptions};
 
-/// The settings of runs, in the order in which their problems are reported.
+/// Names of the settings of runs, in the order in which their problems are reported.
 pub const SETTING_ORDER: [&str; 40] = [
     "text-field",
     "id-field",

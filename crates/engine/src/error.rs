@@ -11,7 +11,7 @@ use minwise::{Sentence, escape_control};
 
 use crate::memory::MemoryLimit;
 
-/// The reason why a run ended without a result.
+/// Error that ended a run without a result.
 #[derive(Debug)]
 pub struct Error {
     kind: Box<ErrorKind>,
@@ -68,7 +68,7 @@ impl SettingProblem {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The settings are invalid, alone or in combination. Contains every problem, in the order of the settings.
+    /// The settings are invalid, alone or in combination. The value lists every problem, in the order of the settings.
     Settings(Vec<SettingProblem>),
     /// Two specs differ, or `minwise` refused a value that belongs to no setting.
     Spec(minwise::Error),
@@ -81,7 +81,7 @@ pub enum ErrorKind {
         /// Rejected record that exceeded the allowed number, in words.
         last: String,
     },
-    /// No record is a document, so that nothing was written.
+    /// No record is a document. Nothing was written.
     AllRejected {
         /// Number of records.
         records: u64,

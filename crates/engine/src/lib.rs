@@ -84,7 +84,8 @@
 //! The builders above fill in the options of a run: [`DedupRun`], [`PairsRun`], [`SketchRun`], [`WeightsRun`],
 //! [`EstimateRun`] or [`AccuracyRun`]. A run that finds near-duplicates has these stages:
 //!
-//! 1. **Plan.** [`RunSettings::plan`] checks the settings and makes a [`Plan`] of them, which every stage takes.
+//! 1. **Plan.** [`RunSettings::plan`] checks the settings and makes a [`Plan`] of them. Every other stage takes the
+//!    plan.
 //! 2. **Read.** [`read`](fn@stages::read) scans the corpus in parallel. For every document it keeps the place, the id,
 //!    a sketch and an equality key, which equal documents share.
 //! 3. **Candidates.** Documents with equal shingles count as one. Band keys are sorted, and documents that share bands,
@@ -92,7 +93,7 @@
 //! 4. **Verification.** The documents of each neighbourhood are read again by position, and their shingle sets are
 //!    compared exactly.
 //! 5. **Decisions.** [`dedup`](fn@stages::dedup) keeps and removes documents, or [`pairs`](fn@stages::pairs) lists similar ones.
-//! 6. **Audit.** [`audit`] looks for near-duplicates among the kept documents, to measure what was missed.
+//! 6. **Audit.** [`audit`] searches the kept documents for near-duplicates, to measure how many were missed.
 //! 7. **Output.** [`output`] and [`report`] write the decisions.
 //!
 //! If the documents do not fit into [memory](RunSettings::memory), their sketches, ids and band keys go to temporary
@@ -168,8 +169,8 @@ pub use storage::work;
 pub use verify::{Reordered, Verification, compare};
 pub use weigh::WeightTables;
 
-/// The stages of a run, for programs that call them one by one: [`read`](stages::read) a corpus, then [`dedup`](stages::dedup) it
-/// or list its [`pairs`](stages::pairs).
+/// Stages of a run, for programs that call them one by one: [`read`](stages::read) reads a corpus, and then
+/// [`dedup`](stages::dedup) decides which documents stay or [`pairs`](stages::pairs) lists similar pairs.
 ///
 /// All stages take the same [`Plan`], and identify a document by its number. The documents of references have the first
 /// numbers, then come those of the inputs. Rejected records have no number.

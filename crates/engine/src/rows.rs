@@ -54,7 +54,7 @@ impl RowLayout {
         }
     }
 
-    /// Writes a document's row, given its registers.
+    /// Writes the row of a document, given its registers.
     pub(crate) fn store(&self, registers: &[u32], out: &mut [u32]) {
         let RowForm::Bits(bits) = &self.form else {
             out.copy_from_slice(registers);
@@ -85,7 +85,7 @@ impl RowLayout {
         }
     }
 
-    /// The words of a row that the filter compares.
+    /// Returns the words of a row that the filter compares.
     pub(crate) fn compared<'a>(&'a self, row: &'a [u32]) -> &'a [u32] {
         self.bits(row).map_or(row, |(_, bits)| bits)
     }
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(bits.bits(&bits_row).unwrap().1.len(), 8);
     }
 
-    /// A sketch of a thousand registers takes no more than 400 bytes if one bit of each is kept.
+    /// A sketch of a thousand registers takes at most 400 bytes if one bit of each register is kept.
     #[test]
     fn one_bit_of_each_register_takes_little() {
         let settings = RunSettings {

@@ -1,4 +1,4 @@
-//! Methods that set the fields of options.
+//! The `setters!` macro, which defines methods that set the fields of options.
 
 /// Defines one method per field of a struct, which sets the field and returns the struct.
 ///

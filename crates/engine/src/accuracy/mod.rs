@@ -76,7 +76,7 @@ pub struct Accuracy {
 pub struct SketchAccuracy {
     /// Kind of the sketch.
     pub method: Method,
-    /// Bytes per sketch.
+    /// Number of bytes per sketch.
     pub bytes: usize,
     /// Errors of all pairs.
     pub all: ErrorSums,
@@ -157,8 +157,8 @@ impl SketchKind {
 /// Compares the estimates of all sketches with the exact similarities.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::Settings`] if the documents do not fit into memory, with [`ErrorKind::Corpus`] if a source cannot be
-/// read again, and with [`ErrorKind::Cancelled`] if the observer cancels.
+/// Fails with [`ErrorKind::Settings`] if the documents do not fit into memory, and with [`ErrorKind::Corpus`] if a
+/// source cannot be read again. Fails with [`ErrorKind::Cancelled`] if the observer cancels.
 pub(crate) fn measure(request: &AccuracyRequest<'_>, observer: &dyn Observer) -> Result<Accuracy, Error> {
     let AccuracyRequest { reading, plan, methods, weighing, .. } = *request;
     let spec = &plan.key.spec;

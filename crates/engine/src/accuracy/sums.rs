@@ -15,7 +15,7 @@ const REACH: f64 = 4.0;
 /// Errors at which the picture may end. They are round numbers for the axis.
 const ENDS: [f64; 7] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0];
 
-/// Sums over the pairs whose exact similarity lies in a range.
+/// Sums over the pairs whose exact similarity is in a range.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ErrorSums {

@@ -288,7 +288,7 @@ fn each_band<'a, T: Send>(
 /// Document that shares a key with a document of another cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Member {
-    /// The number of the key.
+    /// Number of the key.
     group: u32,
     cluster: u32,
     document: u32,

@@ -147,7 +147,7 @@ where
     /// `documents` documents.
     pub(crate) fn clear(&mut self, documents: usize, parts: Parts) {
         self.entries.clear();
-        // Growing step by step would copy every entry once more. Memory that is reserved and never used costs nothing.
+        // Growing step by step would copy every entry once more. Memory that is reserved but never used costs nothing.
         let _ = self.entries.try_reserve(documents / parts.len());
         self.frequent.clear();
         // A part with more than twice the expected entries must contain a frequent key.
@@ -386,7 +386,7 @@ mod tests {
     #[test]
     fn buckets_and_threads_change_no_group() {
         for documents in [1, 5, 40_000, 100_000] {
-            // In the second column, half of the documents have one key.
+            // In the second column, half of the documents have the same key.
             let columns: Vec<Vec<u64>> = [3, documents]
                 .map(|same| {
                     (0..documents)

@@ -22,7 +22,7 @@ pub(crate) const CROWDED: f64 = 0.45;
 const WORD_COST: f64 = 2.0;
 const GROUP_COST: f64 = 2.0;
 const BLOCK_COST: f64 = 4.0;
-/// Instructions to compare the rows of eight pairs.
+/// Number of instructions to compare the rows of eight pairs.
 const ROW_COST: f64 = 1000.0;
 
 /// Returns the number of instructions that [`Kernel::near`] takes per eight heads of this shape.

@@ -68,7 +68,7 @@ impl WeightScale {
 pub(crate) struct JoinInput<'a> {
     pub corpus: &'a Corpus,
     pub reading: &'a Reading,
-    /// Documents that take part. Pairs hold indexes into this list.
+    /// Documents that take part. Pairs hold indices into this list.
     pub documents: &'a [u32],
     pub items: Items<'a>,
     pub rule: CandidateRule,

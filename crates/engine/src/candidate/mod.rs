@@ -180,7 +180,7 @@ fn bands_together(bands: usize, documents: usize, room: WorkingMemory) -> Option
 struct PairSearch<'a> {
     corpus: &'a Corpus,
     reading: &'a Reading,
-    /// Documents among which pairs are searched. Pairs hold indexes into this list.
+    /// Documents among which pairs are searched. Pairs hold indices into this list.
     documents: &'a [u32],
     plan: &'a Plan,
     room: WorkingMemory,

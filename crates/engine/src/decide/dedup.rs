@@ -65,7 +65,7 @@ pub fn dedup(
     Ok(Decisions { removed, spared, large_clusters, equal, clusters, verification, audit })
 }
 
-/// Decides which documents of a neighbourhood stay.
+/// Decider about the documents of a neighbourhood that stay.
 struct Verdicts<'a> {
     equals: &'a Equals,
     order: &'a KeeperOrder,

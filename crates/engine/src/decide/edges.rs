@@ -48,7 +48,7 @@ impl<'a> Edges<'a> {
         }
     }
 
-    /// Adds an edge to those of its first document.
+    /// Adds an edge to the list of its first document.
     pub(crate) fn add(&mut self, document: u32, neighbour: u32, similarity: f64) -> Result<(), Error> {
         self.pending.push((self.spread.key(document, neighbour), similarity.to_bits()));
         if self.pending.len() >= self.most { self.put_away() } else { Ok(()) }

@@ -121,7 +121,7 @@ pub(super) fn with_ids(ids: &[String], corpus: &Corpus, reading: &Reading) -> Re
     Ok(found.map_err(unknown)?)
 }
 
-/// Lists the similar pairs of a neighbourhood.
+/// Decider that lists the similar pairs of a neighbourhood.
 struct PairLister<'a> {
     equals: &'a Equals,
     wanted: Option<&'a WantedDocuments>,

@@ -116,7 +116,7 @@ pub fn compare_all(
 /// Compares two texts, with the tables that the weights of the spec need.
 ///
 /// # Errors
-/// Fails where [`Preparation::new`] does.
+/// Fails for the same reasons as [`Preparation::new`].
 pub fn compare(left: &str, right: &str, spec: &Spec, weighing: &WeightTables) -> Result<Comparison, Error> {
     Ok(Preparation::new(spec, weighing)?.compare(left, right))
 }
@@ -249,7 +249,7 @@ mod tests {
         let none = compare_all("", "!", &spec);
         assert!(none.iter().all(|comparison| comparison.estimate.is_none() && comparison.exact == 0.0));
 
-        // Weighted sets have sketches of their own.
+        // Weighted sets have their own kinds of sketches.
         let spec: Spec = "nfkc+casefold / words:3 / icws:128 / seed:1 / weight:count".parse().unwrap();
         let twice = compare_all(&format!("{left} {left}"), &left, &spec);
         assert_eq!(twice.len(), 4);

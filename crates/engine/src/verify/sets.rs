@@ -255,7 +255,7 @@ impl<'a> Sets<'a> {
     /// Compares each document with its `others`. Documents of `others[i]` whose measure reaches the threshold are
     /// appended to `similar[i]`, with the measure and in the order of `others[i]`. Threads share the pairs.
     ///
-    /// Returns `false`, and appends nothing, if a document is huge or the sets do not fit into memory together.
+    /// Returns `false` and appends nothing if a document is huge or the sets do not fit into memory together.
     pub(crate) fn at_least_many(
         &mut self,
         documents: &[u32],

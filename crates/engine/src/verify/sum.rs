@@ -163,7 +163,7 @@ impl<'a> Agreement<'a> {
         Self { rows, reader: RowReader::new(documents, RowChoice::Sketch) }
     }
 
-    /// The band that found a pair of these documents, if no other band did.
+    /// Returns the band that found a pair of these documents, if no other band found it.
     ///
     /// The earlier document may have been left out of each full shelf. A pair therefore counts as found by one band
     /// alone if it agrees in at most one band besides those of the full shelves.

@@ -155,7 +155,7 @@ fn described(corpus: &Corpus, place: &RecordPlace, reject: &Reject) -> String {
 /// Counts for one run only: the temporary file of the table is removed when the table is dropped.
 ///
 /// # Errors
-/// Fails where [`count`] does, and with [`ErrorKind::Corpus`] if a temporary folder cannot be made.
+/// Fails for the same reasons as [`count`], and with [`ErrorKind::Corpus`] if a temporary folder cannot be created.
 pub fn count_for_a_run(
     corpus: &Corpus,
     spec: &Spec,

@@ -55,9 +55,9 @@ impl FrequencyTable {
     /// Opens a table and checks all of it.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if the file cannot be opened, and with
-    /// [`ErrorKind::File`](crate::ErrorKind::File) if it is no table, is damaged, or was made by another version of specs or of
-    /// Unicode.
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if the file cannot be opened. Fails with
+    /// [`ErrorKind::File`](crate::ErrorKind::File) if the file is no table, is damaged, or was made by another version
+    /// of specs or of Unicode.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let mapped = Mapped::open(path, KIND)?;
         let about = FrequencyTableHeader::deserialize(mapped.about())

@@ -81,7 +81,8 @@ impl Candidates {
         }
     }
 
-    /// Loads a batch. If its only neighbourhood does not fit into memory, its shelves go to an unnamed file in `folder`.
+    /// Loads a batch. If the batch is one neighbourhood that does not fit into memory, its shelves go to an unnamed
+    /// file in `folder`.
     pub(crate) fn load(
         &self,
         numbers: Range<usize>,

@@ -47,7 +47,7 @@ enum MeetingSource {
     /// Candidates share a shelf of a band.
     Groups {
         groups: Groups,
-        /// For each place in keeper order, the slot of its document.
+        /// Slot of the document at each place in keeper order.
         slots: Vec<u32>,
         /// Number of shelves per neighbourhood, and the number of documents on all of them.
         counts: Vec<(u32, u64)>,
@@ -83,7 +83,7 @@ impl Candidates {
         Ok(Self { extents, documents, text_bytes, meetings, screened: Screened::default() })
     }
 
-    /// Builds the neighbourhoods from pairs. The numbers in `pairs` are indexes into `taken`, which has documents in
+    /// Builds the neighbourhoods from pairs. The numbers in `pairs` are indices into `taken`, which has documents in
     /// keeper order. `screened` counts the pairs that the search rejected.
     pub(crate) fn of_pairs(
         mut pairs: CandidatePairs<'_>,
@@ -191,7 +191,7 @@ fn text_bytes(
     Ok(bytes)
 }
 
-/// The slot of a member that is alone in its component.
+/// Slot of a member that is alone in its component.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Connected components with more than one member, in the order of their first members.

@@ -117,7 +117,7 @@ pub enum ErrorKind {
     NoSuchId {
         /// Requested id.
         id: String,
-        /// Advice about where ids come from.
+        /// Explanation of where ids come from.
         hint: Sentence,
     },
     /// A file in a format of Minwise's own cannot be read or written.
@@ -285,8 +285,8 @@ impl Error {
         }
     }
 
-    /// Returns a hint with settings to try instead, if there is one. Each [`SettingProblem`] has its own hint; of
-    /// several, the first is returned.
+    /// Returns a hint with settings to try instead, if there is one. Each [`SettingProblem`] has its own hint; if
+    /// several settings are refused, the first hint is returned.
     #[must_use]
     pub fn hint(&self) -> Option<Sentence> {
         match &*self.kind {

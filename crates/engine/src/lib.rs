@@ -106,7 +106,7 @@
 //! features `arrow`, `bzip2`, `html`, `office`, `parquet`, `warc`, `xz` and `zstd` are on by default; `pdf` is off.
 //! Texts and record batches in memory, JSONL, CSV and plain text need no feature.
 
-// Modules stand in the order of the data flow: each uses only modules above it, which `cargo x lint` checks.
+// Modules are in the order of the data flow: each uses only modules above it. `cargo x lint` checks this.
 mod setters;
 mod memory;
 mod error;

@@ -1,4 +1,4 @@
-//! Runs work on several threads, so that the result does not depend on their number.
+//! Runs work on several threads. The result does not depend on the number of threads.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -134,8 +134,8 @@ impl<I> Drop for Noise<'_, I> {
 }
 
 impl<T, E, R: FnMut(T) -> Result<(), E>, S: Fn(&T) -> u64> Intake<T, E, R, S> {
-    /// Stores a result, and passes all results without a missing predecessor to `receive`. Returns `Err` if the threads
-    /// must stop.
+    /// Stores a result. Then passes to `receive` all results for which no earlier result is missing. Returns `Err` if
+    /// the threads must stop.
     fn take_in(&mut self, item: usize, result: Result<T, E>) -> Result<(), ()> {
         match result {
             Ok(value) => {

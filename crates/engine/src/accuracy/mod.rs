@@ -104,7 +104,7 @@ struct Loaded {
     sketching: Vec<Times>,
 }
 
-/// Times per item, one for each batch.
+/// Mean time per item of each batch.
 #[derive(Debug, Clone, Default)]
 struct Times(Vec<Duration>);
 

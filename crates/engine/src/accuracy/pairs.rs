@@ -150,8 +150,8 @@ fn draw(all: u64, count: u64, seed: u64) -> Vec<u64> {
     let mut below = |bound: u64| ((u128::from(random.next_u64()) * u128::from(bound)) >> 64) as u64;
     if count.saturating_mul(DENSE) >= all {
         let mut left = count;
-        // Each number is taken with the probability (`left` of those that remain) that makes all choices of `count`
-        // numbers equally likely.
+        // A number is taken with the probability `left` / (`all` − `number`), so all choices of `count` numbers are
+        // equally likely.
         let taken = |number: &u64| {
             let is_taken = below(all - number) < left;
             left -= u64::from(is_taken);

@@ -3,7 +3,7 @@
 use minwise::estimate::Estimate;
 use minwise::sketch::Method;
 
-/// Number of ranges of the exact similarity with sums of their own.
+/// Number of ranges into which the exact similarity is divided for the sums.
 pub(super) const RANGES: usize = 10;
 /// Number of columns of the picture. A column is a range of the exact similarity.
 pub(super) const COLUMNS: usize = 50;

@@ -1,7 +1,7 @@
 //! The audit searches the output of a run for near-duplicates that the run missed, to measure its recall. It does not
 //! use the bands of the run.
 //!
-//! # What is measured
+//! # Measured quantity
 //!
 //! The audit measures the *recall of decisions*: the share of removed documents among all documents that repeat a kept
 //! document.
@@ -21,14 +21,15 @@
 //! removed if one of these pairs is found. So the recall of decisions is higher than the expected recall, unless most
 //! documents have one pair.
 //!
-//! # How it is measured
+//! # Method
 //!
 //! 1. Kept documents are drawn with equal chances, by the seed of the spec (`draw`). In most runs, all of them are
 //!    drawn.
-//! 2. For each drawn document, documents with a near sketch are searched. In a small corpus, or if a number of
-//!    documents was requested, its sketch is compared with all others (`near`). Otherwise the audit uses bands of its
-//!    own, which find a pair with a probability that follows from its two sketches (`bands`). The comparison of
-//!    sketches misses a similar pair with a probability of at most twice [`FILTER_ERROR`](crate::FILTER_ERROR).
+//! 2. The audit searches for documents whose sketches are near (similar to) that of a drawn document. In a small
+//!    corpus, or if a number of documents was requested, the sketch is compared with all others (`near`). Otherwise the
+//!    audit uses bands of its own, which find a pair with a probability that follows from its two sketches (`bands`).
+//!    The comparison of sketches misses a similar pair with a probability of at most twice
+//!    [`FILTER_ERROR`](crate::FILTER_ERROR).
 //! 3. Near documents are read and compared exactly (`exact`).
 //! 4. A missed duplicate is counted if it is drawn and its pair is found. Both probabilities are known, so the number
 //!    of missed duplicates has a confidence interval ([`minwise::estimate::missed`]). All pairs are looked up in the
@@ -38,7 +39,7 @@
 //! The calculation uses the probability of finding one similar pair per missed duplicate. A document with several
 //! similar pairs is found more often, so it counts too much. The reported recall is then too low, but never too high.
 //!
-//! # What it may cost
+//! # Cost
 //!
 //! Unless a number of documents was requested, an audit may take a twentieth of the time of the run, or a fifth of a
 //! second if that is more. The cost is counted in bytes, documents and comparisons and not by the clock, so that the

@@ -19,9 +19,9 @@ use crate::memory::{Parts, WorkingMemory};
 use crate::parallel;
 use crate::read::documents::{Documents, Stretch};
 
-/// Reciprocal of the share of all entries from which on a key is frequent.
+/// A key is frequent if at least one in `FREQUENT` entries has it.
 const FREQUENT: usize = 32;
-/// Number of entries below which no frequent keys are searched.
+/// Minimum number of entries. Smaller lists are not searched for frequent keys.
 const FEW: usize = 1 << 12;
 
 /// Approximate number of entries per bucket. They fit into the second-level cache of a core, together with the buffer
@@ -124,7 +124,7 @@ pub(crate) struct GatheredKeys<K> {
     entries: Vec<(K, u32)>,
     scratch: Vec<(K, u32)>,
     frequent: BTreeMap<K, Vec<u32>>,
-    /// Number of entries at which frequent keys are searched.
+    /// Number of entries at which the next search for frequent keys begins.
     many: usize,
     /// Number of first bits that all keys have in common.
     same_bits: u32,
@@ -143,8 +143,8 @@ where
     /// Bytes per entry while the entries are sorted.
     pub(crate) const ENTRY_BYTES: u64 = 2 * size_of::<(K, u32)>() as u64;
 
-    /// Removes all entries, and reserves memory for the entries that one of `parts` has by chance, if there are
-    /// `documents` documents.
+    /// Removes all entries, and reserves memory for the next part: its size is the average if `documents` documents are
+    /// divided into `parts`.
     pub(crate) fn clear(&mut self, documents: usize, parts: Parts) {
         self.entries.clear();
         // Growing step by step would copy every entry once more. Memory that is reserved but never used costs nothing.

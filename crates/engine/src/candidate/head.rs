@@ -17,8 +17,8 @@ pub(crate) const UNLIKE: f64 = 0.02;
 /// Similarity of two documents of a crowd. Filled-in copies of a form and near-copies of a text have about this
 /// similarity.
 pub(crate) const CROWDED: f64 = 0.45;
-/// Instructions of [`Kernel::near`] per eight pairs: per word of a head, per group of 64 values (`GROUP_COST`), and
-/// fixed (`BLOCK_COST`).
+/// Cost of [`Kernel::near`] in instructions per eight pairs: `WORD_COST` per word of a head, `GROUP_COST` per group of
+/// 64 values, and a fixed `BLOCK_COST`.
 const WORD_COST: f64 = 2.0;
 const GROUP_COST: f64 = 2.0;
 const BLOCK_COST: f64 = 4.0;
@@ -56,8 +56,8 @@ impl Condition {
         })
     }
 
-    /// Returns the cost of [`Kernel::near`] with this number of planes and of the pairs that it leaves open, for
-    /// documents of this similarity.
+    /// Returns the cost of screening documents of this similarity: the cost of [`Kernel::near`] with `planes` planes,
+    /// and the cost of the pairs that it leaves open.
     fn cost(&self, planes: usize, similarity: f64) -> f64 {
         let shape = HeadShape { values: self.first, planes };
         let chance = similarity + (1.0 - similarity) / f64::from(1_u32 << planes);

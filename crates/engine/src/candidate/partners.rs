@@ -126,7 +126,7 @@ impl<'a> CandidatePairs<'a> {
 /// Partners of all documents.
 #[derive(Debug)]
 pub(crate) struct Partners {
-    /// Begin of the partners of each document in `list`, and the end of the last partners.
+    /// Index in `list` at which the partners of each document begin, followed by the end of the list.
     begins: Vec<u64>,
     list: PartnerList,
 }

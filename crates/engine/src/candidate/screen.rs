@@ -20,10 +20,10 @@ use crate::settings::{Plan, Search};
 pub struct Screened {
     /// Number of pairs that the filter rejected.
     pub pairs: u64,
-    /// Number of registers that the filter compared. If it compared a few bits of several registers, the number of
-    /// registers that have as many bits.
+    /// Number of registers that the filter compared. Bits that were compared count as whole registers with the same
+    /// number of bits.
     pub compared: u64,
-    /// Number of registers that all pairs have which the filter examined.
+    /// Number of registers of all pairs that the filter examined.
     pub registers: u64,
 }
 
@@ -161,7 +161,8 @@ impl Screen {
     /// Does the same as [`rejects`](Self::rejects) for rows that consist only of the compared words, in the order of
     /// comparison.
     pub(crate) fn rejects_compared(&self, a: &[u32], b: &[u32], screened: &mut Screened) -> bool {
-        // Nearly every run compares whole registers, which can be counted without a layout of bits at each look.
+        // Nearly every run compares whole registers. Their matches can be counted without a layout of bits at each
+        // look.
         if let [(filter, values)] = &self.rules.filters[..]
             && values.are_registers()
         {
@@ -248,7 +249,7 @@ impl OrderScreen {
         Ok(Some(Self { placed, lower, threshold: plan.threshold }))
     }
 
-    /// Rejects a pair if sufficiently aligned pairs look like it with at most the stated error.
+    /// Rejects a pair if sufficiently aligned pairs have such sketches with a probability of at most the stated error.
     pub(crate) fn rejects(&self, a: &[u32], b: &[u32]) -> Option<Misaligned> {
         let matches = self.placed.matches(a, b);
         // Shingles that agree by chance can be neglected: among n pairs of shingles, n/2³² agree by chance.

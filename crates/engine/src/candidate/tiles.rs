@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Number of rows per tile. Other rows, once they are in the first-level cache, are compared with all rows of a tile.
+/// Number of rows per tile. A stretch of other rows in the first-level cache is compared with all rows of a tile.
 const TILE: usize = 16;
 /// Bytes of the other rows that are compared together and stay in the first-level cache.
 const STRETCH_BYTES: usize = 32 << 10;

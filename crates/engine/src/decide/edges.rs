@@ -89,7 +89,7 @@ impl<'a> Edges<'a> {
 /// Near-duplicates of each document.
 #[derive(Debug)]
 pub(crate) struct Neighbours {
-    /// Begin of the near-duplicates of each document in `list`, and the end of the last ones.
+    /// Index in `list` at which the near-duplicates of each document begin, followed by the end of the list.
     begins: Vec<u64>,
     list: EdgeList,
 }

@@ -20,8 +20,8 @@ use crate::verify::sum::{Judged, Reordered};
 
 /// Number of candidates of one document from which on it pays to compare parity bits first.
 const MANY: u64 = 64;
-/// Number of pairs that threads compare together. They are enough work for all threads. Their similarities take at most
-/// 6 MB, even if the pairs of one more document are added.
+/// Number of pairs that threads compare together. They are enough work for all threads. Their similarities, with those
+/// of one more document, take at most 6 MB.
 const TOGETHER: usize = 1 << 18;
 
 /// Data that the judges of all neighbourhoods share.
@@ -85,7 +85,7 @@ pub(crate) struct ExactJudge<'a, 'r> {
     sets: Sets<'a>,
     rows: &'a mut RowReader<'r>,
     placed_rows: &'a mut RowReader<'r>,
-    /// Documents with which a scan compares.
+    /// Documents that a scan compares with new documents.
     crowd: Option<Crowd<'a>>,
     /// Documents of the last scan, if the crowd is dense.
     block: Option<Crowd<'a>>,
@@ -281,8 +281,8 @@ impl Judge for ExactJudge<'_, '_> {
             return Ok(());
         }
         let threshold = self.bench.plan.threshold;
-        // A scan has already compared the parity bits of a document with those of the crowd, so documents of its own
-        // block remain. If the crowd is full, later documents are in neither the crowd nor the block.
+        // A scan has already compared the parity bits of a document with those of the crowd, so only documents of its
+        // own block remain. If the crowd is full, later documents are in neither the crowd nor the block.
         let block = self.block.as_ref().filter(|_| self.has_room());
         let bounded = block.and_then(|block| block.bound(document, open, threshold));
         // These pairs may not have passed a filter, so they count as compared: the parity bits of both sets decided

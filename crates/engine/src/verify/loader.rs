@@ -13,7 +13,7 @@ use crate::turn::LargeDocumentLock;
 /// Minimum number of shingles that are sorted together, even if memory is short. Fewer shingles would make too many
 /// runs.
 pub(crate) const LEAST: usize = 1 << 19;
-/// Approximate number of copies of these shingles in memory. While two documents are merged, each of them has three
+/// Approximate number of copies of sorted shingles in memory. While two documents are merged, each of them has three
 /// copies: as read, as sorted, and as a buffer for sorting.
 const TIMES: u64 = 6;
 

@@ -50,8 +50,8 @@ pub(crate) struct Sets<'a> {
     held: Vec<Held>,
     /// Shingles that most sets have, if sets are held as differences from these shingles.
     common: Option<CommonShingles>,
-    /// The two documents of the last comparison with a huge document, because one of them may be in the next comparison
-    /// too.
+    /// Sorted shingles of the last two documents that were compared on disk. They are kept, because one of the two may
+    /// be in the next comparison too.
     sorted: Vec<(u32, Sorted<'a>)>,
     marks: Marks,
     now: u64,
@@ -148,7 +148,7 @@ fn at_least(
 
 impl Held {
     /// Returns the bytes of the set and of its entry in `held`. The entry counts twice, because `held` may be half
-    /// empty, and small sets are many.
+    /// empty, which matters if there are many small sets.
     fn size_bytes(&self) -> usize {
         2 * size_of::<Self>() + self.set.size_bytes()
     }
@@ -156,10 +156,11 @@ impl Held {
 
 /// Amount of text that is loaded ahead. Documents are first needed in order, so documents that were never loaded are
 /// loaded with as much text as allowed. A set that was evicted is loaded alone if it is needed again, because that may
-/// be by chance. If the following documents are needed again too, more and more text is loaded with each of them.
+/// be by chance. If the following documents are needed again too, the amount grows from document to document.
 #[derive(Debug, Default)]
 struct Ahead {
-    /// Lowest number such that no document from this number on has been loaded.
+    /// Number of the first document of those after the last loaded one: no document from this number on has been
+    /// loaded.
     frontier: u32,
     /// Number of the document after the last loaded one.
     next: u32,
@@ -192,7 +193,7 @@ pub(crate) struct Budget {
     pub bytes: usize,
     /// Number of threads that load sets.
     pub threads: usize,
-    /// Bytes of text that are loaded together, because the next documents will probably be needed next.
+    /// Bytes of text that are loaded together, because documents are mostly needed in order.
     pub ahead_bytes: u64,
     /// Bytes of memory for the parity bits of a crowd.
     pub crowd_bytes: usize,

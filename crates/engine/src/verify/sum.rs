@@ -71,7 +71,7 @@ pub struct Verification {
     pub reordered_estimated: u64,
     /// First million reordered pairs, exact and estimated.
     pub reordered_pairs: Vec<Reordered>,
-    /// Expected recall: the share of similar pairs that was found, as the banding implies it.
+    /// Expected recall: the share of similar pairs that was found, computed from the banding and the found pairs.
     pub expected_recall: ExpectedRecall,
     /// Full shelves, which left documents out.
     pub full_shelves: FullShelves,
@@ -108,15 +108,16 @@ impl Verification {
     }
 
     /// Returns a lower bound of the recall, which holds in at least 98 of 100 runs. Returns `None` if no pair was found
-    /// or a shelf was full. A full shelf leaves out both documents of a late pair, and no found pair represents these
-    /// pairs.
+    /// or a shelf was full. A full shelf leaves out all later documents, and no found pair represents the pairs of two
+    /// later documents.
     #[must_use]
     pub fn expected_recall_low(&self) -> Option<f64> {
         if self.full_shelves.shelves == 0 { self.expected_recall.low() } else { None }
     }
 
-    /// Counts a pair that reaches the threshold and stands for `pairs` pairs of equal documents. If only one band found
-    /// the pair, `alone` is that band. Returns the expected number of missed pairs per found pair of this kind.
+    /// Counts a pair that reaches the threshold. With the documents that equal its two documents, it stands for `pairs`
+    /// pairs. If only one band found the pair, `alone` is that band. Returns the expected number of missed pairs per
+    /// found pair of this kind.
     pub(crate) fn add(&mut self, found: &SimilarDocuments<'_>, alone: Option<usize>, pairs: u64) -> f64 {
         self.verified += 1;
         self.expected_recall.add(found.similarity, found.shares, alone, pairs)

@@ -31,7 +31,7 @@ type ShingleFrequency = (u64, u32);
 /// Number of rejected records that are remembered.
 const REMEMBERED: usize = 5;
 
-/// Result of counting: the records by their fates.
+/// Result of counting: the numbers of documents and of other records.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct CountedDocuments {

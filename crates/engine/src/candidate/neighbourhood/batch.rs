@@ -40,7 +40,7 @@ enum LoadedMeetings {
         shelves: Vec<Shelf>,
         members: Vec<u32>,
     },
-    /// Shelves of the only neighbourhood of the batch, which is too large to have them in memory.
+    /// Shelves of a neighbourhood that is the whole batch. They are on disk, because they do not fit into memory.
     Large(LargeShelves),
     /// Pairs are not loaded, because they are read where the search has stored them.
     Pairs,

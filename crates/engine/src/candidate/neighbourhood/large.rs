@@ -15,7 +15,7 @@ use crate::memory::WorkingMemory;
 pub(crate) struct LargeShelves {
     /// Number of shelves.
     pub(super) shelves: usize,
-    /// Begin of the shelves of each document in `list`, and the end of the last shelves.
+    /// Index in `list` at which the shelves of each document begin, followed by the end of the list.
     begins: Vec<u64>,
     /// Numbers of the shelves, document by document.
     list: Temporary,

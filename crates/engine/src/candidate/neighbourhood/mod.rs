@@ -41,7 +41,7 @@ pub(crate) struct Candidates {
     screened: Screened,
 }
 
-/// Origin of the candidates.
+/// Source of the candidates: shelves or pairs.
 #[derive(Debug)]
 enum MeetingSource {
     /// Candidates share a shelf of a band.
@@ -136,8 +136,8 @@ impl Candidates {
         &self.documents
     }
 
-    /// Returns an upper bound of the number of pairs, for each neighbourhood of `numbers`, which is ascending. A
-    /// document counts as `copies` documents.
+    /// Returns, for each neighbourhood of `numbers`, an upper bound of its number of pairs. A document counts as
+    /// `copies` documents. `numbers` must be ascending.
     pub(crate) fn most_pairs(
         &self,
         numbers: &[usize],

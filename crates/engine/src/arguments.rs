@@ -112,8 +112,8 @@ impl Arguments {
 
     /// Sets an option by its name with hyphens, such as `max-cluster`. Returns `false` if no option has this name.
     ///
-    /// Inputs, references, outputs and weight tables have no name here, because they are not text. They are values of
-    /// [`Inputs`](crate::Inputs) and [`Outputs`](crate::Outputs).
+    /// Inputs, references, outputs and weight tables cannot be set by name, because they are not text. Callers set them
+    /// in [`Inputs`](crate::Inputs) and [`Outputs`](crate::Outputs).
     pub fn set(&mut self, setting: &str, text: &str) -> bool {
         self.set_reading(setting, text)
             || self.set_spec(setting, text)

@@ -158,7 +158,7 @@ pub enum ErrorKind {
         needed: MemoryLimit,
         /// Parts of the needed memory, in words. The needed memory is their sum plus an eighth.
         reason: String,
-        /// Number of threads for which the allowed memory is enough, if there is such a number.
+        /// Number of threads for which the allowed memory is enough, or `None` if it is not enough for one thread.
         threads: Option<usize>,
     },
     /// The observer cancelled the run. If it cancels while inputs are opened, the kind is [`Corpus`](Self::Corpus)

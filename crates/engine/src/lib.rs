@@ -138,7 +138,8 @@ pub use decide::{Decided, Decisions, Removed};
 pub use error::{Error, ErrorKind, SettingProblem};
 pub use estimate::sketch_file;
 pub use memory::MemoryLimit;
-// Options use these types of other crates. They are exported again so that a program need not depend on those crates.
+// Options use these types of other crates. The types are exported again, so that a program need not depend on the other
+// crates.
 pub use minwise::cluster::Clustering;
 pub use minwise::keep::{KeepPolicy, Ranking};
 pub use minwise::verify::Measure;
@@ -173,7 +174,7 @@ pub use weigh::WeightTables;
 /// [`dedup`](stages::dedup) decides which documents stay or [`pairs`](stages::pairs) lists similar pairs.
 ///
 /// All stages take the same [`Plan`], and identify a document by its number. The documents of references have the first
-/// numbers, then come those of the inputs. Rejected records have no number.
+/// numbers, and the documents of the inputs have the next ones. Rejected records have no number.
 pub mod stages {
     pub use crate::decide::dedup::dedup;
     pub use crate::decide::pairs::pairs;

@@ -12,13 +12,13 @@ const PROGRAM_BYTES: u64 = 48 * MIB;
 const THREAD_BYTES: u64 = 40 * MIB;
 /// Smallest limit that [`MemoryLimit::new`] accepts.
 const LEAST_BYTES: u64 = 128 * MIB;
-/// Bytes per document that stay in memory until the run ends, even if documents are on disk: the place in keeper order,
-/// the number of the equal document that represents it, its neighbourhood and its decision.
+/// Bytes per document that stay in memory until the run ends, even if documents are on disk. They hold the place in
+/// keeper order, the first equal document, the neighbourhood and the decision.
 pub(crate) const DOCUMENT_BYTES: u64 = 32;
 /// Memory limit if the memory of the machine cannot be determined: 4 GiB.
 const UNKNOWN_BYTES: u64 = 4096 * MIB;
 
-/// Upper bound of the memory of a run. It never changes the result.
+/// Upper bound of the memory of a run. The limit never changes the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryLimit {
     bytes: u64,
@@ -65,12 +65,12 @@ impl MemoryLimit {
     /// Returns the largest number of threads that fit into this limit, and at least 1.
     #[must_use]
     pub fn most_threads(self) -> usize {
-        // This formula inverts `least`. The additional MiB is for some documents.
+        // The formula of `least` is inverted. The additional MiB is for some documents.
         let left = (self.bytes / 9 * 8).saturating_sub(PROGRAM_BYTES + MIB);
         (left / THREAD_BYTES).max(1) as usize
     }
 
-    /// Returns the working memory that is left beside the program, its threads and its documents. It is at least an
+    /// Returns the working memory that is left beside the program, its threads and its documents, but at least an
     /// eighth of the limit.
     pub(crate) fn room(self, threads: usize, documents: usize) -> WorkingMemory {
         let taken = PROGRAM_BYTES + threads as u64 * THREAD_BYTES + documents as u64 * DOCUMENT_BYTES;
@@ -92,7 +92,7 @@ impl MemoryLimit {
     }
 
     /// Returns the smallest limit for a run with `threads` threads over `documents` documents with `rank_words` words
-    /// of rank each. It is the sum of [`parts`](Self::parts) plus an eighth.
+    /// of rank each. The limit is the sum of [`parts`](Self::parts) plus an eighth.
     pub(crate) fn least(threads: usize, documents: usize, rank_words: usize) -> Self {
         let bytes: u64 = Self::parts(threads, documents, rank_words).iter().map(|part| part.bytes).sum();
         Self { bytes: bytes + bytes / 8, room: None }.rounded_up()
@@ -144,8 +144,8 @@ impl WorkingMemory {
         Self { bytes: 0 }
     }
 
-    /// Returns the bytes for documents while they are read, without those of [`waiting`](Self::waiting). Both together
-    /// are half of the working memory, because later data about all documents need the other half.
+    /// Returns the bytes for documents while they are read. With the bytes of [`waiting`](Self::waiting), they are half
+    /// of the working memory, because later data about all documents need the other half.
     pub(crate) fn reading(self) -> u64 {
         self.bytes / 2 - self.waiting()
     }

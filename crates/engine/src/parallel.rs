@@ -115,8 +115,8 @@ pub fn in_order_within<W, T: Send, E: Send>(
     }
 }
 
-/// Guard that is dropped only when a thread panics. It wakes the other threads, because they would wait for the result
-/// of that thread forever.
+/// Guard that is dropped only when a thread panics. The drop wakes all other threads, because they would wait for the
+/// result of that thread forever.
 struct Noise<'a, I> {
     stop: &'a AtomicBool,
     intake: &'a Mutex<I>,

@@ -94,8 +94,8 @@ pub struct SketchAccuracy {
 struct Loaded {
     /// Shingle sets, for exact comparisons.
     sets: Vec<DocumentSet>,
-    /// Shingles in document order, for sketches that depend on positions. The list is empty if there are no such
-    /// sketches.
+    /// Shingles in document order, for sketches that depend on positions. The list is empty if no sketch depends on
+    /// positions.
     in_order: Vec<Vec<u64>>,
     /// Sketches of each kind, one document after the other.
     sketches: Vec<Vec<u32>>,

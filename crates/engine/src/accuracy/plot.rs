@@ -88,7 +88,7 @@ fn panel(sketch: &SketchAccuracy, allowed: f64, out: &mut String, (x0, y0): (f64
     let cell_height = (y(-sketch.reach) - y(sketch.reach)) / ROWS as f64;
     for (at, &pairs) in sketch.cells.iter().enumerate().filter(|(_, pairs)| **pairs > 0) {
         let (row, column) = (at / COLUMNS, at % COLUMNS);
-        // `ln_1p` is above 0 for a cell of one pair, so such a cell has the first shade and not none.
+        // `ln_1p` is above 0 for a cell of one pair, so the cell has the first shade.
         let share = (pairs as f64).ln_1p() / (most as f64).ln_1p();
         let shade = (share * SHADES as f64).ceil() / SHADES as f64;
         let _ = writeln!(

@@ -12,7 +12,7 @@ pub(super) const ROWS: usize = 61;
 /// Minimum height of the picture above and below 0, in standard errors at the similarity where the standard error is
 /// largest.
 const REACH: f64 = 4.0;
-/// Errors at which the picture may end. They are round numbers for the axis.
+/// Errors at which the picture may end. Round numbers make a readable axis.
 const ENDS: [f64; 7] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0];
 
 /// Sums over the pairs whose exact similarity is in a range.

@@ -2,7 +2,7 @@
 //!
 //! The bands of the run decide which pairs the run misses, so they cannot measure its recall. The audit draws other
 //! bands: each is a random set of values of a row. Two documents whose rows agree in k values are found with a
-//! probability that follows from k alone ([`BandShape::in_any`]), so each pair that is found represents a known number
+//! probability that follows from k alone ([`BandShape::in_any`]). So each pair that is found represents a known number
 //! of pairs. The time per document is the same in every corpus. A comparison with all documents takes a time per
 //! document that grows with the corpus.
 //!
@@ -55,8 +55,7 @@ pub(super) struct AuditBands {
     values: Vec<Vec<u32>>,
     /// Number of values per row.
     count: u32,
-    /// Probability with which a pair at the threshold is found if its sketches agree in fewer values than those of most
-    /// pairs.
+    /// Probability with which a pair at the threshold is found if its sketches agree in unusually few values.
     least: f64,
 }
 
@@ -99,9 +98,10 @@ impl AuditBands {
         self.least
     }
 
-    /// Returns Σ (πᵢⱼ − πᵢπⱼ)/(πᵢⱼπᵢπⱼ) over the ordered pairs of misses. πᵢ is the probability that miss i is found,
-    /// and πᵢⱼ the probability that misses i and j are both found. The misses are looked up in the same bands, so they
-    /// are not found independently of each other. If there are many misses, [`MOST_COVARIED`] of them represent all.
+    /// Returns Σ (πᵢⱼ − πᵢπⱼ)/(πᵢⱼπᵢπⱼ) over the ordered pairs of misses. The probability that miss i is found is πᵢ,
+    /// and the probability that misses i and j are both found is πᵢⱼ. The misses are looked up in the same bands, so
+    /// they are not found independently of each other. If there are many misses, [`MOST_COVARIED`] of them represent
+    /// all.
     pub(super) fn covariance(
         &self,
         run: &AuditedRun<'_>,

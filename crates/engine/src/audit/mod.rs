@@ -1,5 +1,5 @@
-//! The audit searches the output of a run for near-duplicates that the run missed, to measure its recall. It does not
-//! use the bands of the run.
+//! The audit searches the output of a run for near-duplicates that the run missed, to measure its recall. The audit
+//! does not use the bands of the run.
 //!
 //! # Measured quantity
 //!
@@ -14,8 +14,8 @@
 //! documents is known, and precision is 1. A *missed duplicate* is a document of the inputs that was kept although it
 //! is similar to a kept document before it in keeper order. If clusters are components, a missed duplicate is a kept
 //! document whose cluster has a document that is similar to a document of an earlier cluster. The audit therefore
-//! searches the output for similar documents. It need not know the bands, shelves and filters that may have missed
-//! them.
+//! searches only the output for similar documents, regardless of the bands, shelves and filters that may have missed
+//! pairs.
 //!
 //! The expected recall is a different quantity: the share of *pairs* that were found. A document of several pairs is
 //! removed if one of these pairs is found. So the recall of decisions is higher than the expected recall, unless most
@@ -77,7 +77,7 @@ use crate::verify::Removed;
 /// The number is fixed and not a share of the memory, because it changes no result.
 const PORTION: usize = 1024;
 
-/// Width above which a confidence interval says little about the recall.
+/// Width above which a confidence interval is too wide to be useful.
 const WIDE: f64 = 0.1;
 
 /// Measured recall of the decisions of a run.
@@ -277,9 +277,9 @@ const PAIR_NANOSECONDS: u64 = 80;
 const READ_NANOSECONDS: u64 = 12;
 /// Nanoseconds per pair of sketches if one sketch is compared with all others.
 const BIT_NANOSECONDS: u64 = 4;
-/// Maximum number of bands. With so many bands, nearly all pairs at usual thresholds are found.
+/// Maximum number of bands. This number of bands finds nearly all pairs at usual thresholds.
 const MOST_BANDS: u64 = 24;
-/// Minimum number of bands. It applies to corpora so large that there is no time for more bands.
+/// Minimum number of bands, for corpora so large that there is no time for more.
 const LEAST_BANDS: u64 = 2;
 /// Maximum number of near pairs that are in memory together. Each takes 12 bytes.
 const MOST_NEAR: u64 = 1 << 19;
@@ -311,8 +311,8 @@ impl AuditBounds {
             let run = bytes * RUN_NANOSECONDS_PER_BYTE + documents * RUN_NANOSECONDS_PER_DOCUMENT;
             (run / RUN_SHARE).max(FREE_NANOSECONDS)
         };
-        // The size of a corpus depends on its format. This formula assumes that all documents are short, so that the
-        // same documents get the same audit in every format, unless there are more near documents than can be read.
+        // The size of a corpus depends on its format. All documents are assumed to be short, so that the same documents
+        // get the same audit in every format. Only the bytes that are read depend on the true size.
         let nanoseconds = share(documents * SHORT_BYTES);
         Self {
             average: (bytes / documents.max(1)).max(1),

@@ -17,8 +17,8 @@ pub(super) const MOST: usize = 1024;
 
 /// Pair of documents of different clusters whose sketches are near each other.
 ///
-/// Pairs are sorted in the order of their exact comparison: pairs that agree in more values come first, because they
-/// are more likely to be similar, and one similar pair is enough.
+/// Pairs are sorted in the order of their exact comparison. Pairs that agree in more values come first, because they
+/// are more likely to be similar and one similar pair is enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NearPair {
     /// Number of values in which the rows agree.

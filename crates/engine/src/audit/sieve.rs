@@ -2,9 +2,9 @@
 //! they agree.
 //!
 //! If rows hold whole, exchangeable registers, a drawn document is first compared with all others by one bit per
-//! register. 128 registers take 16 bytes, so a few thousand documents stay in the first-level cache, and a comparison
-//! takes a few nanoseconds. The remaining pairs are compared by all registers at once, because most of these pairs are
-//! similar. Pairs of other rows are screened like candidates.
+//! register. The bits of 128 registers take 16 bytes, so a few thousand documents stay in the first-level cache, and a
+//! comparison takes a few nanoseconds. The remaining pairs are compared by all registers at once, because most of these
+//! pairs are similar. Pairs of other rows are screened like candidates.
 
 use minwise::filter::{ErrorBudget, Filter};
 use minwise::kernel::Kernel;

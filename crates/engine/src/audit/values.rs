@@ -109,8 +109,8 @@ impl BandShape {
     /// Returns the probability that two pairs of rows both agree in at least one band. Each pair agrees in a number of
     /// values, `agreeing`, and `both` is the number of values in which both pairs agree.
     ///
-    /// All pairs are looked up in the same bands. If two pairs agree in the same values, for instance in those of a
-    /// form that all documents contain, this probability is more than the product of the two single probabilities.
+    /// All pairs are looked up in the same bands. If two pairs agree in the same values, for instance because all
+    /// documents contain a form, this probability exceeds the product of the two single probabilities.
     pub(super) fn in_any_both(self, agreeing: [u32; 2], both: u32, count: u32) -> f64 {
         let [a, b] = agreeing.map(|agreeing| self.in_a_band(agreeing, count));
         self.any_of(a) + self.any_of(b) - self.any_of(a + b - self.in_a_band(both, count))

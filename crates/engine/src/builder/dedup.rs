@@ -26,7 +26,7 @@ use crate::verify::compare::Comparison;
 
 /// Finds near-duplicates and decides which documents stay.
 ///
-/// This is a builder of a [`DedupRun`]: it collects options. [`run`](Self::run) checks all options and does the work.
+/// `Dedup` collects the options of a [`DedupRun`]. [`run`](Self::run) checks all options and does the work.
 ///
 /// ```
 /// use minwise_engine::Dedup;
@@ -61,7 +61,7 @@ pub struct Dedup {
     options: DedupOptions,
     /// Problems of options that could not be parsed, which `build` reports.
     problems: Vec<SettingProblem>,
-    /// Recall, if it was set. It is separate from the bands, because giving both is an error.
+    /// Recall, if it was set. The recall is stored apart from the bands, because setting both is an error.
     recall: Option<f64>,
 }
 
@@ -186,8 +186,8 @@ impl Dedup {
         self
     }
 
-    /// Saves the progress of the run in a folder, and resumes a run that was begun there with the same options and
-    /// inputs. The folder is removed when the run is complete. Default: the run cannot be resumed.
+    /// Saves the progress of the run in a folder, and resumes a run that was begun in this folder with the same options
+    /// and inputs. The folder is removed when the run is complete. Default: the run cannot be resumed.
     pub fn resume_in(mut self, folder: impl AsRef<Path>) -> Self {
         self.options.work = Some(WorkOptions { resume: true, ..WorkOptions::new(folder.as_ref()) });
         self
@@ -303,7 +303,7 @@ impl Deduplicated {
         self.positions.rejected()
     }
 
-    /// Returns the rejected records, including those of references, each with its file, line, id and reason.
+    /// Returns the rejected records of inputs and references, each with its file, line, id and reason.
     #[must_use]
     pub fn rejects(&self) -> RunRejects<'_> {
         RunRejects::new(self.outcome.rejects(), self.outcome.corpus())
@@ -363,8 +363,8 @@ impl Deduplicated {
 
     /// Restores removed documents whose similarity to their keeper is below a value, without reading any text.
     ///
-    /// This differs from a run at a higher threshold: the restored documents were never compared with one another, and
-    /// a new run may remove some of them. The summary and the files keep the counts of the run.
+    /// The result differs from that of a run at a higher threshold: the restored documents were never compared with one
+    /// another, and a new run may remove some of them. The summary and the files keep the counts of the run.
     #[must_use]
     pub fn restore(mut self, below: f64) -> Self {
         self.removed.retain(|duplicate| duplicate.similarity.partial_cmp(&below) != Some(Ordering::Less));

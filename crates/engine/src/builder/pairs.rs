@@ -21,7 +21,7 @@ use crate::settings::{Bands, RunSettings, Search};
 
 /// Finds near-duplicate pairs.
 ///
-/// This is a builder of a [`PairsRun`]: it collects options. [`run`](Self::run) checks all options and does the work.
+/// `Pairs` collects the options of a [`PairsRun`]. [`run`](Self::run) checks all options and does the work.
 ///
 /// ```
 /// use minwise_engine::Pairs;
@@ -40,7 +40,7 @@ pub struct Pairs {
     options: PairsOptions,
     /// Problems of options that could not be parsed, which `build` reports.
     problems: Vec<SettingProblem>,
-    /// Recall, if it was set. It is separate from the bands, because giving both is an error.
+    /// Recall, if it was set. The recall is stored apart from the bands, because setting both is an error.
     recall: Option<f64>,
 }
 

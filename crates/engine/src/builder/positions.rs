@@ -1,7 +1,8 @@
 //! Converts the number of a document to its index, and back.
 //!
-//! Runs number documents: first those of references, then those of the inputs. Rejected records have no number. Callers
-//! of a builder have a list of records, so they need positions in that list, in which rejected records count too.
+//! Runs number documents: first the documents of references, then the documents of the inputs. Rejected records have no
+//! number. Callers of a builder have a list of records, so they need positions in that list, in which rejected records
+//! count too.
 
 use minwise_corpus::Corpus;
 
@@ -33,7 +34,7 @@ impl Positions {
                 if rejected.source < corpus.references() {
                     return Ok(());
                 }
-                // The lines of rejected records are counted from 1, those of documents from 0.
+                // The lines of rejected records are counted from 1, but the lines of documents from 0.
                 let at = (rejected.source, rejected.line.saturating_sub(1));
                 while next.is_some_and(|place| (place.source, place.line) < at) {
                     before += 1;

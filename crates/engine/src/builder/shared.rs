@@ -1,7 +1,7 @@
 //! Options that all builders have.
 
-/// Writes the methods that [`Dedup`](super::Dedup) and [`Pairs`](super::Pairs) share. It is a macro and not a trait,
-/// because every caller would have to import a trait.
+/// Writes the methods that [`Dedup`](super::Dedup) and [`Pairs`](super::Pairs) share. A trait is not used, because
+/// every caller would have to import the trait.
 macro_rules! shared_options {
     ($builder:ident, $options:ident) => {
         /// Inputs. Every call adds an input after the existing ones.
@@ -96,8 +96,8 @@ macro_rules! shared_options {
 
         /// Settings of similarity.
         impl $builder {
-            /// Sets the exact similarity from which on two documents are near-duplicates. It must be above 0 and at
-            /// most 1. Default: 0.8.
+            /// Sets the exact similarity from which on two documents are near-duplicates. The threshold must be above 0
+            /// and at most 1. Default: 0.8.
             ///
             /// Documents without shingles, such as empty texts, have similarity 1 if their normalised texts are equal, and 0
             /// otherwise. An index in memory ([`Lsh`](minwise::Lsh)) never finds such documents.

@@ -6,8 +6,8 @@
 //! ([`GatheredKeys`]).
 //!
 //! Keys are well mixed, so a part of their range has about its share of the entries. A key of very many documents
-//! breaks this, because all its entries are in one part. This key is called *frequent*: it is stored once, with a list
-//! of its documents.
+//! breaks this rule, because all its entries are in one part. Such a key is called *frequent*: the key is stored once,
+//! with a list of its documents.
 
 use std::collections::BTreeMap;
 
@@ -24,8 +24,8 @@ const FREQUENT: usize = 32;
 /// Minimum number of entries. Smaller lists are not searched for frequent keys.
 const FEW: usize = 1 << 12;
 
-/// Approximate number of entries per bucket. They fit into the second-level cache of a core, together with the buffer
-/// to sort them.
+/// Approximate number of entries per bucket. A bucket fits into the second-level cache of a core, together with the
+/// buffer for sorting.
 const BUCKET: usize = 1 << 13;
 /// Maximum number of documents whose keys a thread collects at a time.
 const STRETCH: usize = 1 << 15;
@@ -40,8 +40,8 @@ pub(crate) fn stretches(documents: &Documents, threads: usize) -> Vec<Stretch> {
 /// at least two documents, in the order of columns and keys.
 ///
 /// `collect` appends the keys of a stretch of documents, with their places in keeper order, to one list per column.
-/// `find` gets the number of a column and the places of a group in keeper order, and adds its findings to those of the
-/// bucket.
+/// `find` gets the number of a column and the places of a group in keeper order, and adds its findings to the result of
+/// the bucket.
 pub(crate) fn gather_in_buckets<K, F: Default + Send>(
     columns: usize,
     documents: usize,
@@ -216,10 +216,10 @@ where
     }
 }
 
-/// Groups of equal documents. The first document of a group in keeper order stands for all of them.
+/// Groups of equal documents. The first document of a group in keeper order represents the group.
 #[derive(Debug)]
 pub(crate) struct Equals {
-    /// For each document, the first document of its group, which stands for it.
+    /// For each document, the first document of its group, which represents it.
     first: Vec<u32>,
     /// Groups of more than one document, as `(first, begin, end)`: `members[begin..end]` are the documents of the group
     /// in keeper order. The list is sorted by the first documents.
@@ -280,17 +280,18 @@ impl Equals {
         self.groups.push((stands, begin, self.members.len()));
     }
 
-    /// Returns the document that stands for `document`.
+    /// Returns the first document of the group of `document`, which represents it.
     pub(crate) fn first(&self, document: u32) -> u32 {
         self.first[document as usize]
     }
 
-    /// Reports whether the document stands for itself, and for the documents that equal it.
+    /// Reports whether the document is the first of its group, and so represents itself and all documents that equal
+    /// it.
     pub(crate) fn is_first(&self, document: u32) -> bool {
         self.first(document) == document
     }
 
-    /// Returns the documents for which `first` stands, itself included. The list is empty if no document equals it.
+    /// Returns the documents that `first` represents, itself included. The list is empty if no document equals `first`.
     pub(crate) fn members(&self, first: u32) -> &[u32] {
         match self.groups.binary_search_by_key(&first, |group| group.0) {
             Ok(at) => &self.members[self.groups[at].1..self.groups[at].2],
@@ -298,7 +299,7 @@ impl Equals {
         }
     }
 
-    /// Returns the number of documents for which `first` stands, itself included.
+    /// Returns the number of documents that `first` represents, itself included.
     pub(crate) fn copies(&self, first: u32) -> u64 {
         self.members(first).len().max(1) as u64
     }

@@ -31,7 +31,7 @@ const LEAST_HELD: usize = 1 << 16;
 /// Bounds of the number of entries that are merged together, if there are enough entries.
 const MERGED: RangeInclusive<usize> = 1 << 10..=1 << 18;
 /// Approximate number of copies of merged entries in memory: as read, as merged, as a buffer for sorting, and in
-/// results that wait for those of an earlier range.
+/// results that wait for an earlier range.
 const TIMES: usize = 8;
 /// Number of pairs that are counted together before they are added to the runs.
 const PAIRS: usize = 1 << 18;
@@ -43,8 +43,8 @@ const PIECES: usize = 16;
 /// weight as an `f32` in its lower half.
 type Having = (u64, u64);
 
-/// Scale by which weights become whole numbers. It is so fine that rounding does not matter, and so coarse that sums
-/// fit into 64 bits.
+/// Scale by which weights become whole numbers. The scale is so fine that rounding does not matter, and so coarse that
+/// sums fit into 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WeightScale {
     /// Scale of weights that are whole numbers.
@@ -166,7 +166,7 @@ impl JoinInput<'_> {
         parallel::in_order(ranges.len(), self.threads, || (), merge, receive)
     }
 
-    /// Merges the runs of items range by range. It removes repeated entries, because a document that was cut block by
+    /// Merges the runs of items range by range. Repeated entries are removed, because a document that was cut block by
     /// block may have given an item several times.
     fn for_each_having<T: Send>(
         &self,

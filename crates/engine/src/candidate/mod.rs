@@ -42,11 +42,11 @@ use crate::settings::{Plan, Search};
 const SORTED_TOGETHER: usize = 8;
 const KEYS_BYTES: u64 = 64 << 20;
 /// Bounds of the number of documents per plane in a search of all pairs. The lower bound holds even if memory is short.
-/// The upper bound is there because places in a plane have 32 bits.
+/// The upper bound is needed, because places in a plane have 32 bits.
 const LEAST_PORTION: usize = 1 << 10;
 const MOST_PORTION: usize = 1 << 31;
 
-/// Finds the neighbourhoods. Of equal documents, only the first takes part, because it stands for all of them.
+/// Finds the neighbourhoods. Of equal documents, only the first takes part, because it represents all of them.
 pub(crate) fn find(
     corpus: &Corpus,
     reading: &Reading,
@@ -112,8 +112,8 @@ pub(crate) fn by_bands(
                 return Err(ErrorKind::Cancelled.into());
             }
             documents.band_keys(stretch, here.clone(), &rows, &wanted, |document, band, key| {
-                // The place in keeper order stands for the document, so that all later data are in keeper order without
-                // another sort.
+                // The place in keeper order is stored instead of the document, so that all later data are in keeper
+                // order without another sort.
                 keys[band].push((key, order.place(document)));
             })
         };

@@ -40,7 +40,7 @@ pub(crate) struct CandidatePairs<'a> {
 
 impl<'a> CandidatePairs<'a> {
     /// Creates an empty list. Each document gets its partners before it. If `both_ways` is `true` for the document, it
-    /// gets those after it too.
+    /// gets its partners after it too.
     pub(crate) fn new(
         both_ways: Vec<bool>,
         room: WorkingMemory,

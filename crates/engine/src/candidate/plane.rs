@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     /// Returns the registers of documents in three families. A document agrees with the first document of its family in
-    /// a share of the registers. This share differs between documents.
+    /// some registers. The share of these registers differs between documents.
     fn registers(count: usize, registers: usize, seed: u64) -> Vec<Vec<u32>> {
         let mut random = SplitMix64::new(seed);
         let first: Vec<Vec<u32>> =

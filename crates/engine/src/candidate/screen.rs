@@ -1,5 +1,6 @@
-//! Screen: the filter between candidates and verification. It rejects pairs by their sketches, so that the documents of
-//! these pairs need not be read. A near-duplicate is rejected only with a stated error.
+//! The screen is the filter between candidates and verification. The screen rejects pairs by their sketches, so that
+//! the documents of these pairs need not be read. The probability of rejecting a near-duplicate is at most the stated
+//! error.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -35,8 +36,8 @@ impl Screened {
     }
 }
 
-/// Returns the order in which the registers of a sketch are compared, or `None` if registers are exchangeable. They are
-/// not exchangeable if neighbouring bins of one permutation hold copies of one another.
+/// Returns the order in which the registers of a sketch are compared, or `None` if registers are exchangeable.
+/// Registers are not exchangeable if neighbouring bins of one permutation hold copies of one another.
 pub(crate) fn register_order(method: Method) -> Option<Vec<usize>> {
     method.copies_registers().then(|| shuffle(method.registers()))
 }
@@ -249,7 +250,8 @@ impl OrderScreen {
         Ok(Some(Self { placed, lower, threshold: plan.threshold }))
     }
 
-    /// Rejects a pair if sufficiently aligned pairs have such sketches with a probability of at most the stated error.
+    /// Rejects a pair if the probability that a sufficiently aligned pair has these sketches is at most the stated
+    /// error.
     pub(crate) fn rejects(&self, a: &[u32], b: &[u32]) -> Option<Misaligned> {
         let matches = self.placed.matches(a, b);
         // Shingles that agree by chance can be neglected: among n pairs of shingles, n/2³² agree by chance.

@@ -156,8 +156,8 @@ struct Fresh {
 }
 
 impl<'a, F: FnMut(Decided) + Send> Ledger<'a, F> {
-    /// Begins with the decisions that need no comparison, and with those in the checkpoints of an earlier process. Also
-    /// returns the progress of that process.
+    /// Begins with the decisions that need no comparison and the decisions in the checkpoints of an earlier process.
+    /// Also returns the progress of that process.
     fn open(
         candidates: &Candidates,
         verdicts: &Verdicts<'a>,
@@ -274,7 +274,7 @@ fn removed_outside(candidates: &Candidates, equals: &Equals, documents: usize) -
         .collect()
 }
 
-/// Document, with the number of the document of its neighbourhood that stands for it.
+/// Document, with the number of the first document of its group of equals in the neighbourhood.
 struct EqualVisit {
     number: u32,
     document: u32,

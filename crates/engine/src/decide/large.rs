@@ -1,4 +1,4 @@
-//! Large clusters: those with more documents than the setting `max-cluster` allows.
+//! Large clusters have more documents than the setting `max-cluster` allows.
 //!
 //! A cluster of ten thousand documents is seldom one document in ten thousand copies. Mostly it is a form, a notice or
 //! an error page that a person should see before it is removed. So none of its documents are removed: they are

@@ -26,7 +26,7 @@ pub struct Decisions {
     pub spared: Vec<Removed>,
     /// Number of clusters larger than `RunSettings::max_cluster`.
     pub large_clusters: u64,
-    /// Number of removed documents whose shingles equal those of the kept document.
+    /// Number of removed documents with the same shingles as the kept document.
     pub equal: u64,
     /// Number of clusters of more than one document.
     pub clusters: u64,

@@ -21,7 +21,7 @@ use crate::verify::{Agreement, Decide, ExactJudge, Verification, Verified, Walk}
 /// Number of pairs above which a family is announced before its pairs are compared.
 const MANY: u64 = 1_000_000;
 
-/// Requested documents, by the documents that stand for them.
+/// Requested documents. The key is the first document of the group of equals to which they belong.
 type WantedDocuments = BTreeMap<u32, Vec<u32>>;
 
 /// Pair of near-duplicates.
@@ -36,14 +36,15 @@ pub struct SimilarPair {
     pub similarity: f64,
 }
 
-/// All similar pairs of a corpus. They are stored as pairs of documents that stand for the documents that equal them.
+/// All similar pairs of a corpus. Equal documents are stored as one: only the first document of each group of equals is
+/// in the stored pairs.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SimilarPairs {
     documents: u32,
     equals: Equals,
-    /// Near-duplicates of each document that stands for its equals. The list has the near-duplicates after the
-    /// document. It has those before the document too, if one of the two documents has equals.
+    /// Near-duplicates of the first document of each group of equals. The list of a document has the near-duplicates
+    /// after it. If one of two near-duplicates has equals, the list also has the near-duplicate before the document.
     neighbours: Neighbours,
     wanted: Option<WantedDocuments>,
     /// Counts of compared pairs.
@@ -71,7 +72,7 @@ pub fn pairs(
     let room = plan.memory.room(plan.threads, documents);
     let equals = Equals::find(&reading.documents, &order, plan.threads, room)?;
     let candidates = candidate::find(corpus, reading, &equals, &order, plan, observer)?;
-    // A document that stands for a wanted document is wanted too.
+    // If any document of a group of equals is wanted, the first document of the group is wanted too.
     let wanted: Option<WantedDocuments> = wanted.map(|wanted| {
         let mut by_first = WantedDocuments::new();
         for document in wanted {

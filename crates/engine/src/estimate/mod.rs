@@ -33,7 +33,7 @@ pub struct EstimateRequest<'a> {
     pub first: &'a SketchFile,
     /// Second file. Without it, the documents of the first file are compared with one another.
     pub second: Option<&'a SketchFile>,
-    /// Ids of documents. If they are given, only pairs with at least one of these documents are compared.
+    /// Ids of documents. With ids, only pairs with at least one of these documents are compared.
     pub of: Option<&'a [String]>,
     /// Minimum estimate of the pairs that are reported.
     pub threshold: f64,
@@ -76,13 +76,13 @@ pub struct Compared {
     pub words: u64,
     /// Number of words that the sketches of these pairs have.
     pub of_words: u64,
-    /// Share of the pairs at the threshold that the filter may reject by mistake, summed over all looks. It is 0
+    /// Share of the pairs at the threshold that the filter may reject by mistake, summed over all looks. The share is 0
     /// without a filter.
     pub filter_error: f64,
 }
 
-/// Compares all pairs, and calls `visit` for those at or above the threshold, ordered by the first document and then by
-/// the second. Documents without shingles are in no pair.
+/// Compares all pairs, and calls `visit` for the pairs at or above the threshold, ordered by the first document and
+/// then by the second. Documents without shingles are in no pair.
 ///
 /// # Errors
 /// Returns the first error of `visit`. Fails with [`ErrorKind::File`] if the two files have different specs, and with
@@ -120,8 +120,8 @@ struct HeadScreening {
     first: Heads,
     /// Heads of the second file, if there is one.
     second: Option<Heads>,
-    /// Bounds of the number of differing values. They are checked first, because counting differences takes some
-    /// nanoseconds and an estimate with its interval takes hundreds.
+    /// Bounds of the number of differing values. Bounds are checked before the estimate is computed, because counting
+    /// differences takes some nanoseconds and an estimate with its interval takes hundreds.
     bounds: Vec<DifferenceBound>,
     filter: Option<Filter>,
     /// Order in which registers are compared, if they are not exchangeable.

@@ -1,7 +1,7 @@
 //! Sketch files: sketches are made once, and compared any number of times.
 //!
 //! A sketch file states its spec, the versions of specs and of Unicode, the number of documents, and the number of
-//! words per sketch. It has a checksum per block, and these sections:
+//! words per sketch. The file has a checksum per block, and these sections:
 //!
 //! | section | content |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | `ids` | the ids in UTF-8, one after the other |
 //! | `rows` | the sketches, one after the other, in 32-bit words |
 //!
-//! [`SketchRun`](crate::SketchRun) writes such a file, and [`EstimateRun`](crate::EstimateRun) reads it.
+//! [`SketchRun`](crate::SketchRun) writes a sketch file, and [`EstimateRun`](crate::EstimateRun) reads it.
 
 use std::ops::Range;
 use std::path::Path;

@@ -29,7 +29,7 @@ const PARITY_WORD_COST: f64 = 6.0;
 /// Number of documents of the crowd with which each probe of a sample is compared.
 const SAMPLED: usize = 16;
 
-/// Documents of a crowd: their heads, and the other data by which they are compared.
+/// Documents of a crowd, with their heads and parity bits.
 pub(super) struct Crowd<'a> {
     screen: &'a Screen,
     rows: &'a RowLayout,
@@ -156,9 +156,9 @@ impl<'a> Crowd<'a> {
         Ok(())
     }
 
-    /// Chooses whether these documents and those of `probes` are screened by their sketches or by their folded parity
-    /// bits. `open` is the share of pairs that the sketches left open. The choice is repeated whenever the crowd has
-    /// doubled. It depends only on the documents and on the width of their parity bits.
+    /// Chooses whether this crowd and `probes` are screened by their sketches or by their folded parity bits. `open` is
+    /// the share of pairs that the sketches left open. The choice is repeated whenever the crowd has doubled, and
+    /// depends only on the documents and on the width of their parity bits.
     pub(super) fn choose_fold(&mut self, probes: &mut Self, threshold: f64, open: f64) {
         if self.len() >= self.choose_at {
             self.choose_at = 2 * self.len();
@@ -312,7 +312,7 @@ struct Scan<'a> {
     kernel: Kernel,
     /// Parity bits of the scanning document, with the bound for its set size.
     parity: Option<(&'a [u32], Bound)>,
-    /// Folded arrays of the crowd, those of the probes, and the allowance of the scanning document.
+    /// Folded arrays of the crowd, folded arrays of the probes, and the allowance of the scanning document.
     folds: Option<(&'a Fold, &'a Fold, u64)>,
     open: Vec<u32>,
     left_by_heads: u64,

@@ -41,7 +41,7 @@ impl<'a> Sorted<'a> {
     /// Returns the overlap of the shingles of two documents.
     pub(crate) fn overlap(&self, other: &Self) -> Result<Overlap, Error> {
         let mut sum = Overlap::default();
-        // Shingles are spread evenly, so the parts of the shorter document are no larger than those of the longer
+        // Shingles are spread evenly, so the parts of the shorter document are no larger than the parts of the longer
         // document.
         let longer = if self.runs.len() >= other.runs.len() { self } else { other };
         for parts in longer.runs.ranges(self.most) {

@@ -20,8 +20,8 @@ use crate::verify::sum::{Judged, Reordered};
 
 /// Number of candidates of one document from which on it pays to compare parity bits first.
 const MANY: u64 = 64;
-/// Number of pairs that threads compare together. They are enough work for all threads. Their similarities, with those
-/// of one more document, take at most 6 MB.
+/// Number of pairs that threads compare together. This number is enough work for all threads. The similarities of these
+/// pairs and of one more document take at most 6 MB.
 const TOGETHER: usize = 1 << 18;
 
 /// Data that the judges of all neighbourhoods share.
@@ -56,7 +56,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Buffers of one thread for judging. They are reused for one neighbourhood after the other.
+/// Buffers of one thread for judging, which are reused for every neighbourhood.
 pub(super) struct Seat<'a> {
     room: Room,
     rows: RowReader<'a>,
@@ -147,13 +147,14 @@ impl<'a, 'r> ExactJudge<'a, 'r> {
         if self.bench.observer.cancelled() { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
     }
 
-    /// Reports whether scans can include more documents. They include as many documents as a shelf takes, so that a
-    /// scan takes no longer than a full shelf. The heads of these documents take 8 MB.
+    /// Reports whether scans can include more documents. The limit is the size of a shelf, so that a scan takes no
+    /// longer than a full shelf. The heads of a full crowd take 8 MB.
     fn has_room(&self) -> bool {
         self.crowd.as_ref().is_some_and(|crowd| crowd.len() < self.bench.plan.shelf)
     }
 
-    /// Reports whether parity bits give a bound of the measure. They do so only for sets without weights.
+    /// Reports whether parity bits give a bound of the measure, which is so only for the Jaccard similarity without
+    /// weights.
     fn has_parity(&self) -> bool {
         let plan = self.bench.plan;
         plan.measure == Measure::Jaccard && plan.spec.weights.weighting == Weighting::None
@@ -281,12 +282,12 @@ impl Judge for ExactJudge<'_, '_> {
             return Ok(());
         }
         let threshold = self.bench.plan.threshold;
-        // A scan has already compared the parity bits of a document with those of the crowd, so only documents of its
-        // own block remain. If the crowd is full, later documents are in neither the crowd nor the block.
+        // A scan has already compared the parity bits of a document with the crowd, so only documents of its own block
+        // remain. If the crowd is full, later documents are missing in both.
         let block = self.block.as_ref().filter(|_| self.has_room());
         let bounded = block.and_then(|block| block.bound(document, open, threshold));
-        // These pairs may not have passed a filter, so they count as compared: the parity bits of both sets decided
-        // about them.
+        // Pairs that are rejected by parity bits count as compared, because the bits of both sets decided about them
+        // and no filter may have seen these pairs.
         self.judged.compared += match bounded {
             Some(bounded) => bounded,
             None if open.len() as u64 >= MANY => self.sets.bound(document, open, threshold)?,

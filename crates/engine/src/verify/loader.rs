@@ -83,7 +83,7 @@ impl Loader<'_> {
         Ok(set)
     }
 
-    /// Reads a document and returns its shingles in document order. They are stored in `room`.
+    /// Reads a document and returns its shingles in document order. The shingles are stored in `room`.
     pub(crate) fn shingle<'r>(&self, document: u32, room: &'r mut Room) -> Result<&'r [u64], Error> {
         let read = self.corpus.read(&self.documents.place(document)?, &mut room.scratch)?;
         self.preparation.shingle(&read.text, &mut room.prepared);

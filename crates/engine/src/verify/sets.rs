@@ -50,8 +50,8 @@ pub(crate) struct Sets<'a> {
     held: Vec<Held>,
     /// Shingles that most sets have, if sets are held as differences from these shingles.
     common: Option<CommonShingles>,
-    /// Sorted shingles of the last two documents that were compared on disk. They are kept, because one of the two may
-    /// be in the next comparison too.
+    /// Sorted shingles of the last two documents that were compared on disk, because the next comparison may need one
+    /// of these documents again.
     sorted: Vec<(u32, Sorted<'a>)>,
     marks: Marks,
     now: u64,
@@ -159,8 +159,7 @@ impl Held {
 /// be by chance. If the following documents are needed again too, the amount grows from document to document.
 #[derive(Debug, Default)]
 struct Ahead {
-    /// Number of the first document of those after the last loaded one: no document from this number on has been
-    /// loaded.
+    /// Number of the first document after all loaded documents.
     frontier: u32,
     /// Number of the document after the last loaded one.
     next: u32,
@@ -339,8 +338,8 @@ impl<'a> Sets<'a> {
         Ok((before - left) as u64)
     }
 
-    /// Returns the number of words of parity bits that distinguish sets like those of `documents`, within the memory
-    /// for crowds.
+    /// Returns the number of words of parity bits that distinguish the sets of `documents`, within the memory for
+    /// crowds.
     pub(crate) fn parity_words(&mut self, documents: &[u32]) -> Result<usize, Error> {
         let mut sizes = vec![];
         for &document in documents {
@@ -471,7 +470,8 @@ impl<'a> Sets<'a> {
     /// Returns the sets of two documents of the neighbourhood, and the common shingles if there are any.
     fn both(&mut self, a: u32, b: u32) -> Result<(&HeldSet, &HeldSet, Option<&CommonShingles>), Error> {
         self.now += 1;
-        // The use is noted before anything is loaded, so that loading one set does not evict the other.
+        // The use of both sets is noted before anything is loaded, so that loading one set does not evict the other
+        // set.
         for document in [a, b] {
             if let Some(held) = self.held.get_mut(self.slots[document as usize] as usize) {
                 held.used = self.now;
@@ -764,7 +764,7 @@ mod tests {
             sets.reduce(&(0..60).collect::<Vec<_>>()).unwrap();
             assert_eq!(compare(sets), (true, expected.to_vec()));
         });
-        // If the sets do not fit into memory together, the caller must compare pairs one after the other.
+        // If the sets do not fit into memory together, the caller must compare the pairs one by one.
         with_sets(&texts, Budget { bytes: 1 << 10, ..budget }, |sets| {
             assert_eq!(compare(sets), (false, vec![vec![]; 3]));
         });

@@ -115,9 +115,9 @@ impl Verification {
         if self.full_shelves.shelves == 0 { self.expected_recall.low() } else { None }
     }
 
-    /// Counts a pair that reaches the threshold. With the documents that equal its two documents, it stands for `pairs`
-    /// pairs. If only one band found the pair, `alone` is that band. Returns the expected number of missed pairs per
-    /// found pair of this kind.
+    /// Counts a pair that reaches the threshold. With the documents that equal its two documents, the pair counts as
+    /// `pairs` pairs. If only one band found the pair, `alone` is that band. Returns the expected number of missed
+    /// pairs per found pair of this kind.
     pub(crate) fn add(&mut self, found: &SimilarDocuments<'_>, alone: Option<usize>, pairs: u64) -> f64 {
         self.verified += 1;
         self.expected_recall.add(found.similarity, found.shares, alone, pairs)
@@ -150,8 +150,8 @@ impl Verification {
     }
 }
 
-/// Finds the bands in which found pairs agree. It is used for one neighbourhood after the other, because it caches rows
-/// that are on disk.
+/// Finds the bands in which found pairs agree. One `Agreement` serves many neighbourhoods, because its reader caches
+/// rows that are on disk.
 pub(crate) struct Agreement<'a> {
     /// Layout of the rows, or `None` if bands were not used to find candidates.
     rows: Option<&'a RowLayout>,
@@ -167,7 +167,7 @@ impl<'a> Agreement<'a> {
     /// Returns the band that found a pair of these documents, if no other band found it.
     ///
     /// The earlier document may have been left out of each full shelf. A pair therefore counts as found by one band
-    /// alone if it agrees in at most one band besides those of the full shelves.
+    /// alone if it agrees in at most one band besides the bands of full shelves.
     pub(crate) fn alone(
         &mut self,
         found: &SimilarDocuments<'_>,

@@ -30,7 +30,7 @@ const SETS_BYTES: usize = 24 << 20;
 const LARGE_BYTES: u64 = 8 << 20;
 /// Bytes of text per thread that are read ahead in a large neighbourhood.
 const AHEAD_BYTES: u64 = 1 << 20;
-/// Number of documents at which a task ends. A task is a list of small neighbourhoods for one thread. It also ends at
+/// Number of documents at which a task ends. A task is a list of small neighbourhoods for one thread, and also ends at
 /// `TASK_BYTES` bytes of text.
 ///
 /// Most neighbourhoods have two documents. A task for each of them cost more than the decision: two locks of a mutex
@@ -43,8 +43,8 @@ pub(crate) trait Decide: Sync {
     /// Decision about one neighbourhood.
     type Decision: Send;
 
-    /// Decides about one neighbourhood, given its documents in keeper order. It adds pairs that reach the threshold to
-    /// `sum`, and looks up their bands in `agreement`.
+    /// Decides about one neighbourhood, given its documents in keeper order. Pairs that reach the threshold are added
+    /// to `sum`; `agreement` finds their bands.
     fn decide(
         &self,
         documents: &[u32],

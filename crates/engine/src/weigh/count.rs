@@ -18,7 +18,8 @@ use crate::parallel;
 use crate::storage::runs::SortedRuns;
 use crate::storage::store::StoreWriter;
 
-/// Bytes of text that are counted together. They are enough that most repeated shingles are summed within one chunk.
+/// Bytes of text that are counted together. A chunk is so large that most repeated shingles are summed within one
+/// chunk.
 const CHUNK_BYTES: u64 = 8 << 20;
 /// Number of entries per thread that stay in memory.
 const HELD: usize = 8 << 20;
@@ -37,7 +38,7 @@ const REMEMBERED: usize = 5;
 pub struct CountedDocuments {
     /// Number of documents whose shingles were counted.
     pub documents: u64,
-    /// Number of records whose text is null. They have no shingles.
+    /// Number of records whose text is null and which have no shingles.
     pub nulls: u64,
     /// Number of records that were skipped because they are no documents.
     pub skipped: u64,

@@ -31,7 +31,7 @@ pub struct FrequencyTable {
     mapped: Mapped,
     about: FrequencyTableHeader,
     fingerprint: u64,
-    /// Folder of a table that was made for one run. It is removed with the table.
+    /// Folder of a table that was made for one run. The folder is removed with the table.
     _folder: Option<TemporaryFolder>,
 }
 
@@ -130,7 +130,7 @@ impl FrequencyTable {
 /// The numbers are spread evenly, so the position can be interpolated. Each guess reduces the range to about its square
 /// root.
 fn position(sorted: &[u64], wanted: u64) -> Option<usize> {
-    /// Length of a range that is searched by bisection. It fits into one or two cache lines.
+    /// Length of a range that is searched by bisection, because the range fits into one or two cache lines.
     const FEW: usize = 16;
     let (mut begin, mut end) = (0, sorted.len());
     // All numbers before `begin` are below `low`, and all from `end` on are above `high`.

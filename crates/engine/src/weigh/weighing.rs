@@ -26,7 +26,7 @@ impl WeightTables {
         Self { frequencies: Some(table.into()), ..self }
     }
 
-    /// Returns the tables with more ignored shingles: those of `texts` are left out of every document.
+    /// Adds the shingles of `texts` to the ignored shingles, which are left out of every document.
     #[must_use]
     pub fn ignoring<T: AsRef<str>>(self, spec: &Spec, texts: impl IntoIterator<Item = T>) -> Self {
         let shingler = spec.shingler();

@@ -21,7 +21,8 @@ const SHELF_BYTES: u64 = 48;
 const MEMBER_BYTES: u64 = 8;
 /// Bytes of text after which a resumable run ends a batch, which is a checkpoint.
 const CHECKPOINT_BYTES: u64 = 256 << 20;
-/// Maximum number of batches that end because of their text. It is limited, because loading a batch scans all groups.
+/// Maximum number of batches that end because of their text. More batches would take too long, because loading a batch
+/// scans all groups.
 const CHECKPOINTS: u64 = 64;
 
 /// Neighbourhoods that are loaded together.
@@ -40,7 +41,7 @@ enum LoadedMeetings {
         shelves: Vec<Shelf>,
         members: Vec<u32>,
     },
-    /// Shelves of a neighbourhood that is the whole batch. They are on disk, because they do not fit into memory.
+    /// Shelves of a neighbourhood that is the whole batch, on disk because the shelves do not fit into memory.
     Large(LargeShelves),
     /// Pairs are not loaded, because they are read where the search has stored them.
     Pairs,

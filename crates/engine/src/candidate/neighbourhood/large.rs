@@ -1,4 +1,4 @@
-//! Shelves of a neighbourhood that do not fit into a batch. They are in a temporary file, listed by document.
+//! Shelves of a neighbourhood that do not fit into a batch, listed by document in a temporary file.
 
 use std::ops::Range;
 use std::path::Path;

@@ -31,20 +31,19 @@ const PURPOSE: u64 = 0x62_616e_6473;
 const BLOCK: usize = 4096;
 /// Number of random pairs of documents from which the agreement of unlike documents is estimated.
 const LEARNED_PAIRS: usize = 2048;
-/// Maximum number of documents with which a document agrees in a band by chance, if a number of values per band exists
-/// that achieves it.
+/// Maximum number of documents with which a document should agree in a band by chance. The number of values per band is
+/// chosen accordingly, if possible.
 const BY_CHANCE: f64 = 2.0;
-/// Probability with which pairs at the threshold are found. The number of values per band is chosen so that the
+/// Range of the probability of finding a pair at the threshold. The number of values per band is chosen so that the
 /// probability is in this range.
 const FOUND: Range<f64> = 0.5..0.97;
 /// Maximum size of a group whose rows are fetched together. In larger groups, mostly few rows are compared.
 const WARMED: usize = 64;
-/// Maximum number of misses of which any two are checked for being found together. All pairs of 256 misses take less
-/// than a millisecond.
+/// Maximum number of misses whose covariance is computed. All pairs of 256 misses take less than a millisecond.
 const MOST_COVARIED: usize = 256;
 /// Maximum number of values per band.
 const MOST_VALUES: u32 = 64;
-/// Bytes per document while a band is looked up: a key, and twice a [`Member`].
+/// Bytes per document while a band is looked up: a key, and twice the size of a [`Member`].
 const ENTRY_BYTES: u64 = (size_of::<u64>() + 2 * size_of::<Member>()) as u64;
 
 /// Bands of an audit.
@@ -93,7 +92,7 @@ impl AuditBands {
         self.shape.in_any(agreeing, self.count)
     }
 
-    /// Returns the probability that a pair is found which is hard to find, because its sketches agree in few values.
+    /// Returns the probability of finding a pair at the threshold whose sketches agree in unusually few values.
     pub(super) fn least(&self) -> f64 {
         self.least
     }
@@ -183,8 +182,8 @@ impl AuditBands {
         Ok(searched)
     }
 
-    /// Returns, per band, the wanted keys with their documents. A number has the upper half of the key and then the
-    /// document.
+    /// Returns, per band, the wanted keys with their documents. Each 64-bit number holds the upper half of the key and,
+    /// in its lower half, the document.
     fn keys(
         &self,
         run: &AuditedRun<'_>,

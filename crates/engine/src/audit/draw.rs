@@ -16,7 +16,7 @@ use crate::verify::Removed;
 
 /// Constant that separates ranks from the values of hash functions with the same seed.
 const PURPOSE: u64 = 0x61_7564_6974;
-/// Cluster of a document that is not searched.
+/// Cluster of a document that takes no part in the search.
 pub(super) const NONE: u32 = u32::MAX;
 /// Level of a document that is not drawn.
 const LEFT_OUT: u8 = u8::MAX;
@@ -32,14 +32,14 @@ pub fn audit_rank(seed: u64, equality_key: u128) -> u64 {
     fmix64(folded ^ fmix64(seed ^ PURPOSE))
 }
 
-/// Documents that are searched, and drawn documents whose partners are searched.
+/// Documents among which near pairs are searched, and the drawn documents for which they are searched.
 #[derive(Debug)]
 pub(super) struct KeptDraw {
     /// Cluster of each document: the place in keeper order of the kept document of the cluster, or [`NONE`] if the
-    /// document is not searched.
+    /// document takes no part in the search.
     ///
-    /// If clusters are stars, only kept documents are searched, because two similar kept documents are a missed
-    /// duplicate. If clusters are components, any two similar documents of different clusters are a missed duplicate.
+    /// If clusters are stars, only kept documents take part, because two similar kept documents are a missed duplicate.
+    /// If clusters are components, any two similar documents of different clusters are a missed duplicate.
     clusters: Vec<u32>,
     /// Level of the kept document at each place in keeper order: the number of leading zeros of its rank, or
     /// [`LEFT_OUT`] if it is not drawn.
@@ -110,7 +110,7 @@ impl KeptDraw {
         self.clusters[document as usize]
     }
 
-    /// Returns the searched documents, in ascending order.
+    /// Returns the documents that take part in the search, in ascending order.
     pub(super) fn documents(&self) -> impl Iterator<Item = u32> {
         (0..).zip(&self.clusters).filter(|&(_, &cluster)| cluster != NONE).map(|(document, _)| document)
     }

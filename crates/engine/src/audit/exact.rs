@@ -13,7 +13,7 @@ use crate::turn::LargeDocumentLock;
 use crate::verify::loader::{Loader, Room, Sorting};
 use crate::verify::sets::{Budget, Sets};
 
-/// Reciprocal of the share of the readable bytes that one kept document may need.
+/// Reciprocal of the share of the allowed bytes that one kept document may need.
 const SHARE: u64 = 2;
 /// Cost of comparing two sets in memory, in bytes that could be read in the same time.
 const PAIR_BYTES: u64 = 32;

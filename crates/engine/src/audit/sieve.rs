@@ -20,7 +20,7 @@ use super::values::Values;
 /// Cost of a comparison of whole rows, in comparisons of bits.
 const ROW_COST: u64 = 8;
 
-/// Decides which documents may be similar.
+/// Filter that decides which documents may be similar.
 #[derive(Debug)]
 pub(super) struct Sieve {
     bits: Option<BitSieve>,
@@ -126,8 +126,8 @@ impl Sieve {
     }
 
     /// Visits the documents of a block that may be similar to the document of `probe`, with the number of values in
-    /// which they agree. `wanted` gets the place of a document in the block. If it returns `None`, the document is left
-    /// out.
+    /// which they agree. `wanted` gets the place of a document in the block. If `wanted` returns `None`, the document
+    /// is left out.
     pub(super) fn for_each_near<T>(
         &self,
         probe: &Probe,

@@ -1,4 +1,4 @@
-//! Builder of runs that find near-duplicates and decide which documents stay, and their result.
+//! Builder and result of runs that find near-duplicates and decide which documents stay.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -65,7 +65,7 @@ pub struct Dedup {
     recall: Option<f64>,
 }
 
-/// Creates, checks and runs.
+/// Methods that create, check and execute a run.
 impl Dedup {
     /// Creates a builder with the default options and without inputs.
     pub fn new() -> Self {

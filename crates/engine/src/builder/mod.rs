@@ -1,5 +1,4 @@
-//! The calls with which most programs begin: [`dedup`] and [`pairs`], and the builders [`Dedup`] and [`Pairs`] behind
-//! them.
+//! Entry points of most programs: [`dedup`] and [`pairs`], and the builders [`Dedup`] and [`Pairs`] behind them.
 //!
 //! A builder collects options and makes a [`DedupRun`](crate::DedupRun) or a [`PairsRun`](crate::PairsRun) of them.
 //! Results identify a document by its index: its position among the records of the inputs. For a list of texts, this is

@@ -1,4 +1,4 @@
-//! Builder of runs that find near-duplicate pairs, and their result.
+//! Builder and result of runs that find near-duplicate pairs.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -44,7 +44,7 @@ pub struct Pairs {
     recall: Option<f64>,
 }
 
-/// Creates, checks and runs.
+/// Methods that create, check and execute a run.
 impl Pairs {
     /// Creates a builder with the default options and without inputs.
     pub fn new() -> Self {

@@ -16,8 +16,8 @@ pub(super) struct Positions {
     references: u32,
     /// Number of documents of the inputs.
     documents: usize,
-    /// Gaps at which records were rejected, in ascending order. A gap is the number of documents before it, and the
-    /// number of rejected records up to its end.
+    /// Gaps of rejected records between documents, in ascending order. A gap is stored as the number of documents
+    /// before the gap and the number of all rejected records up to its end.
     gaps: Vec<(usize, usize)>,
 }
 

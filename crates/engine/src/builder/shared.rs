@@ -123,8 +123,8 @@ macro_rules! shared_options {
                 self
             }
 
-            /// Sets the probability of finding a pair whose similarity is the threshold. It must be above 0 and below
-            /// 1. The recall determines the number of bands and rows, so it cannot be combined with
+            /// Sets the probability of finding a pair whose similarity is the threshold: a number between 0 and 1, both
+            /// exclusive. The recall determines the number of bands and rows, so it cannot be combined with
             /// [`bands`](Self::bands). Default: 0.99.
             pub fn recall(mut self, recall: f64) -> Self {
                 self.recall = Some(recall);

@@ -65,7 +65,7 @@ pub fn dedup(
     Ok(Decisions { removed, spared, large_clusters, equal, clusters, verification, audit })
 }
 
-/// Decider about the documents of a neighbourhood that stay.
+/// Code that decides which documents of a neighbourhood stay.
 struct Verdicts<'a> {
     equals: &'a Equals,
     order: &'a KeeperOrder,
@@ -138,7 +138,7 @@ impl Decide for Verdicts<'_> {
 /// Decisions of a run while they are made.
 struct Ledger<'a, F> {
     plan: &'a Plan,
-    /// First undecided document, for each number of decided neighbourhoods.
+    /// First undecided document: entry n applies after n neighbourhoods are decided.
     undecided: Vec<u32>,
     removed: Vec<Removed>,
     spared: Vec<Removed>,
@@ -245,12 +245,13 @@ fn documents_of(removed: &[Removed]) -> Vec<u32> {
     removed.iter().map(|removed| removed.document).collect()
 }
 
-/// Returns the first undecided document of the inputs, for each number of decided neighbourhoods. Documents of
-/// references count as decided.
+/// Returns a list whose entry n is the first undecided document of the inputs after n neighbourhoods are decided.
+/// Documents of references count as decided.
 fn undecided_before(candidates: &Candidates, equals: &Equals, references: u32, documents: usize) -> Vec<u32> {
     let mut before = vec![documents as u32; candidates.len() + 1];
     for number in (0..candidates.len()).rev() {
-        // A document may come later in the input than a document that equals it, unless keeper order is input order.
+        // Unless keeper order is input order, an equal document may come earlier in the input, so all documents of a
+        // group are considered.
         let here = candidates.documents(number).iter();
         let all = here.flat_map(|&document| equals.members(document).iter().copied().chain([document]));
         let first = all.filter(|&document| document >= references).min();
@@ -307,8 +308,8 @@ mod tests {
     use crate::read::read;
     use crate::settings::{Bands, RunSettings};
 
-    /// Returns documents of which one half is a form. Every tenth document repeats the document before it with a fifth
-    /// of its words changed.
+    /// Returns the lines of documents. Half of each document is a form, and every tenth document repeats the document
+    /// before it with a fifth of the words changed.
     fn form(count: usize) -> String {
         let line = |i: usize| {
             let own = if i % 10 == 9 { i - 1 } else { i };
@@ -343,7 +344,7 @@ mod tests {
     }
 
     /// No document is compared with more documents than a shelf takes, so twice the documents need only twice the work.
-    /// The expected recall shows what this costs.
+    /// The expected recall includes the loss by full shelves.
     #[test]
     fn a_full_shelf_bounds_the_work_and_its_cost_is_stated() {
         for cluster in [Clustering::Star, Clustering::Components] {

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::memory::WorkingMemory;
 use crate::storage::runs::{SortEntry, SortedRuns, SpreadNumber};
 
-/// Key of the two documents of an edge, and the bits of its similarity.
+/// Key of the two documents of an edge, and the bits of the similarity.
 type Keyed = (u64, u64);
 
 /// Bytes per near-duplicate on disk: its number and the similarity.

@@ -40,7 +40,7 @@ pub struct Decisions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Decided {
-    /// Number of a document. All documents before it are decided.
+    /// Number of the first document that may be undecided. All documents before it are decided.
     pub before: u32,
     /// Removed documents that were not reported before.
     pub removed: Vec<u32>,

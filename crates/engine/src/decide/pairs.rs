@@ -122,7 +122,7 @@ pub(super) fn with_ids(ids: &[String], corpus: &Corpus, reading: &Reading) -> Re
     Ok(found.map_err(unknown)?)
 }
 
-/// Decider that lists the similar pairs of a neighbourhood.
+/// Code that lists the similar pairs of a neighbourhood.
 struct PairLister<'a> {
     equals: &'a Equals,
     wanted: Option<&'a WantedDocuments>,
@@ -169,7 +169,8 @@ impl Decide for PairLister<'_> {
             sum.add(found, alone, copies_of_a * copies_of_b - self.unwanted(a) * self.unwanted(b));
             let mut edges = self.edges.lock().unwrap_or_else(PoisonError::into_inner);
             edges.add(a, b, found.similarity)?;
-            // A document needs the near-duplicates before it only because of equal documents that come after them.
+            // The reverse edge is needed only if one of the two documents has equals, because an equal document may
+            // come later in the input.
             if copies_of_a > 1 || copies_of_b > 1 {
                 edges.add(b, a, found.similarity)?;
             }
@@ -258,8 +259,7 @@ struct LargeGroups {
 }
 
 impl LargeGroups {
-    /// Counts a group if it is large. The largest group has the most pairs; of several largest groups, the first
-    /// counts.
+    /// Counts a group if it is large. The largest group is the first of the groups with the most pairs.
     fn add(&mut self, pairs: u64, documents: u64, example: u32) {
         if pairs > MANY {
             self.groups += 1;

@@ -192,8 +192,8 @@ struct SketchPairs<'a> {
     kernel: Kernel,
     way: CompareBy,
     threshold: f64,
-    /// Number of documents without shingles before each document of the second side, and before the end. Documents
-    /// without shingles are skipped. The list is empty if all documents have shingles.
+    /// Number of documents without shingles before each document of the second side, and in total. Documents without
+    /// shingles are skipped. The list is empty if all documents have shingles.
     empty_before: Vec<u32>,
 }
 
@@ -294,8 +294,8 @@ impl<'a> SketchPairs<'a> {
         }
     }
 
-    /// Compares the registers of a pair look by look. Returns the number of words to compare if the pair is accepted,
-    /// and `None` if it is rejected.
+    /// Compares the registers of a pair look by look. Returns the number of words that count as compared if the pair is
+    /// accepted, and `None` if the pair is rejected.
     fn decide(
         &self,
         first: usize,
@@ -336,8 +336,8 @@ impl<'a> SketchPairs<'a> {
     }
 }
 
-/// Returns, for each document and for the end, the number of documents before it that have no shingles. The list is
-/// empty if all documents have shingles.
+/// Returns, for each document, the number of documents before it that have no shingles. The last entry is the total.
+/// The list is empty if all documents have shingles.
 fn empty_before(file: &SketchFile) -> Vec<u32> {
     if (0..file.len()).all(|document| file.has_shingles(document)) {
         return vec![];
@@ -352,7 +352,7 @@ fn empty_before(file: &SketchFile) -> Vec<u32> {
 fn way(request: &EstimateRequest<'_>, sketcher: &dyn Sketcher) -> Result<CompareBy, Error> {
     let (threshold, method) = (request.threshold, request.first.spec().method);
     let statistic = sketcher.statistic();
-    // If its estimate is another function of the rows, the sketch itself provides the bounds.
+    // A sketch whose estimate is another function of the rows provides its own bounds.
     let bounds = if matches!(statistic, Statistic::EqualBits) {
         let values = ValueLayout::single_bits(sketcher.words());
         let most = most_different(sketcher, threshold, values.count(), |row, bit| {
@@ -376,7 +376,8 @@ fn way(request: &EstimateRequest<'_>, sketcher: &dyn Sketcher) -> Result<Compare
         }
         _ => None,
     };
-    // If too many of the first values of a pair differ, then too many of all its values differ.
+    // If too many of the first values of a pair differ, then too many of all values differ. So each bound is also a
+    // condition for the first values.
     let of_bounds = bounds.iter().flat_map(|&DifferenceBound { values, most }| {
         let most = most.unwrap_or(0);
         bit_looks(values.count()).into_iter().map(move |first| Condition { values, first, most })
@@ -403,7 +404,8 @@ fn rejecting(values: ValueLayout, filter: &Filter) -> impl Iterator<Item = Condi
 }
 
 /// Returns the maximum number of differing values with which the estimate of two rows reaches the threshold, or `None`
-/// if none does. The estimate must depend only on this number. `change` makes one value differ from 0.
+/// if not even equal rows reach the threshold. The estimate must depend only on the number of differing values.
+/// `change` makes one value differ from 0.
 fn most_different(
     sketcher: &dyn Sketcher,
     threshold: f64,

@@ -27,7 +27,7 @@ use crate::storage::store::{FileKind, Mapped, StoreWriter};
 
 const KIND: FileKind = FileKind { magic: *b"MINWskch", version: 1, name: "sketch file", made_by: "sketch" };
 
-/// Description of a sketch file, which the file contains.
+/// Description of a sketch file that is part of the file.
 #[derive(Debug, Serialize, Deserialize)]
 struct SketchFileHeader {
     spec: String,
@@ -217,7 +217,7 @@ impl SketchFile {
         self.documents == 0
     }
 
-    /// Reports whether a document has shingles. If it has none, its sketch has no meaning.
+    /// Reports whether a document has shingles. The sketch of a document without shingles has no meaning.
     ///
     /// # Panics
     /// Panics if there is no such document, as all methods with a `document` do.

@@ -60,8 +60,8 @@ pub struct SketchComparison {
 /// registers or stored bits.
 ///
 /// # Errors
-/// Fails where [`Preparation::new`] does, and with [`ErrorKind::Spec`](crate::ErrorKind::Spec) if a sketch cannot have
-/// `size` registers.
+/// Fails for the same reasons as [`Preparation::new`], and with [`ErrorKind::Spec`](crate::ErrorKind::Spec) if a sketch
+/// cannot have `size` registers.
 pub fn compare_all(
     left: &str,
     right: &str,

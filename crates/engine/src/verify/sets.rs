@@ -413,7 +413,7 @@ impl<'a> Sets<'a> {
         Ok(slot.map(|slot| (self.marks.sizes[slot], self.marks.words(slot))))
     }
 
-    /// Returns the index of the mark of a document. If there is no mark, tries to make it.
+    /// Returns the index of the mark of a document. If there is no mark, makes one if memory allows.
     fn mark(&mut self, document: u32) -> Result<Option<usize>, Error> {
         let slot = self.marks.slots.get(document as usize).copied().unwrap_or(NONE);
         if slot != NONE {
@@ -539,7 +539,8 @@ impl<'a> Sets<'a> {
             Ok::<_, Error>(HeldSet::new(set, common))
         };
         let prepare = || self.rooms.lend();
-        // So many threads that their texts may be cut whole at the same time, even if each is as large as the largest.
+        // The number of threads is limited so that their texts may be cut whole at the same time, even if each text is
+        // as large as the largest.
         let threads = (whole_bytes / largest).clamp(1, self.budget.threads as u64) as usize;
         parallel::in_order(missing.len(), threads, prepare, work, |set| {
             loaded.push(set);

@@ -69,7 +69,7 @@ pub struct Verification {
     /// Number of pairs that were not compared exactly, because their sketches show that they are reordered. Their
     /// similarity may reach the threshold.
     pub reordered_estimated: u64,
-    /// First million reordered pairs, exact and estimated.
+    /// First million reordered pairs, of both exact and estimated ones.
     pub reordered_pairs: Vec<Reordered>,
     /// Expected recall: the share of similar pairs that was found, computed from the banding and the found pairs.
     pub expected_recall: ExpectedRecall,

@@ -1,7 +1,7 @@
 //! Collects options of a run by name and text, as people type them.
 //!
-//! The command and the Python package have the same options with the same names. Both pass them to [`Arguments`], so
-//! that a text means the same in both, and an unreadable text is refused in the same words.
+//! The command and the Python package have the same options with the same names. Both programs pass the options to
+//! [`Arguments`], so that a text has the same meaning in both, and an unreadable text is refused in the same words.
 
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -317,12 +317,12 @@ impl Arguments {
         self.problems.push(SettingProblem::new(setting, text, reason.to_string()));
     }
 
-    /// Parses a text. If it cannot be read, notes the problem and returns the default of the type.
+    /// Parses a text. If the text cannot be read, notes the problem and returns the default of the type.
     fn parse<T: FromStr<Err: Display> + Default>(&mut self, setting: &'static str, text: &str) -> T {
         self.parsed(setting, text).unwrap_or_default()
     }
 
-    /// Parses a text. If it cannot be read, notes the problem and returns `None`.
+    /// Parses a text. If the text cannot be read, notes the problem and returns `None`.
     fn parsed<T: FromStr<Err: Display>>(&mut self, setting: &'static str, text: &str) -> Option<T> {
         text.parse().map_err(|error: T::Err| self.note(setting, text, error)).ok()
     }
@@ -336,7 +336,7 @@ impl Arguments {
         result.map_err(|error| self.problems.push(SettingProblem::of(setting, text, &error))).ok()
     }
 
-    /// Parses a share. If it cannot be read, notes the problem and returns `default`.
+    /// Parses a share. If the text cannot be read, notes the problem and returns `default`.
     fn share_or(&mut self, default: f64, setting: &'static str, text: &str, kind: &str) -> f64 {
         read_share(text).unwrap_or_else(|| {
             self.note(setting, text, wrong_number(text, kind, 0));
@@ -344,8 +344,8 @@ impl Arguments {
         })
     }
 
-    /// Parses a whole number. If it cannot be read, notes the problem and returns `default`. A number from 0 to below
-    /// `least` is returned, because later checks refuse it.
+    /// Parses a whole number. If the text cannot be read, notes the problem and returns `default`. A number from 0 to
+    /// below `least` is returned, because later checks refuse it.
     fn whole_or<T: FromStr>(&mut self, default: T, least: u64, setting: &'static str, text: &str) -> T {
         text.parse().unwrap_or_else(|_| {
             self.note(setting, text, wrong_number(text, WHOLE, least));

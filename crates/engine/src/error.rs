@@ -81,7 +81,7 @@ pub enum ErrorKind {
         /// Rejected record that exceeded the allowed number, in words.
         last: String,
     },
-    /// No record is a document. Nothing was written.
+    /// All records were rejected, so nothing was written.
     AllRejected {
         /// Number of records.
         records: u64,
@@ -161,8 +161,8 @@ pub enum ErrorKind {
         /// Number of threads for which the allowed memory is enough, or `None` if it is not enough for one thread.
         threads: Option<usize>,
     },
-    /// The observer cancelled the run. If it cancels while inputs are opened, the kind is [`Corpus`](Self::Corpus)
-    /// instead; [`Error::is_cancelled`] recognises both kinds.
+    /// The observer cancelled the run. If the observer cancels while inputs are opened, the kind is
+    /// [`Corpus`](Self::Corpus) instead; [`Error::is_cancelled`] recognises both kinds.
     Cancelled,
 }
 

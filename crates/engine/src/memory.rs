@@ -228,8 +228,8 @@ fn control_group_bytes() -> Option<u64> {
     least_limit(&groups, std::path::Path::new("/sys/fs/cgroup"))
 }
 
-/// Returns the lowest limit of the control groups in `groups`, which has the form of `/proc/self/cgroup`. Their files
-/// are below the mount point `mounted`.
+/// Returns the lowest limit of the control groups in `groups`, which has the form of `/proc/self/cgroup`. The control
+/// groups are mounted at `mounted`.
 #[cfg(target_os = "linux")]
 fn least_limit(groups: &str, mounted: &std::path::Path) -> Option<u64> {
     let mut files = vec![];

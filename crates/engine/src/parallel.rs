@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
-/// Number of results per thread that may wait for an earlier result. More of them would fill the memory while the
+/// Number of results per thread that may wait for an earlier result. More results would fill the memory while the
 /// earlier item is processed.
 const AHEAD: usize = 4;
 
@@ -134,8 +134,8 @@ impl<I> Drop for Noise<'_, I> {
 }
 
 impl<T, E, R: FnMut(T) -> Result<(), E>, S: Fn(&T) -> u64> Intake<T, E, R, S> {
-    /// Stores a result. Then passes to `receive` all results for which no earlier result is missing. Returns `Err` if
-    /// the threads must stop.
+    /// Stores a result, and then passes to `receive` all results for which no earlier result is missing. Returns `Err`
+    /// if the threads must stop.
     fn take_in(&mut self, item: usize, result: Result<T, E>) -> Result<(), ()> {
         match result {
             Ok(value) => {

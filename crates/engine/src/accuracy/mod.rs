@@ -1,7 +1,7 @@
 //! Measures how accurate sketches are on a user's own documents: their estimates are compared with exact similarities,
 //! and the time of each is measured.
 //!
-//! The documents of the pairs are read once more. Their shingle sets and the sketches of every kind stay in memory,
+//! The documents of the pairs are read once more. The shingle sets and sketches of these documents stay in memory,
 //! because one document is in many pairs. Each pair is compared exactly, and then by every kind of sketch.
 //!
 //! All pairs of a run share the hash functions of one seed, so their errors are not independent. The mean over a
@@ -135,8 +135,8 @@ struct LoadedBatch {
 struct SketchKind {
     method: Method,
     preparation: Preparation,
-    /// Sketcher of sketches that depend on the positions of shingles. Their estimates are compared with
-    /// [`Sketcher::exact`], because they do not estimate the similarity of the sets.
+    /// Sketcher, if the sketch depends on the positions of shingles. The sketch then does not estimate the similarity
+    /// of the sets, so its estimates are compared with [`Sketcher::exact`].
     places: Option<Arc<dyn Sketcher>>,
 }
 

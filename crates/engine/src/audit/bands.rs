@@ -2,8 +2,8 @@
 //!
 //! The bands of the run decide which pairs the run misses, so they cannot measure its recall. The audit draws other
 //! bands: each is a random set of values of a row. Two documents whose rows agree in k values are found with a
-//! probability that follows from k alone ([`BandShape::in_any`]). So each pair that is found represents a known number
-//! of pairs. The time per document is the same in every corpus. A comparison with all documents takes a time per
+//! probability that follows from k alone ([`BandShape::in_any`]). Each pair that is found therefore represents a known
+//! number of pairs. The time per document is the same in every corpus. A comparison with all documents takes a time per
 //! document that grows with the corpus.
 //!
 //! Documents that agree in a band by chance, or because all documents contain a form, are compared too. If there are

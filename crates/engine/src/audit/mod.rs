@@ -18,8 +18,8 @@
 //! pairs.
 //!
 //! The expected recall is a different quantity: the share of *pairs* that were found. A document of several pairs is
-//! removed if one of these pairs is found. So the recall of decisions is higher than the expected recall, unless most
-//! documents have one pair.
+//! removed if one of these pairs is found. The recall of decisions is therefore higher than the expected recall, unless
+//! most documents have one pair.
 //!
 //! # Method
 //!
@@ -31,10 +31,10 @@
 //!    The comparison of sketches misses a similar pair with a probability of at most twice
 //!    [`FILTER_ERROR`](crate::FILTER_ERROR).
 //! 3. Near documents are read and compared exactly (`exact`).
-//! 4. A missed duplicate is counted if it is drawn and its pair is found. Both probabilities are known, so the number
-//!    of missed duplicates has a confidence interval ([`minwise::estimate::missed`]). All pairs are looked up in the
-//!    same bands, so pairs that agree in the same values tend to be found together. The audit counts the values that
-//!    two pairs share, and widens the interval accordingly.
+//! 4. A missed duplicate is counted if it is drawn and its pair is found. The probabilities of being drawn and of being
+//!    found are known, so the number of missed duplicates has a confidence interval ([`minwise::estimate::missed`]).
+//!    All pairs are looked up in the same bands, so pairs that agree in the same values tend to be found together. The
+//!    audit counts the values that two pairs share, and widens the interval accordingly.
 //!
 //! The calculation uses the probability of finding one similar pair per missed duplicate. A document with several
 //! similar pairs is found more often, so it counts too much. The reported recall is then too low, but never too high.
@@ -73,8 +73,8 @@ use crate::read::Reading;
 use crate::settings::{AuditSize, Plan, Search};
 use crate::verify::Removed;
 
-/// Number of drawn documents that are compared together. Each may take tens of kilobytes, for its row and its pairs.
-/// The number is fixed and not a share of the memory, because it changes no result.
+/// Number of drawn documents that are compared together. A document may take tens of kilobytes, for its row and its
+/// pairs. The number is fixed and not a share of the memory, because it changes no result.
 const PORTION: usize = 1024;
 
 /// Width above which a confidence interval is too wide to be useful.
@@ -130,7 +130,7 @@ impl Audit {
         Self { kept, documents, removed, missed, recall: share.value, low, high }
     }
 
-    /// Reports whether the run found or missed a duplicate. If not, no recall was measured.
+    /// Reports whether the recall is known, which requires that the run found or missed a duplicate.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.removed + self.missed > 0
@@ -281,7 +281,7 @@ const BIT_NANOSECONDS: u64 = 4;
 const MOST_BANDS: u64 = 24;
 /// Minimum number of bands, for corpora so large that there is no time for more.
 const LEAST_BANDS: u64 = 2;
-/// Maximum number of near pairs that are in memory together. Each takes 12 bytes.
+/// Maximum number of near pairs, of 12 bytes each, that are in memory together.
 const MOST_NEAR: u64 = 1 << 19;
 /// Average number of near pairs per document that are kept and read, if a number of documents was requested.
 const PARTNERS: u64 = 32;

@@ -1,14 +1,14 @@
 //! Values of a row: whole registers, or single bits if rows have only bits.
 //!
-//! Two rows agree in some of their values. A band of the audit is a random set of values. So the probability that two
-//! rows agree in a whole band follows from the number of values in which they agree. No assumption about the hash
+//! Two rows agree in some of their values. A band of the audit is a random set of values. The probability that two rows
+//! agree in a whole band therefore follows from the number of values in which they agree. No assumption about the hash
 //! functions, the documents or the sketch is needed.
 
 use minwise::kernel::Kernel;
 
 use crate::rows::RowLayout;
 
-/// Number of values per row, and the code that compares them.
+/// Number of values per row, with the code that compares values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Values {
     count: u32,
@@ -49,8 +49,8 @@ impl Values {
             .collect()
     }
 
-    /// Returns a key of some values of a row. If two rows agree in these values, they share the key. If not, they share
-    /// it with a probability of 2⁻⁶⁴.
+    /// Returns a key of some values of a row. Two rows that agree in these values share the key. Two rows that differ
+    /// in these values share the key with a probability of 2⁻⁶⁴.
     #[inline]
     pub(super) fn key(rows: &RowLayout, row: &[u32], values: &[u32]) -> u64 {
         let value = |&at: &u32| match rows.bit_rows() {
@@ -186,7 +186,8 @@ mod tests {
             let both: Vec<u32> = masks[0].iter().zip(&masks[1]).map(|(a, b)| a & b).collect();
             let shape = BandShape { bands: 2, values: 6 };
             let probability = shape.in_any_both(agreeing, ones(&both), values.count());
-            // Both pairs differ in the same registers. Some bits of these registers agree by chance.
+            // The two pairs differ in the same registers. If rows have only bits, some bits of differing registers
+            // agree by chance.
             let product: f64 =
                 agreeing.map(|agreeing| shape.in_any(agreeing, values.count())).iter().product();
             assert!(probability > product + 0.01, "{probability} {product}");

@@ -17,7 +17,7 @@ pub(super) struct Positions {
     /// Number of documents of the inputs.
     documents: usize,
     /// Gaps of rejected records between documents, in ascending order. A gap is stored as the number of documents
-    /// before the gap and the number of all rejected records up to its end.
+    /// before the gap and the number of all rejected records up to the end of the gap.
     gaps: Vec<(usize, usize)>,
 }
 

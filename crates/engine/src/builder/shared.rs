@@ -6,7 +6,7 @@ macro_rules! shared_options {
     ($builder:ident, $options:ident) => {
         /// Inputs. Every call adds an input after the existing ones.
         impl $builder {
-            /// Adds a list of texts, which are copied. Their ids are `memory:1`, `memory:2` and so on.
+            /// Adds a list of texts, which are copied. The texts have the ids `memory:1`, `memory:2` and so on.
             pub fn texts<T: AsRef<str>>(self, texts: impl IntoIterator<Item = T>) -> Self {
                 self.input(InMemory::texts(texts))
             }
@@ -131,9 +131,9 @@ macro_rules! shared_options {
                 self
             }
 
-            /// Sets the number of bands, and the number of rows per band. Their product must be at most the number of
-            /// registers. The numbers cannot be combined with [`recall`](Self::recall). Default: the numbers that
-            /// follow from the recall.
+            /// Sets the number of bands, and the number of rows per band. Bands times rows must be at most the number
+            /// of registers. The two numbers cannot be combined with [`recall`](Self::recall). Default: the numbers
+            /// that follow from the recall.
             pub fn bands(mut self, bands: usize, rows: usize) -> Self {
                 self.options.settings.bands = Bands::Given { bands, rows };
                 self

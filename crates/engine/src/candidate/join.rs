@@ -120,8 +120,8 @@ impl JoinInput<'_> {
     ) -> Result<JoinCounts, Error> {
         let having = self.gather()?;
         let join = self.decide(&having)?;
-        // Portions are added in any order, because the order does not change the sums. So no portion waits in memory
-        // for another.
+        // Portions are added in any order, so that no portion waits in memory for another. The order does not change
+        // the sums.
         let counts = Mutex::new(SortedRuns::new(self.held(), self.folder));
         let put_away = |part| counts.lock().unwrap_or_else(PoisonError::into_inner).add(part);
         self.for_each_having(&having, |entries| self.count(&join, &entries, put_away), Ok)?;
@@ -199,8 +199,8 @@ impl JoinInput<'_> {
         Ok(join)
     }
 
-    /// Decides which items the crowded documents can leave out. Their frequent items are sorted by document, and cut by
-    /// rank.
+    /// Decides which items the crowded documents can leave out. The frequent items of these documents are sorted by
+    /// document and cut by rank.
     fn cuts(&self, having: &SortedRuns<'_, Having>, join: &Join) -> Result<Vec<(u32, PairCuts)>, Error> {
         let spread = SpreadNumber::new(self.documents.len());
         let mut frequent = SortedRuns::new(self.held(), self.folder);
@@ -275,7 +275,8 @@ impl JoinInput<'_> {
 
     /// Returns every item of every document, sorted.
     fn gather(&self) -> Result<SortedRuns<'_, Having>, Error> {
-        // Runs are added in any order, because merging does not depend on it. So no run waits in memory for another.
+        // Sorted entries are added in any order, so that no thread waits for another. The order does not change the
+        // result of merging.
         let runs = Mutex::new(SortedRuns::new(self.held(), self.folder));
         let put_away = |entries: &mut Vec<Having>| {
             sort_mixed(entries, &mut vec![]);

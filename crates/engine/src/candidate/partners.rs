@@ -1,7 +1,7 @@
 //! Candidates that were found pair by pair. The partners of a document are the documents with which it is compared.
 //!
-//! Pairs take 8 bytes each while they are sorted, and 4 bytes afterwards. If they do not fit into their share of the
-//! memory, they are on disk at both times.
+//! Pairs take 8 bytes each while they are sorted, and 4 bytes afterwards. Pairs that do not fit into their share of the
+//! memory are on disk, both during the sort and afterwards.
 
 use std::path::Path;
 

@@ -128,7 +128,7 @@ mod tests {
             let share = (number * 37 % 101) as u32;
             let change = |&register: &u32| {
                 let changed = random.next_u32();
-                // Some registers differ in one of their lower bits only.
+                // Some registers differ only in one of the lower 16 bits.
                 match changed % 100 < share {
                     false => register,
                     true if (changed >> 8).is_multiple_of(4) => register ^ 1 << (changed >> 16 & 15),

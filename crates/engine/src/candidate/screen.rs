@@ -162,8 +162,7 @@ impl Screen {
     /// Does the same as [`rejects`](Self::rejects) for rows that consist only of the compared words, in the order of
     /// comparison.
     pub(crate) fn rejects_compared(&self, a: &[u32], b: &[u32], screened: &mut Screened) -> bool {
-        // Nearly every run compares whole registers. Their matches can be counted without a layout of bits at each
-        // look.
+        // Nearly every run compares whole registers, whose matches are counted without a layout of bits at each look.
         if let [(filter, values)] = &self.rules.filters[..]
             && values.are_registers()
         {

@@ -12,7 +12,7 @@ const STRETCH_BYTES: usize = 32 << 10;
 pub(crate) struct Tiles {
     first: usize,
     second: usize,
-    /// Whether both sides are the same rows. If they are, each pair occurs once, and no row is paired with itself.
+    /// Whether both sides are the same rows. Each pair then occurs once, and no row is paired with itself.
     within_one: bool,
     stretch: usize,
 }

@@ -1,8 +1,8 @@
 //! Large clusters have more documents than the setting `max-cluster` allows.
 //!
-//! A cluster of ten thousand documents is seldom one document in ten thousand copies. Mostly the documents share a
-//! form, a notice or an error page that a person should see before they are removed. The documents of a large cluster
-//! are therefore *spared*, and the report lists what they have in common.
+//! A cluster of ten thousand documents is seldom one document in ten thousand copies. In most cases, the documents
+//! share a form, a notice or an error page that a person should see before they are removed. The documents of a large
+//! cluster are therefore *spared*, and the report lists what they have in common.
 
 use crate::decide::Removed;
 

@@ -62,7 +62,7 @@ pub struct EstimatedPair {
     pub first: usize,
     /// Document of the second file, or of the first file if there is no second.
     pub second: usize,
-    /// Estimate by the sketches.
+    /// Similarity that the sketches estimate.
     pub estimate: Estimate,
 }
 
@@ -376,7 +376,7 @@ fn way(request: &EstimateRequest<'_>, sketcher: &dyn Sketcher) -> Result<Compare
         }
         _ => None,
     };
-    // If too many of the first values of a pair differ, then too many of all values differ. So each bound is also a
+    // If too many of the first values of a pair differ, then too many of all values differ, so each bound is also a
     // condition for the first values.
     let of_bounds = bounds.iter().flat_map(|&DifferenceBound { values, most }| {
         let most = most.unwrap_or(0);

@@ -1,8 +1,8 @@
 //! Crowds: sketches of many documents side by side, so that many documents can be screened at once.
 //!
 //! Filled-in copies of one form have a similarity of 0.5 or more, so their first registers do not separate them from
-//! similar pairs. Parity bits do, because shingles that all documents share cancel. So if a crowd is dense, its
-//! documents are screened by parity bits, folded to the width that [`Crowd::choose_fold`] finds cheapest on a sample.
+//! similar pairs. Parity bits do, because shingles that all documents share cancel. If a crowd is dense, its documents
+//! are therefore screened by parity bits, folded to the width that [`Crowd::choose_fold`] finds cheapest on a sample.
 
 use std::ops::Range;
 

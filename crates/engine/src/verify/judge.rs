@@ -18,7 +18,7 @@ use crate::verify::loader::{Loader, Room};
 use crate::verify::sets::{Budget, Sets};
 use crate::verify::sum::{Judged, Reordered};
 
-/// Number of candidates of one document from which on it pays to compare parity bits first.
+/// Minimum number of candidates of one document for which comparing parity bits first saves time.
 const MANY: u64 = 64;
 /// Number of pairs that threads compare together. This number is enough work for all threads. The similarities of these
 /// pairs and of one more document take at most 6 MB.
@@ -95,7 +95,7 @@ pub(crate) struct ExactJudge<'a, 'r> {
     share_open: f64,
     /// Number of threads that scan and compare.
     threads: usize,
-    /// Whether the sets of pairs that were compared together have always fitted into memory.
+    /// Whether pairs can be compared together: so far, the sets of such pairs have fitted into memory.
     fits: bool,
     judged: Judged,
 }
@@ -261,7 +261,8 @@ impl Judge for ExactJudge<'_, '_> {
             compared: scanned.compared + by_whole,
             registers: rejected * screen.registers(),
         });
-        // Parity bits require that every document is read once, which pays if most documents have many candidates left.
+        // Parity bits require that every document is read once, which saves time only if most documents have many
+        // candidates left.
         let many = documents.len() as u64 * MANY;
         if !self.is_dense && self.has_parity() && scanned.left_by_heads >= many {
             self.is_dense = true;

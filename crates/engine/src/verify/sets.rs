@@ -67,7 +67,7 @@ const AGAIN_BYTES: u64 = 16 << 10;
 /// Slot of a document whose set is not in memory.
 const NONE: u32 = u32::MAX;
 
-/// Maximum number of documents whose marks are kept. Their marks take 18 MB.
+/// Maximum number of documents whose marks are kept, which take 18 MB.
 const MARKED: usize = 1 << 17;
 /// Reciprocal of the share of the memory for sets that marks may take.
 const MARKS_SHARE: usize = 4;
@@ -486,7 +486,7 @@ impl<'a> Sets<'a> {
         Ok((a, b, self.common.as_ref()))
     }
 
-    /// Returns the alignment share of two documents. Both are read again, because sets have no order.
+    /// Returns the alignment share of two documents. The documents are read again, because sets have no order.
     pub(crate) fn alignment_share(&mut self, a: u32, b: u32) -> Result<f64, Error> {
         let [a, b] = [a, b].map(|document| self.documents[document as usize]);
         let text_bytes = self.loader.text_bytes(a)?.max(self.loader.text_bytes(b)?);

@@ -66,8 +66,8 @@ pub struct Verification {
     /// Number of pairs that reach the threshold by exact comparison, but are no near-duplicates because their exact
     /// alignment share is too low.
     pub reordered: u64,
-    /// Number of pairs that were not compared exactly, because their sketches show that they are reordered. Their
-    /// similarity may reach the threshold.
+    /// Number of pairs that were not compared exactly, because their sketches show that they are reordered. The
+    /// similarity of these pairs may reach the threshold.
     pub reordered_estimated: u64,
     /// First million reordered pairs, of both exact and estimated ones.
     pub reordered_pairs: Vec<Reordered>,

@@ -240,8 +240,8 @@ impl PairSearch<'_> {
             source.candidates(|_, _| Ok(true), pairs)?;
             return Ok(Screened::default());
         };
-        // The join does not count registers that very many documents have, so a pair may share fewer registers than the
-        // join assumes.
+        // The join assumes that a pair shares the frequent registers that it left uncounted, so a pair may share too
+        // few registers.
         let passes = |a: u32, b: u32| {
             let mut rows = self.rows();
             let (a, b) = rows.pair(self.documents[a as usize], self.documents[b as usize])?;

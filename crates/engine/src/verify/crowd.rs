@@ -62,7 +62,7 @@ impl Fold {
         Self { heads: Heads::new(words, 1), folded: vec![0; words], threshold }
     }
 
-    /// Adds a document. If its parity bits are unknown, every scan leaves it open.
+    /// Adds a document. If the parity bits of the document are unknown, every scan leaves the document open.
     fn push(&mut self, known: Option<(usize, &[u32])>) {
         self.folded.fill(0);
         let allowed = known.map_or(heads::ALL, |(size, array)| {
@@ -237,7 +237,7 @@ impl<'a> Crowd<'a> {
     }
 
     /// Returns, per document of `probes`, the documents whose similarity to it may reach the threshold, in ascending
-    /// order. Heads and known parity bits have not ruled them out.
+    /// order. Heads and known parity bits rule out all others.
     pub(super) fn scan(
         &self,
         probes: &Crowd<'_>,

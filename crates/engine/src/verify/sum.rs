@@ -85,7 +85,8 @@ impl Verification {
             expected_recall = expected_recall.with_loss(error);
         }
         if plan.cluster == Clustering::Components {
-            // Components connect documents by the first pairs that are found, and compare no other pairs.
+            // For components, documents are connected by the first pairs that are found, and no other pairs are
+            // compared.
             expected_recall = expected_recall.with_least(plan.threshold);
         }
         Self {

@@ -1,7 +1,7 @@
-//! Options of a run by name and text, as people type them.
+//! Collects options of a run by name and text, as people type them.
 //!
-//! The command and the Python package take the same options under the same names. Both hand them to [`Arguments`], so that a
-//! text means the same in both, and a text that cannot be read is refused in the same words.
+//! The command and the Python package have the same options with the same names. Both programs pass the options to
+//! [`Arguments`], so that a text has the same meaning in both, and an unreadable text is refused in the same words.
 
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::memory::MemoryLimit;
 use crate::settings::{AuditSize, Bands, FILTER_ERROR, RECALL, RunSettings, SpecOptions};
 
-/// The settings of runs, in the order in which their problems are reported.
+/// Names of the settings of runs, in the order in which their problems are reported.
 pub const SETTING_ORDER: [&str; 40] = [
     "text-field",
     "id-field",
@@ -66,7 +66,7 @@ const NUMBER: &str = "a number";
 
 /// Options of a run, collected by name and text.
 ///
-/// A text that cannot be read is noted as a [`SettingProblem`], and its setting stays at the default, so that all problems are
+/// If a text cannot be read, a [`SettingProblem`] is noted and the setting keeps its default, so that all problems are
 /// reported together.
 ///
 /// ```
@@ -87,7 +87,7 @@ const NUMBER: &str = "a number";
 pub struct Arguments {
     read: ReadOptions,
     settings: RunSettings,
-    /// A whole spec, which stands for all its parts.
+    /// Whole spec, which replaces all its parts.
     spec: Option<Spec>,
     parts: SpecOptions,
     form: Folding,
@@ -104,16 +104,16 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Every option at its default.
+    /// Returns arguments in which every option has its default.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets an option by its name with hyphens, such as `max-cluster`. Returns whether there is such an option.
+    /// Sets an option by its name with hyphens, such as `max-cluster`. Returns `false` if no option has this name.
     ///
-    /// Options that are no text have no name here: inputs, references, outputs and tables of weights are values of
-    /// [`Inputs`](crate::Inputs) and [`Outputs`](crate::Outputs).
+    /// Inputs, references, outputs and weight tables cannot be set by name, because they are not text. Callers set them
+    /// in [`Inputs`](crate::Inputs) and [`Outputs`](crate::Outputs).
     pub fn set(&mut self, setting: &str, text: &str) -> bool {
         self.set_reading(setting, text)
             || self.set_spec(setting, text)
@@ -122,7 +122,7 @@ impl Arguments {
             || self.set_limit(setting, text)
     }
 
-    /// Sets a whole spec, which stands for all its parts.
+    /// Sets a whole spec, which replaces all its parts.
     pub fn set_whole_spec(&mut self, spec: Spec) {
         self.spec = Some(spec);
     }
@@ -151,7 +151,7 @@ impl Arguments {
 
     fn set_max_record(&mut self, text: &str) {
         match size_bytes(text) {
-            // A place in a source has 32 bits for its length.
+            // The place of a record has 32 bits for the length.
             Some(bytes) if (1..=u64::from(u32::MAX)).contains(&bytes) => self.read.max_record_bytes = bytes,
             Some(_) => self.note("max-record", text, "it must be at least 1 byte and less than 4 GiB"),
             None => self.note("max-record", text, format!("`{text}` is not a size such as `64MiB`")),
@@ -223,25 +223,26 @@ impl Arguments {
         true
     }
 
-    /// How inputs are read.
+    /// Returns the options for reading inputs.
     #[must_use]
     pub fn read_options(&self) -> ReadOptions {
         self.read.clone()
     }
 
-    /// The format of the outputs, if one was given.
+    /// Returns the format of the outputs, if one was given.
     #[must_use]
     pub fn output_format(&self) -> Option<Format> {
         self.output_format
     }
 
-    /// The codec inside Parquet and Arrow IPC.
+    /// Returns the codec for Parquet and Arrow IPC files.
     #[must_use]
     pub fn compression(&self) -> TableCompression {
         self.compression
     }
 
-    /// The spec of the parts, or the whole one that was given. Notes what does not go together.
+    /// Returns the whole spec if one was given, else the spec made of its parts. Notes the problems of parts that
+    /// contradict each other.
     pub fn spec(&mut self) -> Spec {
         if let Some(spec) = self.spec {
             return spec;
@@ -254,7 +255,8 @@ impl Arguments {
         spec
     }
 
-    /// How sketches are cut into bands. Notes if only one of `bands` and `rows` was given, or `recall` beside them.
+    /// Returns how sketches are cut into bands. Notes a problem if only one of `bands` and `rows` was given, or
+    /// `recall` beside either.
     pub fn bands(&mut self) -> Bands {
         if let (Some(recall), true) = (self.recall, self.bands.is_some() || self.rows.is_some()) {
             self.problems.push(SettingProblem::recall_beside_bands(recall));
@@ -274,29 +276,29 @@ impl Arguments {
         Bands::ForRecall(self.recall.unwrap_or(RECALL))
     }
 
-    /// The settings of a run, with the spec and the bands.
+    /// Returns the settings of a run, including the spec and the bands.
     pub fn settings(&mut self) -> RunSettings {
         let (spec, bands) = (self.spec(), self.bands());
         self.settings.clone().spec(spec).bands(bands)
     }
 
-    /// The texts that could not be read, in the order in which they were given.
+    /// Returns the problems, in the order in which they were noted.
     #[must_use]
     pub fn problems(&self) -> &[SettingProblem] {
         &self.problems
     }
 
-    /// Notes a problem of an option that is read elsewhere.
+    /// Notes a problem of an option that other code reads.
     pub fn add(&mut self, problem: SettingProblem) {
         self.problems.push(problem);
     }
 
-    /// Returns the run that was built, unless it or an option was refused. All problems are reported together, in
+    /// Returns the run in `built`, unless the run or an option was refused. All problems are reported together, in
     /// [order](SETTING_ORDER).
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Settings`], which has the problems of the options and those of the run, or with the other error of
-    /// the run.
+    /// Fails with [`ErrorKind::Settings`] if there are problems of the options or of the run, and with the error in
+    /// `built` if there are none.
     pub fn built<T>(self, built: Result<T, Error>) -> Result<T, Error> {
         match built {
             Ok(built) if self.problems.is_empty() => Ok(built),
@@ -315,12 +317,12 @@ impl Arguments {
         self.problems.push(SettingProblem::new(setting, text, reason.to_string()));
     }
 
-    /// The value, if it can be read; otherwise the problem is noted and the default stands in.
+    /// Parses a text. If the text cannot be read, notes the problem and returns the default of the type.
     fn parse<T: FromStr<Err: Display> + Default>(&mut self, setting: &'static str, text: &str) -> T {
         self.parsed(setting, text).unwrap_or_default()
     }
 
-    /// The value, if it can be read.
+    /// Parses a text. If the text cannot be read, notes the problem and returns `None`.
     fn parsed<T: FromStr<Err: Display>>(&mut self, setting: &'static str, text: &str) -> Option<T> {
         text.parse().map_err(|error: T::Err| self.note(setting, text, error)).ok()
     }
@@ -334,7 +336,7 @@ impl Arguments {
         result.map_err(|error| self.problems.push(SettingProblem::of(setting, text, &error))).ok()
     }
 
-    /// The share, or `default` with the problem noted.
+    /// Parses a share. If the text cannot be read, notes the problem and returns `default`.
     fn share_or(&mut self, default: f64, setting: &'static str, text: &str, kind: &str) -> f64 {
         read_share(text).unwrap_or_else(|| {
             self.note(setting, text, wrong_number(text, kind, 0));
@@ -342,7 +344,8 @@ impl Arguments {
         })
     }
 
-    /// The whole number, or `default` with the problem noted. A number below `least` is refused elsewhere, unless it is below 0.
+    /// Parses a whole number. If the text cannot be read, notes the problem and returns `default`. A number from 0 to
+    /// below `least` is returned, because later checks refuse it.
     fn whole_or<T: FromStr>(&mut self, default: T, least: u64, setting: &'static str, text: &str) -> T {
         text.parse().unwrap_or_else(|_| {
             self.note(setting, text, wrong_number(text, WHOLE, least));
@@ -350,7 +353,7 @@ impl Arguments {
         })
     }
 
-    /// A count that is at least 1.
+    /// Parses a count that must be at least 1.
     fn count(&mut self, setting: &'static str, text: &str) -> usize {
         let number = self.whole_or(1, 1, setting, text);
         if number == 0 {
@@ -385,7 +388,8 @@ impl Arguments {
         (text != "off").then(|| self.share_or(FILTER_ERROR, "filter-error", text, "a number or `off`"))
     }
 
-    /// The looks of the filter. If the list cannot be read, one look at one register stands in, which is valid.
+    /// Parses the looks of the filter. If the list cannot be read, notes the problem and returns one look at one
+    /// register, which is valid.
     fn looks(&mut self, text: &str) -> Vec<usize> {
         let looks: Result<Vec<usize>, _> = text.split(',').map(|look| look.trim().parse()).collect();
         looks.unwrap_or_else(|_| {
@@ -406,8 +410,8 @@ impl Arguments {
     }
 }
 
-/// Problems of texts, with those that a run found behind them. If a text could not be read, its setting stands at its default,
-/// and the run's problems with that default are left out.
+/// Appends the problems that a run found to the problems of unreadable texts. If a text could not be read, its setting
+/// has the default, so the run's problems with that setting are left out.
 fn merged(mut noted: Vec<SettingProblem>, found: &[SettingProblem]) -> Vec<SettingProblem> {
     let settings: Vec<&str> = noted.iter().map(|problem| problem.setting).collect();
     let new = found.iter().filter(|problem| !settings.contains(&problem.setting)).cloned();
@@ -416,12 +420,13 @@ fn merged(mut noted: Vec<SettingProblem>, found: &[SettingProblem]) -> Vec<Setti
     noted
 }
 
-/// Where a setting stands in the [order](SETTING_ORDER); unknown settings come last.
+/// Returns the position of a setting in the [order](SETTING_ORDER); unknown settings come last.
 fn place(setting: &str) -> usize {
     SETTING_ORDER.iter().position(|name| *name == setting).unwrap_or(SETTING_ORDER.len())
 }
 
-/// Why a text cannot be read as a number of a kind, such as `a whole number`, that is at least `least`.
+/// Returns the reason why a text cannot be read as a number of a kind, such as `a whole number`, that is at least
+/// `least`.
 ///
 /// ```
 /// use minwise_engine::wrong_number;
@@ -444,12 +449,12 @@ pub fn wrong_number(text: &str, kind: &str, least: u64) -> String {
     }
 }
 
-/// The field, if it leads to one value.
+/// Returns the field, if its path leads to one value.
 fn one_value(field: FieldPath) -> Result<FieldPath, minwise_corpus::Error> {
     field.check_one_value().map(|()| field)
 }
 
-/// A size in bytes: a number with an optional unit.
+/// Parses a size in bytes: a number with an optional unit.
 ///
 /// ```
 /// assert_eq!(minwise_engine::size_bytes("64KiB"), Some(65_536));

@@ -1,6 +1,7 @@
-//! What can stop a run.
+//! Errors that stop a run.
 //!
-//! Messages and hints name settings as data ([`Sentence`]): the command spells them as flags, Python as arguments.
+//! Messages and hints name settings as data ([`Sentence`]), because the command spells settings as flags and Python
+//! spells them as arguments.
 
 use std::fmt;
 use std::io;
@@ -10,52 +11,52 @@ use minwise::{Sentence, escape_control};
 
 use crate::memory::MemoryLimit;
 
-/// The reason why a run ended without a result.
+/// Error that ended a run without a result.
 #[derive(Debug)]
 pub struct Error {
     kind: Box<ErrorKind>,
     cause: Option<io::Error>,
 }
 
-/// One thing that is wrong with what a run was asked to do.
+/// Reason why a setting is refused, with its value and a hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SettingProblem {
-    /// The setting, by its name with hyphens: `max-cluster`.
+    /// Name of the setting with hyphens, such as `max-cluster`.
     pub setting: &'static str,
-    /// The value that it was given, as text.
+    /// Value of the setting, as text.
     pub value: String,
-    /// What is wrong with the value.
+    /// Reason why the value is refused.
     pub reason: Sentence,
-    /// What to try instead.
+    /// Advice about what to try instead.
     pub hint: Option<Sentence>,
 }
 
 impl SettingProblem {
-    /// A problem without a hint.
+    /// Creates a problem without a hint.
     pub fn new(setting: &'static str, value: impl fmt::Display, reason: impl Into<Sentence>) -> Self {
         Self { setting, value: value.to_string(), reason: reason.into(), hint: None }
     }
 
-    /// The same problem with a hint.
+    /// Adds a hint to the problem.
     #[must_use]
     pub fn hint(self, hint: impl Into<Sentence>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// What core refused about a setting.
+    /// Creates a problem from an error of `minwise` about a setting.
     pub fn of(setting: &'static str, value: impl fmt::Display, error: &minwise::Error) -> Self {
         let reason = error.to_string().into();
         Self { setting, value: value.to_string(), reason, hint: error.hint() }
     }
 
-    /// A recall beside bands and rows, from which another recall follows.
+    /// Creates the problem of a recall that was given together with bands and rows, which determine the recall.
     pub(crate) fn recall_beside_bands(recall: f64) -> Self {
         let reason = Sentence::from("it follows from ").setting("bands").text(" and ").setting("rows");
         Self::new("recall", recall, reason.text(", so that it cannot be given beside them"))
     }
 
-    /// The whole sentence, which begins with the setting.
+    /// Returns the message as a whole sentence, which begins with the setting.
     #[must_use]
     pub fn message(&self) -> Sentence {
         let before = Sentence::new().setting(self.setting).text(": ");
@@ -63,110 +64,110 @@ impl SettingProblem {
     }
 }
 
-/// What went wrong.
+/// Kind of an error, with its details.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The settings are invalid, alone or in combination. Contains every problem, in the order of the settings.
+    /// The settings are invalid, alone or in combination. The value lists every problem, in the order of the settings.
     Settings(Vec<SettingProblem>),
-    /// Two specs differ, or core refused something that no setting names.
+    /// Two specs differ, or `minwise` refused a value that belongs to no setting.
     Spec(minwise::Error),
-    /// Something could not be read or written.
+    /// An input or an output could not be read or written.
     Corpus(minwise_corpus::Error),
     /// More records were rejected than allowed.
     TooManyRejects {
-        /// How many were allowed.
+        /// Number of rejected records that are allowed.
         allowed: u64,
-        /// The record that was one too many, in words.
+        /// Rejected record that exceeded the allowed number, in words.
         last: String,
     },
-    /// No record is a document, so that nothing was written.
+    /// All records were rejected, so nothing was written.
     AllRejected {
-        /// How many records there are.
+        /// Number of records.
         records: u64,
-        /// The first of them and its reason, in words.
+        /// First rejected record and its reason, in words.
         first: String,
-        /// What to try, where the reasons suggest something.
+        /// Advice about what to try, if the reasons suggest something.
         hint: Option<Sentence>,
     },
-    /// None of the first records has the field that is to hold the text.
+    /// None of the first records has the text field.
     NoTextField {
-        /// The field, or the fields.
+        /// Name of the field, or names of the fields.
         field: String,
-        /// How many records were looked at.
+        /// Number of records that were examined.
         records: u64,
-        /// The fields that the first of them has.
+        /// Fields of the first of these records.
         fields: Vec<String>,
     },
-    /// The text of a record is null, and that was to be an error.
+    /// The text of a record is null, and the settings make that an error.
     NullText {
-        /// The record, in words.
+        /// Description of the record.
         record: String,
     },
     /// The corpus has more documents than can be numbered.
     TooManyDocuments,
-    /// A field that the keeper policy looks at is in no document.
+    /// No document has a field that the keeper policy uses.
     NoSuchField {
-        /// The field.
+        /// Name of the field.
         field: String,
-        /// Those that the first document has.
+        /// Fields of the first document.
         fields: Vec<String>,
     },
-    /// A document that was asked for is not there.
+    /// No document has the requested id.
     NoSuchId {
-        /// The id.
+        /// Requested id.
         id: String,
-        /// Where ids come from.
+        /// Explanation of where ids come from.
         hint: Sentence,
     },
-    /// A file of our own cannot be read or written.
+    /// A file in a format of Minwise's own cannot be read or written.
     File {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// What was being done, as a verb.
+        /// Action that failed, as a verb.
         action: &'static str,
-        /// Why it failed.
+        /// Reason why the action failed.
         reason: String,
-        /// What to try instead.
+        /// Advice about what to try instead.
         hint: Option<Sentence>,
     },
-    /// Outputs cannot be written as asked.
+    /// Outputs cannot be written as requested.
     Output {
-        /// What is wrong.
+        /// Description of the problem.
         message: Sentence,
-        /// What to try instead.
+        /// Advice about what to try instead.
         hint: Option<Sentence>,
     },
-    /// A run cannot be taken up again, because it was begun with something else.
+    /// A run cannot be resumed, because a setting or an input has changed since it began.
     Changed {
-        /// The setting that differs, if it is one.
+        /// Name of the setting that differs, if the difference is a setting.
         setting: Option<String>,
-        /// What differs, as the rest of a sentence that begins with the setting.
+        /// Description of the difference, as the rest of a sentence that begins with the setting.
         reason: String,
     },
     /// The documents were read with one plan, and a different plan was given to decide about them.
     ReadOtherwise {
-        /// What differs.
+        /// Field of the plan that differs.
         field: &'static str,
     },
-    /// The documents are too many for the memory that was allowed.
+    /// The allowed memory is too small for the number of documents.
     TooLittleMemory {
-        /// What was allowed.
+        /// Allowed memory.
         allowed: MemoryLimit,
-        /// What is needed.
+        /// Needed memory.
         needed: MemoryLimit,
-        /// The parts that the needed memory is the sum of, in words. An eighth is added to them.
+        /// Parts of the needed memory, in words. The needed memory is their sum plus an eighth.
         reason: String,
-        /// How many threads it would be enough for, if there are any.
+        /// Number of threads for which the allowed memory is enough, or `None` if it is not enough for one thread.
         threads: Option<usize>,
     },
-    /// The observer cancelled. If it does so while inputs are opened, the kind is [`Corpus`](Self::Corpus): ask
-    /// [`Error::is_cancelled`], which knows both.
+    /// The observer cancelled the run. If the observer cancels while inputs are opened, the kind is
+    /// [`Corpus`](Self::Corpus) instead; [`Error::is_cancelled`] recognises both kinds.
     Cancelled,
 }
 
 impl ErrorKind {
-    /// A stable name, for programs and logs.
+    /// Returns a stable name of the kind, for programs and logs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -191,19 +192,19 @@ impl ErrorKind {
 }
 
 impl Error {
-    /// What went wrong, for code that wants to react to it.
+    /// Returns the kind of the error, for code that reacts to it.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 
-    /// A stable name of what went wrong, for programs and logs.
+    /// Returns a stable name of the error, for programs and logs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         self.kind.code()
     }
 
-    /// What is wrong with the settings, if that is what stopped the run.
+    /// Returns the problems of the settings, or an empty slice if the error has another kind.
     #[must_use]
     pub fn problems(&self) -> &[SettingProblem] {
         match &*self.kind {
@@ -212,7 +213,7 @@ impl Error {
         }
     }
 
-    /// The error of the operating system behind this one, if there is one.
+    /// Returns the error of the operating system that caused this error, if there is one.
     #[must_use]
     pub fn io_error(&self) -> Option<&io::Error> {
         match &*self.kind {
@@ -221,7 +222,7 @@ impl Error {
         }
     }
 
-    /// The message, with the settings that it names as data.
+    /// Returns the message, in which the names of settings are data.
     #[must_use]
     pub fn message(&self) -> Sentence {
         match &*self.kind {
@@ -284,7 +285,8 @@ impl Error {
         }
     }
 
-    /// A hint: settings to try instead, if there are any. [`SettingProblem`]s have hints of their own.
+    /// Returns a hint with settings to try instead, if there is one. Each [`SettingProblem`] has its own hint; if
+    /// several settings are refused, the first hint is returned.
     #[must_use]
     pub fn hint(&self) -> Option<Sentence> {
         match &*self.kind {
@@ -339,19 +341,19 @@ impl Error {
         }
     }
 
-    /// A file of our own that cannot be read or written.
+    /// Creates an error about a file in a format of Minwise's own.
     pub(crate) fn file(action: &'static str, path: &str, reason: String) -> Self {
         ErrorKind::File { path: path.to_owned(), action, reason, hint: None }.into()
     }
 
-    /// A file of our own about which the operating system refused something.
+    /// Creates an error about a file in a format of Minwise's own on which a call of the operating system failed.
     pub(crate) fn io(action: &'static str, path: &str, cause: io::Error) -> Self {
         let cause = minwise_corpus::os_error(cause);
         let kind = ErrorKind::File { path: path.to_owned(), action, reason: cause.to_string(), hint: None };
         Self { kind: Box::new(kind), cause: Some(cause) }
     }
 
-    /// Whether the person asked to stop.
+    /// Reports whether the run was cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         match &*self.kind {
@@ -361,14 +363,14 @@ impl Error {
         }
     }
 
-    /// Whether whoever read the output has stopped reading.
+    /// Reports whether the process that reads the output has closed its end of the pipe.
     #[must_use]
     pub fn is_broken_pipe(&self) -> bool {
         self.io_error().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
 
-/// The fields of the first record or document, for a hint.
+/// Returns a hint that lists the fields of the first record or document.
 fn fields_of(what: &str, fields: &[String]) -> Sentence {
     let fields: Vec<String> = fields.iter().map(|field| format!("`{}`", escape_control(field))).collect();
     format!("the fields of the first {what} are {}", fields.join(", ")).into()
@@ -409,7 +411,7 @@ impl std::error::Error for Error {
         match &*self.kind {
             ErrorKind::Spec(error) => std::error::Error::source(error),
             ErrorKind::Corpus(error) => std::error::Error::source(error),
-            // The message has the words of the cause already.
+            // The message already contains the text of the cause.
             _ => None,
         }
     }

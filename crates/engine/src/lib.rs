@@ -1,5 +1,5 @@
-//! Near-duplicate documents, found fast and verified exactly: lists of texts, files, or Arrow record batches in; the
-//! documents that stay, or the pairs, out.
+//! Finds near-duplicate documents fast and verifies them exactly. Inputs are lists of texts, files, or Arrow record
+//! batches. Results are the documents that stay, or the similar pairs.
 //!
 //! ```
 //! let texts = vec![
@@ -26,7 +26,7 @@
 //!
 //! # Options
 //!
-//! [`Dedup`] and [`Pairs`] are builders. From files to a file, with ids from the records:
+//! [`Dedup`] and [`Pairs`] are builders. This example reads a file, takes ids from the records, and writes a file:
 //!
 //! ```
 //! # let folder = tempfile::tempdir()?;
@@ -50,7 +50,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! From Arrow record batches, whose buffers are not copied:
+//! This example reads Arrow record batches, whose buffers are not copied:
 //!
 //! ```
 //! # use std::sync::Arc;
@@ -81,30 +81,32 @@
 //!
 //! # How a run works
 //!
-//! The builders above fill in the options of a run: [`DedupRun`], [`PairsRun`], [`SketchRun`], [`WeightsRun`], [`EstimateRun`] or [`AccuracyRun`].
-//! A run that finds near-duplicates has these stages:
+//! The builders above fill in the options of a run: [`DedupRun`], [`PairsRun`], [`SketchRun`], [`WeightsRun`],
+//! [`EstimateRun`] or [`AccuracyRun`]. A run that finds near-duplicates has these stages:
 //!
-//! 1. **Plan.** [`RunSettings::plan`] checks the settings and makes a [`Plan`] of them, which every stage takes.
-//! 2. **Read.** [`read`](fn@stages::read) scans the corpus in parallel and keeps, for every document, its place, its id, a sketch and
-//!    an equality key, which equal documents share.
-//! 3. **Candidates.** Documents with equal shingles count as one. Band keys are sorted, and the documents that share bands, directly or
-//!    through others, form neighbourhoods.
-//! 4. **Verification.** The documents of each neighbourhood are read again by position, and their shingle sets are compared exactly.
+//! 1. **Plan.** [`RunSettings::plan`] checks the settings and makes a [`Plan`] of them. Every other stage takes the
+//!    plan.
+//! 2. **Read.** [`read`](fn@stages::read) scans the corpus in parallel. For every document it keeps the place, the id,
+//!    a sketch and an equality key, which equal documents share.
+//! 3. **Candidates.** Documents with equal shingles count as one. Band keys are sorted, and documents that share bands,
+//!    directly or through others, form neighbourhoods.
+//! 4. **Verification.** The documents of each neighbourhood are read again by position, and their shingle sets are
+//!    compared exactly.
 //! 5. **Decisions.** [`dedup`](fn@stages::dedup) keeps and removes documents, or [`pairs`](fn@stages::pairs) lists similar ones.
-//! 6. **Audit.** [`audit`] looks for near-duplicates among the kept documents, to measure what was missed.
+//! 6. **Audit.** [`audit`] searches the kept documents for near-duplicates, to measure how many were missed.
 //! 7. **Output.** [`output`] and [`report`] write the decisions.
 //!
-//! If the documents do not fit into [memory](RunSettings::memory), their sketches, ids and band keys go to temporary files. If a run
-//! has a [work folder](WorkOptions), it can be resumed. [`sketch_file`] keeps sketches in a file, and [`estimate`](mod@estimate)
-//! estimates similarities from such files.
+//! If the documents do not fit into [memory](RunSettings::memory), their sketches, ids and band keys go to temporary
+//! files. If a run has a [work folder](WorkOptions), it can be resumed. [`sketch_file`] keeps sketches in a file, and
+//! [`estimate`](mod@estimate) estimates similarities from sketch files.
 //!
 //! # Features
 //!
-//! Each format of [`minwise_corpus`] that brings dependencies is a feature of the same name, passed on to that crate: `arrow`, `bzip2`,
-//! `html`, `office`, `parquet`, `warc`, `xz` and `zstd`, which are on by default, and `pdf`, which is not. Texts and record batches
-//! in memory, JSONL, CSV and plain text need none of them.
+//! Each format of [`minwise_corpus`] that has dependencies is a feature of this crate too, with the same name. The
+//! features `arrow`, `bzip2`, `html`, `office`, `parquet`, `warc`, `xz` and `zstd` are on by default; `pdf` is off.
+//! Texts and record batches in memory, JSONL, CSV and plain text need no feature.
 
-// In the order of the flow: a module uses only those above it, which `cargo x lint` checks.
+// Modules are in the order of the data flow: each uses only modules above it. `cargo x lint` checks this.
 mod setters;
 mod memory;
 mod error;
@@ -136,7 +138,8 @@ pub use decide::{Decided, Decisions, Removed};
 pub use error::{Error, ErrorKind, SettingProblem};
 pub use estimate::sketch_file;
 pub use memory::MemoryLimit;
-// Types of other crates that options have, so that a program need not depend on those crates for them.
+// Options use these types of other crates. The types are exported again, so that a program need not depend on the other
+// crates.
 pub use minwise::cluster::Clustering;
 pub use minwise::keep::{KeepPolicy, Ranking};
 pub use minwise::verify::Measure;
@@ -167,18 +170,18 @@ pub use storage::work;
 pub use verify::{Reordered, Verification, compare};
 pub use weigh::WeightTables;
 
-/// The stages of a run, for programs that call them one by one: [`read`](stages::read) a corpus, then [`dedup`](stages::dedup) it
-/// or list its [`pairs`](stages::pairs).
+/// Stages of a run, for programs that call them one by one: [`read`](stages::read) reads a corpus, and then
+/// [`dedup`](stages::dedup) decides which documents stay or [`pairs`](stages::pairs) lists similar pairs.
 ///
-/// All of them take one [`Plan`]. A document goes by its number: first come the documents of references, then those of the
-/// inputs, without the rejected records.
+/// All stages take the same [`Plan`], and identify a document by its number. The documents of references have the first
+/// numbers, and the documents of the inputs have the next ones. Rejected records have no number.
 pub mod stages {
     pub use crate::decide::dedup::dedup;
     pub use crate::decide::pairs::pairs;
     pub use crate::read::read;
 }
 
-/// The example of this crate's README.
+/// Runs the example of this crate's README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

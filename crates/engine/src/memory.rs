@@ -1,4 +1,4 @@
-//! How much memory a run may take, and what for.
+//! Divides the memory that a run may use.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,27 +7,27 @@ use minwise::{Error, ErrorKind};
 
 const MIB: u64 = 1 << 20;
 
-/// What the program itself needs, whatever the corpus, and each of its threads.
+/// Memory that the program needs regardless of the corpus. Each thread needs `THREAD_BYTES` more.
 const PROGRAM_BYTES: u64 = 48 * MIB;
 const THREAD_BYTES: u64 = 40 * MIB;
-/// The least that can be asked for.
+/// Smallest limit that [`MemoryLimit::new`] accepts.
 const LEAST_BYTES: u64 = 128 * MIB;
-/// What is remembered of every document until the end, though it lies on disk: its place in keeper order, the one that
-/// stands for it, its neighbourhood and what became of it.
+/// Bytes per document that stay in memory until the run ends, even if documents are on disk. They hold the place in
+/// keeper order, the first equal document, the neighbourhood and the decision.
 pub(crate) const DOCUMENT_BYTES: u64 = 32;
-/// Where the memory of the machine cannot be found out.
+/// Memory limit if the memory of the machine cannot be determined: 4 GiB.
 const UNKNOWN_BYTES: u64 = 4096 * MIB;
 
-/// The most memory that a run is to take. It never changes what comes out.
+/// Upper bound of the memory of a run. The limit never changes the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryLimit {
     bytes: u64,
-    /// What is taken to be left for what grows with the corpus, instead of counting it.
+    /// Size of the working memory for tests, which replaces the computed size.
     room: Option<u64>,
 }
 
 impl MemoryLimit {
-    /// At most this many bytes, at least 128 MiB.
+    /// Returns a limit of `bytes` bytes.
     ///
     /// # Errors
     /// Fails with [`minwise::ErrorKind::OutOfRange`] if `bytes` is less than 128 MiB.
@@ -40,7 +40,8 @@ impl MemoryLimit {
         Ok(Self { bytes, room: None })
     }
 
-    /// Half of what this process may have: of the machine's memory, or of the limit of its control group.
+    /// Returns half of the memory that this process may use: the machine's memory or the limit of its control group,
+    /// whichever is smaller.
     #[must_use]
     pub fn half_of_machine() -> Self {
         let limits = [machine_bytes(), control_group_bytes()];
@@ -48,60 +49,65 @@ impl MemoryLimit {
         Self { bytes: (all / 2).max(LEAST_BYTES), room: None }
     }
 
-    /// So little that small corpora go to disk too, whatever the program itself takes: for tests.
+    /// Returns a limit with `room` bytes of working memory, for tests in which small corpora must go to disk.
     #[doc(hidden)]
     #[must_use]
     pub fn with_room(room: u64) -> Self {
         Self { room: Some(room), ..Self::half_of_machine() }
     }
 
-    /// How many bytes that is.
+    /// Returns the limit in bytes.
     #[must_use]
     pub fn bytes(self) -> u64 {
         self.bytes
     }
 
-    /// The most threads that a run can have in it, and at least one.
+    /// Returns the largest number of threads that fit into this limit, and at least 1.
     #[must_use]
     pub fn most_threads(self) -> usize {
-        // The inverse of `least`, with room for some documents.
+        // The formula of `least` is inverted. The additional MiB is for some documents.
         let left = (self.bytes / 9 * 8).saturating_sub(PROGRAM_BYTES + MIB);
         (left / THREAD_BYTES).max(1) as usize
     }
 
-    /// What is left for what grows with the corpus.
+    /// Returns the working memory that is left beside the program, its threads and its documents, but at least an
+    /// eighth of the limit.
     pub(crate) fn room(self, threads: usize, documents: usize) -> WorkingMemory {
         let taken = PROGRAM_BYTES + threads as u64 * THREAD_BYTES + documents as u64 * DOCUMENT_BYTES;
         let left = self.bytes.saturating_sub(taken).max(self.bytes / 8);
         WorkingMemory { bytes: self.room.unwrap_or(left) }
     }
 
-    /// What is left while documents are brought together, when threads hold no shingle sets and have given back what they read.
+    /// Returns the working memory while candidates are gathered. Memory of one thread only is subtracted, because the
+    /// threads hold no shingle sets then and have released their buffers for reading.
     pub(crate) fn gathering_room(self, documents: usize) -> WorkingMemory {
         self.room(1, documents)
     }
 
-    /// The most threads, of those that were asked for, that have memory beside so many documents; one in any case.
+    /// Returns the largest number of threads, at most `asked`, that fit into this limit beside `documents` documents;
+    /// at least 1.
     pub(crate) fn fitting_threads(self, asked: usize, documents: usize, rank_words: usize) -> usize {
         let fits = |&threads: &usize| Self::least(threads, documents, rank_words).bytes <= self.bytes;
         (1..=asked).rev().find(fits).unwrap_or(1)
     }
 
-    /// The least memory that a run over this many documents can do with, if each has a rank of this many words.
+    /// Returns the smallest limit for a run with `threads` threads over `documents` documents with `rank_words` words
+    /// of rank each. The limit is the sum of [`parts`](Self::parts) plus an eighth.
     pub(crate) fn least(threads: usize, documents: usize, rank_words: usize) -> Self {
         let bytes: u64 = Self::parts(threads, documents, rank_words).iter().map(|part| part.bytes).sum();
         Self { bytes: bytes + bytes / 8, room: None }.rounded_up()
     }
 
-    /// What [`least`](Self::least) adds up: the memory of the program, of its threads and of the documents.
+    /// Returns the memory of the program, of its threads and of the documents.
     pub(crate) fn parts(threads: usize, documents: usize, rank_words: usize) -> [Self; 3] {
-        // While documents are put in order there are their ranks, their places, and room to sort them, and nothing else yet.
+        // While documents are sorted into keeper order, memory holds only their ranks, their places and a buffer for
+        // the sort.
         let document_bytes = DOCUMENT_BYTES.max(10 + 8 * rank_words as u64);
         [PROGRAM_BYTES, threads as u64 * THREAD_BYTES, documents as u64 * document_bytes]
             .map(|bytes| Self { bytes, room: None })
     }
 
-    /// A whole number of MiB.
+    /// Rounds the limit up to a whole number of MiB.
     pub(crate) fn rounded_up(self) -> Self {
         Self { bytes: self.bytes.next_multiple_of(MIB), ..self }
     }
@@ -113,7 +119,7 @@ impl Default for MemoryLimit {
     }
 }
 
-/// In the largest unit that is exact.
+/// Writes the limit in the largest unit that is exact.
 impl fmt::Display for MemoryLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
@@ -125,41 +131,41 @@ impl fmt::Display for MemoryLimit {
     }
 }
 
-/// Memory for what grows with the corpus.
+/// Memory for data that grow with the corpus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WorkingMemory {
     bytes: u64,
 }
 
 impl WorkingMemory {
-    /// None.
+    /// Returns an empty working memory.
     #[cfg(test)]
     pub(crate) fn none() -> Self {
         Self { bytes: 0 }
     }
 
-    /// For documents while they are read, beside those of [`waiting`](Self::waiting). What is found out about all of them
-    /// afterwards needs as much again.
+    /// Returns the bytes for documents while they are read. With the bytes of [`waiting`](Self::waiting), they are half
+    /// of the working memory, because later data about all documents need the other half.
     pub(crate) fn reading(self) -> u64 {
         self.bytes / 2 - self.waiting()
     }
 
-    /// For documents that one thread has read before another thread is done with earlier ones.
+    /// Returns the bytes for documents that one thread has read while another thread still reads earlier ones.
     pub(crate) fn waiting(self) -> u64 {
         self.bytes / 8
     }
 
-    /// For documents before they are put away together.
+    /// Returns the bytes of documents that are collected before they are written as one segment.
     pub(crate) fn segment(self) -> u64 {
         self.bytes / 8
     }
 
-    /// For what lies on disk if it is more.
+    /// Returns the bytes that a list may take in memory. Longer lists go to disk.
     pub(crate) fn held(self) -> u64 {
         self.bytes / 8
     }
 
-    /// How many entries of so many bytes that is.
+    /// Returns how many entries of `bytes` bytes fit into [`held`](Self::held).
     pub(crate) fn entries(self, bytes: usize) -> usize {
         usize::try_from(self.held() / bytes as u64).unwrap_or(usize::MAX)
     }
@@ -169,29 +175,30 @@ impl WorkingMemory {
         self.bytes / 8
     }
 
-    /// For a batch of neighbourhoods that are worked on together.
+    /// Returns the bytes for a batch of neighbourhoods that are processed together.
     pub(crate) fn batch(self) -> u64 {
         self.bytes / 4
     }
 
-    /// For documents that are held whole, where nothing else is.
+    /// Returns the bytes for whole documents, if the run holds no other data that grow with the corpus.
     pub(crate) fn loaded(self) -> u64 {
         self.bytes / 2
     }
 
-    /// Parts of the range of mixed keys, so that what takes `bytes` in all fits if it is taken part by part.
+    /// Splits the range of well-mixed keys into parts, so that entries of `bytes` bytes can be processed part by part
+    /// within this memory.
     pub(crate) fn parts(self, bytes: u64) -> Parts {
         let parts = bytes.div_ceil((self.bytes / 3).max(1)).next_power_of_two();
         Parts { bits: parts.trailing_zeros() }
     }
 
-    /// How many times `bytes` fit into what [`parts`](Self::parts) has for one part.
+    /// Returns how many items of `bytes` bytes fit into the memory that [`parts`](Self::parts) plans for one part.
     pub(crate) fn fitting(self, bytes: u64) -> usize {
         usize::try_from(self.bytes / 3 / bytes.max(1)).unwrap_or(usize::MAX)
     }
 }
 
-/// A cut of all mixed keys into ranges by their first bits.
+/// Division of all well-mixed keys into ranges by their first bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Parts {
     bits: u32,
@@ -206,7 +213,7 @@ impl Parts {
         0..self.len() as u64
     }
 
-    /// Whether a key belongs to a part. Parts are in the order of their keys.
+    /// Reports whether a key belongs to a part. Parts are in ascending order of their keys.
     pub(crate) fn has(self, part: u64, key: u64) -> bool {
         key.checked_shr(u64::BITS - self.bits).unwrap_or(0) == part
     }
@@ -219,14 +226,15 @@ fn machine_bytes() -> Option<u64> {
     Some(kib.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
 }
 
-/// The least limit of the control groups this process is in, of either version.
+/// Returns the lowest memory limit of the control groups (version 1 or 2) of this process.
 #[cfg(target_os = "linux")]
 fn control_group_bytes() -> Option<u64> {
     let groups = fs_err::read_to_string("/proc/self/cgroup").unwrap_or_default();
     least_limit(&groups, std::path::Path::new("/sys/fs/cgroup"))
 }
 
-/// The least limit of some groups, as a process is told of them, that are mounted here.
+/// Returns the lowest limit of the control groups in `groups`, which has the form of `/proc/self/cgroup`. The control
+/// groups are mounted at `mounted`.
 #[cfg(target_os = "linux")]
 fn least_limit(groups: &str, mounted: &std::path::Path) -> Option<u64> {
     let mut files = vec![];
@@ -240,7 +248,8 @@ fn least_limit(groups: &str, mounted: &std::path::Path) -> Option<u64> {
             }
             _ => continue,
         };
-        // A limit on an outer group holds for the inner ones; in a container the outer ones are not to be seen.
+        // A limit on an outer group holds for its inner groups too, so the files of all ancestors are read. In a
+        // container, files of outer groups are not visible.
         let group = std::path::Path::new(group.trim_start_matches('/'));
         files.extend(group.ancestors().map(|group| root.join(group).join(name)));
     }
@@ -278,10 +287,10 @@ mod tests {
         assert_eq!(limit("0::/jobs/one\n"), Some(3000));
         write("jobs/one/memory.max", "2000\n");
         assert_eq!(limit("0::/jobs/one\n"), Some(2000));
-        // In a container the path is that of the host, and the own group is what is mounted.
+        // In a container, the path is that of the host, and the mount point is the container's own group.
         write("memory.max", "1000\n");
         assert_eq!(limit("0::/docker/0123\n"), Some(1000));
-        // The first version has a tree for each resource.
+        // Version 1 of control groups has one tree per resource.
         write("memory/old/memory.limit_in_bytes", "500\n");
         assert_eq!(limit("5:cpu,memory:/old\n4:pids:/jobs\n"), Some(500));
         assert_eq!(limit("4:pids:/jobs\n"), None);

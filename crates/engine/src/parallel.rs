@@ -1,32 +1,33 @@
-//! Work in parallel whose result does not show it.
+//! Runs work on several threads. The result does not depend on the number of threads.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
-/// Results of a thread that may wait for an earlier one: more would fill the memory while that one takes its time.
+/// Number of results per thread that may wait for an earlier result. More results would fill the memory while the
+/// earlier item is processed.
 const AHEAD: usize = 4;
 
-/// What the workers share: results that wait for earlier ones, and the receiver.
+/// State that the workers share: results that wait for earlier ones, and the receiver.
 struct Intake<T, E, R, S> {
     next: usize,
     waiting: BTreeMap<usize, T>,
-    /// The bytes of the results that wait.
+    /// Total bytes of the waiting results.
     waiting_bytes: u64,
     size: S,
     receive: R,
     failed: Option<(usize, E)>,
 }
 
-/// Does `work` on the items numbered from 0 to `items` with several threads and hands the results to `receive` in
-/// order of number.
+/// Runs `work` on the items numbered from 0 to `items` (exclusive) with several threads, and passes the results to
+/// `receive` in the order of their numbers.
 ///
-/// Each thread makes itself room to work in with `prepare`. If several items fail, the error of the first one is
-/// returned, as if they had been worked on one after the other.
+/// Each thread creates its own buffers with `prepare`. If several items fail, the error of the first item is returned,
+/// as if the items were processed one after the other.
 ///
 /// # Errors
-/// Returns the error of the first item that failed, of `work` or of `receive`. There are no others.
+/// Returns the error of `work` or of `receive` for the first item that failed. There are no other errors.
 pub fn in_order<W, T: Send, E: Send>(
     items: usize,
     threads: usize,
@@ -37,13 +38,14 @@ pub fn in_order<W, T: Send, E: Send>(
     in_order_within(u64::MAX, |_| 0, items, threads, prepare, work, receive)
 }
 
-/// Does what [`in_order`] does, and begins no item while more than `most_bytes` bytes of results wait for an earlier one.
+/// Does the same as [`in_order`], but starts no item while more than `most_bytes` bytes of results wait for an earlier
+/// result.
 ///
-/// The function `size` gives the bytes of a result. Each thread may finish one more item, so that the results in memory
-/// take at most `most_bytes` and one result per thread. The item that the others wait for is always worked on.
+/// The function `size` returns the bytes of a result. Each thread may finish one more item, so the results in memory
+/// take at most `most_bytes` plus one result per thread. The item for which the others wait is always processed.
 ///
 /// # Errors
-/// Returns the error of the first item that failed, of `work` or of `receive`. There are no others.
+/// Returns the error of `work` or of `receive` for the first item that failed. There are no other errors.
 pub fn in_order_within<W, T: Send, E: Send>(
     most_bytes: u64,
     size: impl Fn(&T) -> u64 + Send,
@@ -72,8 +74,8 @@ pub fn in_order_within<W, T: Send, E: Send>(
             if item >= items {
                 break;
             }
-            // A thread that panicked takes the whole run with it when the scope ends, so the data behind a poisoned
-            // lock is never used.
+            // A panic of a thread ends the whole run when the scope ends, so the data behind a poisoned mutex are never
+            // used.
             let mut guard = intake.lock().unwrap_or_else(PoisonError::into_inner);
             let is_too_early = |intake: &Intake<T, E, _, _>| {
                 item > intake.next + ahead || item > intake.next && intake.waiting_bytes > most_bytes
@@ -99,7 +101,8 @@ pub fn in_order_within<W, T: Send, E: Send>(
         thread::scope(|scope| {
             let workers: Vec<_> = (0..threads.min(items)).map(|_| scope.spawn(run)).collect();
             for worker in workers {
-                // A scope that joins by itself replaces the message of the worker by one of its own.
+                // Workers are joined one by one, because a scope that joins them itself replaces the message of a panic
+                // by its own.
                 if let Err(panic) = worker.join() {
                     std::panic::resume_unwind(panic);
                 }
@@ -112,7 +115,8 @@ pub fn in_order_within<W, T: Send, E: Send>(
     }
 }
 
-/// Dropped only when a thread panics: wakes the others, which would wait for its result forever.
+/// Guard that is dropped only when a thread panics. The drop wakes all other threads, because they would wait for the
+/// result of that thread forever.
 struct Noise<'a, I> {
     stop: &'a AtomicBool,
     intake: &'a Mutex<I>,
@@ -121,7 +125,8 @@ struct Noise<'a, I> {
 
 impl<I> Drop for Noise<'_, I> {
     fn drop(&mut self) {
-        // Under the lock: a thread that has looked at `stop` and does not wait yet would miss the call otherwise.
+        // The mutex is held, because a thread that has read `stop` and does not wait yet would otherwise miss the
+        // notification.
         let _guard = self.intake.lock().unwrap_or_else(PoisonError::into_inner);
         self.stop.store(true, Ordering::Relaxed);
         self.taken_in.notify_all();
@@ -129,7 +134,8 @@ impl<I> Drop for Noise<'_, I> {
 }
 
 impl<T, E, R: FnMut(T) -> Result<(), E>, S: Fn(&T) -> u64> Intake<T, E, R, S> {
-    /// Hands on what is complete up to here; says whether to stop.
+    /// Stores a result, and then passes to `receive` all results for which no earlier result is missing. Returns `Err`
+    /// if the threads must stop.
     fn take_in(&mut self, item: usize, result: Result<T, E>) -> Result<(), ()> {
         match result {
             Ok(value) => {
@@ -193,7 +199,7 @@ mod tests {
             let (made, received) = (AtomicUsize::new(0), AtomicUsize::new(0));
             let most_seen = AtomicUsize::new(0);
             let work = |(): &mut (), item: usize| {
-                // The first result comes late, so that the others wait for it.
+                // The first item takes longest, so that the other results wait for it.
                 thread::sleep(Duration::from_millis(if item == 0 { 50 } else { 0 }));
                 let waiting = made.fetch_add(1, Ordering::SeqCst) + 1 - received.load(Ordering::SeqCst);
                 most_seen.fetch_max(waiting, Ordering::SeqCst);
@@ -209,7 +215,7 @@ mod tests {
             in_order_within(most_bytes, |_| 1, 200, 3, || (), work, receive).unwrap();
             let most_seen = most_seen.into_inner();
             assert!(most_seen <= most_waiting, "{most_seen} results with {most_bytes} bytes");
-            // Without a bound, more results wait than with one.
+            // Without a bound on bytes, more results wait than with a bound.
             assert!(most_bytes < u64::MAX || most_seen > 4, "{most_seen} results");
         }
     }
@@ -283,7 +289,8 @@ mod tests {
         }
     }
 
-    /// A thread that is just about to wait must not miss the call either. The panic takes place without a message.
+    /// A thread that is just about to wait must not miss the notification either. `resume_unwind` panics without
+    /// printing a message.
     #[test]
     fn a_panic_wakes_every_thread() {
         for round in 0..2000 {

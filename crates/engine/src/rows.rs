@@ -1,23 +1,24 @@
-//! What is kept of each document's sketch while a run lasts, and what can be asked of it.
+//! Rows: the part of each document's sketch that is kept while a run lasts.
 //!
-//! Either the registers themselves, or, with `--bits`, what they would be asked for later: the key of every band, and a few
-//! bits of each register for the filter.
+//! A row holds the registers themselves. With `--bits`, it holds only what later stages need of them: the key of every
+//! band, and a few bits of each register for the filter.
 //!
-//! | row of bits | words |
+//! | row with `--bits` | words |
 //! |---|---|
 //! | band keys | 2 per band |
-//! | bits | as [`BitRows`] has them |
+//! | bits | layout of [`BitRows`] |
 
 use minwise::candidate::Banding;
 use minwise::sketch::{BitRows, Bits};
 use minwise::{Error, Spec};
 
-/// N: documents that a shelf takes. A document is compared with no more than the first N on each of its shelves: those that
-/// are kept, if clusters are stars, and else all that are distinct. A hundred thousand fillings of one form fit, and one
-/// document scans them in a tenth of a millisecond.
+/// Maximum number of documents that a shelf takes. A document is compared with at most the first `SHELF` documents on
+/// each of its shelves. If clusters are stars, the shelf takes only kept documents, else all distinct ones. A shelf
+/// thus holds 100,000 filled-in copies of one form, and comparing one document with them takes a tenth of a
+/// millisecond.
 pub(crate) const SHELF: usize = 1 << 17;
 
-/// The form of a run's rows.
+/// Layout of the rows of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct RowLayout {
     banding: Banding,
@@ -40,12 +41,12 @@ impl RowLayout {
         Ok(Self { banding, form })
     }
 
-    /// How many bands there are.
+    /// Returns the number of bands.
     pub(crate) fn bands(&self) -> usize {
         self.banding.bands()
     }
 
-    /// Words of a row.
+    /// Returns the number of 32-bit words per row.
     pub(crate) fn words(&self) -> usize {
         match &self.form {
             RowForm::Registers(registers) => *registers,
@@ -53,7 +54,7 @@ impl RowLayout {
         }
     }
 
-    /// Writes a document's row, given its registers.
+    /// Writes the row of a document, given its registers.
     pub(crate) fn store(&self, registers: &[u32], out: &mut [u32]) {
         let RowForm::Bits(bits) = &self.form else {
             out.copy_from_slice(registers);
@@ -67,7 +68,7 @@ impl RowLayout {
         bits.pack_into(registers, row);
     }
 
-    /// The key of one band.
+    /// Returns the key of one band.
     #[inline]
     pub(crate) fn key(&self, band: usize, row: &[u32]) -> u64 {
         match &self.form {
@@ -76,7 +77,7 @@ impl RowLayout {
         }
     }
 
-    /// The bits of a row, and how they lie, if rows have bits only.
+    /// Returns the packed bits of a row and their layout, or `None` if rows hold whole registers.
     pub(crate) fn bits<'a>(&'a self, row: &'a [u32]) -> Option<(&'a BitRows, &'a [u32])> {
         match &self.form {
             RowForm::Registers(_) => None,
@@ -84,12 +85,12 @@ impl RowLayout {
         }
     }
 
-    /// The words of a row that the filter compares.
+    /// Returns the words of a row that the filter compares.
     pub(crate) fn compared<'a>(&'a self, row: &'a [u32]) -> &'a [u32] {
         self.bits(row).map_or(row, |(_, bits)| bits)
     }
 
-    /// How bits lie, if rows have bits only.
+    /// Returns the layout of packed bits, or `None` if rows hold whole registers.
     pub(crate) fn bit_rows(&self) -> Option<&BitRows> {
         match &self.form {
             RowForm::Registers(_) => None,
@@ -127,7 +128,7 @@ mod tests {
         assert_eq!(bits.bits(&bits_row).unwrap().1.len(), 8);
     }
 
-    /// A sketch of a thousand registers takes no more than 400 bytes if one bit of each is kept.
+    /// A sketch of a thousand registers takes at most 400 bytes if one bit of each register is kept.
     #[test]
     fn one_bit_of_each_register_takes_little() {
         let settings = RunSettings {

@@ -1,15 +1,16 @@
-//! Turns: what is too large for the memory of a thread is worked on by one thread at a time.
+//! Turns: only one thread at a time works on a document that is too large for the memory of one thread.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Whose turn it is. Whoever has one must not ask for another.
+/// Mutex that gives the turn to one thread. A thread that has a turn must not ask for another, because it would wait
+/// for itself.
 #[derive(Debug, Default)]
 pub(crate) struct LargeDocumentLock(Mutex<()>);
 
 impl LargeDocumentLock {
-    /// Waits for a turn, if one is needed. It ends when the guard is dropped.
+    /// Waits for a turn, if one is needed. The turn ends when the guard is dropped.
     pub(crate) fn take(&self, needed: bool) -> Option<MutexGuard<'_, ()>> {
-        // Nothing is behind the lock that could be half done.
+        // A poisoned mutex is no problem, because it protects no data that could be half written.
         needed.then(|| self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -39,7 +40,7 @@ mod tests {
         assert_eq!(most.into_inner(), 1);
     }
 
-    /// If anybody had to wait, the barrier would be waited at for ever.
+    /// If a thread had to wait for a turn, the others would wait at the barrier forever.
     #[test]
     fn nobody_waits_where_it_is_not() {
         let (turns, all_inside) = (LargeDocumentLock::default(), Barrier::new(4));

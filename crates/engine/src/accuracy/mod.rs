@@ -1,10 +1,12 @@
-//! How good sketches are on one's own documents: their estimates beside exact similarities, and the time that both take.
+//! Measures how accurate sketches are on a user's own documents: their estimates are compared with exact similarities,
+//! and the time of each is measured.
 //!
-//! The documents of the pairs are read once more. Their shingle sets and the sketches of every kind stay in memory, because
-//! one document is in many pairs. Each pair is compared exactly once, and then by every kind of sketch.
+//! The documents of the pairs are read once more. The shingle sets and sketches of these documents stay in memory,
+//! because one document is in many pairs. Each pair is compared exactly, and then by every kind of sketch.
 //!
-//! All pairs of a run share the hash functions of one seed. Their errors are therefore not independent: the mean over a
-//! million pairs of a hundred documents says less than a million independent pairs would. Another seed shows how much less.
+//! All pairs of a run share the hash functions of one seed, so their errors are not independent. The mean over a
+//! million pairs of a few thousand documents is less certain than the mean over a million independent pairs. Runs with
+//! other seeds show how much the mean varies.
 
 mod pairs;
 mod plot;
@@ -30,10 +32,10 @@ use crate::read::prepare::{DocumentSet, Preparation, Prepared};
 use crate::settings::ReadPlan;
 use crate::weigh::WeightTables;
 
-/// Documents that one thread reads before it takes the next ones.
+/// Number of documents that a thread reads per batch.
 const BATCH: usize = 64;
 
-/// The documents and sketches that are compared.
+/// Documents and sketches that are compared.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AccuracyRequest<'a> {
     pub(crate) corpus: &'a Corpus,
@@ -42,75 +44,77 @@ pub(crate) struct AccuracyRequest<'a> {
     pub(crate) methods: &'a [Method],
     pub(crate) weighing: &'a WeightTables,
     pub(crate) sample: PairSample,
-    /// An estimate that is off by more than this is counted.
+    /// Allowed error: estimates with a larger error are counted.
     pub(crate) error: f64,
 }
 
-/// Estimates of every kind of sketch beside exact similarities.
+/// Errors of every kind of sketch, compared with exact similarities.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Accuracy {
-    /// Documents that have shingles.
+    /// Number of documents that have shingles.
     pub documents: u64,
-    /// Pairs that were compared.
+    /// Number of pairs that were compared.
     pub pairs: u64,
-    /// Pairs that there are.
+    /// Number of all pairs of these documents.
     pub all_pairs: u64,
-    /// The error that [`ErrorSums::off`] counts from.
+    /// Allowed error: [`ErrorSums::off`] counts pairs with a larger error.
     pub error: f64,
-    /// The time to cut and sort the shingles of a document. Times are medians over batches of documents or pairs, because a
-    /// thread that the system holds up for a while would spoil a mean. `None` if there is nothing to time, as for the others.
+    /// Time to cut and sort the shingles of a document. All times are medians over batches of documents or pairs,
+    /// because a thread that the system suspends for a while would distort a mean. A time is `None` if nothing was
+    /// timed.
     pub cutting: Option<Duration>,
-    /// The time of an exact comparison.
+    /// Time of an exact comparison.
     pub exact_comparison: Option<Duration>,
-    /// The sketches, in the order in which they were asked for.
+    /// Results of the sketches, in the order in which the sketches were requested.
     pub sketches: Vec<SketchAccuracy>,
 }
 
-/// The errors and costs of one kind of sketch.
+/// Errors and costs of one kind of sketch.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SketchAccuracy {
-    /// The kind of sketch.
+    /// Kind of the sketch.
     pub method: Method,
-    /// Bytes per sketch.
+    /// Number of bytes per sketch.
     pub bytes: usize,
-    /// The errors of all pairs.
+    /// Errors of all pairs.
     pub all: ErrorSums,
-    /// The errors by tenths of the exact similarity: from 0 to 0.1, and so on. A pair of similarity 1 is in the last one.
+    /// Errors by tenths of the exact similarity, beginning with 0 to 0.1. Pairs of similarity 1 are in the last tenth.
     pub by_similarity: [ErrorSums; RANGES],
-    /// The time to sketch a document whose shingles are cut.
+    /// Time to sketch a document whose shingles are already cut.
     pub sketching: Option<Duration>,
-    /// The time to estimate a similarity.
+    /// Time to estimate a similarity.
     pub comparison: Option<Duration>,
     cells: Vec<u64>,
     reach: f64,
 }
 
-/// The documents of pairs, as they are held in memory.
+/// Documents of the pairs, as they are held in memory.
 struct Loaded {
-    /// The sets, for exact comparisons.
+    /// Shingle sets, for exact comparisons.
     sets: Vec<DocumentSet>,
-    /// Shingles in document order, for sketches that look at places; empty if there are none of these.
+    /// Shingles in document order, for sketches that depend on positions. The list is empty if no sketch depends on
+    /// positions.
     in_order: Vec<Vec<u64>>,
-    /// The sketches of each kind, one document after the other.
+    /// Sketches of each kind, one document after the other.
     sketches: Vec<Vec<u32>>,
     bytes: u64,
     cutting: Times,
     sketching: Vec<Times>,
 }
 
-/// The times that batches took.
+/// Mean time per item of each batch.
 #[derive(Debug, Clone, Default)]
 struct Times(Vec<Duration>);
 
 impl Times {
-    /// Adds the time of a batch of so many items.
+    /// Adds the time of a batch of `items` items.
     fn add(&mut self, time: Duration, items: usize) {
         self.0.push(time.div_f64(items as f64));
     }
 
-    /// The median of the time per item.
+    /// Returns the median of the times per item.
     fn median(mut self) -> Option<Duration> {
         let middle = self.0.len() / 2;
         self.0.sort_unstable();
@@ -118,7 +122,7 @@ impl Times {
     }
 }
 
-/// Some documents, as one thread has read them.
+/// Documents of one batch, as a thread has read them.
 struct LoadedBatch {
     sets: Vec<DocumentSet>,
     in_order: Vec<Vec<u64>>,
@@ -127,15 +131,16 @@ struct LoadedBatch {
     sketching: Vec<Duration>,
 }
 
-/// One kind of sketch and what it needs.
+/// Kind of sketch, with the code that prepares it.
 struct SketchKind {
     method: Method,
     preparation: Preparation,
-    /// For sketches that look at the places of shingles: what they estimate is not the similarity of the sets.
+    /// Sketcher, if the sketch depends on the positions of shingles. The sketch then does not estimate the similarity
+    /// of the sets, so its estimates are compared with [`Sketcher::exact`].
     places: Option<Arc<dyn Sketcher>>,
 }
 
-/// Whether the sketch looks at more than which shingles there are.
+/// Reports whether the sketch depends on the positions of shingles and not only on the shingle set.
 fn looks_at_places(method: Method) -> bool {
     matches!(method, Method::Sectional { .. } | Method::Tolerant { .. } | Method::PreTagged { .. })
 }
@@ -149,11 +154,11 @@ impl SketchKind {
     }
 }
 
-/// Compares.
+/// Compares the estimates of all sketches with the exact similarities.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::Settings`] if the documents do not fit into memory, with [`ErrorKind::Corpus`] if a source cannot be
-/// read again, and with [`ErrorKind::Cancelled`] if the observer cancels.
+/// Fails with [`ErrorKind::Settings`] if the documents do not fit into memory, and with [`ErrorKind::Corpus`] if a
+/// source cannot be read again. Fails with [`ErrorKind::Cancelled`] if the observer cancels.
 pub(crate) fn measure(request: &AccuracyRequest<'_>, observer: &dyn Observer) -> Result<Accuracy, Error> {
     let AccuracyRequest { reading, plan, methods, weighing, .. } = *request;
     let spec = &plan.key.spec;
@@ -163,7 +168,7 @@ pub(crate) fn measure(request: &AccuracyRequest<'_>, observer: &dyn Observer) ->
         .filter(|&document| reading.documents.has_shingles(document))
         .collect();
     let list = PairList::new(documents.len(), request.sample, spec.seed);
-    // The place in memory of each document that is in a pair.
+    // `places` maps each document that is in a pair to its place in memory.
     let (mut wanted, mut places) = (vec![], vec![u32::MAX; documents.len()]);
     for (number, _) in list.documents(documents.len()).iter().enumerate().filter(|(_, occurs)| **occurs) {
         places[number] = wanted.len() as u32;
@@ -233,7 +238,7 @@ fn load(
         for (at, &document) in here.iter().enumerate() {
             let read = corpus.read(&reading.documents.place(document)?, scratch)?;
             let started = Instant::now();
-            // The kinds differ in their sketches only, so that one of them cuts the text for all.
+            // The kinds differ only in their sketches, so the first kind cuts the text for all of them.
             let base = &kinds[0].preparation;
             let set = base.set(&read.text, prepared);
             loaded.cutting += started.elapsed();
@@ -278,7 +283,7 @@ fn load(
     Ok(all)
 }
 
-/// The documents of the pairs do not fit into memory.
+/// Returns the problem that the documents of the pairs do not fit into memory.
 fn too_much(sample: PairSample, plan: &ReadPlan) -> SettingProblem {
     let reason = format!(
         "the shingles and sketches of the documents in these pairs need more memory than the limit of {}",
@@ -292,14 +297,14 @@ fn too_much(sample: PairSample, plan: &ReadPlan) -> SettingProblem {
     SettingProblem::new("pairs", sample, reason).hint(hint)
 }
 
-/// The sums and times of all pairs.
+/// Sums and times of all pairs.
 struct ComparedPairs {
     exact: Times,
     comparing: Vec<Times>,
     sums: Vec<SketchSums>,
 }
 
-/// Some pairs, as one thread has compared them.
+/// Sums and times of the pairs of one chunk, which one thread has compared.
 struct ComparedChunk {
     pairs: usize,
     exact: Duration,
@@ -307,7 +312,7 @@ struct ComparedChunk {
     sums: Vec<SketchSums>,
 }
 
-/// Compares the pairs of the list. `places` has the place in memory of each document.
+/// Compares the pairs of the list. `places` maps each document to its place in memory.
 fn compare(
     request: &AccuracyRequest<'_>,
     kinds: &[SketchKind],
@@ -366,7 +371,7 @@ fn compare(
         for (times, more) in all.comparing.iter_mut().zip(part.comparing) {
             times.add(more, part.pairs);
         }
-        // Chunks come in order, so that sums of floating-point numbers do not depend on the threads.
+        // Chunks arrive in order, so the sums of floating-point numbers do not depend on the number of threads.
         for (sums, more) in all.sums.iter_mut().zip(&part.sums) {
             sums.append(more);
         }

@@ -1,4 +1,4 @@
-//! The pairs that are compared: all of them, or as many as were asked for, drawn at random.
+//! Lists the pairs that are compared: all pairs, or a random sample of them.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -6,23 +6,23 @@ use std::str::FromStr;
 
 use minwise::hash::SplitMix64;
 
-/// Pairs that one thread compares before it takes the next ones.
+/// Number of pairs that a thread compares per chunk.
 const CHUNK: usize = 1 << 13;
-/// If at least one in this many pairs is drawn, all pairs are gone through. Fewer pairs are drawn one by one.
+/// If at least one in `DENSE` pairs is drawn, the draw iterates over all pairs. Otherwise it draws pairs one by one.
 const DENSE: u64 = 4;
 
-/// Which pairs of documents are compared.
+/// Choice of the pairs of documents that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PairSample {
     /// All pairs.
     All,
-    /// This many pairs, drawn at random without repetition. If there are no more, all pairs.
+    /// A random sample of this many distinct pairs, or all pairs if there are no more.
     Random(u64),
 }
 
 impl PairSample {
-    /// The most pairs that can be drawn: eight bytes of memory are needed per pair.
+    /// Largest number of pairs that can be drawn. Each pair needs 8 bytes of memory.
     pub const MOST: u64 = 100_000_000;
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for PairSample {
     }
 }
 
-/// A text that is neither `all` nor a whole number.
+/// Error of a text that is neither `all` nor a whole number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownPairSample;
@@ -65,23 +65,22 @@ impl FromStr for PairSample {
     }
 }
 
-/// The pairs of documents that are numbered from 0, in an order of their own: the pair (i, j) with i < j has the number
-/// j(j−1)/2 + i.
+/// List of pairs. The pair (i, j) of documents with i < j has the number j(j−1)/2 + i.
 #[derive(Debug)]
 pub(super) enum PairList {
     All(u64),
-    /// Numbers of pairs, ascending.
+    /// Numbers of the drawn pairs, in ascending order.
     Drawn(Vec<u64>),
 }
 
-/// How many pairs there are of so many documents.
+/// Returns the number of pairs of `documents` documents.
 pub(super) fn all_pairs(documents: usize) -> u64 {
     let documents = documents as u64;
     documents * documents.saturating_sub(1) / 2
 }
 
 impl PairList {
-    /// The pairs of so many documents. The seed decides which pairs are drawn.
+    /// Lists the pairs of `documents` documents. The seed decides which pairs are drawn.
     pub(super) fn new(documents: usize, sample: PairSample, seed: u64) -> Self {
         let all = all_pairs(documents);
         match sample {
@@ -97,7 +96,7 @@ impl PairList {
         }
     }
 
-    /// How many chunks there are.
+    /// Returns the number of chunks.
     pub(super) fn chunks(&self) -> usize {
         self.len().div_ceil(CHUNK as u64) as usize
     }
@@ -115,7 +114,7 @@ impl PairList {
         }
     }
 
-    /// The documents that occur in a pair, out of so many.
+    /// Reports for each of `documents` documents whether it is in a pair.
     pub(super) fn documents(&self, documents: usize) -> Vec<bool> {
         match self {
             Self::All(_) => vec![true; documents],
@@ -132,9 +131,9 @@ impl PairList {
     }
 }
 
-/// The pair with this number.
+/// Returns the pair with this number.
 fn pair(number: u64) -> (u32, u32) {
-    // The root of a large number is rounded, so that the document may be one too high or too low.
+    // The square root of a large number is rounded, so `second` may be too high or too low by one.
     let mut second = f64::midpoint(1.0, (1.0 + 8.0 * number as f64).sqrt()) as u64;
     while second * (second - 1) / 2 > number {
         second -= 1;
@@ -145,13 +144,14 @@ fn pair(number: u64) -> (u32, u32) {
     ((number - second * (second - 1) / 2) as u32, second as u32)
 }
 
-/// Draws `count` of the numbers below `all`, each with the same probability, and sorts them.
+/// Draws `count` distinct numbers below `all`, each with the same probability, and sorts them.
 fn draw(all: u64, count: u64, seed: u64) -> Vec<u64> {
     let mut random = SplitMix64::new(seed);
     let mut below = |bound: u64| ((u128::from(random.next_u64()) * u128::from(bound)) >> 64) as u64;
     if count.saturating_mul(DENSE) >= all {
         let mut left = count;
-        // Each number is taken with the probability that makes every choice of `count` numbers equally likely.
+        // A number is taken with the probability `left` / (`all` − `number`), so all choices of `count` numbers are
+        // equally likely.
         let taken = |number: &u64| {
             let is_taken = below(all - number) < left;
             left -= u64::from(is_taken);
@@ -198,7 +198,7 @@ mod tests {
         }
     }
 
-    /// Both ways of drawing give the asked number of different pairs, and every pair has the same chance.
+    /// Both methods of drawing return the requested number of distinct pairs, and every pair has the same chance.
     #[test]
     fn draws_are_uniform() {
         for count in [12_u64, 60] {

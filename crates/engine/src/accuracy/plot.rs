@@ -1,4 +1,4 @@
-//! The errors of sketches as a picture, one panel per sketch.
+//! Draws the errors of sketches, one panel per sketch.
 
 use std::fmt::Write;
 
@@ -14,11 +14,11 @@ const LEFT: f64 = 74.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 46.0;
-/// Lines of text below the panels.
+/// Height of the caption below the panels.
 const CAPTION: f64 = 76.0;
-/// Standard errors between which 95 % of the pairs are expected.
+/// Number of standard errors on either side of 0 between which 95 % of the pairs are expected.
 const Z_95: f64 = 1.96;
-/// Shades of cells, from few pairs to many.
+/// Number of shades of the cells, from few pairs to many.
 const SHADES: usize = 6;
 
 const STYLE: &str = "\
@@ -35,8 +35,8 @@ text{fill:#e6edf3}.back{fill:#0d1117}.grid{stroke:#30363d}.zero,.allowed{stroke:
 </style>
 ";
 
-/// Draws the errors of all sketches as SVG: the exact similarity to the right, the error upwards, and the more pairs the
-/// darker. The formula of each sketch is drawn beside them.
+/// Draws the errors of all sketches as SVG. The horizontal axis is the exact similarity, the vertical axis is the
+/// error, and cells with more pairs are darker. Dashed lines show the error that the formula of each sketch predicts.
 #[must_use]
 pub fn plot(accuracy: &Accuracy) -> String {
     let columns = accuracy.sketches.len().clamp(1, 2);
@@ -88,7 +88,7 @@ fn panel(sketch: &SketchAccuracy, allowed: f64, out: &mut String, (x0, y0): (f64
     let cell_height = (y(-sketch.reach) - y(sketch.reach)) / ROWS as f64;
     for (at, &pairs) in sketch.cells.iter().enumerate().filter(|(_, pairs)| **pairs > 0) {
         let (row, column) = (at / COLUMNS, at % COLUMNS);
-        // Both logarithms are of at least 1, so that a cell of one pair has the first shade.
+        // `ln_1p` is above 0 for a cell of one pair, so the cell has the first shade.
         let share = (pairs as f64).ln_1p() / (most as f64).ln_1p();
         let shade = (share * SHADES as f64).ceil() / SHADES as f64;
         let _ = writeln!(

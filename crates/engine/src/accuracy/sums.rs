@@ -1,28 +1,29 @@
-//! Errors added up: per sketch, per tenth of the similarity, and as a picture.
+//! Sums of errors per sketch and per tenth of the similarity, and counts of the cells of the picture.
 
 use minwise::estimate::Estimate;
 use minwise::sketch::Method;
 
-/// Ranges of the exact similarity that errors are told apart by.
+/// Number of ranges into which the exact similarity is divided for the sums.
 pub(super) const RANGES: usize = 10;
-/// Columns of the picture, by the exact similarity.
+/// Number of columns of the picture. A column is a range of the exact similarity.
 pub(super) const COLUMNS: usize = 50;
-/// Rows of the picture, by the error, the most negative first.
+/// Number of rows of the picture. A row is a range of the error; the first has the most negative errors.
 pub(super) const ROWS: usize = 61;
-/// The picture reaches at least this many standard errors up and down, at the similarity where the error is largest.
+/// Minimum height of the picture above and below 0, in standard errors at the similarity where the standard error is
+/// largest.
 const REACH: f64 = 4.0;
-/// Errors at which the picture may end, so that its axis has round numbers.
+/// Errors at which the picture may end. Round numbers make a readable axis.
 const ENDS: [f64; 7] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0];
 
-/// Sums over the pairs whose exact similarity lies in a range.
+/// Sums over the pairs whose exact similarity is in a range.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ErrorSums {
-    /// The number of pairs.
+    /// Number of pairs.
     pub pairs: u64,
-    /// Pairs whose estimate is off by more than the allowed error.
+    /// Number of pairs whose estimate differs from the exact similarity by more than the allowed error.
     pub off: u64,
-    /// Pairs whose exact similarity lies in the 95 % confidence interval of the estimate.
+    /// Number of pairs whose exact similarity is within the 95 % confidence interval of the estimate.
     pub covered: u64,
     error: f64,
     square: f64,
@@ -35,7 +36,7 @@ impl ErrorSums {
         self.pairs += 1;
         self.off += u64::from(error.abs() > allowed);
         let (low, high) = estimate.interval;
-        // An end that was computed from the very number may differ from it in the last digit.
+        // An end of the interval that was computed from the exact value itself may differ from it in the last digit.
         self.covered += u64::from(low <= exact + 1e-12 && exact <= high + 1e-12);
         self.error += error;
         self.square += error * error;
@@ -55,35 +56,36 @@ impl ErrorSums {
         (self.pairs > 0).then(|| sum / self.pairs as f64)
     }
 
-    /// The mean of estimate minus exact similarity. `None` without pairs, as for the two below.
+    /// Returns the mean of estimate minus exact similarity, or `None` if there are no pairs.
     #[must_use]
     pub fn mean_error(&self) -> Option<f64> {
         self.mean(self.error)
     }
 
-    /// The mean of the squared errors.
+    /// Returns the mean of the squared errors, or `None` if there are no pairs.
     #[must_use]
     pub fn mean_square(&self) -> Option<f64> {
         self.mean(self.square)
     }
 
-    /// The mean of the variances that the formula of the sketch gives for the exact similarities.
+    /// Returns the mean of the variances that the formula of the sketch gives for the exact similarities, or `None` if
+    /// there are no pairs.
     #[must_use]
     pub fn expected_square(&self) -> Option<f64> {
         self.mean(self.variance)
     }
 }
 
-/// The errors of one sketch.
+/// Errors of one sketch.
 #[derive(Debug, Clone)]
 pub(super) struct SketchSums {
     method: Method,
     allowed: f64,
-    /// By tenths of the exact similarity.
+    /// Sums by tenths of the exact similarity.
     pub(super) ranges: [ErrorSums; RANGES],
-    /// Pairs by exact similarity and error: row after row.
+    /// Number of pairs per cell of the picture, row after row.
     pub(super) cells: Vec<u64>,
-    /// The error at the upper edge of the picture.
+    /// Error at the upper edge of the picture.
     pub(super) reach: f64,
 }
 
@@ -115,7 +117,7 @@ impl SketchSums {
         }
     }
 
-    /// The sums over all similarities.
+    /// Returns the sums over all similarities.
     pub(super) fn all(&self) -> ErrorSums {
         let mut all = ErrorSums::default();
         self.ranges.iter().for_each(|range| all.append(range));
@@ -154,7 +156,8 @@ mod tests {
         assert_eq!(twice.cells.iter().sum::<u64>(), 6);
     }
 
-    /// An interval that misses the exact similarity is not counted, and an error beyond the picture stands at its edge.
+    /// An interval that misses the exact similarity is not counted, and an error beyond the picture is counted in a
+    /// cell at its edge.
     #[test]
     fn misses_are_not_covered_and_stand_at_the_edge() {
         let mut sums = SketchSums::new(Method::minhash(100), 0.05);

@@ -1,12 +1,13 @@
-//! Near documents found by bands of the audit's own.
+//! Finds near documents by bands of the audit's own.
 //!
-//! The bands of the run decide what the run misses, so they cannot measure it. The audit draws other ones: each is a random set of
-//! values of a row. Two documents whose rows agree in k values are found with a probability that follows from k alone
-//! ([`BandShape::in_any`]), so each pair that is found stands for a known number of pairs. Unlike a comparison with all documents,
-//! whose cost is a product, this takes the same time per document in every corpus.
+//! The bands of the run decide which pairs the run misses, so they cannot measure its recall. The audit draws other
+//! bands: each is a random set of values of a row. Two documents whose rows agree in k values are found with a
+//! probability that follows from k alone ([`BandShape::in_any`]). Each pair that is found therefore represents a known
+//! number of pairs. The time per document is the same in every corpus. A comparison with all documents takes a time per
+//! document that grows with the corpus.
 //!
-//! Documents that agree in a band by chance, or because a form is part of all, are compared too. If they are too many, the draw is
-//! halved: fewer documents are searched for, among all.
+//! Documents that agree in a band by chance, or because all documents contain a form, are compared too. If there are
+//! too many of these pairs, the draw is halved: fewer drawn documents are compared, but still with all others.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -24,39 +25,41 @@ use crate::error::Error;
 use crate::parallel;
 use crate::read::documents::{RowChoice, RowReader};
 
-/// Keeps bands apart from the values of hash functions that the same seed gives.
+/// Constant that separates the random numbers for bands from the values of hash functions with the same seed.
 const PURPOSE: u64 = 0x62_616e_6473;
-/// Documents whose keys are computed together.
+/// Number of documents whose keys are computed together.
 const BLOCK: usize = 4096;
-/// Pairs of any documents by which their similarity is learned.
+/// Number of random pairs of documents from which the agreement of unlike documents is estimated.
 const LEARNED_PAIRS: usize = 2048;
-/// Documents that a document agrees with in a band by chance, at most, if that can be had.
+/// Maximum number of documents with which a document should agree in a band by chance. The number of values per band is
+/// chosen accordingly, if possible.
 const BY_CHANCE: f64 = 2.0;
-/// A band has so many values that pairs at the threshold are found with a probability between these.
+/// Range of the probability of finding a pair at the threshold. The number of values per band is chosen so that the
+/// probability is in this range.
 const FOUND: Range<f64> = 0.5..0.97;
-/// Members of a group whose rows are fetched together. Of more, mostly few are compared.
+/// Maximum size of a group whose rows are fetched together. In larger groups, mostly few rows are compared.
 const WARMED: usize = 64;
-/// Misses whose probability to be found together is computed, at most: pairs of 256 take less than a millisecond.
+/// Maximum number of misses whose covariance is computed. All pairs of 256 misses take less than a millisecond.
 const MOST_COVARIED: usize = 256;
-/// The most values of a band.
+/// Maximum number of values per band.
 const MOST_VALUES: u32 = 64;
-/// Bytes per document while a band is looked up: a key, and a [`Member`].
+/// Bytes per document while a band is looked up: a key, and twice the size of a [`Member`].
 const ENTRY_BYTES: u64 = (size_of::<u64>() + 2 * size_of::<Member>()) as u64;
 
-/// The bands of an audit.
+/// Bands of an audit.
 #[derive(Debug)]
 pub(super) struct AuditBands {
     shape: BandShape,
-    /// For each band, its values.
+    /// Values of each band.
     values: Vec<Vec<u32>>,
-    /// Values of a row.
+    /// Number of values per row.
     count: u32,
-    /// The probability that a pair at the threshold is found whose sketches agree in less than most.
+    /// Probability with which a pair at the threshold is found if its sketches agree in unusually few values.
     least: f64,
 }
 
 impl AuditBands {
-    /// Draws so many bands, for so many documents that are searched.
+    /// Draws `bands` bands, for a search of `documents` documents.
     pub(super) fn new(
         run: &AuditedRun<'_>,
         sieve: &Sieve,
@@ -84,18 +87,19 @@ impl AuditBands {
         Ok(Self { shape, values, count, least: least.max(f64::MIN_POSITIVE) })
     }
 
-    /// The probability that a pair is found whose rows agree in so many values.
+    /// Returns the probability that a pair is found if its rows agree in `agreeing` values.
     pub(super) fn probability(&self, agreeing: u32) -> f64 {
         self.shape.in_any(agreeing, self.count)
     }
 
-    /// The probability that a pair is found which is hard to find.
+    /// Returns the probability of finding a pair at the threshold whose sketches agree in unusually few values.
     pub(super) fn least(&self) -> f64 {
         self.least
     }
 
-    /// Σ (πᵢⱼ − πᵢπⱼ)/(πᵢⱼπᵢπⱼ) over the ordered pairs of misses, where π are the probabilities that they are found. All of them are
-    /// looked up in the same bands, so that they are not found independently of each other. If they are many, a few hundred stand for
+    /// Returns Σ (πᵢⱼ − πᵢπⱼ)/(πᵢⱼπᵢπⱼ) over the ordered pairs of misses. The probability that miss i is found is πᵢ,
+    /// and the probability that misses i and j are both found is πᵢⱼ. The misses are looked up in the same bands, so
+    /// they are not found independently of each other. If there are many misses, [`MOST_COVARIED`] of them represent
     /// all.
     pub(super) fn covariance(
         &self,
@@ -125,8 +129,8 @@ impl AuditBands {
         Ok(if some < 2 { 0.0 } else { sum * pairs(misses.len()) / pairs(some) })
     }
 
-    /// Finds near documents of drawn ones. The draw is halved until no band has more than its share of so many comparisons, and
-    /// until at most so many pairs are near.
+    /// Finds the documents that are near drawn documents. The draw is halved until no band has more than its share of
+    /// `comparisons`, and until at most `most_near` pairs are near.
     pub(super) fn search(
         &self,
         run: &AuditedRun<'_>,
@@ -139,7 +143,7 @@ impl AuditBands {
         let bands = self.values.len();
         let room = run.plan.memory.room(run.plan.threads, documents);
         let band_bytes = documents as u64 * ENTRY_BYTES;
-        // If there is no room for all keys of a band, those of one part of their range are looked up after the other.
+        // If the keys of a band do not fit into memory, the range of keys is looked up part by part.
         let parts = room.parts(band_bytes);
         let together = room.fitting(band_bytes).clamp(1, bands);
         let passes = if parts.len() == 1 { 1 } else { 2 * parts.len() };
@@ -178,7 +182,8 @@ impl AuditBands {
         Ok(searched)
     }
 
-    /// For each of some bands, the first half of each wanted key and the document that has it.
+    /// Returns, per band, the wanted keys with their documents. Each 64-bit number holds the upper half of the key and,
+    /// in its lower half, the document.
     fn keys(
         &self,
         run: &AuditedRun<'_>,
@@ -216,7 +221,7 @@ impl AuditBands {
         Ok(all)
     }
 
-    /// The near pairs of a band, after so many halvings.
+    /// Returns the near pairs of a band, after `halvings` halvings of the draw.
     fn compare(
         &self,
         sieve: &Sieve,
@@ -237,7 +242,7 @@ impl AuditBands {
                     let key = |row| Values::key(sieve.rows(), row, values);
                     key(row) == key(other_row)
                 };
-                // A pair that an earlier band found is not found again.
+                // A pair that an earlier band found is left out, because it is already counted.
                 if agrees(&self.values[band]) && !self.values[..band].iter().any(agrees) {
                     near.add(cluster, NearPair { agreeing: Reverse(agreeing), document, other });
                 }
@@ -248,7 +253,7 @@ impl AuditBands {
     }
 }
 
-/// Gathers the documents that share a key, band by band, and hands them to `work`.
+/// Gathers the documents that share a key, band by band, and passes them to `work`.
 fn each_band<'a, T: Send>(
     run: &AuditedRun<'a>,
     draw: &KeptDraw,
@@ -257,12 +262,14 @@ fn each_band<'a, T: Send>(
     mut receive: impl FnMut(T) + Send,
 ) -> Result<(), Error> {
     let documents = &run.reading.documents;
-    // Each band is taken once, so that its keys are gone when its documents are compared.
+    // Each thread takes the keys of a band out of this list, so that their memory is free when the documents of the
+    // band are compared.
     let keys: Vec<Mutex<Vec<u64>>> = keys.into_iter().map(Mutex::new).collect();
     let work = |reader: &mut RowReader<'a>, item: usize| -> Result<_, Error> {
         run.check()?;
         let mut keys = keys[item].lock().map(|mut keys| std::mem::take(&mut *keys)).unwrap_or_default();
-        // Keys are well mixed, so that their first bits say where they belong. The room for sorting is returned before members take theirs.
+        // Keys are well mixed, so they can be distributed by their first bits. The buffer for sorting is freed before
+        // members take memory.
         sort_mixed(&mut keys, &mut Vec::new());
         let members = gather(&keys, draw);
         drop(keys);
@@ -277,16 +284,16 @@ fn each_band<'a, T: Send>(
     })
 }
 
-/// A document that shares a key with another one of a different cluster.
+/// Document that shares a key with a document of another cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Member {
-    /// The number of the key.
+    /// Number of the key.
     group: u32,
     cluster: u32,
     document: u32,
 }
 
-/// The documents that share a key, those of earlier clusters first. Keys that documents of one cluster alone have are left out.
+/// Returns the documents that share a key, sorted by cluster. Keys whose documents are all in one cluster are left out.
 fn gather(keys: &[u64], draw: &KeptDraw) -> Vec<Member> {
     let mut members = vec![];
     for group in keys.chunk_by(|a, b| a >> 32 == b >> 32).filter(|group| group.len() > 1) {
@@ -304,7 +311,7 @@ fn gather(keys: &[u64], draw: &KeptDraw) -> Vec<Member> {
     members
 }
 
-/// The pairs of a band, by the halvings that leave the later document of each in the draw.
+/// Number of pairs of a band, by the level of the cluster of their later document.
 #[derive(Debug)]
 struct PairCounts([u64; LEVELS]);
 
@@ -333,13 +340,13 @@ impl PairCounts {
         self.0.iter_mut().zip(other.0).for_each(|(sum, more)| *sum += more);
     }
 
-    /// How often the draw is halved until at most so many pairs are left.
+    /// Returns the number of halvings after which at most `most` pairs are left.
     fn halvings(&self, most: u64) -> u32 {
         halvings(&self.0, most)
     }
 }
 
-/// Visits the pairs of a group: a document of a drawn cluster, and one of an earlier cluster.
+/// Visits the pairs of a group. A pair is a document of a drawn cluster and a document of an earlier cluster.
 fn each_pair(
     group: &[Member],
     draw: &KeptDraw,
@@ -361,7 +368,7 @@ fn each_pair(
     Ok(())
 }
 
-/// For some pairs of any searched documents, the number of values in which they agree.
+/// Returns the number of values in which two documents agree, for some random pairs of searched documents.
 fn any_agreements(
     run: &AuditedRun<'_>,
     sieve: &Sieve,

@@ -1,8 +1,9 @@
-//! Kept documents, drawn with equal chances by the seed of the spec.
+//! Draws kept documents with equal chances, by the seed of the spec.
 //!
-//! Each kept document has a rank: a hash of its equality key and of the seed. A sample has the lowest ranks. The rank depends neither
-//! on the order of the input nor on the number of threads, so that the command and a job on several machines draw the same documents.
-//! A draw can be halved: the half with one more leading zero in its ranks is as fair a sample as the whole.
+//! Each kept document has a rank: a hash of its equality key and of the seed. A sample is the documents with the lowest
+//! ranks. The rank depends neither on the order of the input nor on the number of threads, so the command and a job on
+//! several machines draw the same documents. To halve a draw, one more leading zero is required in the ranks. The half
+//! is as fair a sample as the whole.
 
 use std::ops::Range;
 
@@ -13,40 +14,42 @@ use super::AuditedRun;
 use crate::error::Error;
 use crate::verify::Removed;
 
-/// Keeps ranks apart from the values of hash functions that the same seed gives.
+/// Constant that separates ranks from the values of hash functions with the same seed.
 const PURPOSE: u64 = 0x61_7564_6974;
-/// The cluster of a document that is not searched.
+/// Cluster of a document that takes no part in the search.
 pub(super) const NONE: u32 = u32::MAX;
-/// The level of a document that is not drawn.
+/// Level of a document that is not drawn.
 const LEFT_OUT: u8 = u8::MAX;
-/// The levels that there are: 0 to 64 leading zeros.
+/// Number of levels. The level of a document is the number of leading zeros of its rank, from 0 to 64.
 pub(super) const LEVELS: usize = 65;
-/// Bits of a rank by which ranks are counted.
+/// Number of first bits of a rank by which ranks are counted.
 const COUNTED_BITS: u32 = 16;
 
-/// The rank of a kept document, given its equality key. Those with the lowest ranks are audited.
+/// Returns the rank of a kept document, given its equality key. The documents with the lowest ranks are audited.
 #[must_use]
 pub fn audit_rank(seed: u64, equality_key: u128) -> u64 {
     let folded = (equality_key >> 64) as u64 ^ equality_key as u64;
     fmix64(folded ^ fmix64(seed ^ PURPOSE))
 }
 
-/// The documents that are searched, and those whose partners are searched for.
+/// Documents among which near pairs are searched, and the drawn documents for which they are searched.
 #[derive(Debug)]
 pub(super) struct KeptDraw {
-    /// For each document, the place in keeper order of the kept document of its cluster; [`NONE`] if it is not searched.
+    /// Cluster of each document: the place in keeper order of the kept document of the cluster, or [`NONE`] if the
+    /// document takes no part in the search.
     ///
-    /// By stars, kept documents alone are searched, because two of them that are similar are a missed duplicate. By components,
-    /// any two documents of different clusters that are similar are one.
+    /// If clusters are stars, only kept documents take part, because two similar kept documents are a missed duplicate.
+    /// If clusters are components, any two similar documents of different clusters are a missed duplicate.
     clusters: Vec<u32>,
-    /// For each place in keeper order, the leading zeros of the rank of the kept document there; [`LEFT_OUT`] if it is not drawn.
+    /// Level of the kept document at each place in keeper order: the number of leading zeros of its rank, or
+    /// [`LEFT_OUT`] if it is not drawn.
     levels: Vec<u8>,
-    /// Kept documents of the inputs that have a text.
+    /// Number of kept documents of the inputs that have a text.
     kept: u64,
 }
 
 impl KeptDraw {
-    /// Draws so many kept documents, or all, given the duplicates that were found.
+    /// Draws `most` kept documents, or all of them, given the duplicates that the run found.
     pub(super) fn new(
         run: &AuditedRun<'_>,
         found: [&[Removed]; 2],
@@ -58,7 +61,7 @@ impl KeptDraw {
         let all = 0..documents.len() as u32;
         let mut is_kept: Vec<bool> =
             all.clone().map(|document| document >= reading.references && is_first(document)).collect();
-        // Documents without shingles equal only the same text, so that none of them is missed.
+        // Documents without shingles equal only documents with the same text, so none of them can be missed.
         let cluster = |document: u32| {
             if is_first(document) && documents.has_shingles(document) { order.place(document) } else { NONE }
         };
@@ -92,7 +95,7 @@ impl KeptDraw {
         Ok(Self { clusters, levels, kept })
     }
 
-    /// A draw of kept documents whose ranks have so many leading zeros, each the only document of its cluster.
+    /// Returns a draw of kept documents with these levels. Each document is the only one of its cluster.
     #[cfg(test)]
     pub(super) fn of_levels(levels: &[u8]) -> Self {
         Self {
@@ -102,38 +105,40 @@ impl KeptDraw {
         }
     }
 
-    /// The cluster of a document, or [`NONE`].
+    /// Returns the cluster of a document, or [`NONE`].
     pub(super) fn cluster(&self, document: u32) -> u32 {
         self.clusters[document as usize]
     }
 
-    /// The documents that are searched, ascending.
+    /// Returns the documents that take part in the search, in ascending order.
     pub(super) fn documents(&self) -> impl Iterator<Item = u32> {
         (0..).zip(&self.clusters).filter(|&(_, &cluster)| cluster != NONE).map(|(document, _)| document)
     }
 
-    /// The halvings after which the kept document of a cluster is still drawn, if it is drawn at all.
+    /// Returns the number of halvings after which the kept document of a cluster is still drawn, or `None` if it is not
+    /// drawn at all.
     pub(super) fn level(&self, cluster: u32) -> Option<u32> {
         Some(self.levels[cluster as usize]).filter(|&level| level != LEFT_OUT).map(u32::from)
     }
 
-    /// Whether the kept document of a cluster is drawn, after so many halvings.
+    /// Reports whether the kept document of a cluster is drawn after `halvings` halvings.
     pub(super) fn has(&self, cluster: u32, halvings: u32) -> bool {
         self.level(cluster).is_some_and(|level| level >= halvings)
     }
 
-    /// How many documents are drawn, after so many halvings.
+    /// Returns the number of documents that are drawn after `halvings` halvings.
     pub(super) fn len(&self, halvings: u32) -> u64 {
         (0..self.levels.len() as u32).filter(|&cluster| self.has(cluster, halvings)).count() as u64
     }
 
-    /// Kept documents of the inputs that have a text.
+    /// Returns the number of kept documents of the inputs that have a text.
     pub(super) fn kept(&self) -> u64 {
         self.kept
     }
 }
 
-/// How often a draw is halved until what is left of it costs at most so much, given the cost of the documents of each level.
+/// Returns the number of halvings after which a draw costs at most `most`, given the cost of the documents of each
+/// level.
 pub(super) fn halvings(costs: &[u64; LEVELS], most: u64) -> u32 {
     let mut left: u64 = costs.iter().sum();
     let mut halvings = 0;
@@ -144,8 +149,8 @@ pub(super) fn halvings(costs: &[u64; LEVELS], most: u64) -> u32 {
     halvings as u32
 }
 
-/// The highest of the `most` lowest ranks; none if that is none. Ranks are counted by their first bits, and only those of one count
-/// are in memory.
+/// Returns the highest of the `most` lowest ranks, or `None` if `most` is 0. Ranks are counted by their first bits, and
+/// only ranks with the same first bits are in memory.
 fn highest_rank(
     most: u64,
     for_each_rank: impl Fn(&mut dyn FnMut(u32, u64)) -> Result<(), Error>,
@@ -168,9 +173,9 @@ fn highest_rank(
     Ok(Some(*ranks.select_nth_unstable((last - before) as usize).1))
 }
 
-/// `size` numbers of a range, ascending; all of them if they are no more.
+/// Returns `size` random numbers of a range, in ascending order. If the range has fewer numbers, returns all of them.
 ///
-/// Floyd's way: every subset is as likely, in as many steps as there are numbers to draw.
+/// Floyd's algorithm gives every subset the same probability, in one step per number.
 pub(super) fn subset(range: Range<u32>, size: usize, random: &mut SplitMix64) -> Vec<u32> {
     let all = range.len();
     let mut drawn = std::collections::BTreeSet::new();
@@ -182,7 +187,8 @@ pub(super) fn subset(range: Range<u32>, size: usize, random: &mut SplitMix64) ->
     drawn.into_iter().collect()
 }
 
-/// A number below another one: the upper half of a product, even except for one part in 2³².
+/// Returns a random number below `end`: the upper half of a product. The distribution is even except for one part in
+/// 2³².
 pub(super) fn below(end: u64, random: &mut SplitMix64) -> u64 {
     ((u128::from(random.next_u64()) * u128::from(end)) >> 64) as u64
 }
@@ -217,7 +223,7 @@ mod tests {
                 }
             }
         }
-        // Five standard deviations of a binomial count.
+        // Five standard deviations of a binomial count are allowed.
         let near = |count: u32, p: f64| {
             (f64::from(count) - 30_000.0 * p).abs() < 5.0 * (30_000.0 * p * (1.0 - p)).sqrt()
         };
@@ -252,7 +258,7 @@ mod tests {
         }
     }
 
-    /// Half of all ranks begin with a zero, whatever the seed, and other seeds draw other documents.
+    /// Half of all ranks begin with a zero for any seed, and another seed draws other documents.
     #[test]
     fn ranks_are_even_and_differ_by_seed() {
         let low =

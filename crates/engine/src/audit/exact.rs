@@ -1,4 +1,4 @@
-//! Near pairs compared exactly: which kept documents are missed duplicates.
+//! Compares near pairs exactly, to find the kept documents that are missed duplicates.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -13,21 +13,22 @@ use crate::turn::LargeDocumentLock;
 use crate::verify::loader::{Loader, Room, Sorting};
 use crate::verify::sets::{Budget, Sets};
 
-/// One kept document may need one part in so many of the bytes that may be read.
+/// Reciprocal of the share of the allowed bytes that one kept document may need.
 const SHARE: u64 = 2;
-/// Bytes that the comparison of two sets in memory is worth.
+/// Cost of comparing two sets in memory, in bytes that could be read in the same time.
 const PAIR_BYTES: u64 = 32;
-/// Kept documents whose pairs one thread compares together, so that a document of several pairs is read once.
+/// Number of kept documents whose pairs one thread compares together, so that a document of several pairs is read once.
 const TOGETHER: usize = 64;
-/// Bytes of sets that one thread keeps.
+/// Bytes of sets that a thread keeps.
 const SETS_BYTES: usize = 4 << 20;
 
-/// The end of the search for one kept document that has near pairs.
+/// Result of the search for one kept document that has near pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// The document is a missed duplicate, by this pair: of its similar ones, the one whose sketches agree in the most values.
+    /// The document is a missed duplicate because of this pair. Of its similar pairs, this is the pair whose sketches
+    /// agree in the most values.
     Missed(NearPair),
-    /// No pair that was compared is similar, and not all were compared.
+    /// No pair that was compared is similar, but not all pairs were compared.
     Open,
     /// No pair is similar.
     Alone,
@@ -36,15 +37,15 @@ enum End {
 /// Missed duplicates among the drawn documents.
 #[derive(Debug, Default)]
 pub(super) struct Misses {
-    /// For each missed duplicate, the pair by which it was found.
+    /// Pair by which each missed duplicate was found.
     pub pairs: Vec<NearPair>,
-    /// Documents that may be missed duplicates.
+    /// Number of documents that may be missed duplicates.
     pub open: u64,
-    /// How often the draw was halved.
+    /// Number of halvings of the draw.
     pub halvings: u32,
 }
 
-/// Compares near pairs, and halves the draw until at most about so many bytes are read.
+/// Halves the draw until the near pairs need at most about `read_bytes` bytes of text, and compares these pairs.
 pub(super) fn compare(
     run: &AuditedRun<'_>,
     draw: &KeptDraw,
@@ -71,8 +72,8 @@ pub(super) fn compare(
     Ok(misses)
 }
 
-/// Bytes that are read and compared, by the level of the kept documents that need them. A document is read once, for the kept document
-/// that stays in the draw longest.
+/// Returns the number of bytes that are read and compared, by the level of the kept documents that need them. A
+/// document is read once, so it counts only for the kept document that stays in the draw longest.
 fn costs(draw: &KeptDraw, near: &NearLists, lengths: &BTreeMap<u32, u64>) -> [u64; LEVELS] {
     let mut costs = [0; LEVELS];
     let mut levels: BTreeMap<u32, u32> = BTreeMap::new();
@@ -90,7 +91,7 @@ fn costs(draw: &KeptDraw, near: &NearLists, lengths: &BTreeMap<u32, u64>) -> [u6
     costs
 }
 
-/// The bytes of text of each document that has a near pair.
+/// Returns the bytes of text of each document that has a near pair.
 fn text_bytes(run: &AuditedRun<'_>, near: &NearLists) -> Result<BTreeMap<u32, u64>, Error> {
     let mut bytes = BTreeMap::new();
     for pair in near.0.values().flat_map(|list| &list.pairs) {
@@ -103,7 +104,7 @@ fn text_bytes(run: &AuditedRun<'_>, near: &NearLists) -> Result<BTreeMap<u32, u6
     Ok(bytes)
 }
 
-/// Leaves as many pairs as so many bytes allow, and at least one.
+/// Keeps as many pairs as need at most `most` bytes of text, and at least one pair.
 fn cut(list: &mut NearList, lengths: &BTreeMap<u32, u64>, most: u64) {
     let mut sum = 0;
     let mut before = None;
@@ -117,7 +118,7 @@ fn cut(list: &mut NearList, lengths: &BTreeMap<u32, u64>, most: u64) {
     list.pairs.truncate(left);
 }
 
-/// The ends of searches, in order.
+/// Returns the results of the searches, in order.
 fn ends(run: &AuditedRun<'_>, lists: &[NearList], lengths: &BTreeMap<u32, u64>) -> Result<Vec<End>, Error> {
     let plan = run.plan;
     let preparation = Preparation::of_checked(&plan.spec, &plan.weighing)?;
@@ -127,7 +128,8 @@ fn ends(run: &AuditedRun<'_>, lists: &[NearList], lengths: &BTreeMap<u32, u64>) 
     let turns = LargeDocumentLock::default();
     let loader = Loader { corpus: run.corpus, documents, preparation: &preparation, sorting, turns };
     let tasks: Vec<&[NearList]> = lists.chunks(TOGETHER).collect();
-    // Large documents take much room to be compared, so that no more threads do so than may cut them whole at one time.
+    // Comparing large documents takes much memory, so it uses only as many threads as may cut these documents whole at
+    // the same time.
     let longest: Vec<u64> = tasks
         .iter()
         .map(|lists| lists.iter().flat_map(|list| &list.pairs))
@@ -153,7 +155,7 @@ fn ends(run: &AuditedRun<'_>, lists: &[NearList], lengths: &BTreeMap<u32, u64>) 
     Ok(ends.concat())
 }
 
-/// The ends of some searches. The sets of their documents are kept while there is room.
+/// Returns the results of some searches. The sets of their documents are kept while there is memory.
 fn ends_of(
     run: &AuditedRun<'_>,
     loader: &Loader<'_>,
@@ -169,7 +171,7 @@ fn ends_of(
     lists.iter().map(|list| end(run, &documents, list, &mut sets)).collect()
 }
 
-/// Compares pairs until one is similar. `documents` are those of the sets.
+/// Compares pairs until one is similar. `documents` lists the documents of `sets`, sorted.
 fn end(run: &AuditedRun<'_>, documents: &[u32], list: &NearList, sets: &mut Sets<'_>) -> Result<End, Error> {
     run.check()?;
     let plan = run.plan;
@@ -194,7 +196,7 @@ mod tests {
 
     use super::*;
 
-    /// A list of a document of 10 bytes and others of 100.
+    /// Returns a list of pairs of one document of 10 bytes with others of 100 bytes.
     fn list(pairs: u32) -> (NearList, BTreeMap<u32, u64>) {
         let pair = |other| NearPair { agreeing: Reverse(100 - other), document: 0, other };
         let pairs: Vec<NearPair> = (1..=pairs).map(pair).collect();
@@ -211,7 +213,7 @@ mod tests {
         }
     }
 
-    /// A document that two kept ones need is read for the one that stays in the draw longer.
+    /// A document that two kept documents need counts for the kept document that stays in the draw longer.
     #[test]
     fn a_document_is_read_once() {
         let draw = KeptDraw::of_levels(&[2, 0, 5]);

@@ -1,41 +1,50 @@
-//! The audit: near-duplicates that a run kept, looked for without its bands, to measure its recall.
+//! The audit searches the output of a run for near-duplicates that the run missed, to measure its recall. The audit
+//! does not use the bands of the run.
 //!
-//! # What is measured
+//! # Measured quantity
 //!
-//! The *recall of decisions*: of the documents that repeat a kept one, the share that was removed.
+//! The audit measures the *recall of decisions*: the share of removed documents among all documents that repeat a kept
+//! document.
 //!
 //! ```text
 //! recall = removed / (removed + missed)
 //! ```
 //!
-//! Every removed document was compared exactly with the one in whose favour it goes, so their number is known, and precision is 1.
-//! A *missed duplicate* is a document of the inputs that was kept although a kept document before it in keeper order is similar. By
-//! components, it is one whose cluster has a document that is similar to a document of an earlier cluster. So the audit looks for
-//! similar documents in the output, and needs to know nothing of the bands, shelves and filters that may have missed them.
+//! Every removed document was compared exactly with the document that is kept in its stead, so the number of removed
+//! documents is known, and precision is 1. A *missed duplicate* is a document of the inputs that was kept although it
+//! is similar to a kept document before it in keeper order. If clusters are components, a missed duplicate is a kept
+//! document whose cluster has a document that is similar to a document of an earlier cluster. The audit therefore
+//! searches only the output for similar documents, regardless of the bands, shelves and filters that may have missed
+//! pairs.
 //!
-//! The expected recall is another quantity: the share of *pairs*. A document of several pairs is removed if one of them is found, so
-//! the recall of decisions is the higher one, unless most documents have one pair.
+//! The expected recall is a different quantity: the share of *pairs* that were found. A document of several pairs is
+//! removed if one of these pairs is found. The recall of decisions is therefore higher than the expected recall, unless
+//! most documents have one pair.
 //!
-//! # How it is measured
+//! # Method
 //!
-//! 1. Kept documents are drawn with equal chances, by the seed of the spec (`draw`). Mostly, all are.
-//! 2. Documents whose sketches are near that of a drawn one are found: in a small corpus, and if a number of documents was asked for,
-//!    by comparing sketches with all others (`near`); else by bands of the audit's own, which find a pair with a probability that
-//!    follows from its two sketches (`bands`). Sketches that are near miss a similar pair with an error of
-//!    [`FILTER_ERROR`](crate::FILTER_ERROR), twice at most.
+//! 1. Kept documents are drawn with equal chances, by the seed of the spec (`draw`). In most runs, all of them are
+//!    drawn.
+//! 2. The audit searches for documents whose sketches are near (similar to) that of a drawn document. In a small
+//!    corpus, or if a number of documents was requested, the sketch is compared with all others (`near`). Otherwise the
+//!    audit uses bands of its own, which find a pair with a probability that follows from its two sketches (`bands`).
+//!    The comparison of sketches misses a similar pair with a probability of at most twice
+//!    [`FILTER_ERROR`](crate::FILTER_ERROR).
 //! 3. Near documents are read and compared exactly (`exact`).
-//! 4. A missed duplicate is seen if it is drawn and its pair is found, both with known probabilities, so the number that was missed
-//!    has limits ([`minwise::estimate::missed`]). All pairs are looked up in the same bands; the values in which two pairs agree say
-//!    how far they are found together, and the limits allow for that.
+//! 4. A missed duplicate is counted if it is drawn and its pair is found. The probabilities of being drawn and of being
+//!    found are known, so the number of missed duplicates has a confidence interval ([`minwise::estimate::missed`]).
+//!    All pairs are looked up in the same bands, so pairs that agree in the same values tend to be found together. The
+//!    audit counts the values that two pairs share, and widens the interval accordingly.
 //!
-//! The probability of a missed duplicate is that of one similar pair. A document with several of them is found more often, so that
-//! it counts for more than it should: the stated recall is too low there, and never too high.
+//! The calculation uses the probability of finding one similar pair per missed duplicate. A document with several
+//! similar pairs is found more often, so it counts too much. The reported recall is then too low, but never too high.
 //!
-//! # What it may cost
+//! # Cost
 //!
-//! Unless a number of documents was asked for, an audit may take a twentieth of the run or a fifth of a second. The cost is counted in
-//! bytes, documents and comparisons and not by the clock, so that the same input gives the same numbers on every machine
-//! (`AuditBounds`). If that is not enough for all documents, half of the drawn documents are left out, as often as needed.
+//! Unless a number of documents was requested, an audit may take a twentieth of the time of the run, or a fifth of a
+//! second if that is more. The cost is counted in bytes, documents and comparisons and not by the clock, so that the
+//! same input gives the same numbers on every machine (`AuditBounds`). If the cost of all documents is too high, half
+//! of the drawn documents are left out, and again half of the rest until the cost fits.
 
 mod bands;
 mod draw;
@@ -64,36 +73,37 @@ use crate::read::Reading;
 use crate::settings::{AuditSize, Plan, Search};
 use crate::verify::Removed;
 
-/// Sets of the sample that are compared together, however many there are: each may take tens of kilobytes, for its row and its
-/// pairs. A number of its own, and no share of the memory, because it changes no result.
+/// Number of drawn documents that are compared together. A document may take tens of kilobytes, for its row and its
+/// pairs. The number is fixed and not a share of the memory, because it changes no result.
 const PORTION: usize = 1024;
 
-/// The width from which on an interval says little.
+/// Width above which a confidence interval is too wide to be useful.
 const WIDE: f64 = 0.1;
 
-/// The recall of decisions that was measured.
+/// Measured recall of the decisions of a run.
 ///
-/// Serialised, `recall`, `low` and `high` are null if no duplicate was found or missed, because nothing was measured then.
+/// In the serialised form, `recall`, `low` and `high` are null if no duplicate was found or missed, because nothing was
+/// measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Audit {
-    /// Kept documents of the inputs that have a text.
+    /// Number of kept documents of the inputs that have a text.
     pub kept: u64,
-    /// Kept documents that were drawn and looked at.
+    /// Number of kept documents that were drawn and examined.
     pub documents: u64,
-    /// Duplicates that the run found.
+    /// Number of duplicates that the run found.
     pub removed: u64,
-    /// Missed duplicates among the documents that were drawn.
+    /// Number of missed duplicates among the drawn documents.
     pub missed: u64,
-    /// The share of all duplicates that the run found; 1 if there are none.
+    /// Share of all duplicates that the run found, or 1 if there are no duplicates.
     pub recall: f64,
-    /// The lower end of its 95 % confidence interval.
+    /// Lower end of the 95 % confidence interval of `recall`.
     pub low: f64,
-    /// The upper end.
+    /// Upper end of the 95 % confidence interval of `recall`.
     pub high: f64,
 }
 
-/// An audit for which no document was drawn.
+/// Returns an audit for which no document was drawn.
 impl Default for Audit {
     fn default() -> Self {
         Self { kept: 0, documents: 0, removed: 0, missed: 0, recall: 1.0, low: 0.0, high: 1.0 }
@@ -101,7 +111,8 @@ impl Default for Audit {
 }
 
 impl Audit {
-    /// The audit of which `drawn` of `kept` documents were compared with all others, and `missed` of them are missed duplicates.
+    /// Returns the audit in which `drawn` of `kept` documents were compared with all others, and `missed` of them are
+    /// missed duplicates.
     #[must_use]
     pub fn of_counts(kept: u64, drawn: u64, removed: u64, missed: u64) -> Self {
         let seen = vec![1.0; missed as usize];
@@ -111,7 +122,7 @@ impl Audit {
         Self::new(kept, drawn, misses)
     }
 
-    /// The audit of so many documents with these results.
+    /// Returns the audit of `documents` drawn documents with these results.
     fn new(kept: u64, documents: u64, misses: SampledMisses<'_>) -> Self {
         let share = misses.share_found();
         let (low, high) = share.interval;
@@ -119,19 +130,19 @@ impl Audit {
         Self { kept, documents, removed, missed, recall: share.value, low, high }
     }
 
-    /// Whether there is a duplicate, so that a recall was measured.
+    /// Reports whether the recall is known, which requires that the run found or missed a duplicate.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.removed + self.missed > 0
     }
 
-    /// Whether the interval is too wide to say much, so that more documents had better be drawn.
+    /// Reports whether the interval is so wide that more documents should be drawn.
     #[must_use]
     pub fn says_little(&self) -> bool {
         self.high - self.low > WIDE
     }
 
-    /// Whether every document was compared with all others, so that the recall is exact.
+    /// Reports whether every document was compared with all others, so that the recall is exact.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.low >= self.high
@@ -157,7 +168,7 @@ impl Serialize for Audit {
     }
 }
 
-/// The run that is audited.
+/// Run that is audited.
 #[derive(Clone, Copy)]
 pub(crate) struct AuditedRun<'a> {
     corpus: &'a Corpus,
@@ -166,7 +177,7 @@ pub(crate) struct AuditedRun<'a> {
     order: &'a KeeperOrder,
     plan: &'a Plan,
     observer: &'a dyn Observer,
-    /// Drawn documents that are compared together, at most.
+    /// Maximum number of drawn documents that are compared together.
     portion: usize,
 }
 
@@ -182,8 +193,8 @@ impl<'a> AuditedRun<'a> {
         Self { corpus, reading, equals, order, plan, observer, portion: PORTION }
     }
 
-    /// Audits a run, given the duplicates that it found, by document. Nothing if no audit is wanted, if nothing can be missed, or if
-    /// sketches cannot say what is unlike.
+    /// Audits a run, given the duplicates that it found, sorted by document. Returns `None` if no audit is wanted, if
+    /// nothing can be missed, or if sketches cannot show that two documents are unlike.
     pub(crate) fn audit(&self, removed: &[Removed], spared: &[Removed]) -> Result<Option<Audit>, Error> {
         let Self { reading, plan, .. } = *self;
         let inputs = reading.references..reading.documents.len() as u32;
@@ -220,7 +231,7 @@ impl<'a> AuditedRun<'a> {
             let bands = AuditBands::new(self, sieve, &draw, searched, bounds.bands(searched))?;
             (bands.search(self, sieve, &draw, bounds.comparisons, bounds.near)?, Some(bands))
         };
-        // Without bands there is time to read more.
+        // Without bands, there is time to read more.
         let affordable = if bands.is_none() { 3 * bounds.read } else { bounds.read };
         let read = affordable.max(most.unwrap_or(0).saturating_mul(PARTNERS * bounds.average));
         let misses = exact::compare(self, &draw, searched, read)?;
@@ -238,7 +249,7 @@ impl<'a> AuditedRun<'a> {
         Ok(Audit::new(kept, documents, found))
     }
 
-    /// Tells the observer that the audit begins, and how many documents it will look at.
+    /// Reports to the observer that the audit begins, and how many documents it will examine.
     fn begin(&self, documents: usize) {
         self.observer.begin(Stage::Audit, documents as u64);
     }
@@ -248,48 +259,49 @@ impl<'a> AuditedRun<'a> {
     }
 }
 
-/// Nanoseconds that an audit may take, however short the run is.
+/// Nanoseconds that an audit may take even if the run is short.
 const FREE_NANOSECONDS: u64 = 120_000_000;
-/// Nanoseconds that a run takes per byte and per document, about, with one thread.
+/// Approximate nanoseconds per byte that a run with one thread takes. `RUN_NANOSECONDS_PER_DOCUMENT` are added per
+/// document.
 const RUN_NANOSECONDS_PER_BYTE: u64 = 6;
 const RUN_NANOSECONDS_PER_DOCUMENT: u64 = 1500;
-/// Bytes of a document that is short.
+/// Bytes of a short document.
 const SHORT_BYTES: u64 = 300;
-/// The share of the run that an audit may take: one part in so many.
+/// Reciprocal of the share of the run's time that an audit may take.
 const RUN_SHARE: u64 = 20;
-/// Nanoseconds per band and document: its key, and its place in the order of keys.
+/// Nanoseconds per band and document, for computing the key and sorting it.
 const BAND_NANOSECONDS: u64 = 50;
-/// Nanoseconds per pair of rows that are anywhere in memory.
+/// Nanoseconds per comparison of two rows at random places in memory.
 const PAIR_NANOSECONDS: u64 = 80;
-/// Nanoseconds per byte that is read again, cut into shingles and compared.
+/// Nanoseconds per byte of text that is read again, cut into shingles and compared.
 const READ_NANOSECONDS: u64 = 12;
-/// Nanoseconds per pair of sketches if one is compared with all.
+/// Nanoseconds per pair of sketches if one sketch is compared with all others.
 const BIT_NANOSECONDS: u64 = 4;
-/// The most bands that are drawn: nearly all pairs at usual thresholds are found by then.
+/// Maximum number of bands. With 24 bands, nearly all pairs at usual thresholds are found.
 const MOST_BANDS: u64 = 24;
-/// The fewest bands, which find too few pairs to be worth more.
+/// Minimum number of bands, for corpora so large that there is no time for more.
 const LEAST_BANDS: u64 = 2;
-/// Near pairs that are in memory together, at most: 12 bytes each.
+/// Maximum number of near pairs, of 12 bytes each, that are in memory together.
 const MOST_NEAR: u64 = 1 << 19;
-/// Near pairs of each document that are kept and read if so many documents were asked for, on average.
+/// Average number of near pairs per document that are kept and read, if a number of documents was requested.
 const PARTNERS: u64 = 32;
 
-/// The bounds of an audit if no number of documents was asked for.
+/// Limits of an audit, if no number of documents was requested.
 #[derive(Debug, Clone)]
 struct AuditBounds {
-    /// Bytes per document, on average.
+    /// Average number of bytes per document.
     average: u64,
-    /// Documents times bands.
+    /// Maximum number of band keys: documents times bands.
     band_keys: u64,
-    /// Pairs of sketches that are compared because they share a band.
+    /// Maximum number of pairs of sketches that are compared because they share a band.
     comparisons: u64,
-    /// Pairs of sketches in a corpus so small that all are compared.
+    /// Maximum number of pairs of sketches in a corpus that is so small that all pairs are compared.
     compared_with_all: u64,
-    /// The fewest and the most bands that are drawn.
+    /// Minimum and maximum number of bands.
     bands: RangeInclusive<u64>,
-    /// Near pairs.
+    /// Maximum number of near pairs.
     near: u64,
-    /// Bytes of text that are read again.
+    /// Maximum number of bytes of text that are read again.
     read: u64,
 }
 
@@ -299,8 +311,8 @@ impl AuditBounds {
             let run = bytes * RUN_NANOSECONDS_PER_BYTE + documents * RUN_NANOSECONDS_PER_DOCUMENT;
             (run / RUN_SHARE).max(FREE_NANOSECONDS)
         };
-        // The size of a corpus depends on its format. Documents are taken to be short here, so that the same documents have the
-        // same audit in every format, unless near documents are more than can be read.
+        // The size of a corpus depends on its format. All documents are assumed to be short, so that the same documents
+        // get the same audit in every format. Only the bytes that are read depend on the true size.
         let nanoseconds = share(documents * SHORT_BYTES);
         Self {
             average: (bytes / documents.max(1)).max(1),
@@ -313,12 +325,12 @@ impl AuditBounds {
         }
     }
 
-    /// These bounds with so many bands, however small the corpus is.
+    /// Returns these limits with exactly `bands` bands, even if the corpus is small.
     fn with_bands(self, bands: u32) -> Self {
         Self { compared_with_all: 0, bands: bands.into()..=bands.into(), ..self }
     }
 
-    /// How many bands are looked up among so many documents.
+    /// Returns the number of bands that are looked up among `documents` documents.
     fn bands(&self, documents: u64) -> u32 {
         (self.band_keys / documents.max(1)).clamp(*self.bands.start(), *self.bands.end()) as u32
     }
@@ -341,7 +353,7 @@ mod tests {
     }
 
     impl Texts {
-        /// Pairs of documents at 16/24 to 24/24 of each other, and as many documents that are alone.
+        /// Creates pairs of documents that differ in 0 to 5 of 24 words, and per pair one document that is alone.
         fn pairs(pairs: u64) -> Self {
             let text = |pair: u64, second: bool| {
                 let changed = minwise::hash::fmix64(pair) % 6;
@@ -351,7 +363,7 @@ mod tests {
             Self::new(pairs, text)
         }
 
-        /// Pairs of documents, and as many documents that are alone.
+        /// Creates pairs of documents, and per pair one document that is alone.
         fn new(pairs: u64, text: impl Fn(u64, bool) -> String) -> Self {
             let both = (0..pairs).flat_map(|pair| [text(pair, false), text(pair, true)]);
             let all = both.chain((pairs..2 * pairs).map(|alone| text(alone, false)));
@@ -363,7 +375,8 @@ mod tests {
             Self { corpus, _folder: folder }
         }
 
-        /// Pairs of documents at 80/100 of each other, and as many that are alone, all of which contain a form of 60 words.
+        /// Creates pairs of documents with a similarity of 80/100, and per pair one document that is alone. All
+        /// documents contain a form of 60 words.
         fn pairs_in_a_form(pairs: u64) -> Self {
             let form: Vec<String> = (0..60).map(|at| format!("form{at}")).collect();
             let form = format!(" {}", form.join(" "));
@@ -374,7 +387,7 @@ mod tests {
             Self::new(pairs, text)
         }
 
-        /// The audit of a run that removed the documents of some of the pairs, given by `removed`.
+        /// Audits a run that removed the second documents of pairs for which `removed` returns `true`.
         fn audit(
             &self,
             settings: &RunSettings,
@@ -387,7 +400,7 @@ mod tests {
             let order = KeeperOrder::new(&reading.documents, &plan.keep, 0).unwrap();
             let room = plan.memory.room(1, order.len());
             let equals = Equals::find(&reading.documents, &order, plan.threads, room).unwrap();
-            // Second documents of pairs that are equal to the first are removed by every run.
+            // Every run removes a second document that equals the first document of its pair.
             let is_second = |document: &u32| *document < documents * 2 / 3 && document % 2 == 1;
             let is_removed = |document: &u32| !equals.is_first(*document) || removed(*document);
             let removed: Vec<Removed> = (0..documents)
@@ -407,8 +420,8 @@ mod tests {
         RunSettings { spec, threshold: 0.6, threads: Some(1), ..RunSettings::default() }
     }
 
-    /// Every fourth pair was missed. The audit's own bands see nearly all of them if there are many bands, and fewer if there are few;
-    /// the interval covers the truth, whatever rows are made of.
+    /// Every fourth pair was missed. Many bands of the audit find nearly all missed pairs, and few bands find fewer.
+    /// The interval covers the truth for rows of every form.
     #[test]
     fn bands_of_its_own_find_what_was_missed() {
         const RUNS: u64 = 40;
@@ -441,8 +454,8 @@ mod tests {
         }
     }
 
-    /// Pairs that share a form agree in the registers of the form, so that a band finds most of them or few. The interval covers the
-    /// truth all the same, also with the fewest bands.
+    /// Pairs that share a form agree in the registers of the form, so a band finds either most of these pairs or few.
+    /// The interval covers the truth nevertheless, even with the fewest bands.
     #[test]
     fn misses_that_are_found_together_widen_the_interval() {
         const RUNS: u64 = 60;
@@ -455,14 +468,14 @@ mod tests {
                 let removed = |document: u32| (document / 2).is_multiple_of(5);
                 let audit = texts.audit(&settings, removed, |bounds| bounds.with_bands(bands));
                 assert_eq!(audit.removed, PAIRS / 5);
-                // One of five was removed.
+                // One of five duplicates was removed.
                 covered += u64::from((audit.low..=audit.high).contains(&0.2));
             }
             assert!(covered * 10 >= RUNS * 9, "{covered} of {RUNS} cover the truth by {bands} bands");
         }
     }
 
-    /// With few comparisons, the draw is halved until they are enough.
+    /// If few comparisons are allowed, the draw is halved until they are enough.
     #[test]
     fn a_draw_that_costs_too_much_is_halved() {
         let texts = Texts::pairs(200);
@@ -481,7 +494,7 @@ mod tests {
         assert!(part.documents < whole.documents && part.missed < whole.missed, "{part:?} {whole:?}");
     }
 
-    /// Neither memory nor threads change an audit by bands, though bands are looked up part by part.
+    /// Neither memory nor threads change an audit by bands, although short memory makes it look bands up part by part.
     #[test]
     fn memory_and_threads_change_nothing() {
         let texts = Texts::pairs(1500);
@@ -504,10 +517,11 @@ mod tests {
     #[test]
     fn the_cost_is_bounded_by_the_corpus() {
         let bounds = |bytes, documents| AuditBounds::new(bytes, documents);
-        // A small corpus has a fifth of a second, less what cannot be counted.
+        // The audit of a small corpus may take a fifth of a second, less the time that is not counted.
         let small = bounds(75_000_000, 50_000);
         assert_eq!((small.bands(45_000), small.comparisons), (24, 375_000));
-        // Three million documents: half a second of a run of ten seconds or more. The format does not matter, except for what is read.
+        // With three million documents, the audit may take half a second, because the run takes ten seconds or more.
+        // The format matters only for the bytes that are read.
         let [short, long] = [170, 5000].map(|bytes| bounds(3_000_000 * bytes, 3_000_000));
         assert_eq!((short.bands(3_000_000), short.comparisons), (2, 1_546_875));
         assert_eq!((long.bands(3_000_000), long.comparisons), (2, 1_546_875));

@@ -1,4 +1,4 @@
-//! Documents whose sketches are near that of a drawn one, found by comparing it with all.
+//! Finds documents whose sketches are near that of a drawn document, by comparing it with all others.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,31 +10,31 @@ use crate::error::Error;
 use crate::parallel;
 use crate::read::documents::{RowChoice, RowReader};
 
-/// Documents whose rows are compared together.
+/// Number of documents whose rows are compared together.
 const BLOCK: usize = 1024;
-/// Near pairs of a kept document that are read, at most.
+/// Maximum number of near pairs per kept document that are read.
 pub(super) const MOST: usize = 1024;
 
-/// Two documents of different clusters whose sketches are near.
+/// Pair of documents of different clusters whose sketches are near each other.
 ///
-/// Pairs are in the order in which they are compared exactly: those that agree in more values come first, because they are more likely
-/// to be similar, and one similar pair is enough.
+/// Pairs are sorted in the order of their exact comparison. Pairs that agree in more values come first, because they
+/// are more likely to be similar and one similar pair is enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NearPair {
-    /// The values in which their rows agree.
+    /// Number of values in which the rows agree.
     pub agreeing: Reverse<u32>,
-    /// The document of the later cluster.
+    /// Document of the later cluster.
     pub document: u32,
-    /// The document of the earlier cluster.
+    /// Document of the earlier cluster.
     pub other: u32,
 }
 
-/// The near pairs of one kept document.
+/// Near pairs of one kept document.
 #[derive(Debug, Default)]
 pub(super) struct NearList {
-    /// How many there are.
+    /// Number of near pairs.
     pub all: u64,
-    /// The first of them.
+    /// First near pairs, in the order of their exact comparison.
     pub pairs: Vec<NearPair>,
 }
 
@@ -55,7 +55,7 @@ impl NearList {
     }
 }
 
-/// The near pairs of all drawn documents, by the place of the kept document of the later cluster.
+/// Near pairs of all drawn documents. The key is the place of the kept document of the later cluster.
 #[derive(Debug, Default)]
 pub(super) struct NearLists(pub(super) BTreeMap<u32, NearList>);
 
@@ -64,7 +64,7 @@ impl NearLists {
         self.0.entry(cluster).or_default().add(pair);
     }
 
-    /// Puts pairs into the order in which they are compared, and leaves out all but the first.
+    /// Sorts the pairs in the order of their exact comparison, and keeps at most [`MOST`] pairs per document.
     pub(super) fn sort(&mut self) {
         for list in self.0.values_mut() {
             list.cut();
@@ -73,27 +73,27 @@ impl NearLists {
     }
 }
 
-/// The near pairs of a search, and how often the draw was halved because there were too many.
+/// Near pairs of a search, and the number of halvings of the draw because there were too many.
 #[derive(Debug)]
 pub(super) struct Searched {
     pub near: NearLists,
     pub halvings: u32,
-    /// Pairs by the level of the kept document of the later cluster.
+    /// Number of pairs, by the level of the kept document of the later cluster.
     counts: [u64; LEVELS],
-    /// Pairs that are kept, at most.
+    /// Maximum number of pairs that are kept.
     most: u64,
 }
 
 impl Searched {
-    /// Nothing yet, with room for so many pairs.
+    /// Creates an empty search that keeps at most `most` pairs.
     pub(super) fn new(most: u64) -> Self {
         Self { near: NearLists::default(), halvings: 0, counts: [0; LEVELS], most }
     }
 
-    /// Takes in near pairs that were not found before, and halves the draw if these are too many.
+    /// Adds near pairs that were not found before, and halves the draw if there are too many pairs.
     ///
-    /// Halvings depend on the pairs that there are in all and not on the order in which they come: a sum that is too large at any
-    /// time is too large at the end.
+    /// The number of halvings depends only on the set of all pairs and not on the order in which they are added. A sum
+    /// that is too large at any time is too large at the end, too.
     pub(super) fn add(&mut self, near: NearLists, draw: &KeptDraw) {
         for (cluster, list) in near.0 {
             let Some(level) = draw.level(cluster) else { continue };
@@ -108,7 +108,7 @@ impl Searched {
         self.halve(halvings(&self.counts, self.most), draw);
     }
 
-    /// Halves the draw so often in all, unless it has been.
+    /// Halves the draw until it has been halved `halvings` times in total.
     pub(super) fn halve(&mut self, halvings: u32, draw: &KeptDraw) {
         if halvings > self.halvings {
             self.halvings = halvings;
@@ -117,8 +117,8 @@ impl Searched {
     }
 }
 
-/// Compares the documents of drawn clusters with all documents of earlier clusters. Rows of `portion` drawn documents are in memory
-/// together, and at most about `most` pairs.
+/// Compares the documents of drawn clusters with all documents of earlier clusters. Rows of `portion` drawn documents
+/// are in memory together, with about `most` pairs at most.
 pub(super) fn compare_all(
     run: &AuditedRun<'_>,
     sieve: &Sieve,
@@ -182,7 +182,7 @@ mod tests {
         NearPair { agreeing: Reverse(n * 7919 % 1009), document: n, other: n + 1 }
     }
 
-    /// Five thousand pairs of 20 kept documents, which come in so many parts.
+    /// Returns the search after five thousand pairs of 20 kept documents were added in `parts` parts.
     fn searched(draw: &KeptDraw, most: u64, parts: u32, backwards: bool) -> Searched {
         let mut all = Searched::new(most);
         for part in 0..parts {
@@ -200,7 +200,7 @@ mod tests {
         all
     }
 
-    /// The pairs that are kept do not depend on the order or the parts in which they came.
+    /// The kept pairs do not depend on the order or on the parts in which pairs were added.
     #[test]
     fn the_first_pairs_are_kept_whatever_came_first() {
         let draw = KeptDraw::of_levels(&[3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 4, 4]);

@@ -1,9 +1,10 @@
-//! The comparison of two sketches: whether their documents may be similar, and in how many values they agree.
+//! The sieve compares two sketches: it decides whether their documents may be similar, and counts the values in which
+//! they agree.
 //!
-//! A drawn document that is compared with all others is compared by one bit of each register first, if registers are kept whole and
-//! are exchangeable: 128 of them are 16 bytes, so that a few thousand documents stay in the nearest cache, and a comparison takes a
-//! few nanoseconds. Pairs that remain are compared by all registers at once, because most of them are similar. Pairs of
-//! other rows are screened as candidates are.
+//! If rows hold whole, exchangeable registers, a drawn document is first compared with all others by one bit per
+//! register. The bits of 128 registers take 16 bytes, so a few thousand documents stay in the first-level cache, and a
+//! comparison takes a few nanoseconds. The remaining pairs are compared by all registers at once, because most of these
+//! pairs are similar. Pairs of other rows are screened like candidates.
 
 use minwise::filter::{ErrorBudget, Filter};
 use minwise::kernel::Kernel;
@@ -16,10 +17,10 @@ use crate::settings::{FILTER_ERROR, Plan};
 
 use super::values::Values;
 
-/// What a comparison of whole rows costs, in comparisons of bits.
+/// Cost of a comparison of whole rows, in comparisons of bits.
 const ROW_COST: u64 = 8;
 
-/// Tells which documents may be similar.
+/// Filter that decides which documents may be similar.
 #[derive(Debug)]
 pub(super) struct Sieve {
     bits: Option<BitSieve>,
@@ -31,14 +32,14 @@ pub(super) struct Sieve {
 #[derive(Debug)]
 struct BitSieve {
     rows: BitRows,
-    /// The most bits in which two rows may differ.
+    /// Maximum number of bits in which two near rows differ.
     most: u32,
-    /// The least registers in which they agree.
+    /// Minimum number of registers in which two near rows agree.
     least: usize,
     kernel: Kernel,
 }
 
-/// Rows of documents, made ready to be compared with.
+/// Rows of documents, prepared for comparison with a probe.
 #[derive(Debug, Default)]
 pub(super) struct RowBlock {
     rows: Vec<u32>,
@@ -46,7 +47,7 @@ pub(super) struct RowBlock {
     counts: Vec<u32>,
 }
 
-/// The row of a document that is compared with others.
+/// Row of a document that is compared with other rows.
 #[derive(Debug, Default)]
 pub(super) struct Probe {
     row: Vec<u32>,
@@ -54,9 +55,9 @@ pub(super) struct Probe {
 }
 
 impl Sieve {
-    /// For the rows of a run; nothing if they put no pair aside.
+    /// Creates the sieve for the rows of a run. Returns `None` if the rows cannot reject any pair.
     pub(super) fn new(plan: &Plan) -> Result<Option<Self>, Error> {
-        // The run's own filter may err more, or there may be none.
+        // The filter of the run may have a larger error, or the run may have no filter.
         let plan = Plan { filter: Some(FILTER_ERROR), looks: None, error_per_look: None, ..plan.clone() };
         let rows = plan.rows()?;
         let screen = Screen::of_all(&plan, &rows)?;
@@ -69,17 +70,17 @@ impl Sieve {
         Ok(Some(Self { bits, screen, rows, values }))
     }
 
-    /// The values of rows.
+    /// Returns the values of rows.
     pub(super) fn values(&self) -> Values {
         self.values
     }
 
-    /// The form of rows.
+    /// Returns the layout of rows.
     pub(super) fn rows(&self) -> &RowLayout {
         &self.rows
     }
 
-    /// The number of values in which two rows agree, if their documents may be similar.
+    /// Returns the number of values in which two rows agree, or `None` if their documents cannot be similar.
     pub(super) fn near(&self, a: &[u32], b: &[u32]) -> Option<u32> {
         let agreeing = self.values.agreeing(&self.rows, a, b);
         let is_near = match &self.bits {
@@ -89,12 +90,12 @@ impl Sieve {
         is_near.then_some(agreeing)
     }
 
-    /// What a comparison costs, in comparisons of bits.
+    /// Returns the cost of a comparison, in comparisons of bits.
     pub(super) fn cost(&self) -> u64 {
         if self.bits.is_some() { 1 } else { ROW_COST }
     }
 
-    /// Makes a row ready to be compared with others.
+    /// Prepares a row for comparison with other rows.
     pub(super) fn probe(&self, row: &[u32]) -> Probe {
         let bits = self.bits.as_ref().map_or(vec![], |sieve| {
             let mut bits = vec![0; sieve.rows.words()];
@@ -104,7 +105,7 @@ impl Sieve {
         Probe { row: row.to_vec(), bits }
     }
 
-    /// Takes in the rows that `fill` gives.
+    /// Prepares the rows that `fill` writes.
     pub(super) fn take_in(
         &self,
         block: &mut RowBlock,
@@ -124,8 +125,9 @@ impl Sieve {
         Ok(())
     }
 
-    /// Visits the documents of a block that may be similar to one, with the number of values in which they agree. `wanted` is given
-    /// their places in the block; a document for which it returns nothing is left out.
+    /// Visits the documents of a block that may be similar to the document of `probe`, with the number of values in
+    /// which they agree. `wanted` gets the place of a document in the block. If `wanted` returns `None`, the document
+    /// is left out.
     pub(super) fn for_each_near<T>(
         &self,
         probe: &Probe,
@@ -158,7 +160,8 @@ impl Sieve {
 }
 
 impl BitSieve {
-    /// Nothing if not even documents that share nothing can be told apart from similar ones.
+    /// Creates the sieve. Returns `None` if single bits cannot distinguish documents that share nothing from similar
+    /// ones.
     fn new(plan: &Plan) -> Result<Option<Self>, Error> {
         let (method, threshold) = (plan.spec.method, plan.threshold);
         let registers = method.registers();

@@ -1,14 +1,14 @@
-//! The values of a row: whole registers, or single bits if rows have bits only.
+//! Values of a row: whole registers, or single bits if rows have only bits.
 //!
-//! Two rows agree in some of their values. A band of the audit is a set of values that is drawn at random, so the probability that two
-//! rows agree in all of it follows from the number of values in which they agree, and from nothing else: no assumption about the hash
+//! Two rows agree in some of their values. A band of the audit is a random set of values. The probability that two rows
+//! agree in a whole band therefore follows from the number of values in which they agree. No assumption about the hash
 //! functions, the documents or the sketch is needed.
 
 use minwise::kernel::Kernel;
 
 use crate::rows::RowLayout;
 
-/// The values of a row.
+/// Number of values per row, with the code that compares values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Values {
     count: u32,
@@ -21,12 +21,12 @@ impl Values {
         Self { count: count as u32, kernel: Kernel::detect() }
     }
 
-    /// How many there are.
+    /// Returns the number of values per row.
     pub(super) fn count(self) -> u32 {
         self.count
     }
 
-    /// In how many of them two rows agree.
+    /// Returns the number of values in which two rows agree.
     #[inline]
     pub(super) fn agreeing(self, rows: &RowLayout, a: &[u32], b: &[u32]) -> u32 {
         match rows.bit_rows() {
@@ -35,7 +35,7 @@ impl Values {
         }
     }
 
-    /// The values in which two rows agree, as one bit per value.
+    /// Returns the values in which two rows agree, as one bit per value.
     pub(super) fn agreement(rows: &RowLayout, a: &[u32], b: &[u32]) -> Vec<u32> {
         if rows.bit_rows().is_some() {
             return rows.compared(a).iter().zip(rows.compared(b)).map(|(a, b)| !(a ^ b)).collect();
@@ -49,30 +49,32 @@ impl Values {
             .collect()
     }
 
-    /// A key that two rows share if they agree in these values, and else with one chance in 2⁶⁴.
+    /// Returns a key of some values of a row. Two rows that agree in these values share the key. Two rows that differ
+    /// in these values share the key with a probability of 2⁻⁶⁴.
     #[inline]
     pub(super) fn key(rows: &RowLayout, row: &[u32], values: &[u32]) -> u64 {
         let value = |&at: &u32| match rows.bit_rows() {
             None => row[at as usize],
             Some(_) => rows.compared(row)[(at / u32::BITS) as usize] >> (at % u32::BITS) & 1,
         };
-        // One multiplication per value; the factor is odd, so that no value is lost.
+        // One multiplication per value is enough. The factor is odd, so that no value is lost.
         let mixed = |key: u64, at: &u32| {
             (key ^ u64::from(value(at))).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_right(29)
         };
         minwise::hash::fmix64(values.iter().fold(values.len() as u64, mixed))
     }
 
-    /// The mean number of values in which two rows agree whose documents are as similar as the threshold, and its standard deviation.
+    /// Returns the mean and the standard deviation of the number of values in which two rows agree, if the similarity
+    /// of their documents is the threshold.
     pub(super) fn at_threshold(self, rows: &RowLayout, threshold: f64) -> (f64, f64) {
         let Some(bits) = rows.bit_rows() else {
             let count = f64::from(self.count);
             return (count * threshold, (count * threshold * (1.0 - threshold)).sqrt());
         };
-        // Bits at the end of a row that belong to no value agree always.
+        // Bits at the end of a row that belong to no value always agree.
         let (mut mean, mut variance) = (f64::from(self.count), 0.0);
         for ((values, probability), layout) in bits.laws(threshold).zip(bits.values()) {
-            // Of two values that differ, half of the other bits agree.
+            // If two values differ, each of their bits differs with a probability of slightly more than one half.
             let (values, bits) = (values as f64, layout.bits() as f64);
             let differing = (1.0 - probability) * 2f64.powf(bits - 1.0) / (2f64.powf(bits) - 1.0);
             mean -= values * bits * differing;
@@ -82,7 +84,8 @@ impl Values {
     }
 }
 
-/// The bands of an audit: so many, with so many values each, all drawn independently of each other.
+/// Shape of the bands of an audit: the number of bands, and the number of values per band. All bands are drawn
+/// independently of each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BandShape {
     pub bands: u32,
@@ -90,7 +93,7 @@ pub(super) struct BandShape {
 }
 
 impl BandShape {
-    /// The probability that two rows agree in a band, if they agree in `agreeing` of `count` values.
+    /// Returns the probability that two rows agree in one band, if they agree in `agreeing` of `count` values.
     pub(super) fn in_a_band(self, agreeing: u32, count: u32) -> f64 {
         if agreeing < self.values {
             return 0.0;
@@ -98,22 +101,23 @@ impl BandShape {
         (0..self.values).map(|at| f64::from(agreeing - at) / f64::from(count - at)).product()
     }
 
-    /// The probability that they agree in any of the bands.
+    /// Returns the probability that two rows agree in at least one band, if they agree in `agreeing` of `count` values.
     pub(super) fn in_any(self, agreeing: u32, count: u32) -> f64 {
         self.any_of(self.in_a_band(agreeing, count))
     }
 
-    /// The probability that two pairs of rows both agree in any of the bands, if they agree in so many values each, and in `both` of
-    /// them together.
+    /// Returns the probability that two pairs of rows both agree in at least one band. Each pair agrees in a number of
+    /// values, `agreeing`, and `both` is the number of values in which both pairs agree.
     ///
-    /// All pairs are looked up in the same bands, so that it is more than the product of the two if they agree in the same values: in
-    /// those of a form that all of them contain.
+    /// All pairs are looked up in the same bands. If two pairs agree in the same values, for instance because all
+    /// documents contain a form, this probability exceeds the product of the two single probabilities.
     pub(super) fn in_any_both(self, agreeing: [u32; 2], both: u32, count: u32) -> f64 {
         let [a, b] = agreeing.map(|agreeing| self.in_a_band(agreeing, count));
         self.any_of(a) + self.any_of(b) - self.any_of(a + b - self.in_a_band(both, count))
     }
 
-    /// The probability that something happens in any band which happens in each with this probability.
+    /// Returns the probability that an event happens in at least one band, if it happens in each band with the
+    /// probability `in_a_band`.
     fn any_of(self, in_a_band: f64) -> f64 {
         1.0 - (1.0 - in_a_band).powi(self.bands.cast_signed())
     }
@@ -133,7 +137,7 @@ mod tests {
         RowLayout::new(&spec, Banding::new(16, 6, 128).unwrap(), bits).unwrap()
     }
 
-    /// Two rows whose registers agree in 102 of 128, which are spread over all.
+    /// Returns two rows that agree in 102 of 128 registers, which are spread over the row.
     fn two(rows: &RowLayout, seed: u64) -> [Vec<u32>; 2] {
         let registers = |side: u64| {
             let side = move |at: u64| if at * 37 % 128 < 102 { 0 } else { side };
@@ -146,7 +150,7 @@ mod tests {
         })
     }
 
-    /// Of many bands, as many agree as the number of agreeing values says, in rows of every form.
+    /// Bands agree as often as the number of agreeing values predicts, in rows of every form.
     #[test]
     fn bands_agree_as_often_as_they_should() {
         for bits in [None, Some("1"), Some("2.5"), Some("0.5")] {
@@ -169,7 +173,7 @@ mod tests {
         }
     }
 
-    /// Two pairs of rows are found together as often as the values say in which they agree.
+    /// Two pairs of rows are found together as often as the values in which they agree predict.
     #[test]
     fn two_pairs_are_found_together_as_often_as_they_should() {
         for bits in [None, Some("1")] {
@@ -182,7 +186,8 @@ mod tests {
             let both: Vec<u32> = masks[0].iter().zip(&masks[1]).map(|(a, b)| a & b).collect();
             let shape = BandShape { bands: 2, values: 6 };
             let probability = shape.in_any_both(agreeing, ones(&both), values.count());
-            // In whole registers, the same values differ; the bits of those that differ agree by chance.
+            // The two pairs differ in the same registers. If rows have only bits, some bits of differing registers
+            // agree by chance.
             let product: f64 =
                 agreeing.map(|agreeing| shape.in_any(agreeing, values.count())).iter().product();
             assert!(probability > product + 0.01, "{probability} {product}");
@@ -215,7 +220,7 @@ mod tests {
         assert!((many.in_any(102, 128) - (1.0 - (1.0 - q).powi(16))).abs() < 1e-12);
     }
 
-    /// The mean number of agreeing values is right for every form of rows.
+    /// The mean number of agreeing values is correct for rows of every form.
     #[test]
     fn agreement_at_the_threshold() {
         for bits in [None, Some("1"), Some("2.5"), Some("0.5")] {

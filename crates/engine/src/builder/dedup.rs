@@ -1,4 +1,4 @@
-//! Near-duplicates found, and the documents that stay.
+//! Builder and result of runs that find near-duplicates and decide which documents stay.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -26,7 +26,7 @@ use crate::verify::compare::Comparison;
 
 /// Finds near-duplicates and decides which documents stay.
 ///
-/// A builder over [`DedupRun`]: it collects options, and [`run`](Self::run) checks all of them and does the work.
+/// `Dedup` collects the options of a [`DedupRun`]. [`run`](Self::run) checks all options and does the work.
 ///
 /// ```
 /// use minwise_engine::Dedup;
@@ -41,7 +41,7 @@ use crate::verify::compare::Comparison;
 /// # Ok::<(), minwise_engine::Error>(())
 /// ```
 ///
-/// From files to a file, without the near-duplicates of another one:
+/// The next example reads and writes files, and removes near-duplicates of the documents in another file:
 ///
 /// ```no_run
 /// use minwise_engine::Dedup;
@@ -61,13 +61,13 @@ pub struct Dedup {
     options: DedupOptions,
     /// Problems of options that could not be parsed, which `build` reports.
     problems: Vec<SettingProblem>,
-    /// The recall, if it was set. It is kept apart from the bands, because both together are refused.
+    /// Recall, if it was set. The recall is stored apart from the bands, because setting both is an error.
     recall: Option<f64>,
 }
 
-/// Begins, checks and runs.
+/// Methods that create, check and execute a run.
 impl Dedup {
-    /// A run with the default options, without inputs.
+    /// Creates a builder with the default options and without inputs.
     pub fn new() -> Self {
         Self::default()
     }
@@ -81,21 +81,22 @@ impl Dedup {
         DedupRun::checked(options, problems)
     }
 
-    /// Reads, decides and writes.
+    /// Reads the inputs, decides which documents stay, and writes the outputs.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings) if an option is invalid, and with
-    /// [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if something cannot be read or
-    /// written. [`read`](fn@crate::stages::read) lists the errors that come from documents. A bad record is no error: it is
-    /// [rejected](Deduplicated::rejects).
+    /// Fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings) if an option is invalid. Fails with
+    /// [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if a file cannot
+    /// be read or written. [`read`](fn@crate::stages::read) lists the errors that come from documents. A bad record is
+    /// not an error: it is [rejected](Deduplicated::rejects).
     pub fn run(self) -> Result<Deduplicated, Error> {
         self.run_observed(&Unobserved)
     }
 
-    /// Reads, decides and writes, and reports progress and warnings to `observer`, which may cancel the run.
+    /// Does the same as [`run`](Self::run), and reports progress and warnings to `observer`, which may cancel the run.
     ///
     /// # Errors
-    /// Fails where [`run`](Self::run) does, and if the observer cancels; [`Error::is_cancelled`] is true then.
+    /// Fails for the same reasons as [`run`](Self::run), and if the observer cancels. [`Error::is_cancelled`] is true
+    /// then.
     pub fn run_observed(self, observer: &dyn Observer) -> Result<Deduplicated, Error> {
         Deduplicated::new(self.build()?.execute(observer)?)
     }
@@ -103,9 +104,10 @@ impl Dedup {
 
 shared_options!(Dedup, DedupOptions);
 
-/// Which documents stay.
+/// Options that decide which documents stay.
 impl Dedup {
-    /// Adds a reference: documents that the inputs are compared with. They always stay and are never written. Default: none.
+    /// Adds a reference: documents with which the inputs are compared. Documents of references always stay and are
+    /// never written. Default: no references.
     pub fn against(mut self, input: impl Into<Input>) -> Self {
         self.options.inputs.against.push(input.into());
         self
@@ -116,8 +118,9 @@ impl Dedup {
         self.against(path.as_ref())
     }
 
-    /// Sets which document of a cluster stays: a [`Ranking`](crate::Ranking) such as `Ranking::Longest`, a [`KeepPolicy`], or the text
-    /// form of one, such as `longest` or `newest:date`. Default: the first; the longest for containment.
+    /// Sets which document of a cluster stays: a [`Ranking`](crate::Ranking) such as `Ranking::Longest`, a
+    /// [`KeepPolicy`], or a text form such as `longest` or `newest:date`. Default: the first document, or the longest
+    /// if the measure is containment.
     pub fn keep(mut self, keep: impl fmt::Display) -> Self {
         let form = keep.to_string();
         match form.parse::<KeepPolicy>() {
@@ -127,38 +130,39 @@ impl Dedup {
         self
     }
 
-    /// Sets what a cluster is. Default: a star.
+    /// Sets the kind of clusters. Default: stars.
     pub fn cluster(mut self, cluster: Clustering) -> Self {
         self.options.settings.cluster = cluster;
         self
     }
 
-    /// Sets the largest cluster, in documents, from which documents are removed. Larger clusters are kept whole. Default: no
-    /// limit.
+    /// Sets the maximum number of documents in a cluster from which documents are removed. Larger clusters are kept
+    /// whole. Default: no limit.
     pub fn max_cluster(mut self, documents: u64) -> Self {
         self.options.settings.max_cluster = Some(documents);
         self
     }
 
-    /// Sets how many kept documents are compared with all others to measure the recall, or `None` for no measurement. It changes
-    /// nothing but the [summary](Deduplicated::summary). Default: as many as 5 % of the run time or 0.2 s allow, usually all.
+    /// Sets the number of kept documents that are compared with all others to measure the recall, or `None` for no
+    /// measurement. The number changes only the [summary](Deduplicated::summary). Default: as many documents as 5 % of
+    /// the run time or 0.2 s allow, which is usually all of them.
     pub fn audit(mut self, documents: impl Into<Option<u64>>) -> Self {
         self.options.settings.audit = documents.into().map(AuditSize::Documents);
         self
     }
 }
 
-/// Outputs. A run writes nothing unless one of these is called.
+/// Outputs. Without these calls, a run writes nothing.
 impl Dedup {
-    /// Writes the kept documents to a file, or to a folder if the path ends with a separator. The name decides the format. Default:
-    /// they are not written.
+    /// Writes the kept documents to a file, or to a folder if the path ends with a separator. The name determines the
+    /// format. Default: kept documents are not written.
     pub fn write_kept(mut self, path: impl AsRef<Path>) -> Self {
         self.options.outputs.kept = Some(Destination::from(path.as_ref()));
         self
     }
 
-    /// Writes the removed documents to a file, or to a folder if the path ends with a separator. The name decides the format.
-    /// Default: they are not written.
+    /// Writes the removed documents to a file, or to a folder if the path ends with a separator. The name determines
+    /// the format. Default: removed documents are not written.
     pub fn write_removed(mut self, path: impl AsRef<Path>) -> Self {
         self.options.outputs.removed = Some(Destination::from(path.as_ref()));
         self
@@ -170,20 +174,20 @@ impl Dedup {
         self
     }
 
-    /// Replaces outputs that exist. Default: the run refuses to.
+    /// Replaces existing outputs. Default: an existing output is an error.
     pub fn overwrite(mut self) -> Self {
         self.options.outputs.overwrite = true;
         self
     }
 
-    /// Changes what is written, for the options without a method of their own.
+    /// Changes options of the outputs that have no method of their own.
     pub fn outputs(mut self, change: impl FnOnce(&mut Outputs)) -> Self {
         change(&mut self.options.outputs);
         self
     }
 
-    /// Keeps the progress of the run in a folder, and goes on with a run that was begun there with the same options and inputs. The
-    /// folder is removed when the run is done. Default: the run cannot be resumed.
+    /// Saves the progress of the run in a folder, and resumes a run that was begun in this folder with the same options
+    /// and inputs. The folder is removed when the run is complete. Default: the run cannot be resumed.
     pub fn resume_in(mut self, folder: impl AsRef<Path>) -> Self {
         self.options.work = Some(WorkOptions { resume: true, ..WorkOptions::new(folder.as_ref()) });
         self
@@ -196,39 +200,39 @@ impl From<DedupOptions> for Dedup {
     }
 }
 
-/// A document that does not stay.
+/// Removed document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Duplicate {
-    /// The index of the document.
+    /// Index of the removed document.
     pub index: usize,
-    /// The index of the document that is kept in its stead. If it is [`Deduplicated::len`] or more, that document is of a
-    /// reference.
+    /// Index of the document that is kept in its stead. If this index is [`Deduplicated::len`] or more, the kept
+    /// document belongs to a reference.
     pub duplicate_of: usize,
-    /// Their exact similarity.
+    /// Exact similarity of the two documents.
     pub similarity: f64,
 }
 
-/// A cluster of more than one document.
+/// Cluster of more than one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DuplicateCluster {
-    /// The index of the document that stays.
+    /// Index of the document that stays.
     pub keeper: usize,
-    /// The indices of the documents that do not, ascending.
+    /// Indices of the removed documents, in ascending order.
     pub removed: Vec<usize>,
 }
 
-/// The result of [`Dedup`].
+/// Result of [`Dedup`].
 ///
-/// Documents go by their index: the position of their record among all records of the inputs, from 0. Rejected records take
-/// up a position too, so for a list of texts the index is always the position in the list. Documents of references come
-/// behind: their indices begin at [`len`](Self::len).
+/// A document is identified by its index: the position of its record among all records of the inputs, from 0. Rejected
+/// records have a position too, so for a list of texts the index is always the position in the list. Documents of
+/// references have the indices from [`len`](Self::len) on.
 #[derive(Debug)]
 pub struct Deduplicated {
     outcome: DedupOutcome,
     positions: Positions,
-    /// In ascending order of their indices.
+    /// Removed documents, in ascending order of their indices.
     removed: Vec<Duplicate>,
 }
 
@@ -244,25 +248,25 @@ impl Deduplicated {
         Ok(Self { outcome, positions, removed })
     }
 
-    /// The number of records of the inputs: kept, removed and rejected.
+    /// Returns the number of records of the inputs: kept, removed and rejected.
     #[must_use]
     pub fn len(&self) -> usize {
         self.positions.len()
     }
 
-    /// Whether the inputs have no records.
+    /// Reports whether the inputs have no records.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The indices of the documents that stay, ascending.
+    /// Returns the indices of the documents that stay, in ascending order.
     pub fn kept(&self) -> impl Iterator<Item = usize> + '_ {
         let mut gone = self.gone().peekable();
         (0..self.len()).filter(move |index| gone.next_if_eq(index).is_none())
     }
 
-    /// For each record of the inputs, whether it stays.
+    /// Returns, for each record of the inputs, whether it stays.
     #[must_use]
     pub fn kept_mask(&self) -> Vec<bool> {
         let mut mask = vec![true; self.len()];
@@ -270,20 +274,20 @@ impl Deduplicated {
         mask
     }
 
-    /// The documents that do not stay, in ascending order of their indices.
+    /// Returns the removed documents, in ascending order of their indices.
     #[must_use]
     pub fn removed(&self) -> &[Duplicate] {
         &self.removed
     }
 
-    /// The duplicate at an index, if the document there was removed.
+    /// Returns the removed document at an index, or `None` if the document at this index was not removed.
     #[must_use]
     pub fn duplicate(&self, index: usize) -> Option<&Duplicate> {
         let at = self.removed.binary_search_by_key(&index, |duplicate| duplicate.index).ok()?;
         self.removed.get(at)
     }
 
-    /// The clusters of more than one document, in ascending order of their keepers.
+    /// Returns the clusters of more than one document, in ascending order of their keepers.
     #[must_use]
     pub fn clusters(&self) -> Vec<DuplicateCluster> {
         let mut clusters: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -293,40 +297,43 @@ impl Deduplicated {
         clusters.into_iter().map(|(keeper, removed)| DuplicateCluster { keeper, removed }).collect()
     }
 
-    /// The indices of the rejected records, ascending. [`rejects`](Self::rejects) has the reasons, in the same order.
+    /// Returns the indices of the rejected records, in ascending order. [`rejects`](Self::rejects) has the reasons, in
+    /// the same order.
     pub fn rejected(&self) -> impl Iterator<Item = usize> + '_ {
         self.positions.rejected()
     }
 
-    /// The rejected records, of references too: file, line, id and reason of each.
+    /// Returns the rejected records of inputs and references, each with its file, line, id and reason.
     #[must_use]
     pub fn rejects(&self) -> RunRejects<'_> {
         RunRejects::new(self.outcome.rejects(), self.outcome.corpus())
     }
 
-    /// The id of a document, which no other document has: its own if it is unique. If it is repeated or missing, it is the path
-    /// of its file as it was given, and its line, such as `data/part.jsonl:7`, or `memory:7`; in memory, repeated ids are `rose`, `rose#2` and so on, in the
-    /// order in which the policy for keepers prefers them. `None` if the record was rejected or is not there.
-    /// [`record_id`](Self::record_id) is the id as the record has it.
+    /// Returns the unique id of a document. If the id of the record is unique, that id is returned. If the id is
+    /// repeated or missing, the path of the file as it was given and the line are returned, such as
+    /// `data/part.jsonl:7`. For documents in memory, a missing id is `memory:7`, and repeated ids are `rose`, `rose#2`
+    /// and so on, in keeper order. Returns `None` if the record was rejected or does not exist.
+    /// [`record_id`](Self::record_id) returns the id that the record has.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if ids lie in a temporary file that cannot be read.
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if ids are in a temporary file that cannot be read.
     pub fn id(&self, index: usize) -> Result<Option<Cow<'_, str>>, Error> {
         self.positions.document(index).map(|document| self.outcome.id(document)).transpose()
     }
 
-    /// The id as the record has it, whether or not other documents have the same one. `None` if the record has no id, was
-    /// rejected, or is not there.
+    /// Returns the id that the record has, even if other documents have the same id. Returns `None` if the record has
+    /// no id, was rejected, or does not exist.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if ids lie in a temporary file that cannot be read.
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if ids are in a temporary file that cannot be read.
     pub fn record_id(&self, index: usize) -> Result<Option<Cow<'_, str>>, Error> {
         let Some(document) = self.positions.document(index) else { return Ok(None) };
         let id = self.outcome.reading().documents.raw_id(document)?;
         Ok((!id.is_empty()).then_some(id))
     }
 
-    /// The text of a document, read again from its source. `None` if it is null, or if the record was rejected or is not there.
+    /// Returns the text of a document, which is read again from its source. Returns `None` if the text is null, or if
+    /// the record was rejected or does not exist.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if the source cannot be read.
@@ -341,8 +348,8 @@ impl Deduplicated {
         Ok(Some(read.text.into_owned()))
     }
 
-    /// Compares a removed document, on the left, with the one that is kept in its stead: exact similarity, the sketches'
-    /// estimate, and the passages that both share. `None` if the document was not removed.
+    /// Compares a removed document (left) with the document that is kept in its stead (right): exact similarity, the
+    /// estimate of their sketches, and the passages that both share. Returns `None` if the document was not removed.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if a source cannot be read.
@@ -354,35 +361,35 @@ impl Deduplicated {
         Ok(Some(self.outcome.plan().preparation()?.compare(&left, &right)))
     }
 
-    /// Puts back the documents whose similarity to their keeper is below a value, without reading any text.
+    /// Restores removed documents whose similarity to their keeper is below a value, without reading any text.
     ///
-    /// This is not a run at a higher threshold: documents that come back were never compared with one another, and a new
-    /// run may remove more of them. The summary and files keep the counts of the run.
+    /// The result differs from that of a run at a higher threshold: the restored documents were never compared with one
+    /// another, and a new run may remove some of them. The summary and the files keep the counts of the run.
     #[must_use]
     pub fn restore(mut self, below: f64) -> Self {
         self.removed.retain(|duplicate| duplicate.similarity.partial_cmp(&below) != Some(Ordering::Less));
         self
     }
 
-    /// The counts of the run, with the settings that it followed.
+    /// Returns the counts of the run, with its settings.
     #[must_use]
     pub fn summary(&self) -> &Summary {
         self.outcome.summary()
     }
 
-    /// The outcome of the [`DedupRun`], which names documents by their number.
+    /// Returns the outcome of the [`DedupRun`], which identifies documents by their numbers.
     #[must_use]
     pub fn outcome(&self) -> &DedupOutcome {
         &self.outcome
     }
 
-    /// Turns the result into the outcome of the [`DedupRun`].
+    /// Converts the result into the outcome of the [`DedupRun`].
     #[must_use]
     pub fn into_outcome(self) -> DedupOutcome {
         self.outcome
     }
 
-    /// The indices of removed and rejected records, ascending.
+    /// Returns the indices of removed and rejected records, in ascending order.
     fn gone(&self) -> impl Iterator<Item = usize> + '_ {
         let mut removed = self.removed.iter().map(|duplicate| duplicate.index).peekable();
         let mut rejected = self.rejected().peekable();

@@ -1,8 +1,8 @@
-//! The calls that a program begins with: [`dedup`] and [`pairs`], and the builders [`Dedup`] and [`Pairs`] behind them.
+//! Entry points of most programs: [`dedup`] and [`pairs`], and the builders [`Dedup`] and [`Pairs`] behind them.
 //!
-//! A builder collects options and makes a [`DedupRun`](crate::DedupRun) or a [`PairsRun`](crate::PairsRun) of them. Results name
-//! documents by their index: their position among the records of the inputs, which for a list of texts is their position in
-//! the list.
+//! A builder collects options and makes a [`DedupRun`](crate::DedupRun) or a [`PairsRun`](crate::PairsRun) of them.
+//! Results identify a document by its index: its position among the records of the inputs. For a list of texts, this is
+//! the position in the list.
 
 mod positions;
 mod shared;
@@ -17,7 +17,7 @@ use crate::error::Error;
 
 /// Finds the near-duplicates in a list of texts, and decides which texts stay.
 ///
-/// The first text of each cluster stays. [`Dedup`] has all options; this function takes their defaults.
+/// The first text of each cluster stays. The function uses the default options; [`Dedup`] has all options.
 ///
 /// ```
 /// let texts = ["a rose is a rose", "A rose is a rose!", "a lily"];
@@ -29,17 +29,17 @@ use crate::error::Error;
 /// ```
 ///
 /// # Errors
-/// Fails with [`ErrorKind::TooLittleMemory`](crate::ErrorKind::TooLittleMemory) if half of the machine's memory is too little,
-/// with [`ErrorKind::TooManyDocuments`](crate::ErrorKind::TooManyDocuments) if there are more than 4,294,967,294 texts, and
-/// with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if the system's folder
-/// for temporary files is needed and cannot be used.
+/// Fails with [`ErrorKind::TooLittleMemory`](crate::ErrorKind::TooLittleMemory) if half of the machine's memory is too
+/// little, and with [`ErrorKind::TooManyDocuments`](crate::ErrorKind::TooManyDocuments) if there are more than
+/// 4,294,967,294 texts. Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or
+/// [`ErrorKind::File`](crate::ErrorKind::File) if the system's folder for temporary files is needed and cannot be used.
 pub fn dedup<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Deduplicated, Error> {
     Dedup::new().texts(texts).run()
 }
 
 /// Finds the near-duplicate pairs in a list of texts.
 ///
-/// [`Pairs`] has all options; this function takes their defaults.
+/// The function uses the default options; [`Pairs`] has all options.
 ///
 /// ```
 /// let texts = ["a rose is a rose", "A rose is a rose!", "a lily"];
@@ -50,7 +50,7 @@ pub fn dedup<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Dedupl
 /// ```
 ///
 /// # Errors
-/// Fails where [`dedup`](fn@dedup) does.
+/// Fails for the same reasons as [`dedup`](fn@dedup).
 pub fn pairs<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<FoundPairs, Error> {
     Pairs::new().texts(texts).run()
 }

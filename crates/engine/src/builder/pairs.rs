@@ -1,4 +1,4 @@
-//! Near-duplicate pairs found.
+//! Builder and result of runs that find near-duplicate pairs.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,7 +21,7 @@ use crate::settings::{Bands, RunSettings, Search};
 
 /// Finds near-duplicate pairs.
 ///
-/// A builder over [`PairsRun`]: it collects options, and [`run`](Self::run) checks all of them and does the work.
+/// `Pairs` collects the options of a [`PairsRun`]. [`run`](Self::run) checks all options and does the work.
 ///
 /// ```
 /// use minwise_engine::Pairs;
@@ -40,13 +40,13 @@ pub struct Pairs {
     options: PairsOptions,
     /// Problems of options that could not be parsed, which `build` reports.
     problems: Vec<SettingProblem>,
-    /// The recall, if it was set. It is kept apart from the bands, because both together are refused.
+    /// Recall, if it was set. The recall is stored apart from the bands, because setting both is an error.
     recall: Option<f64>,
 }
 
-/// Begins, checks and runs.
+/// Methods that create, check and execute a run.
 impl Pairs {
-    /// A run with the default options, without inputs.
+    /// Creates a builder with the default options and without inputs.
     pub fn new() -> Self {
         Self::default()
     }
@@ -60,24 +60,25 @@ impl Pairs {
         PairsRun::checked(options, problems)
     }
 
-    /// Reads, compares and lists.
+    /// Reads the inputs, compares documents, and lists the pairs.
     ///
-    /// The list has 24 bytes per pair. If there may be more pairs than memory for them, [`build`](Self::build) a run, whose
-    /// outcome [visits](PairsOutcome::for_each) them one by one.
+    /// The list takes 24 bytes per pair. If the pairs may not fit into memory, [`build`](Self::build) a run: its
+    /// outcome [visits](PairsOutcome::for_each) the pairs one by one.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings) if an option is invalid, and with
-    /// [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if something cannot be read or
-    /// written. [`read`](fn@crate::stages::read) lists the errors that come from documents. A bad record is no error: it is
-    /// [rejected](FoundPairs::rejects).
+    /// Fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings) if an option is invalid. Fails with
+    /// [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if a file cannot
+    /// be read or written. [`read`](fn@crate::stages::read) lists the errors that come from documents. A bad record is
+    /// not an error: it is [rejected](FoundPairs::rejects).
     pub fn run(self) -> Result<FoundPairs, Error> {
         self.run_observed(&Unobserved)
     }
 
-    /// Reads, compares and lists, and reports progress and warnings to `observer`, which may cancel the run.
+    /// Does the same as [`run`](Self::run), and reports progress and warnings to `observer`, which may cancel the run.
     ///
     /// # Errors
-    /// Fails where [`run`](Self::run) does, and if the observer cancels; [`Error::is_cancelled`] is true then.
+    /// Fails for the same reasons as [`run`](Self::run), and if the observer cancels. [`Error::is_cancelled`] is true
+    /// then.
     pub fn run_observed(self, observer: &dyn Observer) -> Result<FoundPairs, Error> {
         FoundPairs::new(self.build()?.execute(observer)?, observer)
     }
@@ -85,23 +86,22 @@ impl Pairs {
 
 shared_options!(Pairs, PairsOptions);
 
-/// Which pairs are listed, and where they are written.
+/// Options for the pairs that are listed, and for the file to which they are written.
 impl Pairs {
-    /// Lists only the pairs of the documents with these ids. An id is the one that [`FoundPairs::id`] gives. Default: all
-    /// pairs.
+    /// Lists only the pairs of the documents with these ids, as [`FoundPairs::id`] returns them. Default: all pairs.
     pub fn of<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
         self.options.of.get_or_insert_default().extend(ids.into_iter().map(Into::into));
         self
     }
 
-    /// Writes the pairs to a file, one per line. Default: they are in the result only.
+    /// Writes the pairs to a file, one per line. Default: the pairs are only in the result.
     pub fn write(mut self, path: impl AsRef<Path>, format: PairFormat) -> Self {
         self.options.output = Some(Destination::from(path.as_ref()));
         self.options.format = format;
         self
     }
 
-    /// Replaces a file that exists. Default: the run refuses to.
+    /// Replaces an existing file. Default: an existing file is an error.
     pub fn overwrite(mut self) -> Self {
         self.options.overwrite = true;
         self
@@ -114,22 +114,22 @@ impl From<PairsOptions> for Pairs {
     }
 }
 
-/// Two near-duplicates.
+/// Pair of near-duplicates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct FoundPair {
-    /// The index of the document that comes first.
+    /// Index of the document that comes first.
     pub first: usize,
-    /// The index of the other one.
+    /// Index of the document that comes later.
     pub second: usize,
-    /// Their exact similarity.
+    /// Exact similarity of the two documents.
     pub similarity: f64,
 }
 
-/// The result of [`Pairs`]: a list of pairs in ascending order.
+/// Result of [`Pairs`]: a list of pairs in ascending order.
 ///
-/// Documents go by their index: the position of their record among all records of the inputs, from 0. Rejected records take
-/// up a position too, so for a list of texts the index is always the position in the list.
+/// A document is identified by its index: the position of its record among all records of the inputs, from 0. Rejected
+/// records have a position too, so for a list of texts the index is always the position in the list.
 #[derive(Debug)]
 pub struct FoundPairs {
     outcome: PairsOutcome,
@@ -149,59 +149,61 @@ impl FoundPairs {
         Ok(Self { outcome, positions, pairs })
     }
 
-    /// The pairs as a slice.
+    /// Returns the pairs as a slice.
     #[must_use]
     pub fn as_slice(&self) -> &[FoundPair] {
         &self.pairs
     }
 
-    /// The pairs as a list of their own.
+    /// Returns the pairs as a vector, without the other results.
     #[must_use]
     pub fn into_vec(self) -> Vec<FoundPair> {
         self.pairs
     }
 
-    /// The id of a document, which no other document has: its own if it is unique. If it is repeated or missing, it is the path
-    /// of its file as it was given, and its line, such as `data/part.jsonl:7`, or `memory:7`; in memory, repeated ids are `rose`, `rose#2` and so on, in the
-    /// order in which the policy for keepers prefers them. `None` if the record was rejected or is not there.
-    /// [`record_id`](Self::record_id) is the id as the record has it.
+    /// Returns the unique id of a document. If the id of the record is unique, that id is returned. If the id is
+    /// repeated or missing, the path of the file as it was given and the line are returned, such as
+    /// `data/part.jsonl:7`. For documents in memory, a missing id is `memory:7`, and repeated ids are `rose`, `rose#2`
+    /// and so on, in keeper order. Returns `None` if the record was rejected or does not exist.
+    /// [`record_id`](Self::record_id) returns the id that the record has.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if ids lie in a temporary file that cannot be read.
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if ids are in a temporary file that cannot be read.
     pub fn id(&self, index: usize) -> Result<Option<Cow<'_, str>>, Error> {
         let id = |document| self.outcome.reading().documents.id(document, self.outcome.corpus());
         self.positions.document(index).map(id).transpose()
     }
 
-    /// The id as the record has it, whether or not other documents have the same one. `None` if the record has no id, was
-    /// rejected, or is not there.
+    /// Returns the id that the record has, even if other documents have the same id. Returns `None` if the record has
+    /// no id, was rejected, or does not exist.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if ids lie in a temporary file that cannot be read.
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if ids are in a temporary file that cannot be read.
     pub fn record_id(&self, index: usize) -> Result<Option<Cow<'_, str>>, Error> {
         let Some(document) = self.positions.document(index) else { return Ok(None) };
         let id = self.outcome.reading().documents.raw_id(document)?;
         Ok((!id.is_empty()).then_some(id))
     }
 
-    /// The number of records of the inputs, rejected ones among them.
+    /// Returns the number of records of the inputs, including rejected ones.
     #[must_use]
     pub fn records(&self) -> usize {
         self.positions.len()
     }
 
-    /// The indices of the rejected records, ascending. [`rejects`](Self::rejects) has the reasons, in the same order.
+    /// Returns the indices of the rejected records, in ascending order. [`rejects`](Self::rejects) has the reasons, in
+    /// the same order.
     pub fn rejected(&self) -> impl Iterator<Item = usize> + '_ {
         self.positions.rejected()
     }
 
-    /// The rejected records: file, line, id and reason of each.
+    /// Returns the rejected records, each with its file, line, id and reason.
     #[must_use]
     pub fn rejects(&self) -> RunRejects<'_> {
         RunRejects::new(self.outcome.rejects(), self.outcome.corpus())
     }
 
-    /// The outcome of the [`PairsRun`], with the counts of the run.
+    /// Returns the outcome of the [`PairsRun`], which has the counts of the run.
     #[must_use]
     pub fn outcome(&self) -> &PairsOutcome {
         &self.outcome

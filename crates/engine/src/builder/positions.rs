@@ -1,21 +1,23 @@
-//! From the number of a document to its index, and back.
+//! Converts the number of a document to its index, and back.
 //!
-//! Runs number documents: first those of references, then those of the inputs. Rejected records have no number. Callers of
-//! a builder have a list of records, so they need positions in that list, which rejected records take up too.
+//! Runs number documents: first the documents of references, then the documents of the inputs. Rejected records have no
+//! number. Callers of a builder have a list of records, so they need positions in that list, in which rejected records
+//! count too.
 
 use minwise_corpus::Corpus;
 
 use crate::error::Error;
 use crate::read::Reading;
 
-/// Where the documents of a run stand among the records of its inputs.
+/// Positions of the documents of a run among the records of its inputs.
 #[derive(Debug, Clone)]
 pub(super) struct Positions {
-    /// Documents of references.
+    /// Number of documents of references.
     references: u32,
-    /// Documents of the inputs.
+    /// Number of documents of the inputs.
     documents: usize,
-    /// Places with rejected records: the number of documents before them, and of rejected records up to them. Ascending.
+    /// Gaps of rejected records between documents, in ascending order. A gap is stored as the number of documents
+    /// before the gap and the number of all rejected records up to the end of the gap.
     gaps: Vec<(usize, usize)>,
 }
 
@@ -32,7 +34,7 @@ impl Positions {
                 if rejected.source < corpus.references() {
                     return Ok(());
                 }
-                // A rejected record counts its lines from 1.
+                // The lines of rejected records are counted from 1, but the lines of documents from 0.
                 let at = (rejected.source, rejected.line.saturating_sub(1));
                 while next.is_some_and(|place| (place.source, place.line) < at) {
                     before += 1;
@@ -49,12 +51,12 @@ impl Positions {
         Ok(Self { references, documents, gaps })
     }
 
-    /// Records of the inputs, rejected ones among them.
+    /// Returns the number of records of the inputs, including rejected ones.
     pub(super) fn len(&self) -> usize {
         self.documents + self.gaps.last().map_or(0, |&(_, rejects)| rejects)
     }
 
-    /// The index of a document. Those of references come behind all records of the inputs.
+    /// Returns the index of a document. Documents of references have the indices after all records of the inputs.
     pub(super) fn index(&self, document: u32) -> usize {
         let Some(at) = document.checked_sub(self.references) else {
             return self.len() + document as usize;
@@ -63,7 +65,7 @@ impl Positions {
         at + self.rejects_before(self.gaps.partition_point(|&(before, _)| before <= at))
     }
 
-    /// The document at an index, if there is one.
+    /// Returns the document at an index, or `None` if there is no document.
     pub(super) fn document(&self, index: usize) -> Option<u32> {
         if let Some(reference) = index.checked_sub(self.len()) {
             return u32::try_from(reference).ok().filter(|&reference| reference < self.references);
@@ -74,7 +76,7 @@ impl Positions {
         (!is_rejected).then(|| self.references + (index - rejects) as u32)
     }
 
-    /// The indices of the rejected records, in order.
+    /// Returns the indices of the rejected records, in ascending order.
     pub(super) fn rejected(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.gaps.len()).flat_map(|gap| {
             let (before, rejects) = self.gaps[gap];
@@ -82,7 +84,7 @@ impl Positions {
         })
     }
 
-    /// The number of gaps that begin at or before an index.
+    /// Returns the number of gaps that begin at or before an index.
     fn first_gap_behind(&self, index: usize) -> usize {
         let (mut low, mut high) = (0, self.gaps.len());
         while low < high {
@@ -96,7 +98,7 @@ impl Positions {
         low
     }
 
-    /// Rejected records in the gaps before this one.
+    /// Returns the number of rejected records in the gaps before `gap`.
     fn rejects_before(&self, gap: usize) -> usize {
         gap.checked_sub(1).map_or(0, |last| self.gaps[last].1)
     }
@@ -108,7 +110,7 @@ mod tests {
 
     #[test]
     fn an_index_counts_rejected_records() {
-        // Records of the inputs, `r` is rejected: r 0 1 r r 2 r, and two references.
+        // The records of the inputs are `r 0 1 r r 2 r`, where `r` was rejected. There are two references.
         let positions = Positions { references: 2, documents: 3, gaps: vec![(0, 1), (2, 3), (3, 4)] };
         assert_eq!(positions.len(), 7);
         assert_eq!(positions.rejected().collect::<Vec<_>>(), [0, 3, 4, 6]);

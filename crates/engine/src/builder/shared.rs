@@ -1,18 +1,18 @@
-//! The options that all builders have.
+//! Options that all builders have.
 
-/// Writes the methods that [`Dedup`](super::Dedup) and [`Pairs`](super::Pairs) share. A macro and not a trait, because a trait
-/// would have to be imported by every caller.
+/// Writes the methods that [`Dedup`](super::Dedup) and [`Pairs`](super::Pairs) share. A trait is not used, because
+/// every caller would have to import the trait.
 macro_rules! shared_options {
     ($builder:ident, $options:ident) => {
-        /// Inputs. Every call adds an input behind those before it.
+        /// Inputs. Every call adds an input after the existing ones.
         impl $builder {
-            /// Adds a list of texts, which are copied. Their ids are `memory:1`, `memory:2` and so on.
+            /// Adds a list of texts, which are copied. The texts have the ids `memory:1`, `memory:2` and so on.
             pub fn texts<T: AsRef<str>>(self, texts: impl IntoIterator<Item = T>) -> Self {
                 self.input(InMemory::texts(texts))
             }
 
-            /// Adds a list of texts of which some may be null. By default a null text is kept and compared with nothing;
-            /// [`nulls`](Self::nulls) sets another rule.
+            /// Adds a list of texts, some of which may be null. By default a null text is kept and compared with
+            /// nothing; [`nulls`](Self::nulls) changes this rule.
             pub fn optional_texts<T: AsRef<str>>(self, texts: impl IntoIterator<Item = Option<T>>) -> Self {
                 self.input(InMemory::records(texts.into_iter().map(|text| (None::<&str>, text))))
             }
@@ -31,7 +31,7 @@ macro_rules! shared_options {
                 self.input(InMemory::batches(schema, batches))
             }
 
-            /// Adds a file, or all files of a folder. The format is found out from the content and the name.
+            /// Adds a file, or all files of a folder. The content and the name determine the format.
             pub fn file(self, path: impl AsRef<Path>) -> Self {
                 self.input(path.as_ref())
             }
@@ -48,10 +48,10 @@ macro_rules! shared_options {
             }
         }
 
-        /// How inputs are read.
+        /// Options for reading inputs.
         impl $builder {
-            /// Sets the field that holds the text of a record, such as `body` or `messages[].content`; several fields are
-            /// separated by commas. Default: `text`.
+            /// Sets the field that holds the text of a record, such as `body` or `messages[].content`. Several fields
+            /// are separated by commas. Default: `text`.
             pub fn text_field(mut self, field: &str) -> Self {
                 match FieldPath::list(field) {
                     Ok(fields) => self.options.inputs.options.text_fields = fields,
@@ -74,28 +74,30 @@ macro_rules! shared_options {
                 self
             }
 
-            /// Sets the rule for records whose text is null. Default: they are kept and compared with nothing.
+            /// Sets the rule for records whose text is null. Default: null texts are kept and compared with nothing.
             pub fn nulls(mut self, nulls: Nulls) -> Self {
                 self.options.inputs.options.nulls = nulls;
                 self
             }
 
-            /// Sets the maximum number of rejected records; one more stops the run. Default: no limit.
+            /// Sets the maximum number of rejected records. If more records are rejected, the run stops. Default: no
+            /// limit.
             pub fn max_rejects(mut self, records: u64) -> Self {
                 self.options.settings.max_rejects = Some(records);
                 self
             }
 
-            /// Changes how inputs are read, for the options without a method of their own. Default: [`ReadOptions::default`].
+            /// Changes options for reading that have no method of their own. Default: [`ReadOptions::default`].
             pub fn reading(mut self, change: impl FnOnce(&mut ReadOptions)) -> Self {
                 change(&mut self.options.inputs.options);
                 self
             }
         }
 
-        /// Similarity settings.
+        /// Settings of similarity.
         impl $builder {
-            /// Sets the exact similarity from which on two documents are near-duplicates: above 0 and at most 1. Default: 0.8.
+            /// Sets the exact similarity from which on two documents are near-duplicates. The threshold must be above 0
+            /// and at most 1. Default: 0.8.
             ///
             /// Documents without shingles, such as empty texts, have similarity 1 if their normalised texts are equal, and 0
             /// otherwise. An index in memory ([`Lsh`](minwise::Lsh)) never finds such documents.
@@ -104,7 +106,7 @@ macro_rules! shared_options {
                 self
             }
 
-            /// Sets how texts are normalised, cut into shingles and sketched: a [`Spec`], or its text form. Default:
+            /// Sets how texts are normalised, cut into shingles and sketched, as a [`Spec`] or its text form. Default:
             /// `nfkc+casefold / words:5 / minhash:128 / seed:1`.
             pub fn spec(mut self, spec: impl fmt::Display) -> Self {
                 let form = spec.to_string();
@@ -121,40 +123,43 @@ macro_rules! shared_options {
                 self
             }
 
-            /// Sets the probability of finding a pair whose similarity is the threshold: above 0 and below 1. Bands and rows are chosen
-            /// by it, so that it is refused beside [`bands`](Self::bands). Default: 0.99.
+            /// Sets the probability of finding a pair whose similarity is the threshold: a number between 0 and 1, both
+            /// exclusive. The recall determines the number of bands and rows, so it cannot be combined with
+            /// [`bands`](Self::bands). Default: 0.99.
             pub fn recall(mut self, recall: f64) -> Self {
                 self.recall = Some(recall);
                 self
             }
 
-            /// Sets the number of bands and of rows per band; their product is at most the number of registers. Default: those that
-            /// follow from [`recall`](Self::recall), which is refused beside them.
+            /// Sets the number of bands, and the number of rows per band. Bands times rows must be at most the number
+            /// of registers. The two numbers cannot be combined with [`recall`](Self::recall). Default: the numbers
+            /// that follow from the recall.
             pub fn bands(mut self, bands: usize, rows: usize) -> Self {
                 self.options.settings.bands = Bands::Given { bands, rows };
                 self
             }
 
-            /// Sets how candidates are found. Default: banding; sort-merge for containment.
+            /// Sets the search for candidates. Default: banding, or sort-merge if the measure is containment.
             pub fn candidates(mut self, search: Search) -> Self {
                 self.options.settings.search = Some(search);
                 self
             }
 
-            /// Adds texts whose shingles are left out of every document, such as an empty form: a file, a folder, or
-            /// documents in memory. Default: none.
+            /// Adds texts whose shingles are left out of every document, such as an empty form. The input is a file, a
+            /// folder, or documents in memory. Default: no texts.
             pub fn ignore_text(mut self, input: impl Into<Input>) -> Self {
                 self.options.inputs.ignore_text.push(input.into());
                 self
             }
 
-            /// Sets the file of document frequencies that weights and `max-df` need. Default: the inputs are counted.
+            /// Sets the file of document frequencies that weights and `max-df` need. Default: the run counts the
+            /// frequencies in its inputs.
             pub fn weights(mut self, path: impl AsRef<Path>) -> Self {
                 self.options.inputs.weights = Some(path.as_ref().to_owned());
                 self
             }
 
-            /// Changes the settings of the run, for those without a method of their own. Default: [`RunSettings::default`].
+            /// Changes settings of the run that have no method of their own. Default: [`RunSettings::default`].
             pub fn settings(mut self, change: impl FnOnce(&mut RunSettings)) -> Self {
                 change(&mut self.options.settings);
                 self
@@ -162,7 +167,7 @@ macro_rules! shared_options {
         }
 
         impl $builder {
-            /// The options and the problems of those that could not be parsed or do not go together.
+            /// Returns the options, with the problems of options that cannot be parsed or that contradict each other.
             fn parts(mut self) -> ($options, Vec<SettingProblem>) {
                 match (self.recall, self.options.settings.bands) {
                     (Some(recall), Bands::Given { .. }) => {
@@ -179,14 +184,14 @@ macro_rules! shared_options {
 
         /// Resource limits, which change no result.
         impl $builder {
-            /// Sets the number of threads. Default: one per core, or fewer if the memory limit is too small for that many.
+            /// Sets the number of threads. Default: one per core, or fewer if the memory limit is too small for that.
             pub fn threads(mut self, threads: usize) -> Self {
                 self.options.settings.threads = Some(threads);
                 self
             }
 
-            /// Sets the memory limit in bytes, at least 128 MiB. Data over the limit is written to temporary files. Default: half of
-            /// the machine's memory.
+            /// Sets the memory limit in bytes, at least 128 MiB. Data that exceed the limit go to temporary files.
+            /// Default: half of the machine's memory.
             pub fn memory(mut self, bytes: u64) -> Self {
                 match MemoryLimit::new(bytes) {
                     Ok(memory) => self.options.settings.memory = Some(memory),
@@ -195,7 +200,7 @@ macro_rules! shared_options {
                 self
             }
 
-            /// Sets the folder of temporary files. Default: that of the system.
+            /// Sets the folder of temporary files. Default: the temporary folder of the system.
             pub fn temporary_folder(mut self, folder: impl AsRef<Path>) -> Self {
                 self.options.settings.temporary = Some(folder.as_ref().to_owned());
                 self

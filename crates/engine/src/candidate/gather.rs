@@ -1,11 +1,13 @@
-//! Documents gathered by keys, and those that are equal by theirs, by all threads, in bounded memory however many of them have the
-//! same key.
+//! Gathers documents by keys, and finds equal documents by their equality keys. All threads take part, and memory is
+//! bounded even if very many documents have the same key.
 //!
-//! If all keys fit into memory, threads distribute the keys of stretches of documents to buckets by their first bits, and then
-//! sort buckets ([`gather_in_buckets`]). Otherwise one part of the range of keys follows the other ([`GatheredKeys`]).
+//! If all keys fit into memory, threads distribute the keys of stretches of documents to buckets by their first bits,
+//! and then sort the buckets ([`gather_in_buckets`]). Otherwise the range of keys is processed part by part
+//! ([`GatheredKeys`]).
 //!
-//! Keys are well mixed, so that a part of their range holds its share of them. One key that very many documents have would
-//! undo that: all of them lie in one part. Such a key is *frequent*; it is noted once, and then only the documents are.
+//! Keys are well mixed, so a part of their range has about its share of the entries. A key of very many documents
+//! breaks this rule, because all its entries are in one part. Such a key is called *frequent*: the key is stored once,
+//! with a list of its documents.
 
 use std::collections::BTreeMap;
 
@@ -17,27 +19,29 @@ use crate::memory::{Parts, WorkingMemory};
 use crate::parallel;
 use crate::read::documents::{Documents, Stretch};
 
-/// What a frequent key has of all entries, at least, when it is noticed: one in this many.
+/// A key is frequent if at least one in `FREQUENT` entries has it.
 const FREQUENT: usize = 32;
-/// Entries that are not worth a look for frequent keys.
+/// Minimum number of entries. Smaller lists are not searched for frequent keys.
 const FEW: usize = 1 << 12;
 
-/// Entries of a bucket, about: they fit into the second cache of a core, with the room to sort them.
+/// Approximate number of entries per bucket. A bucket fits into the second-level cache of a core, together with the
+/// buffer for sorting.
 const BUCKET: usize = 1 << 13;
-/// Documents whose keys one thread takes at a time.
+/// Maximum number of documents whose keys a thread collects at a time.
 const STRETCH: usize = 1 << 15;
 
-/// Stretches of documents for [`gather_in_buckets`], of which each thread has several.
+/// Splits the documents into stretches for [`gather_in_buckets`], several per thread.
 pub(crate) fn stretches(documents: &Documents, threads: usize) -> Vec<Stretch> {
     let share = documents.len().div_ceil(4 * threads);
     documents.stretches(share.clamp(FEW, STRETCH))
 }
 
-/// Gathers the documents that share a key in one of several columns, with several threads, and hands groups of two and more to
-/// `receive`, in the order of columns and keys.
+/// Gathers the documents that share a key in one of several columns, with several threads. `receive` gets the groups of
+/// at least two documents, in the order of columns and keys.
 ///
-/// `collect` puts the keys of a stretch of documents, with their places in keeper order, into a list per column. `find` is given
-/// the places of each group, in order, by the number of its column, and puts together what it finds in a bucket.
+/// `collect` appends the keys of a stretch of documents, with their places in keeper order, to one list per column.
+/// `find` gets the number of a column and the places of a group in keeper order, and adds its findings to the result of
+/// the bucket.
 pub(crate) fn gather_in_buckets<K, F: Default + Send>(
     columns: usize,
     documents: usize,
@@ -77,10 +81,10 @@ where
     parallel::in_order(columns << bits, threads, GatheredKeys::default, work, &mut receive)
 }
 
-/// Entries in the order of their buckets, and within a bucket in the order in which they came.
+/// Entries in the order of their buckets. Within a bucket, they keep the order in which they were added.
 struct BucketList<K> {
     entries: Vec<(K, u32)>,
-    /// Where each bucket ends.
+    /// End of each bucket in `entries`.
     ends: Vec<u32>,
 }
 
@@ -113,16 +117,16 @@ where
     }
 }
 
-/// Documents by key.
+/// Documents of one part of the range of keys, gathered by key.
 #[derive(Debug)]
 pub(crate) struct GatheredKeys<K> {
-    /// Keys, and the places in keeper order of the documents that have them.
+    /// Keys, with the places in keeper order of their documents.
     entries: Vec<(K, u32)>,
     scratch: Vec<(K, u32)>,
     frequent: BTreeMap<K, Vec<u32>>,
-    /// Entries from which on frequent keys are looked for.
+    /// Number of entries at which the next search for frequent keys begins.
     many: usize,
-    /// First bits that all keys have in common.
+    /// Number of first bits that all keys have in common.
     same_bits: u32,
 }
 
@@ -136,20 +140,21 @@ impl<K: Copy + Ord> GatheredKeys<K>
 where
     (K, u32): Mixed,
 {
-    /// Bytes of an entry while it is sorted.
+    /// Bytes per entry while the entries are sorted.
     pub(crate) const ENTRY_BYTES: u64 = 2 * size_of::<(K, u32)>() as u64;
 
-    /// Begins anew, with the share that a part has of this many documents.
+    /// Removes all entries, and reserves memory for the next part: its size is the average if `documents` documents are
+    /// divided into `parts`.
     pub(crate) fn clear(&mut self, documents: usize, parts: Parts) {
         self.entries.clear();
-        // Growing step by step would copy every entry once more. Memory that is reserved and never used costs nothing.
+        // Growing step by step would copy every entry once more. Memory that is reserved but never used costs nothing.
         let _ = self.entries.try_reserve(documents / parts.len());
         self.frequent.clear();
-        // Twice its share is what a part does not have by chance.
+        // A part with more than twice the expected entries must contain a frequent key.
         self.many = (2 * documents / parts.len()).max(FEW);
     }
 
-    /// Adds a document.
+    /// Adds a document with its key.
     #[inline]
     pub(crate) fn push(&mut self, key: K, place: u32) {
         if self.entries.len() < self.many && self.frequent.is_empty() {
@@ -178,12 +183,13 @@ where
         }
         self.entries.retain(|entry| !self.frequent.contains_key(&entry.0));
         if self.entries.len() > self.many / 2 {
-            // There is no such key among them: looking again soon would be in vain.
+            // Few entries had frequent keys, so the next search waits until there are twice as many entries.
             self.many = self.many.saturating_mul(2);
         }
     }
 
-    /// Visits the places of documents that share a key, in order, by the order of the keys.
+    /// Visits the groups of documents that share a key, in the order of keys. The places of a group are in ascending
+    /// order.
     pub(crate) fn for_each_group(&mut self, mut visit: impl FnMut(&[u32])) {
         sort_mixed_bucket(&mut self.entries, &mut self.scratch, self.same_bits);
         let mut places = vec![];
@@ -193,7 +199,7 @@ where
             visit(&places);
         };
         let mut rest = self.entries.as_slice();
-        // Most keys are those of one document.
+        // Most keys belong to one document, so the loop searches for the next two equal keys.
         while let Some(at) = rest.windows(2).position(|two| two[0].0 == two[1].0) {
             rest = &rest[at..];
             let key = rest[0].0;
@@ -210,18 +216,19 @@ where
     }
 }
 
-/// Documents that are equal stand for one another: the one first in keeper order for all of them.
+/// Groups of equal documents. The first document of a group in keeper order represents the group.
 #[derive(Debug)]
 pub(crate) struct Equals {
-    /// For each document, the one that stands for it.
+    /// For each document, the first document of its group, which represents it.
     first: Vec<u32>,
-    /// Groups of more than one: `members[begin..end]` in keeper order, by the document that stands for them.
+    /// Groups of more than one document, as `(first, begin, end)`: `members[begin..end]` are the documents of the group
+    /// in keeper order. The list is sorted by the first documents.
     groups: Vec<(u32, usize, usize)>,
     members: Vec<u32>,
 }
 
 impl Equals {
-    /// Groups the documents with several threads.
+    /// Finds the groups with several threads.
     pub(crate) fn find(
         documents: &Documents,
         order: &KeeperOrder,
@@ -262,7 +269,7 @@ impl Equals {
         Ok(equals)
     }
 
-    /// Adds a group, by places in keeper order.
+    /// Adds a group, given the places of its documents in keeper order.
     fn add(&mut self, places: &[u32], order: &KeeperOrder) {
         let begin = self.members.len();
         self.members.extend(places.iter().map(|&place| order.document(place)));
@@ -273,17 +280,18 @@ impl Equals {
         self.groups.push((stands, begin, self.members.len()));
     }
 
-    /// The document that stands for this one.
+    /// Returns the first document of the group of `document`, which represents it.
     pub(crate) fn first(&self, document: u32) -> u32 {
         self.first[document as usize]
     }
 
-    /// Whether the document stands for itself, and for its equals if it has any.
+    /// Reports whether the document is the first of its group, and so represents itself and all documents that equal
+    /// it.
     pub(crate) fn is_first(&self, document: u32) -> bool {
         self.first(document) == document
     }
 
-    /// The equals of a document that stands for them, itself first; empty if it has none.
+    /// Returns the documents that `first` represents, itself included. The list is empty if no document equals `first`.
     pub(crate) fn members(&self, first: u32) -> &[u32] {
         match self.groups.binary_search_by_key(&first, |group| group.0) {
             Ok(at) => &self.members[self.groups[at].1..self.groups[at].2],
@@ -291,12 +299,12 @@ impl Equals {
         }
     }
 
-    /// How many documents this one stands for, itself included.
+    /// Returns the number of documents that `first` represents, itself included.
     pub(crate) fn copies(&self, first: u32) -> u64 {
         self.members(first).len().max(1) as u64
     }
 
-    /// All groups of more than one, by the document that stands for them.
+    /// Returns all groups of more than one document, sorted by their first documents.
     pub(crate) fn groups(&self) -> impl Iterator<Item = &[u32]> {
         self.groups.iter().map(|&(_, begin, end)| &self.members[begin..end])
     }
@@ -308,12 +316,12 @@ mod tests {
     use crate::memory::MemoryLimit;
     use minwise::hash::fmix64;
 
-    /// As many parts as entries of so many documents need in so much room.
+    /// Splits the range of keys into parts whose entries fit into `room` bytes.
     fn parts(room: u64, documents: usize) -> Parts {
         MemoryLimit::with_room(room).room(1, 0).parts(documents as u64 * GatheredKeys::<u64>::ENTRY_BYTES)
     }
 
-    /// The groups of all parts, and the most entries that there were room for.
+    /// Returns the groups of all parts, and the largest capacity of `entries`.
     fn groups(keys: &[u64], parts: Parts) -> (Vec<Vec<u32>>, usize) {
         let mut gathered = GatheredKeys::default();
         let (mut groups, mut most) = (vec![], 0);
@@ -331,7 +339,8 @@ mod tests {
     #[test]
     fn frequent_keys_take_no_more_and_change_nothing() {
         let documents = 1 << 20;
-        // Keys of some, a key of a third of all, one of a hundredth, and one of all the rest.
+        // Half of the documents share a key with 149 others each. A third share one key, a hundredth share
+        // another, and the rest share a third key.
         let key = |n: u64| match n % 100 {
             0..50 => fmix64(n / 300),
             50..83 => fmix64(1 << 40),
@@ -349,7 +358,7 @@ mod tests {
         assert!(most <= 4 * keys.len() / parts.len(), "{most} entries in one of {} parts", parts.len());
     }
 
-    /// Groups by columns, found in buckets.
+    /// Returns the groups that `gather_in_buckets` finds, with their columns.
     fn in_buckets(columns: &[Vec<u64>], documents_each: usize, threads: usize) -> Vec<(usize, Vec<u32>)> {
         let documents = columns[0].len();
         let stretches: Vec<Stretch> = (0..documents)
@@ -378,7 +387,7 @@ mod tests {
     #[test]
     fn buckets_and_threads_change_no_group() {
         for documents in [1, 5, 40_000, 100_000] {
-            // In the second column, half of the documents have one key.
+            // In the second column, half of the documents have the same key.
             let columns: Vec<Vec<u64>> = [3, documents]
                 .map(|same| {
                     (0..documents)

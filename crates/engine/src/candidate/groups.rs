@@ -1,4 +1,4 @@
-//! The documents that agree in each band, in memory or on disk.
+//! Groups of documents that agree in a band, in memory or on disk.
 
 use std::path::Path;
 
@@ -10,12 +10,12 @@ use crate::error::Error;
 use crate::storage::store::{StoreWriter, StoredFile};
 use crate::storage::work::{self, WorkFile, WorkFolder};
 
-/// Words that are read together.
+/// Number of words that are read together.
 const TOGETHER: usize = 256 << 10;
 const SECTION: &str = "groups";
 
-/// Groups of documents that have one key in one band, each its band, its size and its documents, which are told by their
-/// places in keeper order, ascending.
+/// Groups of documents that share a key in one band. A group is stored as its band, its size, and the places of its
+/// documents in keeper order, ascending.
 #[derive(Debug)]
 pub(crate) struct Groups {
     words: Words,
@@ -29,7 +29,7 @@ enum Words {
 }
 
 impl Words {
-    /// Fills `out` with the words from one on.
+    /// Fills `out` with the words that begin at index `first`.
     fn read(&self, first: u64, out: &mut [u32]) -> Result<(), Error> {
         match self {
             Self::Memory(words) => {
@@ -43,7 +43,7 @@ impl Words {
         }
     }
 
-    /// An error that says that the last group is not whole.
+    /// Returns the error that the last group is incomplete.
     fn wrong(&self) -> Error {
         let reason = "its last group has fewer documents than it says".to_owned();
         match self {
@@ -54,7 +54,7 @@ impl Words {
 }
 
 impl Groups {
-    /// Visits all of them, in the order in which they were added.
+    /// Visits all groups, in the order in which they were added.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(u32, &[u32])) -> Result<(), Error> {
         let all = match &self.words {
             Words::Memory(words) => {
@@ -67,7 +67,7 @@ impl Groups {
         let mut next = 0;
         while next < all {
             let rest = block.len();
-            // A group that is larger than a block needs a larger one.
+            // If a group is larger than a block, the block grows.
             let wanted = TOGETHER.max(rest) as u64;
             let more = wanted.min(all - next) as usize;
             block.resize(rest + more, 0);
@@ -80,7 +80,7 @@ impl Groups {
     }
 }
 
-/// Visits the groups that are whole; gives how many words these are.
+/// Visits the complete groups at the beginning of `words`. Returns the number of their words.
 fn visit_whole(words: &[u32], visit: &mut impl FnMut(u32, &[u32])) -> usize {
     let mut at = 0;
     while let [band, size, rest @ ..] = &words[at..]
@@ -92,16 +92,16 @@ fn visit_whole(words: &[u32], visit: &mut impl FnMut(u32, &[u32])) -> usize {
     at
 }
 
-/// What the file of groups says of itself.
+/// Description of the groups in their file.
 #[derive(Debug, Serialize, Deserialize)]
 struct GroupsHeader {
     words: u64,
 }
 
-/// Groups while they are found.
+/// Groups while they are being found.
 pub(crate) struct NewGroups<'a> {
     held: Vec<u32>,
-    /// Words in memory from which on they go to disk.
+    /// Maximum number of words in memory. If there are more, all of them go to disk.
     most: usize,
     folder: Option<&'a Path>,
     spilled: Option<(Temporary, u64)>,
@@ -109,8 +109,8 @@ pub(crate) struct NewGroups<'a> {
 }
 
 impl<'a> NewGroups<'a> {
-    /// None yet. Those that take more than `held_bytes` go to an unnamed file in `folder`; with `work`, all go to the folder
-    /// of the run.
+    /// Creates an empty list. If the groups take more than `held_bytes`, they go to an unnamed file in `folder`. With
+    /// `work`, all groups go to the work folder of the run.
     pub(crate) fn new(
         held_bytes: u64,
         folder: Option<&'a Path>,
@@ -127,7 +127,7 @@ impl<'a> NewGroups<'a> {
         Ok(Self { held: vec![], most: (held_bytes / 4) as usize, folder, spilled: None, file })
     }
 
-    /// Adds what [`push`] has put together.
+    /// Adds groups that [`push`] has encoded.
     pub(crate) fn add(&mut self, words: &[u32]) -> Result<(), Error> {
         if let Some((_, writer, written)) = &mut self.file {
             *written += words.len() as u64;
@@ -163,7 +163,7 @@ impl<'a> NewGroups<'a> {
     }
 }
 
-/// The groups that an earlier process has found.
+/// Opens the groups that an earlier process of the run has found, if it found them all.
 pub(crate) fn resumed(work: &WorkFolder, documents: usize, bands: usize) -> Result<Option<Groups>, Error> {
     if !work.has(WorkFile::Groups) {
         return Ok(None);
@@ -194,7 +194,7 @@ fn open(file: StoredFile) -> Result<Groups, Error> {
     Ok(Groups { words: Words::Stored { file, begin: range.start, words } })
 }
 
-/// Puts a group behind others.
+/// Encodes a group and appends it to `words`.
 pub(crate) fn push(words: &mut Vec<u32>, band: usize, places: impl ExactSizeIterator<Item = u32>) {
     words.extend([band as u32, places.len() as u32]);
     words.extend(places);
@@ -208,7 +208,7 @@ mod tests {
     use crate::storage::work::Manifest;
     use minwise::Unobserved;
 
-    /// A piece can be whole, and be that of another run.
+    /// A file of a work folder can be complete, and yet belong to another run.
     #[test]
     fn groups_of_what_is_not_there_are_told() {
         let folder = tempfile::tempdir().unwrap();
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn groups_come_back_wherever_they_were() {
-        // One of them is larger than what is read together.
+        // One group is larger than a block that is read.
         let sizes = [2, 3, TOGETHER as u32 * 2 + 5, 2, 700];
         let group = |number: u32| (0..sizes[number as usize % 5]).map(move |place| place * 7 + number);
         for most in [0, 1000, u64::MAX / 2] {

@@ -1,8 +1,8 @@
-//! Which beginning of sketches rejects pairs of unlike documents at the least cost.
+//! Chooses the head: the part of a sketch that rejects pairs of unlike documents at the least cost.
 //!
-//! A longer head leaves fewer pairs open and takes longer. [`HeadRule::best`] weighs both, for every look at which pairs can
-//! be rejected and every number of bits. A byte of each of the first 16 registers rejects as much as two bits of 64
-//! registers and takes as many instructions, but would need a second kernel beside that for bits.
+//! A longer head leaves fewer pairs open, but takes longer to compare. [`HeadRule::best`] weighs both, for every look
+//! at which pairs can be rejected and every number of bits. One byte of each of the first 16 registers would reject as
+//! many pairs as two bits of 64 registers, with as many instructions, but would need a second kernel.
 
 use std::f64::consts::TAU;
 use std::ops::Range;
@@ -12,32 +12,34 @@ use minwise::kernel::Kernel;
 use minwise::kernel::compare::heads::Heads;
 use minwise::sketch::{HeadShape, ValueLayout};
 
-/// The similarity of two documents that have nothing to do with each other; English text has about this much in common.
+/// Similarity of two unrelated documents. Unrelated English texts have about this similarity.
 pub(crate) const UNLIKE: f64 = 0.02;
-/// The similarity of two documents of a crowd: fillings of a form and near-copies of one text have about this much in common.
+/// Similarity of two documents of a crowd. Filled-in copies of a form and near-copies of a text have about this
+/// similarity.
 pub(crate) const CROWDED: f64 = 0.45;
-/// Instructions of [`Kernel::near`] per eight pairs: per word of a head, per group of 64 values, and fixed.
+/// Cost of [`Kernel::near`] in instructions per eight pairs: `WORD_COST` per word of a head, `GROUP_COST` per group of
+/// 64 values, and a fixed `BLOCK_COST`.
 const WORD_COST: f64 = 2.0;
 const GROUP_COST: f64 = 2.0;
 const BLOCK_COST: f64 = 4.0;
-/// Instructions to compare the rows of eight pairs.
+/// Number of instructions to compare the rows of eight pairs.
 const ROW_COST: f64 = 1000.0;
 
-/// Instructions that [`Kernel::near`] takes per eight heads of this shape.
+/// Returns the number of instructions that [`Kernel::near`] takes per eight heads of this shape.
 pub(crate) fn near_cost(groups: usize, planes: usize) -> f64 {
     BLOCK_COST + groups as f64 * (GROUP_COST + WORD_COST * planes as f64)
 }
 
-/// Which pairs are left open by their heads.
+/// Rule that leaves a pair open or rejects it by the heads of both sketches.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HeadRule {
     values: ValueLayout,
     shape: HeadShape,
-    /// The most values in which the heads of an open pair differ.
+    /// Maximum number of values in which the heads of an open pair differ.
     most: usize,
 }
 
-/// A necessary condition of similar pairs: at most `most` of the first `first` values differ.
+/// Necessary condition for similar pairs: at most `most` of the first `first` values differ.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Condition {
     pub(crate) values: ValueLayout,
@@ -46,7 +48,7 @@ pub(crate) struct Condition {
 }
 
 impl Condition {
-    /// The conditions of a filter that only rejects: one per look.
+    /// Returns the conditions of a filter that only rejects, one per look.
     pub(crate) fn of_filter(values: ValueLayout, filter: &Filter) -> impl Iterator<Item = Self> {
         filter.looks().iter().filter_map(move |look| {
             let most = look.registers.checked_sub(look.lower? + 1)?;
@@ -54,7 +56,8 @@ impl Condition {
         })
     }
 
-    /// What [`Kernel::near`] and the pairs that it leaves open cost with so many planes, if documents have this similarity.
+    /// Returns the cost of screening documents of this similarity: the cost of [`Kernel::near`] with `planes` planes,
+    /// and the cost of the pairs that it leaves open.
     fn cost(&self, planes: usize, similarity: f64) -> f64 {
         let shape = HeadShape { values: self.first, planes };
         let chance = similarity + (1.0 - similarity) / f64::from(1_u32 << planes);
@@ -63,10 +66,10 @@ impl Condition {
     }
 }
 
-/// The probability that at most `most` of n values differ, each with this probability, to a few per cent: Bahadur and
-/// Rao's form of Chernoff's bound.
+/// Returns the probability that at most `most` of n values differ, if each differs with `probability`. Bahadur and
+/// Rao's form of Chernoff's bound gives it with an error of a few per cent.
 fn at_most(most: usize, n: usize, probability: f64) -> f64 {
-    // Half a value stands for none, whose logarithm is infinite.
+    // If `most` is 0, half a value replaces it, because the logarithm of 0 is infinite.
     let (share, n) = ((most as f64).max(0.5) / n as f64, n as f64);
     if share >= probability {
         return 1.0;
@@ -78,8 +81,8 @@ fn at_most(most: usize, n: usize, probability: f64) -> f64 {
 }
 
 impl HeadRule {
-    /// The head that screens pairs of documents of this similarity at the least cost, by one of the conditions; nothing without
-    /// any.
+    /// Returns the head that screens pairs of documents of this similarity at the least cost, or `None` if there are no
+    /// conditions.
     pub(crate) fn best(conditions: impl Iterator<Item = Condition>, similarity: f64) -> Option<Self> {
         conditions
             .filter(|condition| condition.first > 0)
@@ -93,17 +96,17 @@ impl HeadRule {
             })
     }
 
-    /// Values that have as many bits as a head.
+    /// Returns the number of whole values that have as many bits as a head.
     pub(crate) fn compared(&self) -> usize {
         (self.shape.values * self.shape.planes).div_ceil(self.values.bits())
     }
 
-    /// Instructions that [`Kernel::near`] takes per eight pairs.
+    /// Returns the number of instructions that [`Kernel::near`] takes per eight pairs.
     pub(crate) fn cost(&self) -> f64 {
         near_cost(self.shape.groups(), self.shape.planes)
     }
 
-    /// No heads yet.
+    /// Creates an empty list of heads.
     pub(crate) fn heads(&self) -> Heads {
         Heads::new(self.shape.groups(), self.shape.planes)
     }
@@ -115,7 +118,8 @@ impl HeadRule {
         heads.push(&head);
     }
 
-    /// Appends to `open`, in ascending order, the heads in `range` that are left open against head `of` of `probes`.
+    /// Appends to `open`, in ascending order, the heads in `range` that the rule does not reject against head `of` of
+    /// `probes`.
     pub(crate) fn screen(
         &self,
         probes: &Heads,

@@ -1,4 +1,5 @@
-//! Candidates by sort-merge: documents that share shingles or registers, counted pair by pair, in bounded memory.
+//! Finds candidates by sort-merge: counts the shingles or registers that each pair of documents shares, in bounded
+//! memory.
 
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
@@ -20,32 +21,35 @@ use crate::read::prepare::{Preparation, Prepared};
 use crate::storage::runs::{SortEntry, SortedRuns, SpreadNumber};
 use crate::turn::LargeDocumentLock;
 
-/// The most documents whose items are gathered together, and the most items.
+/// Maximum number of documents whose items are gathered together. `GATHERED` is the maximum number of their items.
 const TOGETHER: usize = 512;
 const GATHERED: usize = 1 << 19;
-/// Entries that stay in memory for each thread, and those that do however little memory there is: fewer would make too many
-/// runs.
+/// Number of entries per thread that stay in memory. `LEAST_HELD` entries stay even if memory is short, because fewer
+/// entries would make too many runs.
 const HELD: usize = 1 << 20;
 const LEAST_HELD: usize = 1 << 16;
-/// The fewest and the most entries that are merged together, if there are as many.
+/// Bounds of the number of entries that are merged together, if there are enough entries.
 const MERGED: RangeInclusive<usize> = 1 << 10..=1 << 18;
-/// How often entries that are merged together are in memory, about: as they were read, as they are, as room to sort in, and
-/// with threads that wait for an earlier one to hand on its own.
+/// Approximate number of copies of merged entries in memory: as read, as merged, as a buffer for sorting, and in
+/// results that wait for an earlier range.
 const TIMES: usize = 8;
-/// Pairs that are counted together before they are put away.
+/// Number of pairs that are counted together before they are added to the runs.
 const PAIRS: usize = 1 << 18;
-/// Pieces of work for each thread, so that none is idle for long while another one is at its last.
+/// Number of pieces of work per thread. There are many, so that no thread is idle for long while another thread works
+/// on its last piece.
 const PIECES: usize = 16;
 
-/// An item, and a document that has it with its weight: the number in the upper half, the weight as an `f32` below.
+/// Item with one document that has it. The second number has the number of the document in its upper half, and the
+/// weight as an `f32` in its lower half.
 type Having = (u64, u64);
 
-/// The scale on which weights become whole numbers: so fine that rounding does not matter, so coarse that sums fit.
+/// Scale by which weights become whole numbers. The scale is so fine that rounding does not matter, and so coarse that
+/// sums fit into 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WeightScale {
-    /// Weights are whole numbers.
+    /// Scale of weights that are whole numbers.
     Whole,
-    /// Weights of a document add up to a small number.
+    /// Scale of weights whose sum per document is small.
     Fine,
 }
 
@@ -53,17 +57,18 @@ impl WeightScale {
     fn mass(self, weight: f32) -> u64 {
         match self {
             Self::Whole => weight as u64,
-            // A document of TF-IDF weights comes to at most the logarithm of the number of documents, below 2⁵.
+            // The TF-IDF weights of a document add up to at most the logarithm of the number of documents, which is
+            // below 2⁵.
             Self::Fine => (f64::from(weight) * (1u64 << 56) as f64) as u64,
         }
     }
 }
 
-/// What is joined.
+/// Input of a join.
 pub(crate) struct JoinInput<'a> {
     pub corpus: &'a Corpus,
     pub reading: &'a Reading,
-    /// The documents that take part, by the numbers that pairs will have.
+    /// Documents that take part. Pairs hold indices into this list.
     pub documents: &'a [u32],
     pub items: Items<'a>,
     pub rule: CandidateRule,
@@ -73,20 +78,20 @@ pub(crate) struct JoinInput<'a> {
     pub observer: &'a dyn Observer,
 }
 
-/// What documents share.
+/// Items that documents may share.
 pub(crate) enum Items<'a> {
     /// Shingles, or weighted shingles.
     Shingles(&'a Preparation, WeightScale),
-    /// Registers, each with its number.
+    /// Registers, each combined with its index.
     Registers,
 }
 
-/// What a join came to.
+/// Counts of a join.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct JoinCounts {
-    /// Pairs that share something that both of them kept.
+    /// Number of pairs that share an item which neither document left out.
     pub seen: u64,
-    /// Those of them that are candidates.
+    /// Number of these pairs that are candidates.
     pub taken: u64,
 }
 
@@ -102,12 +107,12 @@ impl JoinInput<'_> {
         if self.observer.cancelled() { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
     }
 
-    /// Entries that stay in memory.
+    /// Returns the number of entries that stay in memory.
     fn held(&self) -> usize {
         self.room.entries(size_of::<Having>()).clamp(LEAST_HELD, (HELD * self.threads).max(LEAST_HELD))
     }
 
-    /// Adds all candidates that pass a last look to `pairs`.
+    /// Adds to `pairs` all candidates for which `passes` returns `true`.
     pub(crate) fn candidates(
         &self,
         passes: impl Fn(u32, u32) -> Result<bool, Error> + Sync,
@@ -115,7 +120,8 @@ impl JoinInput<'_> {
     ) -> Result<JoinCounts, Error> {
         let having = self.gather()?;
         let join = self.decide(&having)?;
-        // Portions are put away as they come: their order does not show in the sums, and none has to wait in memory.
+        // Portions are added in any order, so that no portion waits in memory for another. The order does not change
+        // the sums.
         let counts = Mutex::new(SortedRuns::new(self.held(), self.folder));
         let put_away = |part| counts.lock().unwrap_or_else(PoisonError::into_inner).add(part);
         self.for_each_having(&having, |entries| self.count(&join, &entries, put_away), Ok)?;
@@ -142,7 +148,8 @@ impl JoinInput<'_> {
         Ok(all)
     }
 
-    /// Merges runs piece by piece: `work` on each by several threads, `receive` for what it gives, in order.
+    /// Merges the runs range by range: several threads call `work` with the ranges, and `receive` gets the results in
+    /// order.
     fn for_each_range<E: SortEntry, T: Send>(
         &self,
         runs: &SortedRuns<'_, E>,
@@ -159,7 +166,8 @@ impl JoinInput<'_> {
         parallel::in_order(ranges.len(), self.threads, || (), merge, receive)
     }
 
-    /// The same for items, each of a document once: one that was cut block by block may give them again.
+    /// Merges the runs of items range by range. Repeated entries are removed, because a document that was cut block by
+    /// block may have given an item several times.
     fn for_each_having<T: Send>(
         &self,
         runs: &SortedRuns<'_, Having>,
@@ -173,7 +181,7 @@ impl JoinInput<'_> {
         self.for_each_range(runs, once, receive)
     }
 
-    /// Finds out what each document leaves out.
+    /// Decides which items each document leaves out.
     fn decide(&self, having: &SortedRuns<'_, Having>) -> Result<Join, Error> {
         let mut census = Census::new(self.rule, self.documents.len());
         self.for_each_having(having, Ok, |entries| {
@@ -191,7 +199,8 @@ impl JoinInput<'_> {
         Ok(join)
     }
 
-    /// What the crowded documents can leave out: their frequent items, sorted by document, and cut by rank.
+    /// Decides which items the crowded documents can leave out. The frequent items of these documents are sorted by
+    /// document and cut by rank.
     fn cuts(&self, having: &SortedRuns<'_, Having>, join: &Join) -> Result<Vec<(u32, PairCuts)>, Error> {
         let spread = SpreadNumber::new(self.documents.len());
         let mut frequent = SortedRuns::new(self.held(), self.folder);
@@ -237,7 +246,7 @@ impl JoinInput<'_> {
         ((with >> 32) as u32, self.scale().mass(f32::from_bits(with as u32)))
     }
 
-    /// Documents whose items are gathered together: as many as give few enough of them, and at least one.
+    /// Splits the documents into pieces whose items stay under the limit. A piece has at least one document.
     fn pieces(&self) -> Result<Vec<Range<usize>>, Error> {
         let documents = &self.reading.documents;
         let most_documents = self.documents.len().div_ceil(PIECES * self.threads).clamp(1, TOGETHER);
@@ -264,9 +273,10 @@ impl JoinInput<'_> {
         Ok(pieces)
     }
 
-    /// Every item of every document, sorted.
+    /// Returns every item of every document, sorted.
     fn gather(&self) -> Result<SortedRuns<'_, Having>, Error> {
-        // Their order does not show when they are merged, and none has to wait in memory.
+        // Sorted entries are added in any order, so that no thread waits for another. The order does not change the
+        // result of merging.
         let runs = Mutex::new(SortedRuns::new(self.held(), self.folder));
         let put_away = |entries: &mut Vec<Having>| {
             sort_mixed(entries, &mut vec![]);
@@ -318,7 +328,8 @@ impl JoinInput<'_> {
         Ok(runs.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Puts away the pairs of some items with what they share, sorted and summed in portions.
+    /// Counts the pairs that share some of the items. Portions of the counts, sorted and summed per pair, go to
+    /// `put_away`.
     fn count(
         &self,
         join: &Join,
@@ -335,7 +346,7 @@ impl JoinInput<'_> {
         for run in entries.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
             having.clear();
             having.extend(run.iter().map(|&entry| self.document(entry)));
-            // One item of many documents can have more pairs than a portion takes.
+            // An item of many documents can have more pairs than a portion holds.
             let mut done = Ok(());
             join.pairs(rank(run), &mut having, |x, y, shared| {
                 pairs.push((key(x, y), shared));
@@ -351,30 +362,30 @@ impl JoinInput<'_> {
     }
 }
 
-/// One thread's room to gather in.
+/// Buffers of a thread that gathers items.
 struct JoinWorker<'a> {
     prepared: Prepared,
     scratch: Scratch,
     rows: RowReader<'a>,
 }
 
-/// The rank of an item, given all entries with it.
+/// Returns the rank of an item, given all its entries.
 fn rank(run: &[Having]) -> Rank {
     Rank::new(run[0].0, run.len())
 }
 
-/// A well-mixed key for a pair of documents.
+/// Returns a well-mixed key for a pair of documents.
 fn key(x: u32, y: u32) -> u64 {
     fmix64(u64::from(x) << 32 | u64::from(y))
 }
 
-/// The pair of a key.
+/// Returns the pair of documents of a key.
 fn pair(key: u64) -> (u32, u32) {
     let both = unfmix64(key);
     ((both >> 32) as u32, both as u32)
 }
 
-/// Adds up the masses of equal keys.
+/// Adds up the masses of neighbouring entries with equal keys.
 fn sum_up(entries: &mut Vec<(u64, u64)>) {
     entries.dedup_by(|next, sum| {
         let same = next.0 == sum.0;

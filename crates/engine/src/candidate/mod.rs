@@ -1,4 +1,4 @@
-//! The second stage: documents that may be near-duplicates, found in one of several ways.
+//! The second stage finds candidates: documents that may be near-duplicates. There are several ways to search for them.
 
 pub(crate) mod gather;
 mod groups;
@@ -37,15 +37,16 @@ use crate::read::documents::{Documents, RowChoice, RowReader, Stretch};
 use crate::read::prepare::Preparation;
 use crate::settings::{Plan, Search};
 
-/// Bands whose keys are in memory together, and the bytes of keys that are in any case.
+/// Maximum number of bands whose keys are in memory together. If the keys of more bands take at most `KEYS_BYTES`, more
+/// bands are allowed.
 const SORTED_TOGETHER: usize = 8;
 const KEYS_BYTES: u64 = 64 << 20;
-/// Documents that all pairs of a plane are searched of, however little memory there is, and at most, since places in a
-/// plane are 32 bits.
+/// Bounds of the number of documents per plane in a search of all pairs. The lower bound holds even if memory is short.
+/// The upper bound is needed, because places in a plane have 32 bits.
 const LEAST_PORTION: usize = 1 << 10;
 const MOST_PORTION: usize = 1 << 31;
 
-/// Finds the neighbourhoods among the documents that stand for their equals.
+/// Finds the neighbourhoods. Of equal documents, only the first takes part, because it represents all of them.
 pub(crate) fn find(
     corpus: &Corpus,
     reading: &Reading,
@@ -76,7 +77,8 @@ pub(crate) fn find(
         .map(|place| order.document(place))
         .filter(|&document| wanted(document))
         .collect();
-    // A document with equals is looked at again, when documents after it may have been kept.
+    // A document is visited again for each document that equals it. Later documents may have been kept by then, so it
+    // needs its partners after it too.
     let again = taken.iter().map(|&document| equals.copies(document) > 1).collect();
     let room = plan.memory.room(plan.threads, documents.len());
     let mut pairs = CandidatePairs::new(again, room, plan.threads, plan.temporary.as_deref());
@@ -85,7 +87,7 @@ pub(crate) fn find(
     Candidates::of_pairs(pairs, &taken, screened, documents)
 }
 
-/// The groups of documents that agree in each band.
+/// Returns the groups of documents that share a key in one band, for all bands.
 pub(crate) fn by_bands(
     documents: &Documents,
     wanted: impl Fn(u32) -> bool + Sync,
@@ -110,8 +112,8 @@ pub(crate) fn by_bands(
                 return Err(ErrorKind::Cancelled.into());
             }
             documents.band_keys(stretch, here.clone(), &rows, &wanted, |document, band, key| {
-                // The place in keeper order instead of the document, so that everything that follows is in that order by
-                // itself.
+                // The place in keeper order is stored instead of the document, so that all later data are in keeper
+                // order without another sort.
                 keys[band].push((key, order.place(document)));
             })
         };
@@ -125,7 +127,7 @@ pub(crate) fn by_bands(
     groups.finish()
 }
 
-/// The same where the keys of a band do not fit into memory: those of one part of their range after the other.
+/// Finds the groups if the keys of a band do not fit into memory: the range of keys is processed part by part.
 fn by_parts(
     documents: &Documents,
     wanted: impl Fn(u32) -> bool + Sync,
@@ -162,23 +164,23 @@ fn by_parts(
     parallel::in_order(bands * parts.len(), threads, GatheredKeys::default, work, |words| groups.add(&words))
 }
 
-/// The number of bands whose keys are in memory together, if that is one at least.
+/// Returns the number of bands whose keys are in memory together, or `None` if the keys of one band do not fit.
 ///
-/// The rows of many documents do not fit into a cache, so that a pass per band fetches each of them again from memory: with
-/// 100,000 documents and 14 bands that was a quarter of the time of a run.
+/// Several bands share a pass, because the rows of many documents do not fit into a cache and every pass fetches all
+/// rows from memory. With 100,000 documents and 14 bands, one pass per band took a quarter of the time of a run.
 fn bands_together(bands: usize, documents: usize, room: WorkingMemory) -> Option<usize> {
-    // Threads sort buckets, which are small. So the keys of a band are in memory once.
+    // Threads sort one small bucket at a time, so the keys of a band are in memory only once.
     let band_bytes = (documents * size_of::<(u64, u32)>()) as u64;
     let most = (KEYS_BYTES / band_bytes.max(1)).max(SORTED_TOGETHER as u64);
     let together = usize::try_from(most).unwrap_or(bands).min(bands);
     (1..=together).rev().find(|&together| room.parts(together as u64 * band_bytes).len() == 1)
 }
 
-/// What a search for pairs is given.
+/// Input of a search for pairs.
 struct PairSearch<'a> {
     corpus: &'a Corpus,
     reading: &'a Reading,
-    /// The documents among which pairs are looked for, by the numbers that they have in them.
+    /// Documents among which pairs are searched. Pairs hold indices into this list.
     documents: &'a [u32],
     plan: &'a Plan,
     room: WorkingMemory,
@@ -186,7 +188,7 @@ struct PairSearch<'a> {
 }
 
 impl PairSearch<'_> {
-    /// Rows by number, for one thread.
+    /// Returns a reader of rows, for one thread.
     fn rows(&self) -> RowReader<'_> {
         RowReader::new(&self.reading.documents, RowChoice::Sketch)
     }
@@ -205,7 +207,7 @@ impl PairSearch<'_> {
         }
     }
 
-    /// The pairs that share enough shingles, or weight of shingles. No sketch is asked.
+    /// Finds the pairs that share enough shingles, or enough weight of shingles. Sketches are not compared.
     fn by_shingles(&self, pairs: &mut CandidatePairs<'_>) -> Result<Screened, Error> {
         let plan = self.plan;
         self.observer.begin(Stage::Candidates, 0);
@@ -220,7 +222,7 @@ impl PairSearch<'_> {
         Ok(Screened::default())
     }
 
-    /// The pairs that share so many registers that the filter lets them pass.
+    /// Finds the pairs that share so many registers that the filter does not reject them.
     fn by_registers(&self, pairs: &mut CandidatePairs<'_>) -> Result<Screened, Error> {
         let Self { plan, .. } = self;
         self.observer.begin(Stage::Candidates, 0);
@@ -238,7 +240,8 @@ impl PairSearch<'_> {
             source.candidates(|_, _| Ok(true), pairs)?;
             return Ok(Screened::default());
         };
-        // Registers of many documents were not counted, and may not be shared after all.
+        // The join assumes that a pair shares the frequent registers that it left uncounted, so a pair may share too
+        // few registers.
         let passes = |a: u32, b: u32| {
             let mut rows = self.rows();
             let (a, b) = rows.pair(self.documents[a as usize], self.documents[b as usize])?;
@@ -249,7 +252,7 @@ impl PairSearch<'_> {
         Ok(Screened { pairs: counted.seen - counted.taken, compared, registers: compared })
     }
 
-    /// All pairs that their sketches do not put aside.
+    /// Finds all pairs that their sketches do not reject.
     fn all(&self, pairs: &mut CandidatePairs<'_>) -> Result<Screened, Error> {
         let Self { documents, plan, observer, .. } = self;
         observer.begin(Stage::Candidates, documents.len() as u64);
@@ -261,7 +264,7 @@ impl PairSearch<'_> {
             return Ok(all);
         };
         let kernel = Kernel::detect();
-        // Two planes are in memory together. If all rows fit into one of them, the other is never filled.
+        // Two planes are in memory together. If all rows fit into one plane, the second is never filled.
         let portion = self.room.entries(2 * plane.row_bytes()).clamp(LEAST_PORTION, MOST_PORTION);
         let (mut probes, mut others) = (plane.empty(), plane);
         for first in (0..documents.len()).step_by(portion) {
@@ -314,7 +317,7 @@ impl PairSearch<'_> {
         })
     }
 
-    /// Every pair, if no sketch can put any aside.
+    /// Adds every pair, because the sketches cannot reject any.
     fn without_screen(&self, pairs: &mut CandidatePairs<'_>) -> Result<(), Error> {
         let Self { documents, observer, .. } = self;
         let tiles = Tiles::within(documents.len(), 1);

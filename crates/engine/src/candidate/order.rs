@@ -1,15 +1,15 @@
-//! Keeper order, and back.
+//! Keeper order: converts documents to places in that order, and back.
 
 use minwise::keep::{KeepPolicy, Ties};
 
 use crate::error::Error;
 use crate::read::documents::Documents;
 
-/// Documents have a place in keeper order: the one that comes first stays.
+/// Places of documents in keeper order. Of two near-duplicates, the document with the lower place stays.
 #[derive(Debug)]
 pub(crate) struct KeeperOrder {
     len: u32,
-    /// The documents by place, and their places; nothing where that is the same.
+    /// Documents by place, and places by document. `None` if both numbers are always equal.
     sorted: Option<SortedDocuments>,
 }
 
@@ -20,12 +20,12 @@ struct SortedDocuments {
 }
 
 impl KeeperOrder {
-    /// The order that a policy gives. The first documents are of references, and stay where they are.
+    /// Returns the order by a policy. The first `references` documents are references, and keep their places.
     pub(crate) fn new(documents: &Documents, keep: &KeepPolicy, references: u32) -> Result<Self, Error> {
         Ok(Self::of_ranks(&documents.ranks()?, keep, references, documents.len() as u32))
     }
 
-    /// The same, given the ranks.
+    /// Returns the order by a policy, given the ranks of the documents.
     pub(crate) fn of_ranks(ranks: &[u64], keep: &KeepPolicy, references: u32, documents: u32) -> Self {
         let words = keep.words();
         if words == 0 && keep.ties() == Ties::First {
@@ -47,7 +47,7 @@ impl KeeperOrder {
         Self { len: documents, sorted: Some(SortedDocuments { documents: order, places }) }
     }
 
-    /// The order in which documents were read.
+    /// Returns the order in which documents were read.
     pub(crate) fn of_input(documents: usize) -> Self {
         Self { len: documents as u32, sorted: None }
     }
@@ -56,12 +56,12 @@ impl KeeperOrder {
         self.len as usize
     }
 
-    /// The document at a place.
+    /// Returns the document at a place.
     pub(crate) fn document(&self, place: u32) -> u32 {
         self.sorted.as_ref().map_or(place, |sorted| sorted.documents[place as usize])
     }
 
-    /// The place of a document.
+    /// Returns the place of a document.
     pub(crate) fn place(&self, document: u32) -> u32 {
         self.sorted.as_ref().map_or(document, |sorted| sorted.places[document as usize])
     }

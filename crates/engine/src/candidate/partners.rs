@@ -1,7 +1,7 @@
-//! Candidates that were found pair by pair: for each document, those that it is to be compared with.
+//! Candidates that were found pair by pair. The partners of a document are the documents with which it is compared.
 //!
-//! Pairs are eight bytes each while they are sorted and four afterwards, and those that do not fit into the memory that is
-//! set aside for them are on disk at both times.
+//! Pairs take 8 bytes each while they are sorted, and 4 bytes afterwards. Pairs that do not fit into their share of the
+//! memory are on disk, both during the sort and afterwards.
 
 use std::path::Path;
 
@@ -14,32 +14,33 @@ use crate::memory::WorkingMemory;
 use crate::parallel;
 use crate::storage::runs::{SortedRuns, SpreadNumber};
 
-/// Pairs that are sorted together.
+/// Number of pairs that are sorted together.
 const TOGETHER: usize = 1 << 18;
-/// Pairs that stay in memory for each thread, and those that do however little memory there is.
+/// Number of pairs per thread that stay in memory. `LEAST_HELD` pairs stay even if memory is short.
 const HELD: usize = 1 << 20;
 const LEAST_HELD: usize = 1 << 17;
-/// Pairs that are merged together.
+/// Number of pairs that are merged together.
 const MERGED: usize = 1 << 18;
 
-/// Pairs of documents, numbered from 0, while they are found.
+/// Pairs of documents while they are being found. Documents are numbered from 0.
 pub(crate) struct CandidatePairs<'a> {
     spread: SpreadNumber,
-    /// Which documents meet, directly or through others.
+    /// Connected components of the documents.
     forest: Forest,
-    /// For each document, whether those after it are to be known too.
+    /// For each document, whether its partners after it are listed too.
     both_ways: Vec<bool>,
     pending: Vec<u64>,
     scratch: Vec<u64>,
     runs: SortedRuns<'a, u64>,
-    /// Pairs that stay in memory.
+    /// Maximum number of pairs in memory.
     most: usize,
     threads: usize,
     folder: Option<&'a Path>,
 }
 
 impl<'a> CandidatePairs<'a> {
-    /// No pairs yet. Every document will know its partners before it, and those that `both_ways` names all of them.
+    /// Creates an empty list. Each document gets its partners before it. If `both_ways` is `true` for the document, it
+    /// gets its partners after it too.
     pub(crate) fn new(
         both_ways: Vec<bool>,
         room: WorkingMemory,
@@ -61,7 +62,7 @@ impl<'a> CandidatePairs<'a> {
         }
     }
 
-    /// Adds pairs, each of which must come once.
+    /// Adds pairs. Each pair must be added only once.
     pub(crate) fn add(&mut self, pairs: &[(u32, u32)]) -> Result<(), Error> {
         for &(a, b) in pairs {
             self.forest.join(a, b);
@@ -82,12 +83,13 @@ impl<'a> CandidatePairs<'a> {
         self.runs.add(std::mem::take(&mut self.pending))
     }
 
-    /// Which documents meet, directly or through others.
+    /// Returns the connected components of the documents.
     pub(crate) fn forest(&mut self) -> &mut Forest {
         &mut self.forest
     }
 
-    /// All partners of each document. They are told by `name`, which rises with the numbers of documents that meet.
+    /// Returns the partners of each document. `name` converts the numbers of partners, and must be ascending within a
+    /// component.
     pub(crate) fn finish(mut self, name: impl Fn(u32) -> u32 + Sync) -> Result<Partners, Error> {
         self.put_away()?;
         let all = self.runs.len();
@@ -109,7 +111,7 @@ impl<'a> CandidatePairs<'a> {
             merge,
             |part| {
                 for &(document, _) in &part {
-                    // Documents without partners begin where the next one does.
+                    // The list of a document without partners begins where the next list begins.
                     begins.resize(begins.len().max(document as usize + 1), count);
                     count += 1;
                 }
@@ -121,10 +123,10 @@ impl<'a> CandidatePairs<'a> {
     }
 }
 
-/// Who is to be compared with whom.
+/// Partners of all documents.
 #[derive(Debug)]
 pub(crate) struct Partners {
-    /// Where the partners of each document begin, and where those of the last one end.
+    /// Index in `list` at which the partners of each document begin, followed by the end of the list.
     begins: Vec<u64>,
     list: PartnerList,
 }
@@ -170,7 +172,7 @@ mod tests {
     use super::*;
     use crate::memory::MemoryLimit;
 
-    /// A graph of so many documents and its partners, as sorting in memory gives them.
+    /// Compares the partners in a graph of `documents` documents with partners that were sorted in memory.
     fn check(documents: u32, edges: impl Iterator<Item = (u32, u32)> + Clone) {
         let both_ways: Vec<bool> = (0..documents).map(|document| document % 3 == 0).collect();
         let mut expected = vec![vec![]; documents as usize];
@@ -198,7 +200,7 @@ mod tests {
         check(0, std::iter::empty());
     }
 
-    /// More pairs than stay in memory.
+    /// The pairs exceed the number that stays in memory.
     #[test]
     fn partners_on_disk_are_those_in_memory() {
         let size = 3000;

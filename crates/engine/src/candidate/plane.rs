@@ -1,10 +1,10 @@
-//! One sketch screened against many.
+//! Planes: screen one sketch against many.
 //!
-//! A search of all pairs rejects nearly every pair by its first values. A [`Plane`] keeps the *head* of each sketch, up to
-//! four bits of each of its first values, as [`heads`](minwise::kernel::compare::heads) lays them out: 8 to 32 bytes per
-//! sketch, of which one core screens several 10⁹ pairs per second. Heads never differ in more values than sketches do, so
-//! a pair whose heads differ too much is one that [`Screen::rejects`] rejects as well. The few pairs that are left are
-//! screened by their whole rows, so that the answer is exactly that of [`Screen::rejects`].
+//! A search of all pairs rejects nearly every pair by its first values. A [`Plane`] keeps the *head* of each sketch: up
+//! to four bits of each of its first values, in the layout of [`heads`](minwise::kernel::compare::heads). A head takes
+//! 8 to 32 bytes, and one core screens several 10⁹ pairs of heads per second. Two heads never differ in more values
+//! than their sketches do, so [`Screen::rejects`] also rejects a pair whose heads differ too much. The few remaining
+//! pairs are screened by their whole rows, so the result is exactly that of [`Screen::rejects`].
 //!
 use std::ops::Range;
 
@@ -16,21 +16,21 @@ use crate::candidate::head::HeadRule;
 use crate::candidate::screen::{Screen, Screened};
 use crate::rows::RowLayout;
 
-/// Sketches laid out so that one can be screened against many.
+/// Sketches in a layout by which one sketch can be screened against many.
 #[derive(Debug)]
 pub(crate) struct Plane {
     screen: Screen,
     rule: HeadRule,
     heads: Heads,
-    /// Words of a row that are compared, in the order of comparison, row after row.
+    /// Compared words of all rows, row after row, in the order of comparison.
     compared: Vec<u32>,
     words: usize,
-    /// Words of a row before those that are compared.
+    /// Number of words of a row before the compared words.
     skipped: usize,
 }
 
 impl Plane {
-    /// No rows yet; nothing if the screen rejects no pair.
+    /// Creates an empty plane, or returns `None` if the screen rejects no pair.
     pub(crate) fn new(screen: &Screen, rows: &RowLayout) -> Option<Self> {
         let rule = screen.rule()?;
         let words = rows.bit_rows().map_or(rows.words(), BitRows::words);
@@ -38,41 +38,41 @@ impl Plane {
         Some(Self { screen: screen.clone(), rule, heads: rule.heads(), compared: vec![], words, skipped })
     }
 
-    /// Another plane of the same form, without rows.
+    /// Creates an empty plane of the same form.
     pub(crate) fn empty(&self) -> Self {
         Self { screen: self.screen.clone(), heads: self.rule.heads(), compared: vec![], ..*self }
     }
 
-    /// Adds a row as [`RowLayout::store`] wrote it.
+    /// Adds a row that [`RowLayout::store`] wrote.
     pub(crate) fn push(&mut self, row: &[u32]) {
         let begin = self.compared.len();
         self.screen.extend_compared(&row[self.skipped..], &mut self.compared);
         self.rule.push(&self.compared[begin..], &mut self.heads);
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub(crate) fn len(&self) -> usize {
         self.heads.len()
     }
 
-    /// Forgets all rows and keeps the room they had.
+    /// Removes all rows, but keeps their memory.
     pub(crate) fn clear(&mut self) {
         self.heads.clear();
         self.compared.clear();
     }
 
-    /// Bytes that a row takes.
+    /// Returns the number of bytes per row.
     pub(crate) fn row_bytes(&self) -> usize {
         self.head_bytes() + self.words * size_of::<u32>()
     }
 
-    /// Bytes that are compared for most pairs.
+    /// Returns the number of bytes per head, which are all that is compared for most pairs.
     pub(crate) fn head_bytes(&self) -> usize {
         self.heads.words() * size_of::<u64>()
     }
 
-    /// Appends to `open`, in ascending order, the numbers in `range` of the rows that the screen does not reject against
-    /// row `of` of `probes`, another plane of the same form or this one.
+    /// Appends to `open`, in ascending order, the numbers of the rows in `range` that the screen does not reject
+    /// against row `of` of `probes`. `probes` is this plane or another plane of the same form.
     pub(crate) fn screen(
         &self,
         range: Range<usize>,
@@ -101,7 +101,7 @@ impl Plane {
         open.truncate(left);
     }
 
-    /// The compared words of a row.
+    /// Returns the compared words of a row.
     fn row(&self, row: usize) -> &[u32] {
         &self.compared[row * self.words..][..self.words]
     }
@@ -118,8 +118,8 @@ mod tests {
 
     use super::*;
 
-    /// Registers of documents in families: those of a family agree in a share of their registers that differs from one to
-    /// the next.
+    /// Returns the registers of documents in three families. A document agrees with the first document of its family in
+    /// some registers. The share of these registers differs between documents.
     fn registers(count: usize, registers: usize, seed: u64) -> Vec<Vec<u32>> {
         let mut random = SplitMix64::new(seed);
         let first: Vec<Vec<u32>> =
@@ -128,7 +128,7 @@ mod tests {
             let share = (number * 37 % 101) as u32;
             let change = |&register: &u32| {
                 let changed = random.next_u32();
-                // Some registers differ in their upper or their lower bits only.
+                // Some registers differ only in one of the lower 16 bits.
                 match changed % 100 < share {
                     false => register,
                     true if (changed >> 8).is_multiple_of(4) => register ^ 1 << (changed >> 16 & 15),
@@ -196,7 +196,7 @@ mod tests {
                 }
             }
         }
-        // A quarter of a bit of 256 registers is too little to reject anything at a low threshold.
+        // A quarter of a bit per register is too little for 256 registers to reject anything at a low threshold.
         let rejects = both[1] || threshold < 0.8;
         assert!(
             both[0] && rejects,

@@ -1,5 +1,6 @@
-//! Between candidates and verification: pairs that cannot be near-duplicates, but for a stated error, are put aside by
-//! their sketches, so that their documents need not be read.
+//! The screen is the filter between candidates and verification. The screen rejects pairs by their sketches, so that
+//! the documents of these pairs need not be read. The probability of rejecting a near-duplicate is at most the stated
+//! error.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,15 +15,16 @@ use crate::read::placed::{PLACED_REGISTERS, PositionSketcher};
 use crate::rows::RowLayout;
 use crate::settings::{Plan, Search};
 
-/// What the filter did.
+/// Counts of the filter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Screened {
-    /// Pairs that it put aside.
+    /// Number of pairs that the filter rejected.
     pub pairs: u64,
-    /// Registers that it compared. If it compared a few bits of several registers, those that have as many bits.
+    /// Number of registers that the filter compared. Bits that were compared count as whole registers with the same
+    /// number of bits.
     pub compared: u64,
-    /// Registers that all pairs it saw have.
+    /// Number of registers of all pairs that the filter examined.
     pub registers: u64,
 }
 
@@ -34,13 +36,13 @@ impl Screened {
     }
 }
 
-/// The order in which the registers of a sketch are compared, where they are not exchangeable: neighbouring bins of one
-/// permutation hold copies of one another.
+/// Returns the order in which the registers of a sketch are compared, or `None` if registers are exchangeable.
+/// Registers are not exchangeable if neighbouring bins of one permutation hold copies of one another.
 pub(crate) fn register_order(method: Method) -> Option<Vec<usize>> {
     method.copies_registers().then(|| shuffle(method.registers()))
 }
 
-/// Rejects pairs by their rows.
+/// Filter that rejects pairs by their rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Screen {
     rules: Arc<Rules>,
@@ -48,18 +50,20 @@ pub(crate) struct Screen {
 
 #[derive(Debug, Default)]
 struct Rules {
-    /// One filter for registers, one for each group of bits, with the values that it is about; none lets every pair pass.
+    /// Filters, each with the values that it compares: one for whole registers, or one per group of bits. Without
+    /// filters, every pair passes.
     filters: Vec<(Filter, ValueLayout)>,
-    /// The order in which registers are compared, where they are not exchangeable.
+    /// Order in which registers are compared, if they are not exchangeable.
     shuffle: Option<Vec<usize>>,
-    /// The head that rejects most pairs of unlike documents, if any pair can be rejected.
+    /// Head that rejects most pairs of unlike documents, if any pair can be rejected.
     head: Option<HeadRule>,
-    /// The head that rejects most pairs of a crowd, if any pair can be rejected.
+    /// Head that rejects most pairs of a crowd, if any pair can be rejected.
     crowd: Option<HeadRule>,
 }
 
 impl Screen {
-    /// For candidates that bands gave; whoever counts what is shared, or compares all rows, has asked the sketches already.
+    /// Returns the screen for candidates. If bands found them, it compares their sketches. Every other search has
+    /// compared sketches or shingles already, so the screen rejects nothing.
     pub(crate) fn new(plan: &Plan, rows: &RowLayout) -> Result<Self, Error> {
         match plan.search {
             Search::Banding => Self::of_all(plan, rows),
@@ -67,12 +71,12 @@ impl Screen {
         }
     }
 
-    /// Rejects nothing.
+    /// Returns a screen that rejects nothing.
     pub(crate) fn none() -> Self {
         Self { rules: Arc::default() }
     }
 
-    /// For all pairs.
+    /// Returns the screen that compares the sketches of all pairs.
     pub(crate) fn of_all(plan: &Plan, rows: &RowLayout) -> Result<Self, Error> {
         match plan.budget() {
             None => Ok(Self::none()),
@@ -80,7 +84,7 @@ impl Screen {
         }
     }
 
-    /// For rows of one form, with these looks, in registers, instead of those that are taken otherwise.
+    /// Returns a screen for rows of one layout. `looks` are numbers of registers, and replace the default looks.
     pub(crate) fn of(
         method: Method,
         threshold: f64,
@@ -89,7 +93,8 @@ impl Screen {
         rows: &RowLayout,
     ) -> Result<Self, Error> {
         let shuffle = register_order(method);
-        // Copies within a sketch make bits of it dependent too, in a way that only whole registers have a law for.
+        // If registers of a sketch are copies of one another, their bits depend on one another too. A law for this is
+        // known only for whole registers.
         let filters: Vec<(Filter, ValueLayout)> = match rows.bit_rows() {
             Some(_) if shuffle.is_some() => vec![],
             Some(bits) => {
@@ -121,27 +126,27 @@ impl Screen {
         Ok(Self { rules: Arc::new(Rules { filters, shuffle, head, crowd }) })
     }
 
-    /// Whether rows are asked at all.
+    /// Reports whether the screen compares rows at all.
     pub(crate) fn asks(&self) -> bool {
         !self.rules.filters.is_empty()
     }
 
-    /// The head by which pairs are rejected in bulk, if any pair can be.
+    /// Returns the head by which pairs are rejected in bulk, if any pair can be rejected.
     pub(crate) fn rule(&self) -> Option<HeadRule> {
         self.rules.head
     }
 
-    /// The same for the documents of a crowd, which are alike in much.
+    /// Returns the head for the documents of a crowd, which have much in common.
     pub(crate) fn crowd_rule(&self) -> Option<HeadRule> {
         self.rules.crowd
     }
 
-    /// Registers, or values of bits, that the filters are about.
+    /// Returns the number of registers, or of values of bits, that the filters cover.
     pub(crate) fn registers(&self) -> u64 {
         self.rules.filters.iter().map(|(filter, _)| filter.registers() as u64).sum()
     }
 
-    /// Whether the pair is put aside; counts what was compared.
+    /// Reports whether the pair is rejected, and counts the compared registers.
     pub(crate) fn rejects(&self, rows: &RowLayout, a: &[u32], b: &[u32], screened: &mut Screened) -> bool {
         let (a, b) = match (rows.bits(a), rows.bits(b)) {
             (Some((_, a)), Some((_, b))) => (a, b),
@@ -154,9 +159,10 @@ impl Screen {
         }
     }
 
-    /// The same for rows whose words are only those that are compared, in the order of comparison.
+    /// Does the same as [`rejects`](Self::rejects) for rows that consist only of the compared words, in the order of
+    /// comparison.
     pub(crate) fn rejects_compared(&self, a: &[u32], b: &[u32], screened: &mut Screened) -> bool {
-        // Nearly every run asks whole registers, for which nothing has to be found out at each look.
+        // Nearly every run compares whole registers, whose matches are counted without a layout of bits at each look.
         if let [(filter, values)] = &self.rules.filters[..]
             && values.are_registers()
         {
@@ -188,7 +194,7 @@ impl Screen {
         rejected
     }
 
-    /// Appends the words of a row in the order of comparison, given those that are compared.
+    /// Appends the words of a row in the order of comparison. `row` has only the compared words.
     pub(crate) fn extend_compared(&self, row: &[u32], out: &mut Vec<u32>) {
         match &self.rules.shuffle {
             None => out.extend_from_slice(row),
@@ -197,7 +203,8 @@ impl Screen {
     }
 }
 
-/// The looks of a group of values, given looks in registers: those that have a value of the group, and each once.
+/// Converts looks in registers to looks in the values of a group. Looks without a value of the group and repeated looks
+/// are left out.
 fn looks_of_group(looks: &[usize], first: usize, together: usize, values: usize) -> Vec<usize> {
     let mut own: Vec<usize> =
         looks.iter().map(|&look| (look.saturating_sub(first) / together).min(values)).collect();
@@ -206,21 +213,21 @@ fn looks_of_group(looks: &[usize], first: usize, together: usize, values: usize)
     own
 }
 
-/// Finds pairs whose shared shingles clearly stand in other places.
+/// Finds pairs whose shared shingles are clearly at different positions.
 #[derive(Debug)]
 pub(crate) struct OrderScreen {
     placed: PositionSketcher,
-    /// For each number of agreeing registers: the most aligned ones with which a pair is put aside.
+    /// For each number of agreeing registers, the maximum number of aligned registers with which a pair is rejected.
     lower: Vec<Option<usize>>,
     threshold: f64,
 }
 
-/// A pair that was put aside because of its order.
+/// Pair that was rejected because of its order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Misaligned {
-    /// What the sketches say of its similarity, if that may reach the threshold.
+    /// Estimated similarity, if it may reach the threshold.
     pub similar: Option<Estimate>,
-    /// What they say of its alignment.
+    /// Estimated alignment share.
     pub alignment: Estimate,
 }
 
@@ -230,7 +237,7 @@ impl OrderScreen {
         let lower = (0..=PLACED_REGISTERS)
             .map(|agreeing| match agreeing {
                 0 => Ok(None),
-                // One shared shingle in another place is enough.
+                // If all shared shingles must be aligned, a single one at another position rejects the pair.
                 _ if order == 1.0 => Ok(Some(agreeing - 1)),
                 _ => {
                     let filter = Filter::new(order, agreeing, &[agreeing], ErrorBudget::Exact(error))?;
@@ -242,10 +249,11 @@ impl OrderScreen {
         Ok(Some(Self { placed, lower, threshold: plan.threshold }))
     }
 
-    /// Puts a pair aside if a pair as well aligned as asked for would look like this with the stated error at most.
+    /// Rejects a pair if the probability that a sufficiently aligned pair has these sketches is at most the stated
+    /// error.
     pub(crate) fn rejects(&self, a: &[u32], b: &[u32]) -> Option<Misaligned> {
         let matches = self.placed.matches(a, b);
-        // Shingles that agree by chance do not matter here: among n pairs of them there are n/2³².
+        // Shingles that agree by chance can be neglected: among n pairs of shingles, n/2³² agree by chance.
         let lower = self.lower[matches.minima]?;
         if matches.aligned > lower {
             return None;

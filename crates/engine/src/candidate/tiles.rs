@@ -1,46 +1,46 @@
-//! Every row of sketches against every other, in tiles that stay in the cache.
+//! Splits the comparison of every row of sketches with every other row into tiles that stay in the cache.
 
 use std::ops::Range;
 
-/// Rows whose partners are looked for together: a stretch of others that is in the nearest cache is used as often.
+/// Number of rows per tile. A stretch of other rows in the first-level cache is compared with all rows of a tile.
 const TILE: usize = 16;
-/// Rows that go by together and stay in the nearest cache, in bytes.
+/// Bytes of the other rows that are compared together and stay in the first-level cache.
 const STRETCH_BYTES: usize = 32 << 10;
 
-/// A cut of all pairs into pieces of work.
+/// Division of all pairs of rows into tiles, which are pieces of work.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tiles {
     first: usize,
     second: usize,
-    /// Both are the same rows, so that each pair comes once and none with itself.
+    /// Whether both sides are the same rows. Each pair then occurs once, and no row is paired with itself.
     within_one: bool,
     stretch: usize,
 }
 
 impl Tiles {
-    /// The pairs of `rows` rows of so many words among themselves.
+    /// Divides the pairs among `rows` rows of `words` words each.
     pub(crate) fn within(rows: usize, words: usize) -> Self {
         Self { within_one: true, ..Self::between(rows, rows, words) }
     }
 
-    /// The pairs of `first` rows with `second` others.
+    /// Divides the pairs of `first` rows with `second` other rows.
     pub(crate) fn between(first: usize, second: usize, words: usize) -> Self {
         let stretch = (STRETCH_BYTES / (words * size_of::<u32>())).clamp(TILE, 1 << 16);
         Self { first, second, within_one: false, stretch }
     }
 
-    /// Pieces of work.
+    /// Returns the number of tiles.
     pub(crate) fn len(&self) -> usize {
         self.first.div_ceil(TILE)
     }
 
-    /// The rows of the first side that a piece is about.
+    /// Returns the rows of the first side in a tile.
     pub(crate) fn rows(&self, tile: usize) -> Range<usize> {
         tile * TILE..((tile + 1) * TILE).min(self.first)
     }
 
-    /// Goes through the pairs of one piece: a row of the first side, and a stretch of the second. Stretches of one row come in
-    /// ascending order.
+    /// Visits the pairs of one tile: each row of the first side with stretches of rows of the second side. The
+    /// stretches of a row come in ascending order.
     pub(crate) fn for_each_stretch(&self, tile: usize, mut visit: impl FnMut(usize, Range<usize>)) {
         let rows = self.rows(tile);
         let begin = if self.within_one { rows.start + 1 } else { 0 };

@@ -1,4 +1,4 @@
-//! The pairs that share a band, as bands bring them: nothing is compared, and no shelf is too full.
+//! Lists the pairs that share a band. Documents are not compared, and shelves have no limit.
 
 use minwise::Observer;
 use minwise_corpus::Corpus;
@@ -11,11 +11,11 @@ use crate::read::Reading;
 use crate::read::documents::{RowChoice, RowReader};
 use crate::settings::Plan;
 
-/// Pairs between two looks at the observer.
+/// Number of pairs between two checks whether the observer has cancelled.
 const PAIRS_BETWEEN: u64 = 1 << 16;
 
-/// Visits every pair that shares a band, once, with all its bands, which count from 1. Pairs come in the order of their first
-/// band. With `of`, only the pairs of these documents are visited.
+/// Visits every pair that shares a band, once, with the numbers of all shared bands, counted from 1. Pairs come in the
+/// order of their first shared band. With `of`, only the pairs of these documents are visited.
 pub(crate) fn for_each_candidate(
     corpus: &Corpus,
     reading: &Reading,
@@ -33,7 +33,7 @@ pub(crate) fn for_each_candidate(
         wanted
     });
     let is_wanted = |document: u32| wanted.as_ref().is_none_or(|wanted| wanted[document as usize]);
-    // In input order, a place is the document itself.
+    // In input order, the place of a document is its number.
     let order = KeeperOrder::of_input(documents.len());
     let groups =
         candidate::by_bands(documents, |document| documents.has_shingles(document), &order, plan, observer)?;

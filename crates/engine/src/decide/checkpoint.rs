@@ -1,8 +1,9 @@
-//! Decisions in the folder of a run, batch after batch.
+//! Stores decisions in the work folder of a run, batch by batch.
 //!
-//! A batch has the sections `removed` and `spared` (document u32, kept document u32, similarity f64), in the order in which
-//! decisions fell, and `reordered` (the pairs that were found reordered until then). Its description has the sums over all batches so far,
-//! numbers that are not whole as their bits, so that a run that was taken up again adds up the same.
+//! The file of a batch has three sections. `removed` and `spared` have entries of document u32, kept document u32 and
+//! similarity f64, in the order in which decisions were made. `reordered` has all reordered pairs that were found so
+//! far. The header has the sums over all batches so far. Sums that are not whole numbers are stored as bits, so that a
+//! resumed run adds up exactly the same numbers.
 
 use minwise::candidate::FullShelves;
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,7 @@ const REMOVED: &str = "removed";
 const SPARED: &str = "spared";
 const REORDERED: &str = "reordered";
 
-/// What the batches before this one came to.
+/// Results of all batches that an earlier process has decided.
 pub(crate) struct Resumed {
     pub batches: usize,
     pub removed: Vec<Removed>,
@@ -29,7 +30,7 @@ pub(crate) struct Resumed {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct CheckpointHeader {
-    /// The first neighbourhood that is not done.
+    /// Number of the first undecided neighbourhood.
     next: usize,
     candidates: u64,
     screened: [u64; 3],
@@ -41,7 +42,7 @@ struct CheckpointHeader {
     full_shelves: [u64; 2],
 }
 
-/// Writes down what was decided in a batch.
+/// Writes the decisions of a batch.
 pub(crate) fn write(
     work: &WorkFolder,
     batch: usize,
@@ -75,7 +76,7 @@ pub(crate) fn write(
     })
 }
 
-/// What an earlier process has decided.
+/// Reads the decisions of an earlier process, if there are any.
 pub(crate) fn resume(
     work: &WorkFolder,
     plan: &Plan,
@@ -136,10 +137,10 @@ fn words<const M: usize>(documents: [u32; 2], measures: [f64; M]) -> Vec<u8> {
     documents.chain(measures.into_iter().flat_map(f64::to_le_bytes)).collect()
 }
 
-/// Two documents and some measures of them.
+/// Two documents with some measures of their pair.
 type MeasuredPair<const M: usize> = ([u32; 2], [f64; M]);
 
-/// The entries of a section.
+/// Returns the entries of a section.
 fn entries<const M: usize>(file: &StoredFile, section: &str) -> Result<Vec<MeasuredPair<M>>, Error> {
     let bytes = file.section(section)?;
     let entries = bytes.chunks_exact(8 + 8 * M);

@@ -1,4 +1,4 @@
-//! The run that decides which documents stay.
+//! Decides which documents of a corpus stay.
 
 use minwise::Observer;
 use minwise::candidate::Followers;
@@ -18,14 +18,14 @@ use crate::read::Reading;
 use crate::settings::Plan;
 use crate::verify::{Agreement, Decide, ExactJudge, Receive, Verification, Verified, Walk};
 
-/// Finds the near-duplicates of a corpus and decides which documents stay. Those of references always do.
+/// Finds the near-duplicates of a corpus and decides which documents stay. Documents of references always stay.
 ///
-/// `decided` is told of decisions as they fall, so that writing can begin before the last one has; when the run ends
-/// well, all documents have been told of.
+/// `decided` is called while decisions are made, so that writing can begin before the last decision. If the run
+/// succeeds, the calls have reported all documents.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::ReadOtherwise`](crate::ErrorKind::ReadOtherwise) if the documents were read with another plan, with
-/// [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if a source cannot be read again, with
+/// Fails with [`ErrorKind::ReadOtherwise`](crate::ErrorKind::ReadOtherwise) if the documents were read with another
+/// plan, and with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if a source cannot be read again. Fails with
 /// [`ErrorKind::File`](crate::ErrorKind::File) if a file of the run cannot be read or written, and with
 /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
 pub fn dedup(
@@ -65,7 +65,7 @@ pub fn dedup(
     Ok(Decisions { removed, spared, large_clusters, equal, clusters, verification, audit })
 }
 
-/// Decides which documents of a neighbourhood stay.
+/// Code that decides which documents of a neighbourhood stay.
 struct Verdicts<'a> {
     equals: &'a Equals,
     order: &'a KeeperOrder,
@@ -74,7 +74,7 @@ struct Verdicts<'a> {
 }
 
 impl Verdicts<'_> {
-    /// Whether a document is of the inputs and not of a reference.
+    /// Reports whether a document belongs to the inputs and not to a reference.
     fn is_input(&self, document: u32) -> bool {
         document >= self.reading.references
     }
@@ -92,9 +92,9 @@ impl Decide for Verdicts<'_> {
         sum: &mut Verification,
     ) -> Result<Vec<Removed>, Error> {
         let visits = visits(documents, self.equals, self.order);
-        // A pair that is found decides about all documents with the shingles of the later one.
+        // A found pair decides about all documents that have the shingles of the later document.
         let copies = |number: u32| self.equals.copies(documents[number as usize]);
-        // A clustering cannot be stopped by what is found, so the first failure waits for its end.
+        // A clustering cannot be stopped while it reports pairs, so the first failure is returned after its end.
         let mut failure: Result<(), Error> = Ok(());
         let mut alone = |found: &SimilarDocuments<'_>| {
             let both = [found.earlier, found.document].map(|number| documents[number as usize]);
@@ -135,16 +135,16 @@ impl Decide for Verdicts<'_> {
     }
 }
 
-/// The decisions of a run as they are made.
+/// Decisions of a run while they are made.
 struct Ledger<'a, F> {
     plan: &'a Plan,
-    /// For each number of neighbourhoods that are done, the first document that is still undecided.
+    /// First undecided document: entry n applies after n neighbourhoods are decided.
     undecided: Vec<u32>,
     removed: Vec<Removed>,
     spared: Vec<Removed>,
-    /// The decisions that no checkpoint has yet.
+    /// Decisions that are not in a checkpoint yet.
     fresh: Fresh,
-    /// Checkpoints that were written.
+    /// Number of checkpoints that were written.
     checkpoints: usize,
     decided: F,
 }
@@ -156,8 +156,8 @@ struct Fresh {
 }
 
 impl<'a, F: FnMut(Decided) + Send> Ledger<'a, F> {
-    /// Begins with what needs no comparison, and with what the checkpoints of an earlier process hold; also returns how far
-    /// that process had come.
+    /// Begins with the decisions that need no comparison and the decisions in the checkpoints of an earlier process.
+    /// Also returns the progress of that process.
     fn open(
         candidates: &Candidates,
         verdicts: &Verdicts<'a>,
@@ -190,7 +190,7 @@ impl<'a, F: FnMut(Decided) + Send> Ledger<'a, F> {
 
 impl<F: FnMut(Decided) + Send> Receive<Vec<Removed>> for Ledger<'_, F> {
     fn receive(&mut self, number: usize, mut removed: Vec<Removed>) {
-        // A cluster lies in one neighbourhood.
+        // All documents of a cluster are in one neighbourhood, as `spare` requires.
         spare(&mut removed, self.plan.max_cluster, &mut self.fresh.spared);
         (self.decided)(Decided { before: self.undecided[number + 1], removed: documents_of(&removed) });
         append(&mut self.fresh.removed, removed);
@@ -208,8 +208,8 @@ impl<F: FnMut(Decided) + Send> Receive<Vec<Removed>> for Ledger<'_, F> {
     }
 }
 
-/// The documents of a neighbourhood that do not stay. A family may be most of the corpus, so nothing is made twice as large as it
-/// has to be.
+/// Returns the removed documents of a neighbourhood. The list gets its exact size at once, because a family may be most
+/// of the corpus.
 fn removed_in(
     documents: &[u32],
     visits: &[EqualVisit],
@@ -222,13 +222,13 @@ fn removed_in(
         Verdict::Duplicate { of, similarity } if is_input(visit.document) => {
             Some(Removed { document: visit.document, of: documents[of as usize], similarity })
         }
-        // A reference stays, be it the copy of another.
+        // A reference stays even if it is a copy of another reference.
         _ => None,
     }));
     removed
 }
 
-/// How many documents have others removed in their favour.
+/// Returns the number of documents in whose favour others are removed.
 fn keepers(removed: &[Removed]) -> u64 {
     let mut keepers: Vec<u32> = removed.iter().map(|removed| removed.of).collect();
     keepers.sort_unstable();
@@ -236,7 +236,7 @@ fn keepers(removed: &[Removed]) -> u64 {
     keepers.len() as u64
 }
 
-/// Adds what was decided; nothing is copied where there was nothing yet.
+/// Appends decisions. If the list is empty, the new list replaces it, so that nothing is copied.
 fn append(to: &mut Vec<Removed>, mut removed: Vec<Removed>) {
     if to.is_empty() { *to = removed } else { to.append(&mut removed) }
 }
@@ -245,12 +245,13 @@ fn documents_of(removed: &[Removed]) -> Vec<u32> {
     removed.iter().map(|removed| removed.document).collect()
 }
 
-/// For each number of neighbourhoods that are done: the first document that is still in one of the others and is not of
-/// a reference, about which there is nothing to decide.
+/// Returns a list whose entry n is the first undecided document of the inputs after n neighbourhoods are decided.
+/// Documents of references count as decided.
 fn undecided_before(candidates: &Candidates, equals: &Equals, references: u32, documents: usize) -> Vec<u32> {
     let mut before = vec![documents as u32; candidates.len() + 1];
     for number in (0..candidates.len()).rev() {
-        // An equal of a document may come before it in the input, if another policy than input order decides.
+        // Unless keeper order is input order, an equal document may come earlier in the input, so all documents of a
+        // group are considered.
         let here = candidates.documents(number).iter();
         let all = here.flat_map(|&document| equals.members(document).iter().copied().chain([document]));
         let first = all.filter(|&document| document >= references).min();
@@ -259,7 +260,8 @@ fn undecided_before(candidates: &Candidates, equals: &Equals, references: u32, d
     before
 }
 
-/// Equals of documents that share a band with no other.
+/// Returns the removed documents outside of all neighbourhoods: equals of documents that share no band with another
+/// document.
 fn removed_outside(candidates: &Candidates, equals: &Equals, documents: usize) -> Vec<Removed> {
     let mut in_hood = vec![false; documents];
     for &document in candidates.all_documents() {
@@ -273,13 +275,13 @@ fn removed_outside(candidates: &Candidates, equals: &Equals, documents: usize) -
         .collect()
 }
 
-/// A document and the number, within its neighbourhood, of the one that stands for it.
+/// Document, with the number of the first document of its group of equals in the neighbourhood.
 struct EqualVisit {
     number: u32,
     document: u32,
 }
 
-/// The documents of a neighbourhood with all their equals, in keeper order.
+/// Returns the documents of a neighbourhood with all their equals, in keeper order.
 fn visits(documents: &[u32], equals: &Equals, order: &KeeperOrder) -> Vec<EqualVisit> {
     let all: u64 = documents.iter().map(|&first| equals.copies(first)).sum();
     let mut visits: Vec<EqualVisit> = Vec::with_capacity(all as usize);
@@ -306,7 +308,8 @@ mod tests {
     use crate::read::read;
     use crate::settings::{Bands, RunSettings};
 
-    /// Half of every document is a form, and every tenth repeats the one before it with a fifth of its words changed.
+    /// Returns the lines of documents. Half of each document is a form, and every tenth document repeats the document
+    /// before it with a fifth of the words changed.
     fn form(count: usize) -> String {
         let line = |i: usize| {
             let own = if i % 10 == 9 { i - 1 } else { i };
@@ -321,7 +324,7 @@ mod tests {
         (0..count).map(line).collect()
     }
 
-    /// Runs with shelves that take so many documents.
+    /// Runs with shelves that take `shelf` documents.
     fn run(count: usize, shelf: usize, cluster: Clustering) -> Decisions {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("in.jsonl");
@@ -340,8 +343,8 @@ mod tests {
         dedup(&corpus, &reading, &plan, &Unobserved, |_| {}).unwrap()
     }
 
-    /// No document is compared with more than a shelf takes, so twice the documents are twice the work; and the recall that
-    /// it costs is stated.
+    /// No document is compared with more documents than a shelf takes, so twice the documents need only twice the work.
+    /// The expected recall includes the loss by full shelves.
     #[test]
     fn a_full_shelf_bounds_the_work_and_its_cost_is_stated() {
         for cluster in [Clustering::Star, Clustering::Components] {

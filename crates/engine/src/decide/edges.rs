@@ -1,7 +1,7 @@
-//! The near-duplicates of each document, sorted in bounded memory.
+//! Sorts the near-duplicates of each document in bounded memory.
 //!
-//! Edges come in any order while neighbourhoods are verified and are asked for document by document. They are sorted by
-//! [`SortedRuns`]; what does not fit into the memory that is set aside for them lies on disk, while they are sorted and afterwards.
+//! Edges are added in any order while neighbourhoods are verified, and are read document by document. [`SortedRuns`]
+//! sorts them. Edges that do not fit into their memory are on disk, both during the sort and afterwards.
 
 use std::path::Path;
 
@@ -12,13 +12,13 @@ use crate::error::Error;
 use crate::memory::WorkingMemory;
 use crate::storage::runs::{SortEntry, SortedRuns, SpreadNumber};
 
-/// The documents of an edge as one key, and the bits of its similarity.
+/// Key of the two documents of an edge, and the bits of the similarity.
 type Keyed = (u64, u64);
 
-/// Bytes of one near-duplicate on disk: its number and the similarity.
+/// Bytes per near-duplicate on disk: its number and the similarity.
 const STORED: usize = 12;
 
-/// Edges while they are found.
+/// Edges while they are being found.
 #[derive(Debug)]
 pub(crate) struct Edges<'a> {
     documents: usize,
@@ -26,15 +26,16 @@ pub(crate) struct Edges<'a> {
     pending: Vec<Keyed>,
     scratch: Vec<Keyed>,
     runs: SortedRuns<'a, Keyed>,
-    /// Edges that are in memory together at any time.
+    /// Maximum number of edges in memory.
     most: usize,
     folder: Option<&'a Path>,
 }
 
 impl<'a> Edges<'a> {
-    /// No edges yet between so many documents.
+    /// Creates an empty list of edges between `documents` documents.
     pub(crate) fn new(documents: usize, room: WorkingMemory, folder: Option<&'a Path>) -> Self {
-        // Those that wait, those that stay, and room to sort in are each as many at most.
+        // The memory holds up to three lists of this length: edges that wait, edges that stay, and a buffer for
+        // sorting.
         let most = (room.held() as usize / (3 * Keyed::BYTES)).max(1);
         Self {
             documents,
@@ -47,7 +48,7 @@ impl<'a> Edges<'a> {
         }
     }
 
-    /// Adds an edge to those of its first document.
+    /// Adds an edge to the list of its first document.
     pub(crate) fn add(&mut self, document: u32, neighbour: u32, similarity: f64) -> Result<(), Error> {
         self.pending.push((self.spread.key(document, neighbour), similarity.to_bits()));
         if self.pending.len() >= self.most { self.put_away() } else { Ok(()) }
@@ -58,7 +59,7 @@ impl<'a> Edges<'a> {
         self.runs.add(std::mem::take(&mut self.pending))
     }
 
-    /// All edges, by document.
+    /// Returns all edges, sorted by document.
     pub(crate) fn finish(mut self) -> Result<Neighbours, Error> {
         self.put_away()?;
         self.scratch = vec![];
@@ -71,7 +72,7 @@ impl<'a> Edges<'a> {
         for range in self.runs.ranges(self.most) {
             let edges = self.runs.merged(range)?;
             for &(key, _) in &edges {
-                // Documents without near-duplicates begin where the next one does.
+                // The list of a document without near-duplicates begins where the next list begins.
                 let document = self.spread.unkey(key).0 as usize;
                 begins.resize(begins.len().max(document + 1), count);
                 count += 1;
@@ -85,10 +86,10 @@ impl<'a> Edges<'a> {
     }
 }
 
-/// The near-duplicates of each document.
+/// Near-duplicates of each document.
 #[derive(Debug)]
 pub(crate) struct Neighbours {
-    /// Where those of each document begin, and where those of the last one end.
+    /// Index in `list` at which the near-duplicates of each document begin, followed by the end of the list.
     begins: Vec<u64>,
     list: EdgeList,
 }
@@ -117,7 +118,7 @@ impl EdgeList {
 }
 
 impl Neighbours {
-    /// Whether a document has no near-duplicates.
+    /// Reports whether a document has no near-duplicates.
     pub(crate) fn are_none(&self, document: u32) -> bool {
         self.begins[document as usize] == self.begins[document as usize + 1]
     }
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
     use crate::memory::MemoryLimit;
 
-    /// In memory and on disk, every document knows its near-duplicates.
+    /// The near-duplicates of every document are found, in memory and on disk.
     #[test]
     fn by_document_in_ascending_order() {
         let edges = (0..300u32).flat_map(|a| (0..a % 7).map(move |i| ((a * 37) % 300, (a + i * 11) % 300)));

@@ -1,19 +1,19 @@
-//! Clusters that are larger than was asked for (`max-cluster`).
+//! Large clusters have more documents than the setting `max-cluster` allows.
 //!
-//! A cluster of ten thousand is seldom one document in ten thousand copies. Mostly it is a form, a notice or an error page
-//! that is worth a look before it goes. So nothing of it is removed, its documents are *spared*, and the report lists
-//! what they have in common.
+//! A cluster of ten thousand documents is seldom one document in ten thousand copies. In most cases, the documents
+//! share a form, a notice or an error page that a person should see before they are removed. The documents of a large
+//! cluster are therefore *spared*, and the report lists what they have in common.
 
 use crate::decide::Removed;
 
-/// Takes out of the documents that are to be removed those of clusters with more than `most` documents, and adds them
-/// to `spared`. A cluster must not be divided between two calls.
+/// Moves the documents of clusters with more than `most` documents from `removed` to `spared`. One call must get all
+/// documents of a cluster.
 pub(crate) fn spare(removed: &mut Vec<Removed>, most: Option<u64>, spared: &mut Vec<Removed>) {
     let Some(most) = most else { return };
     removed.sort_unstable_by_key(|removed| (removed.of, removed.document));
     let mut kept_small = Vec::with_capacity(removed.len());
     for cluster in removed.chunk_by(|a, b| a.of == b.of) {
-        // The keeper is one of them.
+        // The keeper is part of the cluster too.
         let large = cluster.len() as u64 + 1 > most;
         if large { &mut *spared } else { &mut kept_small }.extend_from_slice(cluster);
     }

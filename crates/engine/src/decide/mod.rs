@@ -1,4 +1,4 @@
-//! The fourth stage: what follows for each document, or which pairs there are.
+//! The fourth stage decides which documents stay, or lists similar pairs.
 
 pub(crate) mod candidates;
 mod checkpoint;
@@ -15,37 +15,38 @@ use crate::settings::Plan;
 pub use crate::verify::Removed;
 use crate::verify::Verification;
 
-/// The decisions of a run.
+/// Decisions of a run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Decisions {
-    /// The documents that do not stay, in input order.
+    /// Removed documents, in input order.
     pub removed: Vec<Removed>,
-    /// The documents of clusters larger than `RunSettings::max_cluster` that would otherwise be removed, in input order.
+    /// Documents that would be removed if their clusters were not larger than `RunSettings::max_cluster`, in input
+    /// order.
     pub spared: Vec<Removed>,
-    /// The number of clusters larger than `RunSettings::max_cluster`.
+    /// Number of clusters larger than `RunSettings::max_cluster`.
     pub large_clusters: u64,
-    /// The number of removed documents whose shingles equal those of the kept document.
+    /// Number of removed documents with the same shingles as the kept document.
     pub equal: u64,
-    /// The number of clusters of more than one document.
+    /// Number of clusters of more than one document.
     pub clusters: u64,
-    /// The counts of compared pairs.
+    /// Counts of compared pairs.
     pub verification: Verification,
-    /// The recall of these decisions, as measured; `None` without an audit.
+    /// Measured recall of these decisions, or `None` without an audit.
     pub audit: Option<Audit>,
 }
 
-/// Decisions that have fallen while the run goes on.
+/// Decisions that are reported while the run continues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Decided {
-    /// All documents before this one are decided.
+    /// Number of the first document that may be undecided. All documents before it are decided.
     pub before: u32,
-    /// Documents that do not stay and were not told of yet.
+    /// Removed documents that were not reported before.
     pub removed: Vec<u32>,
 }
 
-/// Warns of full shelves, and if the expected recall is below the wanted one by more than its standard error.
+/// Warns of full shelves. Also warns if the expected recall is below the wanted recall by more than its standard error.
 fn warn_of_recall(verification: &Verification, plan: &Plan, observer: &dyn Observer) {
     let full = verification.full_shelves;
     if full.left_out > 0 {
@@ -106,7 +107,8 @@ mod tests {
         }
     }
 
-    /// What is said of a family each pair of which was found by one of the first `alone` bands alone, or by several bands.
+    /// Returns the warnings about a family. Each of its pairs was found by only one of the first `alone` bands, or by
+    /// several bands if `alone` is `None`.
     fn said(bands: Bands, filter_error: f64, alone: Option<usize>) -> Vec<String> {
         let settings = RunSettings { bands, filter_error: Some(filter_error), ..RunSettings::default() };
         let plan = settings.plan().unwrap();
@@ -153,7 +155,7 @@ mod tests {
             ]
         );
         assert!(said(Bands::default(), 1e-6, None).is_empty());
-        // Whoever chose the bands asked for no recall.
+        // If the bands are given, no recall is wanted.
         assert!(said(Bands::Given { bands: 16, rows: 6 }, 1e-6, Some(14)).is_empty());
         let [filtered] = &said(Bands::default(), 0.1, None)[..] else { panic!("no warning") };
         assert!(filtered.ends_with("a smaller `--filter-error` loses fewer pairs"), "{filtered}");

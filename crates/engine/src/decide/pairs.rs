@@ -1,4 +1,4 @@
-//! The run that lists similar pairs.
+//! Lists similar pairs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -18,44 +18,46 @@ use crate::read::Reading;
 use crate::settings::Plan;
 use crate::verify::{Agreement, Decide, ExactJudge, Verification, Verified, Walk};
 
-/// Lines from which on a family is announced beforehand.
+/// Number of pairs above which a family is announced before its pairs are compared.
 const MANY: u64 = 1_000_000;
 
-/// Documents that were asked for, by the one that stands for each.
+/// Requested documents. The key is the first document of the group of equals to which they belong.
 type WantedDocuments = BTreeMap<u32, Vec<u32>>;
 
-/// Two near-duplicates.
+/// Pair of near-duplicates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct SimilarPair {
-    /// The one that was read first.
+    /// Document that was read first.
     pub first: u32,
-    /// The other.
+    /// Document that was read later.
     pub second: u32,
-    /// Their exact similarity.
+    /// Exact similarity of the two documents.
     pub similarity: f64,
 }
 
-/// All similar pairs of a corpus, kept as pairs of documents that stand for their equals.
+/// All similar pairs of a corpus. Equal documents are stored as one: only the first document of each group of equals is
+/// in the stored pairs.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SimilarPairs {
     documents: u32,
     equals: Equals,
-    /// Of documents that stand for their equals, the near-duplicates behind each, and those before it where one of the two
-    /// has equals.
+    /// Near-duplicates of the first document of each group of equals. The list of a document has the near-duplicates
+    /// after it. If one of two near-duplicates has equals, the list also has the near-duplicate before the document.
     neighbours: Neighbours,
     wanted: Option<WantedDocuments>,
-    /// What was compared.
+    /// Counts of compared pairs.
     pub verification: Verification,
 }
 
-/// Finds all pairs at or above the threshold; with `of`, those of these documents only.
+/// Finds all pairs at or above the threshold. With `of`, finds only the pairs of documents with these ids.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::NoSuchId`] if no document has an id of `of`, with [`ErrorKind::ReadOtherwise`] if the documents were
-/// read with another plan, with [`ErrorKind::Corpus`] if a source cannot be read again, with [`ErrorKind::File`] if a file of
-/// the run cannot be read or written, and with [`ErrorKind::Cancelled`] if the observer cancels.
+/// Fails with [`ErrorKind::NoSuchId`] if no document has an id of `of`, and with [`ErrorKind::ReadOtherwise`] if the
+/// documents were read with another plan. Fails with [`ErrorKind::Corpus`] if a source cannot be read again, with
+/// [`ErrorKind::File`] if a file of the run cannot be read or written, and with [`ErrorKind::Cancelled`] if the
+/// observer cancels.
 pub fn pairs(
     corpus: &Corpus,
     reading: &Reading,
@@ -70,7 +72,7 @@ pub fn pairs(
     let room = plan.memory.room(plan.threads, documents);
     let equals = Equals::find(&reading.documents, &order, plan.threads, room)?;
     let candidates = candidate::find(corpus, reading, &equals, &order, plan, observer)?;
-    // The wanted documents, by the one that stands for them; that one is wanted too.
+    // If any document of a group of equals is wanted, the first document of the group is wanted too.
     let wanted: Option<WantedDocuments> = wanted.map(|wanted| {
         let mut by_first = WantedDocuments::new();
         for document in wanted {
@@ -106,7 +108,7 @@ pub fn pairs(
     Ok(SimilarPairs { documents: documents as u32, equals, neighbours, wanted, verification })
 }
 
-/// The documents with these ids.
+/// Returns the documents with these ids.
 pub(super) fn with_ids(ids: &[String], corpus: &Corpus, reading: &Reading) -> Result<BTreeSet<u32>, Error> {
     let found = reading.documents.find(ids, corpus)?;
     let unknown = |id: &str| {
@@ -120,23 +122,24 @@ pub(super) fn with_ids(ids: &[String], corpus: &Corpus, reading: &Reading) -> Re
     Ok(found.map_err(unknown)?)
 }
 
-/// Lists the similar pairs of a neighbourhood.
+/// Code that lists the similar pairs of a neighbourhood.
 struct PairLister<'a> {
     equals: &'a Equals,
     wanted: Option<&'a WantedDocuments>,
     plan: &'a Plan,
-    /// All threads add to one list, because the pairs of a single neighbourhood may be too many for memory, and only this list
-    /// moves them to disk. It is sorted in the end, so the order in which threads find them makes no difference.
+    /// All threads add to one list, because the pairs of a single neighbourhood may not fit into memory, and only this
+    /// list moves pairs to disk. The list is sorted in the end, so the order in which threads find pairs does not
+    /// matter.
     edges: Mutex<Edges<'a>>,
 }
 
 impl PairLister<'_> {
-    /// Whether a document is wanted, or an equal of it.
+    /// Reports whether a document, or a document that equals it, is wanted.
     fn is_wanted(&self, first: u32) -> bool {
         self.wanted.is_none_or(|wanted| wanted.contains_key(&first))
     }
 
-    /// How many of a document's copies are not wanted.
+    /// Returns the number of copies of a document that are not wanted.
     fn unwanted(&self, first: u32) -> u64 {
         self.wanted.map_or(0, |wanted| {
             self.equals.copies(first) - wanted.get(&first).map_or(0, |wanted| wanted.len() as u64)
@@ -166,7 +169,8 @@ impl Decide for PairLister<'_> {
             sum.add(found, alone, copies_of_a * copies_of_b - self.unwanted(a) * self.unwanted(b));
             let mut edges = self.edges.lock().unwrap_or_else(PoisonError::into_inner);
             edges.add(a, b, found.similarity)?;
-            // A document looks up its near-duplicates before it only for the sake of equals that come after it.
+            // The reverse edge is needed only if one of the two documents has equals, because an equal document may
+            // come later in the input.
             if copies_of_a > 1 || copies_of_b > 1 {
                 edges.add(b, a, found.similarity)?;
             }
@@ -177,11 +181,11 @@ impl Decide for PairLister<'_> {
 }
 
 impl SimilarPairs {
-    /// Visits every pair in input order, documents that are equal among them.
+    /// Visits every pair in input order, including pairs of equal documents.
     ///
     /// # Errors
     /// Returns the first error of `visit`. Fails with [`ErrorKind::Cancelled`] if the observer cancels, and with
-    /// [`ErrorKind::Corpus`] if pairs lie in a temporary file that cannot be read.
+    /// [`ErrorKind::Corpus`] if pairs are in a temporary file that cannot be read.
     pub fn for_each(
         &self,
         observer: &dyn Observer,
@@ -195,8 +199,8 @@ impl SimilarPairs {
                 return Err(ErrorKind::Cancelled.into());
             }
             let stands = self.equals.first(first);
-            // Most documents have no near-duplicates and no equals. Looking for them in all groups of equals took longer than
-            // all else in this loop.
+            // Most documents have no near-duplicates and no equals. Searching for each document in all groups of equals
+            // took longer than the rest of this loop.
             let has_equals = stands != first || groups.next_if_eq(&first).is_some();
             if !has_equals && self.neighbours.are_none(first) {
                 continue;
@@ -219,7 +223,8 @@ impl SimilarPairs {
         Ok(())
     }
 
-    /// Adds a document and its equals as far as they come after `first`: all of them, or those that are wanted.
+    /// Appends a document and its equals to `partners`, as far as they come after `first`. If `all` is `false`, only
+    /// wanted documents are appended.
     fn push_equals(
         &self,
         stands: u32,
@@ -244,17 +249,17 @@ impl SimilarPairs {
     }
 }
 
-/// Groups of documents that may give very many pairs. They become one warning, however many there are.
+/// Groups of documents that may have very many pairs. One warning reports all of these groups.
 #[derive(Debug, Default)]
 struct LargeGroups {
     groups: u64,
     pairs: u64,
-    /// The pairs and documents of the largest group, and one of its documents.
+    /// Number of pairs of the largest group, number of its documents, and one of its documents.
     largest: (u64, u64, u32),
 }
 
 impl LargeGroups {
-    /// Counts a group, if it is large. The largest is the one with the most pairs, the first of equals.
+    /// Counts a group if it is large. The largest group is the first of the groups with the most pairs.
     fn add(&mut self, pairs: u64, documents: u64, example: u32) {
         if pairs > MANY {
             self.groups += 1;
@@ -265,7 +270,7 @@ impl LargeGroups {
         }
     }
 
-    /// Warns before pairs are compared and written.
+    /// Warns of many pairs, before they are compared and written.
     fn announce(&self, corpus: &Corpus, reading: &Reading, observer: &dyn Observer) -> Result<(), Error> {
         if self.groups > 0 {
             let (_, documents, example) = self.largest;
@@ -277,11 +282,11 @@ impl LargeGroups {
     }
 }
 
-/// The neighbourhoods that may give very many pairs.
+/// Counts the neighbourhoods that may have very many pairs.
 fn large_groups(candidates: &Candidates, equals: &Equals) -> Result<LargeGroups, Error> {
     let all_copies =
         |number: usize| candidates.documents(number).iter().map(|&document| equals.copies(document)).sum();
-    // Most neighbourhoods are too small for it, and need not be looked at.
+    // Most neighbourhoods have too few documents for that, so their shelves are not read.
     let large = |number: &usize| choose_two(all_copies(*number)) > MANY;
     let large: Vec<usize> = (0..candidates.len()).filter(large).collect();
     let mut groups = LargeGroups::default();

@@ -1,8 +1,8 @@
-//! Sketches compared with sketches: similarities estimated, without reading a document.
+//! Estimates similarities from sketches, without reading documents.
 //!
-//! All pairs are screened by the beginnings of their sketches, their heads, in tiles that stay in the cache. A beginning
+//! All pairs are screened by the first values of their sketches, the heads, in tiles that stay in the cache. A head
 //! rejects a pair only if its estimate cannot reach the threshold, or if a look of the filter rejects it
-//! ([`minwise::filter`]). Registers of the pairs that are left are compared look by look, and the pairs that these leave
+//! ([`minwise::filter`]). The registers of the remaining pairs are compared look by look. Pairs that no look rejects
 //! are estimated.
 
 pub mod sketch_file;
@@ -25,67 +25,70 @@ use crate::error::{Error, ErrorKind};
 use crate::estimate::sketch_file::{SketchFile, check_same};
 use crate::parallel;
 
-/// What is to be compared. [`new`](Self::new) makes one, whose fields can be set.
+/// Request to compare sketches. [`new`](Self::new) creates a request, and its fields can be changed.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct EstimateRequest<'a> {
-    /// The first file.
+    /// First file.
     pub first: &'a SketchFile,
-    /// The second; without one, the documents of the first are compared with one another.
+    /// Second file. Without it, the documents of the first file are compared with one another.
     pub second: Option<&'a SketchFile>,
-    /// Only pairs that have one of these documents.
+    /// Ids of documents. With ids, only pairs with at least one of these documents are compared.
     pub of: Option<&'a [String]>,
-    /// The estimate from which on a pair is told.
+    /// Minimum estimate of the pairs that are reported.
     pub threshold: f64,
-    /// The share of pairs at the threshold that may be rejected before all their registers are compared.
+    /// Share of the pairs at the threshold that may be rejected before all their registers are compared.
     pub filter: Option<ErrorBudget>,
-    /// The looks, in registers; those of [`default_looks`] without it.
+    /// Looks, as numbers of registers. Without them, [`default_looks`] are used.
     pub looks: Option<&'a [usize]>,
-    /// Threads to work with.
+    /// Number of threads.
     pub threads: usize,
 }
 
 impl<'a> EstimateRequest<'a> {
-    /// All pairs of one file whose estimates reach `threshold`, by one thread and without a filter.
+    /// Creates a request for all pairs of one file whose estimates reach `threshold`, with one thread and without a
+    /// filter.
     #[must_use]
     pub fn new(first: &'a SketchFile, threshold: f64) -> Self {
         Self { first, second: None, of: None, threshold, filter: None, looks: None, threads: 1 }
     }
 }
 
-/// A pair whose estimate reaches the threshold.
+/// Pair whose estimate reaches the threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct EstimatedPair {
-    /// The document of the first file.
+    /// Document of the first file.
     pub first: usize,
-    /// The document of the second file, or of the first.
+    /// Document of the second file, or of the first file if there is no second.
     pub second: usize,
-    /// What the sketches say.
+    /// Similarity that the sketches estimate.
     pub estimate: Estimate,
 }
 
-/// What was compared.
+/// Counts of a comparison.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Compared {
-    /// Pairs.
+    /// Number of compared pairs.
     pub pairs: u64,
-    /// Words of their sketches that were compared.
+    /// Number of words of their sketches that were compared.
     pub words: u64,
-    /// Words that they have.
+    /// Number of words that the sketches of these pairs have.
     pub of_words: u64,
-    /// The share of pairs at the threshold that the filter may reject by mistake, at all looks together; 0 without a filter.
+    /// Share of the pairs at the threshold that the filter may reject by mistake, summed over all looks. The share is 0
+    /// without a filter.
     pub filter_error: f64,
 }
 
-/// Compares all pairs and gives those at or above the threshold to `visit`, by the first document and then the second.
-/// Documents without shingles are in no pair.
+/// Compares all pairs, and calls `visit` for the pairs at or above the threshold, ordered by the first document and
+/// then by the second. Documents without shingles are in no pair.
 ///
 /// # Errors
-/// Returns the first error of `visit`. Fails with [`ErrorKind::File`] if the two files have different specs, with
-/// [`ErrorKind::NoSuchId`] if no document has an id of [`of`](EstimateRequest::of), with [`ErrorKind::Spec`] if the threshold,
-/// the looks or the error of the filter lie outside of their ranges, and with [`ErrorKind::Cancelled`] if the observer cancels.
+/// Returns the first error of `visit`. Fails with [`ErrorKind::File`] if the two files have different specs, and with
+/// [`ErrorKind::NoSuchId`] if no document has an id of [`of`](EstimateRequest::of). Fails with [`ErrorKind::Spec`] if
+/// the threshold, the looks or the error of the filter is out of range, and with [`ErrorKind::Cancelled`] if the
+/// observer cancels.
 pub fn for_each_pair(
     request: &EstimateRequest<'_>,
     observer: &dyn Observer,
@@ -111,18 +114,19 @@ pub fn for_each_pair(
     Ok(sum)
 }
 
-/// The beginnings of all sketches, and what becomes of the pairs that they leave.
+/// Heads of all sketches, and the further checks of the pairs that heads leave open.
 struct HeadScreening {
     rule: HeadRule,
     first: Heads,
-    /// If there is a second file.
+    /// Heads of the second file, if there is one.
     second: Option<Heads>,
-    /// Conditions of all values. Counting differences takes some nanoseconds, an estimate with its interval hundreds.
+    /// Bounds of the number of differing values. Bounds are checked before the estimate is computed, because counting
+    /// differences takes some nanoseconds and an estimate with its interval takes hundreds.
     bounds: Vec<DifferenceBound>,
     filter: Option<Filter>,
-    /// The order in which registers are compared, where they are not exchangeable.
+    /// Order in which registers are compared, if they are not exchangeable.
     order: Option<Vec<usize>>,
-    /// Words that are compared of a pair that its heads reject.
+    /// Number of words that are compared if heads reject a pair.
     words: u64,
 }
 
@@ -157,7 +161,7 @@ impl HeadScreening {
         Self { rule, first, second, bounds, filter, order, words: words as u64 }
     }
 
-    /// Whether the estimate of two rows can reach the threshold.
+    /// Reports whether the estimate of two rows can reach the threshold.
     fn may_reach(&self, a: &[u32], b: &[u32]) -> bool {
         self.bounds.iter().all(|&DifferenceBound { values, most }| {
             most.is_some_and(|most| values.different_within(a, b, 0..values.count()) <= most)
@@ -169,13 +173,13 @@ impl HeadScreening {
     }
 }
 
-/// How pairs are compared.
+/// Method by which pairs are compared.
 enum CompareBy {
-    /// No pair reaches the threshold.
+    /// Nothing is compared, because no pair reaches the threshold.
     Nothing,
-    /// By their heads, and what these leave in full.
+    /// Pairs are compared by their heads, and open pairs in full.
     Heads(Box<HeadScreening>),
-    /// In full.
+    /// All pairs are compared in full.
     Full,
 }
 
@@ -188,8 +192,8 @@ struct SketchPairs<'a> {
     kernel: Kernel,
     way: CompareBy,
     threshold: f64,
-    /// For each document of the second side, and one behind the last: how many before it have no shingles. Such documents are
-    /// passed over. Empty if all have shingles.
+    /// Number of documents without shingles before each document of the second side, and in total. Documents without
+    /// shingles are skipped. The list is empty if all documents have shingles.
     empty_before: Vec<u32>,
 }
 
@@ -202,7 +206,7 @@ impl<'a> SketchPairs<'a> {
         let sketcher = first.spec().method.build(first.spec().seed)?;
         let words = sketcher.words();
         let way = way(request, &*sketcher)?;
-        // Few pairs get as far as their rows.
+        // The tiles are made for heads, because few pairs remain to be compared by their rows.
         let words = if let CompareBy::Heads(screening) = &way { 2 * screening.first.words() } else { words };
         let tiles = match request.second {
             None => Tiles::within(first.len(), words),
@@ -221,7 +225,7 @@ impl<'a> SketchPairs<'a> {
         })
     }
 
-    /// The pairs of one tile: what was compared, and those that reach the threshold.
+    /// Compares the pairs of one tile. Returns the counts, and the pairs that reach the threshold.
     fn compare(&self, tile: usize, open: &mut Vec<u32>) -> (Compared, Vec<EstimatedPair>) {
         let mut compared = Compared::default();
         let mut found = vec![];
@@ -242,7 +246,7 @@ impl<'a> SketchPairs<'a> {
         (compared, found)
     }
 
-    /// Compares a document with a stretch of others.
+    /// Compares a document with a stretch of other documents.
     fn compare_with(
         &self,
         first: usize,
@@ -277,7 +281,8 @@ impl<'a> SketchPairs<'a> {
                     let registers = screening.filter.as_ref().map_or(Some(words), |filter| {
                         self.decide(first, second, filter, screening.order.as_deref(), compared)
                     });
-                    // A pair that is accepted is listed with the estimate of all registers.
+                    // If the filter accepts a pair early, the pair is still reported with the estimate of all
+                    // registers.
                     if let Some(registers) = registers {
                         compared.words += registers;
                         if screening.may_reach(self.first.row(first), self.second.row(second)) {
@@ -289,7 +294,8 @@ impl<'a> SketchPairs<'a> {
         }
     }
 
-    /// Compares the registers of a pair look by look. If it is accepted, gives the words that are compared of it.
+    /// Compares the registers of a pair look by look. Returns the number of words that count as compared if the pair is
+    /// accepted, and `None` if the pair is rejected.
     fn decide(
         &self,
         first: usize,
@@ -312,7 +318,7 @@ impl<'a> SketchPairs<'a> {
         }
     }
 
-    /// The error of all looks of the filter together.
+    /// Returns the error of the filter over all its looks.
     fn filter_error(&self, request: &EstimateRequest<'_>) -> f64 {
         let CompareBy::Heads(screening) = &self.way else { return 0.0 };
         match (&screening.filter, request.filter) {
@@ -321,7 +327,7 @@ impl<'a> SketchPairs<'a> {
         }
     }
 
-    /// How many documents of a stretch have no shingles.
+    /// Returns the number of documents of a stretch that have no shingles.
     fn empty_within(&self, others: &Range<usize>) -> usize {
         if self.empty_before.is_empty() {
             return 0;
@@ -330,7 +336,8 @@ impl<'a> SketchPairs<'a> {
     }
 }
 
-/// For each document and one behind the last: how many before it have no shingles; nothing if all have some.
+/// Returns, for each document, the number of documents before it that have no shingles. The last entry is the total.
+/// The list is empty if all documents have shingles.
 fn empty_before(file: &SketchFile) -> Vec<u32> {
     if (0..file.len()).all(|document| file.has_shingles(document)) {
         return vec![];
@@ -345,7 +352,7 @@ fn empty_before(file: &SketchFile) -> Vec<u32> {
 fn way(request: &EstimateRequest<'_>, sketcher: &dyn Sketcher) -> Result<CompareBy, Error> {
     let (threshold, method) = (request.threshold, request.first.spec().method);
     let statistic = sketcher.statistic();
-    // A sketch states its own bounds if its estimate is another function of the rows.
+    // A sketch whose estimate is another function of the rows provides its own bounds.
     let bounds = if matches!(statistic, Statistic::EqualBits) {
         let values = ValueLayout::single_bits(sketcher.words());
         let most = most_different(sketcher, threshold, values.count(), |row, bit| {
@@ -369,7 +376,8 @@ fn way(request: &EstimateRequest<'_>, sketcher: &dyn Sketcher) -> Result<Compare
         }
         _ => None,
     };
-    // A pair with too many different values among the first ones has too many among all.
+    // If too many of the first values of a pair differ, then too many of all values differ, so each bound is also a
+    // condition for the first values.
     let of_bounds = bounds.iter().flat_map(|&DifferenceBound { values, most }| {
         let most = most.unwrap_or(0);
         bit_looks(values.count()).into_iter().map(move |first| Condition { values, first, most })
@@ -382,10 +390,10 @@ fn way(request: &EstimateRequest<'_>, sketcher: &dyn Sketcher) -> Result<Compare
     }))
 }
 
-/// The looks of a filter at which a pair can be rejected without asking the looks before.
+/// Returns the looks of a filter at which a pair can be rejected without checking earlier looks.
 ///
-/// Matches only grow from look to look, so no earlier look accepted the pair if all of them ask for more matches than the
-/// pair has now.
+/// The number of matches only grows from look to look. If all earlier looks require more matches than the pair has now,
+/// no earlier look can have accepted the pair.
 fn rejecting(values: ValueLayout, filter: &Filter) -> impl Iterator<Item = Condition> {
     let mut accepting = usize::MAX;
     filter.looks().iter().filter_map(move |look| {
@@ -395,8 +403,9 @@ fn rejecting(values: ValueLayout, filter: &Filter) -> impl Iterator<Item = Condi
     })
 }
 
-/// The most of `values` values in which two rows may differ for the estimate to reach the threshold, where the estimate
-/// depends on their number only. `change` makes one value differ from 0.
+/// Returns the maximum number of differing values with which the estimate of two rows reaches the threshold, or `None`
+/// if not even equal rows reach the threshold. The estimate must depend only on the number of differing values.
+/// `change` makes one value differ from 0.
 fn most_different(
     sketcher: &dyn Sketcher,
     threshold: f64,
@@ -424,7 +433,7 @@ fn most_different(
     Some(low)
 }
 
-/// The documents of both files that have one of the ids.
+/// Returns the documents of both files that have one of the ids.
 fn wanted(ids: &[String], first: &SketchFile, second: &SketchFile) -> Result<[BTreeSet<usize>; 2], Error> {
     let mut missing: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
     let all = missing.clone();
@@ -456,7 +465,7 @@ mod tests {
             let change = |row: &mut [u32], bit: usize| row[bit / 32] |= 1 << (bit % 32);
             most_different(&*sketcher("b-bit:1/minhash:1024"), threshold, 1024, change)
         };
-        // Ĵ = 2·Ê − 1 ≥ 0.8 as long as at most a tenth of the bits differ.
+        // Ĵ = 2·Ê − 1 is at least 0.8 as long as at most a tenth of the bits differ.
         assert_eq!(bits(0.8), Some(102));
         assert_eq!(bits(1.0), Some(0));
         assert_eq!(bits(0.0), Some(1024));

@@ -1,16 +1,16 @@
-//! Sketches as a file: made once, compared any number of times.
+//! Sketch files: sketches are made once, and compared any number of times.
 //!
-//! A sketch file states the spec that made it, the version of specs and of Unicode, and how many documents and words it has. It
-//! has a checksum of every block, and these sections:
+//! A sketch file states its spec, the versions of specs and of Unicode, the number of documents, and the number of
+//! words per sketch. The file has a checksum per block, and these sections:
 //!
 //! | section | content |
 //! |---|---|
 //! | `present` | one byte per document: 1 if it has shingles, else 0 |
-//! | `id_ends` | one number of 64 bits per document: where its id ends in `ids` |
+//! | `id_ends` | one 64-bit number per document: the end of its id in `ids` |
 //! | `ids` | the ids in UTF-8, one after the other |
-//! | `rows` | the sketches, one after the other, in words of 32 bits |
+//! | `rows` | the sketches, one after the other, in 32-bit words |
 //!
-//! [`SketchRun`](crate::SketchRun) writes such a file, and [`EstimateRun`](crate::EstimateRun) reads it.
+//! [`SketchRun`](crate::SketchRun) writes a sketch file, and [`EstimateRun`](crate::EstimateRun) reads it.
 
 use std::ops::Range;
 use std::path::Path;
@@ -27,7 +27,7 @@ use crate::storage::store::{FileKind, Mapped, StoreWriter};
 
 const KIND: FileKind = FileKind { magic: *b"MINWskch", version: 1, name: "sketch file", made_by: "sketch" };
 
-/// What a sketch file says of itself.
+/// Description of a sketch file that is part of the file.
 #[derive(Debug, Serialize, Deserialize)]
 struct SketchFileHeader {
     spec: String,
@@ -37,7 +37,7 @@ struct SketchFileHeader {
     words: u64,
 }
 
-/// Sketches that are read in place.
+/// Sketch file that is mapped and read in place.
 #[derive(Debug)]
 pub struct SketchFile {
     mapped: Mapped,
@@ -46,24 +46,25 @@ pub struct SketchFile {
     words: usize,
 }
 
-/// A sketch file that was begun.
+/// Sketch file that was begun.
 #[derive(Debug)]
 pub struct NewSketchFile(StoreWriter);
 
-/// Begins a file. What is there already is refused, unless `overwrite` allows to replace it.
+/// Creates a sketch file. If the file exists, `overwrite` decides whether it is replaced or refused.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::Corpus`] if the file exists and `overwrite` refuses to replace it, or if it cannot be written, and
-/// with [`ErrorKind::File`] if its name is `-` or that of a compressed file: such files are read in place.
+/// Fails with [`ErrorKind::Corpus`] if the file exists and `overwrite` refuses to replace it, or if the file cannot be
+/// written. Fails with [`ErrorKind::File`] if its name is `-` or that of a compressed file, because sketch files are
+/// read in place.
 pub fn create(path: &Path, overwrite: Overwrite) -> Result<NewSketchFile, Error> {
     StoreWriter::create(path, KIND, overwrite).map(NewSketchFile)
 }
 
-/// Writes the sketches of a corpus that was read with this spec.
+/// Writes the sketches of a corpus that was read with `spec`.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::Corpus`] if the file cannot be written, and with [`ErrorKind::Corpus`] or [`ErrorKind::File`] if ids
-/// or sketches lie on disk and cannot be read.
+/// Fails with [`ErrorKind::Corpus`] if the file cannot be written. Fails with [`ErrorKind::Corpus`] or
+/// [`ErrorKind::File`] if ids or sketches are on disk and cannot be read.
 pub fn write(file: NewSketchFile, corpus: &Corpus, reading: &Reading, spec: &Spec) -> Result<(), Error> {
     let documents = &reading.documents;
     let numbers = || (0..documents.len() as u32).filter(|&document| documents.has_text(document));
@@ -100,31 +101,32 @@ pub fn write(file: NewSketchFile, corpus: &Corpus, reading: &Reading, spec: &Spe
     writer.finish(&about)
 }
 
-/// A sketch of a document that was made elsewhere.
+/// Sketch of a document that other code has made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SketchRow<'a> {
-    /// The id of the document.
+    /// Id of the document.
     pub id: &'a str,
     /// Whether the document has shingles.
     pub has_shingles: bool,
-    /// The words of the sketch.
+    /// Words of the sketch.
     pub words: &'a [u32],
 }
 
 impl<'a> SketchRow<'a> {
-    /// The sketch of the document with this id. `words` are [`EMPTY`](minwise::sketch::minhash::EMPTY) if it has no shingles.
+    /// Creates the sketch of the document with this id. If the document has no shingles, `words` must be
+    /// [`EMPTY`](minwise::sketch::minhash::EMPTY).
     #[must_use]
     pub fn new(id: &'a str, has_shingles: bool, words: &'a [u32]) -> Self {
         Self { id, has_shingles, words }
     }
 }
 
-/// Writes sketches that were made by this spec.
+/// Writes sketches that were made with `spec`.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::Settings`] if a row does not have the length of the spec, with [`ErrorKind::Spec`] if the sketch of the spec cannot be
-/// made, and with [`ErrorKind::Corpus`] if the file cannot be written.
+/// Fails with [`ErrorKind::Settings`] if a row has another length than the spec requires, and with [`ErrorKind::Spec`]
+/// if the sketch of the spec cannot be built. Fails with [`ErrorKind::Corpus`] if the file cannot be written.
 pub fn write_rows<'a>(
     file: NewSketchFile,
     spec: &Spec,
@@ -173,8 +175,8 @@ impl SketchFile {
     /// Opens a file and checks all of it.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`] if the file cannot be opened, and with [`ErrorKind::File`] if it is no sketch file, is
-    /// damaged, or was made by another version of specs or of Unicode.
+    /// Fails with [`ErrorKind::Corpus`] if the file cannot be opened. Fails with [`ErrorKind::File`] if the file is no
+    /// sketch file, is damaged, or was made by another version of specs or of Unicode.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let mapped = Mapped::open(path, KIND)?;
         let about = SketchFileHeader::deserialize(mapped.about())
@@ -197,34 +199,34 @@ impl SketchFile {
         Ok(file)
     }
 
-    /// The spec that made the sketches.
+    /// Returns the spec that made the sketches.
     #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.documents
     }
 
-    /// Whether there are none.
+    /// Reports whether there are no documents.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.documents == 0
     }
 
-    /// Whether a document has shingles; the sketch of one without says nothing.
+    /// Reports whether a document has shingles. The sketch of a document without shingles has no meaning.
     ///
     /// # Panics
-    /// If there is no such document, as in all methods that take one.
+    /// Panics if there is no such document, as all methods with a `document` do.
     #[must_use]
     pub fn has_shingles(&self, document: usize) -> bool {
         self.bytes("present")[document] != 0
     }
 
-    /// A document's id.
+    /// Returns the id of a document.
     #[must_use]
     pub fn id(&self, document: usize) -> &str {
         let ends: &[u64] = bytemuck::cast_slice(self.bytes("id_ends"));
@@ -233,19 +235,19 @@ impl SketchFile {
         std::str::from_utf8(id).unwrap_or_else(|_| unreachable!("ids were checked when the file was opened"))
     }
 
-    /// All sketches, one after the other.
+    /// Returns all sketches, one after the other.
     #[must_use]
     pub fn rows(&self) -> &[u32] {
         bytemuck::cast_slice(self.bytes("rows"))
     }
 
-    /// The sketches of some documents, one after the other.
+    /// Returns the sketches of some documents, one after the other.
     #[must_use]
     pub fn rows_of(&self, documents: Range<usize>) -> &[u32] {
         &self.rows()[documents.start * self.words..documents.end * self.words]
     }
 
-    /// A document's sketch.
+    /// Returns the sketch of a document.
     #[must_use]
     pub fn row(&self, document: usize) -> &[u32] {
         &self.rows()[document * self.words..][..self.words]
@@ -282,10 +284,10 @@ impl SketchFile {
     }
 }
 
-/// Says whether the sketches of two files can be compared.
+/// Checks that the sketches of two files can be compared.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::File`] if the files have different specs; the reason names the part that differs.
+/// Fails with [`ErrorKind::File`] if the files have different specs. The reason names the part that differs.
 pub fn check_same(first: &SketchFile, second: &SketchFile) -> Result<(), Error> {
     first.spec.check(&second.spec).map_err(|error| {
         let difference = match error.kind() {

@@ -1,4 +1,4 @@
-//! Two documents, looked at closely.
+//! Compares two documents in detail.
 
 use std::ops::Range;
 
@@ -13,53 +13,55 @@ use crate::error::Error;
 use crate::read::prepare::{DocumentSet, Preparation, Prepared};
 use crate::weigh::WeightTables;
 
-/// The comparison of two documents: exact similarities, the estimate of their sketches, and the passages that both share.
+/// Comparison of two documents: exact similarities, the estimate of their sketches, and the passages that they share.
 ///
 /// The fields have the names of `minwise compare --format jsonl` and of `POST /pair` of the server.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// The exact Jaccard similarity, weighted if the spec has weights. Documents without shingles have 1 if their normalised texts are equal, else 0.
+    /// Exact Jaccard similarity, weighted if the spec has weights. If a document has no shingles, the similarity is 1
+    /// if the normalised texts are equal, else 0.
     pub similarity: f64,
-    /// The exact share of the left document's shingles that the right document has.
+    /// Exact share of the left document's shingles that the right document has.
     pub containment_of_left: f64,
-    /// The exact share of the right document's shingles that the left document has.
+    /// Exact share of the right document's shingles that the left document has.
     pub containment_of_right: f64,
-    /// The estimate of the sketches; `None` if a document has no shingles.
+    /// Estimate of the sketches, or `None` if a document has no shingles.
     pub estimate: Option<Estimate>,
-    /// The passages that both documents share, longest first.
+    /// Passages that both documents share, longest first.
     pub passages: Vec<ComparedPassage>,
 }
 
-/// A passage that two documents share.
+/// Passage that two documents share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ComparedPassage {
-    /// The length of the passage in tokens; in characters, if shingles are made of characters.
+    /// Length of the passage in tokens, or in characters if shingles are made of characters.
     pub tokens: usize,
-    /// The bytes of the passage in the left text.
+    /// Byte range of the passage in the left text.
     pub left: Range<usize>,
-    /// The bytes of the passage in the right text.
+    /// Byte range of the passage in the right text.
     pub right: Range<usize>,
 }
 
-/// The estimate of one kind of sketch for two documents, beside the exact value.
+/// Estimate of one kind of sketch for two documents, with the exact value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct SketchComparison {
-    /// The kind of the sketch.
+    /// Kind of the sketch.
     pub method: Method,
-    /// The estimate; `None` if a document has no shingles.
+    /// Estimate, or `None` if a document has no shingles.
     pub estimate: Option<Estimate>,
-    /// The exact value that the sketch estimates.
+    /// Exact value that the sketch estimates.
     pub exact: f64,
 }
 
-/// Compares two texts by every kind of sketch that their weights allow, each with about `size` registers or stored bits.
+/// Compares two texts by every kind of sketch that the weights of the spec allow. Each sketch has about `size`
+/// registers or stored bits.
 ///
 /// # Errors
-/// Fails where [`Preparation::new`] does, and with [`ErrorKind::Spec`](crate::ErrorKind::Spec) if `size` is out of the range of
-/// registers of a sketch.
+/// Fails for the same reasons as [`Preparation::new`], and with [`ErrorKind::Spec`](crate::ErrorKind::Spec) if a sketch
+/// cannot have `size` registers.
 pub fn compare_all(
     left: &str,
     right: &str,
@@ -111,16 +113,16 @@ pub fn compare_all(
     Ok(all)
 }
 
-/// Compares two texts, with the tables that the weights of the spec ask for.
+/// Compares two texts, with the tables that the weights of the spec need.
 ///
 /// # Errors
-/// Fails where [`Preparation::new`] does.
+/// Fails for the same reasons as [`Preparation::new`].
 pub fn compare(left: &str, right: &str, spec: &Spec, weighing: &WeightTables) -> Result<Comparison, Error> {
     Ok(Preparation::new(spec, weighing)?.compare(left, right))
 }
 
 impl Preparation {
-    /// Compares two texts: exact similarity, the sketches' estimate, and the passages that both share.
+    /// Compares two texts: exact similarity, the estimate of their sketches, and the passages that both share.
     #[must_use]
     pub fn compare(&self, left: &str, right: &str) -> Comparison {
         compare_prepared(left, right, self)
@@ -247,13 +249,13 @@ mod tests {
         let none = compare_all("", "!", &spec);
         assert!(none.iter().all(|comparison| comparison.estimate.is_none() && comparison.exact == 0.0));
 
-        // Weighted sets have sketches of their own.
+        // Weighted sets have their own kinds of sketches.
         let spec: Spec = "nfkc+casefold / words:3 / icws:128 / seed:1 / weight:count".parse().unwrap();
         let twice = compare_all(&format!("{left} {left}"), &left, &spec);
         assert_eq!(twice.len(), 4);
         for SketchComparison { method, estimate, exact } in twice {
             let estimate = estimate.unwrap();
-            // Each of 398 shingles twice, and two where the copies meet.
+            // Each of 398 shingles occurs twice in the left text. Two more shingles are where the copies meet.
             assert_eq!(exact, 398.0 / 798.0, "{method}");
             if method.to_string().starts_with("zero-bit") {
                 assert!(estimate.value > exact, "it does not see how often shingles occur: {estimate}");
@@ -266,7 +268,7 @@ mod tests {
         assert!(none.iter().all(|comparison| comparison.estimate.is_none() && comparison.exact == 0.0));
     }
 
-    /// What is left out of documents is left out for every sketch.
+    /// Ignored shingles are left out for every kind of sketch.
     #[test]
     fn every_sketch_leaves_out_what_is_ignored() {
         let words: Vec<String> = (0..300).map(|i| format!("w{i}")).collect();

@@ -1,8 +1,8 @@
-//! The sketches of the documents of a crowd, side by side, so that many can be screened at once.
+//! Crowds: sketches of many documents side by side, so that many documents can be screened at once.
 //!
-//! Fillings of one form have a similarity of 0.5 or more, so their first registers do not separate them from similar pairs.
-//! Parity bits do, because shingles that all of them share cancel. So if a crowd is dense, its documents are screened by
-//! parity bits, folded to the width that [`Crowd::choose_fold`] finds cheapest on a sample.
+//! Filled-in copies of one form have a similarity of 0.5 or more, so their first registers do not separate them from
+//! similar pairs. Parity bits do, because shingles that all documents share cancel. If a crowd is dense, its documents
+//! are therefore screened by parity bits, folded to the width that [`Crowd::choose_fold`] finds cheapest on a sample.
 
 use std::ops::Range;
 
@@ -17,40 +17,42 @@ use crate::error::{Error, ErrorKind};
 use crate::parallel;
 use crate::rows::RowLayout;
 
-/// Documents per task of a scan, at most.
+/// Maximum number of documents per task of a scan.
 const TOGETHER: usize = 16;
-/// Heads that go by together and stay in the cache, in bytes.
+/// Bytes of heads that are compared together and stay in the cache.
 const STRETCH_BYTES: usize = 32 << 10;
 
-/// The cost of comparing whole parity bits, in instructions per eight pairs and per word. Most of it is cache misses.
+/// Cost of comparing whole parity bits, in instructions per eight pairs. Each word of the bits costs `PARITY_WORD_COST`
+/// more. Most of the cost is cache misses.
 const PARITY_COST: f64 = 200.0;
 const PARITY_WORD_COST: f64 = 6.0;
-/// Documents of the crowd that each probe of a sample is compared with.
+/// Number of documents of the crowd with which each probe of a sample is compared.
 const SAMPLED: usize = 16;
 
-/// The heads of documents, and what they are compared by.
+/// Documents of a crowd, with their heads and parity bits.
 pub(super) struct Crowd<'a> {
     screen: &'a Screen,
     rows: &'a RowLayout,
     rule: HeadRule,
     heads: Heads,
-    /// The number of each document in its neighbourhood, ascending.
+    /// Number of each document in its neighbourhood, in ascending order.
     numbers: Vec<u32>,
-    /// The parity bits of each document, if the crowd is dense.
+    /// Parity bits of each document, if the crowd is dense.
     parities: Parities,
-    /// The parity bits once more, folded, if they are screened before the sketches are.
+    /// Folded copy of the parity bits, if they are screened before the sketches.
     fold: Option<Fold>,
-    /// The number of documents at which `fold` is chosen anew.
+    /// Number of documents at which `fold` is chosen again.
     choose_at: usize,
-    /// Room for the words of a row.
+    /// Buffer for the words of a row.
     words: Vec<u32>,
 }
 
-/// Folded parity bits of documents, with their allowances.
+/// Folded parity bits of documents, each with its allowance. Two documents stay open if their bits differ in at most
+/// the sum of their allowances.
 #[derive(Debug)]
 struct Fold {
     heads: Heads,
-    /// The words of a folded array; room for one.
+    /// Buffer for the words of one folded array.
     folded: Vec<u64>,
     threshold: f64,
 }
@@ -60,7 +62,7 @@ impl Fold {
         Self { heads: Heads::new(words, 1), folded: vec![0; words], threshold }
     }
 
-    /// Adds a document. If its parity bits are unknown, every scan leaves it open.
+    /// Adds a document. If the parity bits of the document are unknown, every scan leaves the document open.
     fn push(&mut self, known: Option<(usize, &[u32])>) {
         self.folded.fill(0);
         let allowed = known.map_or(heads::ALL, |(size, array)| {
@@ -70,18 +72,18 @@ impl Fold {
         self.heads.push_allowing(&self.folded, allowed);
     }
 
-    /// Registers that have as many bits as a folded array.
+    /// Returns the number of registers that have as many bits as a folded array.
     fn compared(&self) -> usize {
         2 * self.heads.words()
     }
 }
 
-/// The parity bits of documents, one behind the other.
+/// Parity bits of documents, one array after the other.
 #[derive(Debug, Default)]
 struct Parities {
-    /// Words of each array.
+    /// Number of words per array.
     width: usize,
-    /// The size of each set; `None` if nothing is known of it.
+    /// Size of each set, or `None` if its parity bits are unknown.
     sizes: Vec<Option<u32>>,
     words: Vec<u32>,
 }
@@ -94,7 +96,7 @@ impl Parities {
 }
 
 impl<'a> Crowd<'a> {
-    /// Makes an empty crowd; returns `None` if the filter rejects no pair.
+    /// Creates an empty crowd, or returns `None` if the filter rejects no pair.
     pub(super) fn new(screen: &'a Screen, rows: &'a RowLayout) -> Option<Self> {
         let rule = screen.crowd_rule()?;
         Some(Self {
@@ -110,7 +112,7 @@ impl<'a> Crowd<'a> {
         })
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     pub(super) fn len(&self) -> usize {
         self.numbers.len()
     }
@@ -123,23 +125,23 @@ impl<'a> Crowd<'a> {
         self.rule.push(&self.words, &mut self.heads);
     }
 
-    /// The first document whose parity bits were not added, if there is one.
+    /// Returns the first document whose parity bits were not added, if there is one.
     pub(super) fn next_parity(&self) -> Option<u32> {
         self.numbers.get(self.parities.sizes.len()).copied()
     }
 
-    /// Words of the parity bits of each document; 0 until they are [chosen](Self::set_width).
+    /// Returns the number of words of parity bits per document, which is 0 until it is [chosen](Self::set_width).
     pub(super) fn width(&self) -> usize {
         self.parities.width
     }
 
-    /// Chooses how many words the parity bits of each document have.
+    /// Sets the number of words of parity bits per document.
     pub(super) fn set_width(&mut self, width: usize) {
         self.parities.width = width;
     }
 
-    /// Adds the parity bits of the set of the [next document](Self::next_parity), which `read` writes; it returns the size of the
-    /// set, or nothing if the set has no parity bits.
+    /// Adds the parity bits of the [next document](Self::next_parity). `read` writes them and returns the size of the
+    /// set, or `None` if the set has no parity bits.
     pub(super) fn put_parity(
         &mut self,
         read: impl FnOnce(&mut [u32]) -> Result<Option<u32>, Error>,
@@ -154,9 +156,9 @@ impl<'a> Crowd<'a> {
         Ok(())
     }
 
-    /// Chooses what these documents and those of `probes` are screened by: sketches, if these left the share `open` of the
-    /// pairs open, or parity bits, which both have. The choice is made anew whenever the crowd has doubled. It depends on the
-    /// documents and on the width of their parity bits.
+    /// Chooses whether this crowd and `probes` are screened by their sketches or by their folded parity bits. `open` is
+    /// the share of pairs that the sketches left open. The choice is repeated whenever the crowd has doubled, and
+    /// depends only on the documents and on the width of their parity bits.
     pub(super) fn choose_fold(&mut self, probes: &mut Self, threshold: f64, open: f64) {
         if self.len() >= self.choose_at {
             self.choose_at = 2 * self.len();
@@ -165,7 +167,7 @@ impl<'a> Crowd<'a> {
             let by_heads = (self.rule.cost() + whole_cost * open, None);
             let widths = (0..=whole.trailing_zeros()).map(|bits| 1_usize << bits);
             let by_parity = widths.map(|words| {
-                // Pairs that are left open by all parity bits are not asked again.
+                // If whole parity bits are screened, open pairs are not compared by parity bits again.
                 let open = if words == whole { 0.0 } else { self.share_open(probes, words, threshold) };
                 (near_cost(words, 1) + whole_cost * open, Some(words))
             });
@@ -177,7 +179,7 @@ impl<'a> Crowd<'a> {
         probes.fold_to(self.fold.as_ref().map(|fold| fold.heads.words()), threshold);
     }
 
-    /// The share of a sample of pairs that arrays folded to so many words leave open.
+    /// Returns the share of a sample of pairs that arrays folded to `words` words leave open.
     fn share_open(&self, probes: &Self, words: usize, threshold: f64) -> f64 {
         let step = self.len().div_ceil(SAMPLED).max(1);
         let folded = |crowd: &Self, place: usize| {
@@ -205,9 +207,9 @@ impl<'a> Crowd<'a> {
         f64::from(open) / f64::from(seen.max(1))
     }
 
-    /// Folds the parity bits of all documents to so many words, or to none.
+    /// Folds the parity bits of all documents to `words` words. `None` removes the folded bits.
     fn fold_to(&mut self, words: Option<usize>, threshold: f64) {
-        // The old arrays go first, so that no more than two copies are in memory.
+        // The old arrays are freed first, so that at most two copies are in memory.
         self.fold = None;
         self.fold = words.map(|words| {
             let mut fold = Fold::new(words, threshold);
@@ -216,14 +218,13 @@ impl<'a> Crowd<'a> {
         });
     }
 
-    /// The size and the parity bits of the set of a document, if they are known.
+    /// Returns the size and the parity bits of the set of a document, if they are known.
     pub(super) fn parity_of(&self, number: u32) -> Option<(usize, &[u32])> {
         self.parities.of(self.numbers.binary_search(&number).ok()?)
     }
 
-    /// Takes out of `others` the documents whose similarity to a document of this crowd is certainly below the threshold, as
-    /// far as their parity bits are known. Returns how many these are, or nothing if the parity bits of the document are
-    /// unknown.
+    /// Removes from `others` the documents whose known parity bits show that their similarity to `document` is below
+    /// the threshold. Returns the number of removed documents, or `None` if the parity bits of `document` are unknown.
     pub(super) fn bound(&self, document: u32, others: &mut Vec<u32>, threshold: f64) -> Option<u64> {
         let (size, words) = self.parity_of(document)?;
         let (kernel, mut bound) = (Kernel::detect(), Bound::new(size, threshold));
@@ -235,8 +236,8 @@ impl<'a> Crowd<'a> {
         Some((before - others.len()) as u64)
     }
 
-    /// Returns, per document of `probes`, the documents with which it may reach the threshold, ascending: by their heads, and by
-    /// their parity bits as far as they are known.
+    /// Returns, per document of `probes`, the documents whose similarity to it may reach the threshold, in ascending
+    /// order. Heads and known parity bits rule out all others.
     pub(super) fn scan(
         &self,
         probes: &Crowd<'_>,
@@ -246,7 +247,7 @@ impl<'a> Crowd<'a> {
     ) -> Result<Scanned, Error> {
         let words = self.fold.as_ref().map_or(self.heads.words(), |fold| fold.heads.words());
         let stretch = (STRETCH_BYTES / (words * size_of::<u64>())).max(64);
-        // Every thread gets as many tasks, because a block has few and one that waits is lost time.
+        // Every thread gets the same number of tasks, because a block has few tasks and a waiting thread is lost time.
         let tasks = probes.len().div_ceil(TOGETHER).next_multiple_of(threads.max(1));
         let together = probes.len().div_ceil(tasks).max(1);
         let work = |(): &mut (), task: usize| -> Result<Scanned, Error> {
@@ -290,32 +291,32 @@ impl<'a> Crowd<'a> {
     }
 }
 
-/// The pairs that a scan leaves open.
+/// Pairs that a scan leaves open, with the counts of the scan.
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
-    /// The documents, for each that scanned.
+    /// Open documents, for each scanning document.
     pub(super) open: Vec<Vec<u32>>,
-    /// Pairs that heads, or folded parity bits, rejected.
+    /// Number of pairs that heads or folded parity bits rejected.
     pub(super) rejected: u64,
-    /// Registers that have as many bits as were compared for these pairs.
+    /// Number of registers that have as many bits as were compared for the rejected pairs.
     pub(super) compared: u64,
-    /// Pairs that were left open before whole parity bits were compared.
+    /// Number of pairs that were open before whole parity bits were compared.
     pub(super) left_by_heads: u64,
 }
 
-/// One document that scans a crowd.
+/// Scan of a crowd by one document.
 struct Scan<'a> {
     crowd: &'a Crowd<'a>,
     probes: &'a Crowd<'a>,
     place: usize,
     kernel: Kernel,
-    /// The parity bits of the probe, and the bound for its set size.
+    /// Parity bits of the scanning document, with the bound for its set size.
     parity: Option<(&'a [u32], Bound)>,
-    /// The folded arrays of the crowd, those of the probes, and its own allowance.
+    /// Folded arrays of the crowd, folded arrays of the probes, and the allowance of the scanning document.
     folds: Option<(&'a Fold, &'a Fold, u64)>,
     open: Vec<u32>,
     left_by_heads: u64,
-    /// Bits in which the arrays of those that the heads leave open differ from its own.
+    /// Number of bits in which the array of each open document differs from the array of the scanning document.
     different: Vec<u32>,
 }
 
@@ -340,12 +341,12 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Registers that have as many bits as are compared for most pairs.
+    /// Returns the number of registers that have as many bits as are compared for most pairs.
     fn compared(&self) -> usize {
         self.folds.map_or(self.crowd.rule.compared(), |(fold, ..)| fold.compared())
     }
 
-    /// Goes through some places of the crowd.
+    /// Scans the documents at some places of the crowd.
     fn take(&mut self, range: Range<usize>) {
         let (crowd, begin) = (self.crowd, self.open.len());
         if let Some((fold, own, allowed)) = self.folds {

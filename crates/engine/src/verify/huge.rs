@@ -1,7 +1,7 @@
-//! Huge documents compared: shingle sets that would not fit into memory, sorted on disk.
+//! Compares huge documents, whose shingle sets do not fit into memory and are sorted on disk.
 //!
-//! The shingles of a document are cut block by block, sorted in stretches and merged part by part of the range of keys,
-//! beside the same part of another document. What two parts share adds up to what the documents share.
+//! The shingles of a document are cut block by block and sorted in stretches. The stretches of both documents are
+//! merged part by part of the range of keys. The overlaps of all parts add up to the overlap of the documents.
 
 use minwise::sort::sort_mixed;
 use minwise::verify::Overlap;
@@ -11,7 +11,7 @@ use crate::read::prepare::HUGE_BYTES;
 use crate::storage::runs::SortedRuns;
 use crate::verify::loader::{Loader, Room, Sorting};
 
-/// The shingles of one document, sorted.
+/// Sorted shingles of one document.
 #[derive(Debug)]
 pub(crate) struct Sorted<'a> {
     runs: SortedRuns<'a, u64>,
@@ -38,10 +38,11 @@ impl<'a> Sorted<'a> {
         Ok(Self { runs, most })
     }
 
-    /// What two documents share.
+    /// Returns the overlap of the shingles of two documents.
     pub(crate) fn overlap(&self, other: &Self) -> Result<Overlap, Error> {
         let mut sum = Overlap::default();
-        // Shingles are spread evenly, so that the parts of the shorter one are no larger.
+        // Shingles are spread evenly, so the parts of the shorter document are no larger than the parts of the longer
+        // document.
         let longer = if self.runs.len() >= other.runs.len() { self } else { other };
         for parts in longer.runs.ranges(self.most) {
             let (mut left, mut right) = (self.runs.merged(parts.clone())?, other.runs.merged(parts)?);
@@ -53,7 +54,7 @@ impl<'a> Sorted<'a> {
     }
 }
 
-/// Takes out a stretch as a set.
+/// Takes the shingles out of a stretch, sorts them, and removes repeats.
 fn sorted(stretch: &mut Vec<u64>) -> Vec<u64> {
     let mut sorted = std::mem::take(stretch);
     sort_mixed(&mut sorted, &mut vec![]);
@@ -67,7 +68,7 @@ mod tests {
     use crate::memory::{MemoryLimit, WorkingMemory};
     use crate::verify::loader::LEAST;
 
-    /// What they sort at one time is no more than what one of them would.
+    /// Threads that sort at the same time use no more memory together than one thread alone.
     #[test]
     fn threads_share_the_memory() {
         let room = MemoryLimit::new(8 << 30).unwrap().room(16, 0);

@@ -1,5 +1,5 @@
-//! The judge of one neighbourhood: compares two documents by their sketches, and if these leave it open, by their shingle
-//! sets.
+//! The judge of a neighbourhood compares two documents by their sketches. If the sketches leave the pair open, it
+//! compares their shingle sets.
 
 use minwise::Observer;
 use minwise::candidate::FullShelves;
@@ -18,13 +18,13 @@ use crate::verify::loader::{Loader, Room};
 use crate::verify::sets::{Budget, Sets};
 use crate::verify::sum::{Judged, Reordered};
 
-/// Documents that one is to be compared with from which on it pays to ask parity bits first.
+/// Minimum number of candidates of one document for which comparing parity bits first saves time.
 const MANY: u64 = 64;
-/// Pairs that threads compare together: enough work for them, and the similarities take 6 MB at most with those of one document
-/// besides.
+/// Number of pairs that threads compare together. This number is enough work for all threads. The similarities of these
+/// pairs and of one more document take at most 6 MB.
 const TOGETHER: usize = 1 << 18;
 
-/// What the judges of all neighbourhoods share.
+/// Data that the judges of all neighbourhoods share.
 pub(super) struct Bench<'a> {
     rows: RowLayout,
     screen: Screen,
@@ -50,13 +50,13 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// How the rows of sketches are read.
+    /// Returns the layout of the rows of sketches.
     pub(super) fn rows(&self) -> &RowLayout {
         &self.rows
     }
 }
 
-/// What one thread judges with. Its buffers serve one neighbourhood after the other.
+/// Buffers of one thread for judging, which are reused for every neighbourhood.
 pub(super) struct Seat<'a> {
     room: Room,
     rows: RowReader<'a>,
@@ -72,30 +72,30 @@ impl<'a> Seat<'a> {
         }
     }
 
-    /// Brings the rows of documents that will be compared next into the cache.
+    /// Loads the rows of documents that will be compared next into the cache.
     pub(super) fn warm(&self, documents: impl Iterator<Item = u32>) {
         self.rows.warm(documents);
     }
 }
 
-/// Compares documents of one neighbourhood.
+/// Judge that compares the documents of one neighbourhood.
 pub(crate) struct ExactJudge<'a, 'r> {
     neighbourhood: NeighbourhoodRef<'a>,
     bench: &'a Bench<'a>,
     sets: Sets<'a>,
     rows: &'a mut RowReader<'r>,
     placed_rows: &'a mut RowReader<'r>,
-    /// Documents that a scan goes through.
+    /// Documents that a scan compares with new documents.
     crowd: Option<Crowd<'a>>,
-    /// The documents that scanned last, if the crowd is dense.
+    /// Documents of the last scan, if the crowd is dense.
     block: Option<Crowd<'a>>,
-    /// Whether most documents that scan have many others to be compared with.
+    /// Whether the crowd is dense: most documents that scan it have many candidates left.
     is_dense: bool,
-    /// The share of pairs that heads of sketches left open when the crowd became dense.
+    /// Share of pairs that the heads of sketches left open when the crowd became dense.
     share_open: f64,
-    /// Threads that scan and compare.
+    /// Number of threads that scan and compare.
     threads: usize,
-    /// Whether the sets of pairs that were compared together fitted into memory so far.
+    /// Whether pairs can be compared together: so far, the sets of such pairs have fitted into memory.
     fits: bool,
     judged: Judged,
 }
@@ -126,40 +126,41 @@ impl<'a, 'r> ExactJudge<'a, 'r> {
         }
     }
 
-    /// The exact similarity, whether it reaches the threshold or not.
+    /// Returns the exact similarity, even if it is below the threshold.
     pub(crate) fn exact(&mut self, a: u32, b: u32) -> Result<f64, Error> {
         self.sets.measure(a, b, self.bench.plan.measure)
     }
 
-    /// Frees the shingle sets, if nothing more will be compared.
+    /// Frees the shingle sets. The caller must not compare more documents.
     pub(crate) fn give_back(&mut self) {
         self.sets.give_back();
     }
 
-    /// What was counted.
+    /// Returns the counts of this judge.
     pub(super) fn finish(self) -> Judged {
         self.judged
     }
 
-    /// Ends the run if whoever watches it asked for that. A neighbourhood can be large, and nobody should have to wait for its
-    /// end.
+    /// Returns an error if the observer has cancelled the run. The judge checks this itself, because a neighbourhood
+    /// can be large and nobody should have to wait for its end.
     fn check_cancelled(&self) -> Result<(), Error> {
         if self.bench.observer.cancelled() { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
     }
 
-    /// Whether scans will go through more documents: through as many as a shelf takes, so that a scan takes no longer than a
-    /// full shelf. Their heads take 8 MB.
+    /// Reports whether scans can include more documents. The limit is the size of a shelf, so that a scan takes no
+    /// longer than a full shelf. The heads of a full crowd take 8 MB.
     fn has_room(&self) -> bool {
         self.crowd.as_ref().is_some_and(|crowd| crowd.len() < self.bench.plan.shelf)
     }
 
-    /// Whether parity bits bound the measure: they are about sets without weights.
+    /// Reports whether parity bits give a bound of the measure, which is so only for the Jaccard similarity without
+    /// weights.
     fn has_parity(&self) -> bool {
         let plan = self.bench.plan;
         plan.measure == Measure::Jaccard && plan.spec.weights.weighting == Weighting::None
     }
 
-    /// Whether the sketches say that a pair is reordered.
+    /// Reports whether the sketches show that a pair is reordered.
     fn is_misaligned(&mut self, a: u32, b: u32) -> Result<bool, Error> {
         let bench = self.bench;
         let Some(order) = &bench.order else { return Ok(false) };
@@ -236,7 +237,7 @@ impl Judge for ExactJudge<'_, '_> {
                     if observer.cancelled() {
                         return Err(ErrorKind::Cancelled.into());
                     }
-                    // A document of the crowd was in the last block, unless the crowd was not dense then.
+                    // A document of the crowd was in the last block, unless the crowd was not dense at that time.
                     let known = self.block.as_ref().and_then(|block| block.parity_of(document));
                     crowd.put_parity(|out| match known {
                         Some((size, words)) => {
@@ -260,7 +261,8 @@ impl Judge for ExactJudge<'_, '_> {
             compared: scanned.compared + by_whole,
             registers: rejected * screen.registers(),
         });
-        // Parity bits mean reading every document once, which pays if most have many others to be compared with.
+        // Parity bits require that every document is read once, which saves time only if most documents have many
+        // candidates left.
         let many = documents.len() as u64 * MANY;
         if !self.is_dense && self.has_parity() && scanned.left_by_heads >= many {
             self.is_dense = true;
@@ -281,11 +283,12 @@ impl Judge for ExactJudge<'_, '_> {
             return Ok(());
         }
         let threshold = self.bench.plan.threshold;
-        // Documents that scanned were bounded there already, so documents of their own block remain. If a
-        // crowd is full, later documents are met that are in neither.
+        // A scan has already compared the parity bits of a document with the crowd, so only documents of its own block
+        // remain. If the crowd is full, later documents are missing in both.
         let block = self.block.as_ref().filter(|_| self.has_room());
         let bounded = block.and_then(|block| block.bound(document, open, threshold));
-        // These pairs may have passed no filter, so they count as compared: parity bits of both sets decided about them.
+        // Pairs that are rejected by parity bits count as compared, because the bits of both sets decided about them
+        // and no filter may have seen these pairs.
         self.judged.compared += match bounded {
             Some(bounded) => bounded,
             None if open.len() as u64 >= MANY => self.sets.bound(document, open, threshold)?,
@@ -323,7 +326,7 @@ impl Judge for ExactJudge<'_, '_> {
     }
 
     fn together(&self) -> usize {
-        // One document at a time keeps the order in which reordered pairs are listed.
+        // Comparing one document at a time keeps the order in which reordered pairs are listed.
         let in_order = self.bench.order.is_some() || self.bench.plan.order.is_some();
         if self.threads > 1 && self.fits && !in_order { TOGETHER } else { 0 }
     }

@@ -1,4 +1,4 @@
-//! Documents read again, for their shingle sets.
+//! Reads documents again to make their shingle sets.
 
 use std::path::Path;
 
@@ -10,13 +10,14 @@ use crate::read::documents::Documents;
 use crate::read::prepare::{DocumentSet, Preparation, Prepared};
 use crate::turn::LargeDocumentLock;
 
-/// Shingles that are sorted together, however little memory there is: fewer would make too many stretches.
+/// Minimum number of shingles that are sorted together, even if memory is short. Fewer shingles would make too many
+/// runs.
 pub(crate) const LEAST: usize = 1 << 19;
-/// How often shingles that are sorted together are in memory, about: while two documents are merged, as they were read, as
-/// they are and as room to sort in.
+/// Approximate number of copies of sorted shingles in memory. While two documents are merged, each of them has three
+/// copies: as read, as sorted, and as a buffer for sorting.
 const TIMES: u64 = 6;
 
-/// How the shingles of huge documents are sorted.
+/// Limits for sorting the shingles of huge documents.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sorting<'a> {
     pub(crate) most: usize,
@@ -24,26 +25,26 @@ pub(crate) struct Sorting<'a> {
 }
 
 impl<'a> Sorting<'a> {
-    /// Within what there is room for if so many threads sort at one time, with temporary files in `folder`.
+    /// Returns the limits if `threads` threads sort at the same time within `room`. Temporary files go to `folder`.
     pub(crate) fn new(room: memory::WorkingMemory, threads: usize, folder: Option<&'a Path>) -> Self {
         let shingles = room.held() / (TIMES * size_of::<u64>() as u64 * threads as u64);
         Self { most: usize::try_from(shingles).unwrap_or(usize::MAX).max(LEAST), folder }
     }
 }
 
-/// Reads documents again and gives their shingle sets.
+/// Loader of shingle sets, which reads documents again.
 #[derive(Debug)]
 pub(crate) struct Loader<'a> {
     pub corpus: &'a Corpus,
     pub documents: &'a Documents,
     pub preparation: &'a Preparation,
-    /// For documents whose sets are not held.
+    /// Limits for documents whose sets are not held in memory.
     pub sorting: Sorting<'a>,
-    /// For documents that are too large to be read by several threads at a time.
+    /// Turns for documents that are too large to be read by several threads at the same time.
     pub turns: LargeDocumentLock,
 }
 
-/// One thread's room to load sets in.
+/// Buffers of one thread for loading sets.
 #[derive(Debug, Default)]
 pub(crate) struct Room {
     pub(crate) scratch: Scratch,
@@ -51,7 +52,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// Gives back what a large document took.
+    /// Releases the memory that a large document took.
     pub(crate) fn give_back(&mut self) {
         self.prepared = Prepared::default();
         self.scratch.give_back();
@@ -63,7 +64,7 @@ impl Loader<'_> {
         Ok(u64::from(self.documents.place(document)?.len))
     }
 
-    /// Loads a set. Of more than `whole_bytes` of text, it is the only one that is made at the time.
+    /// Loads a set. If the text has more than `whole_bytes` bytes, the thread waits for its turn.
     pub(crate) fn load(
         &self,
         document: u32,
@@ -82,7 +83,7 @@ impl Loader<'_> {
         Ok(set)
     }
 
-    /// The shingles of a document in order, in the room.
+    /// Reads a document and returns its shingles in document order. The shingles are stored in `room`.
     pub(crate) fn shingle<'r>(&self, document: u32, room: &'r mut Room) -> Result<&'r [u64], Error> {
         let read = self.corpus.read(&self.documents.place(document)?, &mut room.scratch)?;
         self.preparation.shingle(&read.text, &mut room.prepared);

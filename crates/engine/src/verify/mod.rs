@@ -1,13 +1,13 @@
-//! The third stage: neighbourhoods verified one by one, exactly.
+//! The third stage verifies neighbourhoods exactly, one by one.
 //!
 //! | file | does |
 //! |---|---|
-//! | `walk` | takes all neighbourhoods, batch by batch, to whoever decides about them ([`Decide`], [`Receive`]) |
+//! | `walk` | passes all neighbourhoods, batch by batch, to the code that decides about them ([`Decide`], [`Receive`]) |
 //! | `judge` | compares two documents of a neighbourhood: first their sketches, then their shingle sets |
-//! | `crowd` | screens documents against all of a crowd at once |
-//! | `sum` | the counts of all comparisons of a run, and the bands in which found pairs agree |
-//! | `removed` | a document that goes in favour of another one |
-//! | `sets` | a bounded cache of the shingle sets of one neighbourhood |
+//! | `crowd` | screens documents against a whole crowd at once |
+//! | `sum` | adds up the counts of all comparisons of a run, and finds the bands in which found pairs agree |
+//! | `removed` | the type of a removed document, with the kept document |
+//! | `sets` | caches the shingle sets of one neighbourhood in bounded memory |
 //! | `loader` | reads a document again and makes its shingle set |
 //! | `huge` | compares documents whose shingle sets do not fit into memory |
 //! | `compare` | compares two texts in full, with the passages that they share |

@@ -1,19 +1,19 @@
-//! What verification leads to: a document that goes in favour of another one.
+//! The result of verification for a document that does not stay.
 
-/// A document that does not stay.
+/// Removed document, with the document that is kept in its stead.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Removed {
-    /// The document.
+    /// Number of the removed document.
     pub document: u32,
-    /// The document that is kept in its stead.
+    /// Number of the document that is kept in its stead.
     pub of: u32,
-    /// Their exact similarity.
+    /// Exact similarity of the two documents.
     pub similarity: f64,
 }
 
 impl Removed {
-    /// A document that does not stay, because of another one with this similarity.
+    /// Creates the result for a document that is removed in favour of the document `of`.
     #[must_use]
     pub fn new(document: u32, of: u32, similarity: f64) -> Self {
         Self { document, of, similarity }

@@ -1,4 +1,4 @@
-//! Shingle sets, read when they are needed and kept while there is room.
+//! Shingle sets of a neighbourhood, which are loaded when they are needed and kept while there is memory.
 
 use std::sync::Mutex;
 
@@ -14,7 +14,7 @@ use crate::read::prepare::DocumentSet;
 use crate::verify::huge::Sorted;
 use crate::verify::loader::{Loader, Room};
 
-/// Rooms that threads use one after the other, so that their buffers are not made anew for every portion.
+/// Pool of buffers for loading. Threads reuse buffers, so that they are not allocated again for every portion.
 #[derive(Debug, Default)]
 struct Rooms(Mutex<Vec<Room>>);
 
@@ -25,7 +25,7 @@ impl Rooms {
     }
 }
 
-/// A room that goes back when it is no longer used.
+/// Buffers from a pool, which return to the pool when this guard is dropped.
 struct Lent<'a> {
     room: Room,
     rooms: &'a Rooms,
@@ -39,58 +39,59 @@ impl Drop for Lent<'_> {
     }
 }
 
-/// The shingle sets of one neighbourhood.
+/// Shingle sets of one neighbourhood.
 pub(crate) struct Sets<'a> {
     loader: &'a Loader<'a>,
     documents: &'a [u32],
     room: &'a mut Room,
     rooms: Rooms,
-    /// For each document, where its set is in `held`.
+    /// For each document, the index of its set in `held`, or [`NONE`].
     slots: Vec<u32>,
     held: Vec<Held>,
-    /// The shingles that most sets have, if sets are held by their difference from these.
+    /// Shingles that most sets have, if sets are held as differences from these shingles.
     common: Option<CommonShingles>,
-    /// Two documents one of which is huge, the last ones compared: one of them may be the next too.
+    /// Sorted shingles of the last two documents that were compared on disk, because the next comparison may need one
+    /// of these documents again.
     sorted: Vec<(u32, Sorted<'a>)>,
     marks: Marks,
     now: u64,
     ahead: Ahead,
     size_bytes: usize,
     budget: Budget,
-    /// Text that may be cut whole at one time.
+    /// Bytes of text that may be cut whole at the same time.
     whole_bytes: u64,
 }
 
-/// Text that is loaded together if two documents that follow each other are needed again.
+/// Bytes of text that are loaded together if two consecutive documents are needed again.
 const AGAIN_BYTES: u64 = 16 << 10;
-/// The slot of a document whose set is not there.
+/// Slot of a document whose set is not in memory.
 const NONE: u32 = u32::MAX;
 
-/// Documents whose marks are kept, at most: 18 MB of them.
+/// Maximum number of documents whose marks are kept, which take 18 MB.
 const MARKED: usize = 1 << 17;
-/// The share of the memory for sets that marks may take.
+/// Reciprocal of the share of the memory for sets that marks may take.
 const MARKS_SHARE: usize = 4;
-/// Sets of a sample by which common shingles are chosen.
+/// Number of sets in the sample by which common shingles are chosen.
 const SAMPLED: usize = 64;
-/// Pairs per task of a thread that compares.
+/// Number of pairs per task of a thread that compares.
 const TASK_PAIRS: usize = 1024;
 
-/// What [`parity`] keeps of sets, also of those that were thrown out.
+/// Marks of documents. A mark is the size of a set and its [`parity`] bits, and is kept even if the set is evicted.
 #[derive(Debug, Default)]
 struct Marks {
-    /// For each document, where its mark is, or [`NONE`].
+    /// For each document, the index of its mark, or [`NONE`].
     slots: Vec<u32>,
     sizes: Vec<u32>,
     words: Vec<u32>,
 }
 
 impl Marks {
-    /// Bytes that the marks of so many documents take, if `marked` of them have one.
+    /// Returns the number of bytes that the marks take if `marked` of `documents` documents have a mark.
     fn bytes_of(documents: usize, marked: usize) -> usize {
         size_of::<u32>() * (documents + marked * (1 + parity::WORDS))
     }
 
-    /// Bytes that the marks take.
+    /// Returns the number of bytes that the marks take.
     fn size_bytes(&self) -> usize {
         Self::bytes_of(self.slots.len(), self.sizes.len())
     }
@@ -100,18 +101,18 @@ impl Marks {
     }
 }
 
-/// A set that is there.
+/// Set in memory.
 struct Held {
     document: u32,
-    /// When it was used last; the oldest go first when there is no more room.
+    /// Time of the last use. If memory is short, the sets with the lowest times are evicted first.
     used: u64,
     set: HeldSet,
 }
 
-/// A set as it is held.
+/// Form in which a set is in memory.
 enum HeldSet {
     Whole(DocumentSet),
-    /// By its difference from the common shingles.
+    /// Set as a difference from the common shingles.
     Reduced(ReducedSet),
 }
 
@@ -131,7 +132,7 @@ impl HeldSet {
     }
 }
 
-/// The measure of two sets that are held, unless it is below the threshold.
+/// Returns the measure of two sets, or `None` if the measure is below the threshold.
 fn at_least(
     common: Option<&CommonShingles>,
     (a, b): (&HeldSet, &HeldSet),
@@ -146,26 +147,27 @@ fn at_least(
 }
 
 impl Held {
-    /// What it takes. Of small sets there are many, and their list may be half empty.
+    /// Returns the bytes of the set and of its entry in `held`. The entry counts twice, because `held` may be half
+    /// empty, which matters if there are many small sets.
     fn size_bytes(&self) -> usize {
         2 * size_of::<Self>() + self.set.size_bytes()
     }
 }
 
-/// How much is loaded ahead: all that may be where nothing was loaded yet, since documents are first asked for one after the
-/// other. What was thrown out and is needed again comes alone, since it may be needed by chance; where it goes on in order,
-/// more and more is loaded with it.
+/// Amount of text that is loaded ahead. Documents are first needed in order, so documents that were never loaded are
+/// loaded with as much text as allowed. A set that was evicted is loaded alone if it is needed again, because that may
+/// be by chance. If the following documents are needed again too, the amount grows from document to document.
 #[derive(Debug, Default)]
 struct Ahead {
-    /// No document from this one on has been loaded.
+    /// Number of the first document after all loaded documents.
     frontier: u32,
-    /// The document behind the one that was loaded last.
+    /// Number of the document after the last loaded one.
     next: u32,
     bytes: u64,
 }
 
 impl Ahead {
-    /// Text to load from a document on, up to `most`; of one alone, nothing.
+    /// Returns the bytes of text to load from `document` on, at most `most`. Returns 0 if the document is loaded alone.
     fn of(&mut self, document: u32, most: u64) -> u64 {
         self.bytes = if document >= self.frontier {
             most
@@ -183,16 +185,16 @@ impl Ahead {
     }
 }
 
-/// What a neighbourhood may take.
+/// Limits for one neighbourhood.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
-    /// Memory for sets and marks.
+    /// Bytes of memory for sets and marks.
     pub bytes: usize,
-    /// Threads that load sets.
+    /// Number of threads that load sets.
     pub threads: usize,
-    /// Text that is loaded together, because the next documents will be asked for next.
+    /// Bytes of text that are loaded together, because documents are mostly needed in order.
     pub ahead_bytes: u64,
-    /// Memory for the parity bits of a crowd.
+    /// Bytes of memory for the parity bits of a crowd.
     pub crowd_bytes: usize,
 }
 
@@ -221,7 +223,7 @@ impl<'a> Sets<'a> {
         }
     }
 
-    /// The measure of two documents of the neighbourhood.
+    /// Returns the measure of two documents of the neighbourhood.
     pub(crate) fn measure(&mut self, a: u32, b: u32, measure: Measure) -> Result<f64, Error> {
         if self.are_huge(a, b)? {
             return self.measure_huge(a, b, measure);
@@ -235,7 +237,7 @@ impl<'a> Sets<'a> {
         })
     }
 
-    /// The measure of two documents of the neighbourhood, unless it is below the threshold.
+    /// Returns the measure of two documents of the neighbourhood, or `None` if the measure is below the threshold.
     pub(crate) fn at_least(
         &mut self,
         a: u32,
@@ -250,10 +252,10 @@ impl<'a> Sets<'a> {
         Ok(at_least(common, (a, b), measure, threshold))
     }
 
-    /// Compares each document with its `others`: appends to `similar[i]` those of `others[i]` whose measure reaches the
-    /// threshold, with the measure, in the order of `others[i]`. Threads share the pairs.
+    /// Compares each document with its `others`. Documents of `others[i]` whose measure reaches the threshold are
+    /// appended to `similar[i]`, with the measure and in the order of `others[i]`. Threads share the pairs.
     ///
-    /// Returns `false`, and appends nothing, if a document is huge or the sets do not fit into memory together.
+    /// Returns `false` and appends nothing if a document is huge or the sets do not fit into memory together.
     pub(crate) fn at_least_many(
         &mut self,
         documents: &[u32],
@@ -292,7 +294,8 @@ impl<'a> Sets<'a> {
         Ok(true)
     }
 
-    /// Loads the sets of documents so that all of them are there; returns whether they are.
+    /// Loads the sets of documents, so that all of them are in memory at the same time. Returns `false` if they do not
+    /// fit, or if a document is huge.
     fn hold<'d>(&mut self, documents: impl Iterator<Item = &'d u32>) -> Result<bool, Error> {
         self.now += 1;
         for &document in documents {
@@ -311,8 +314,8 @@ impl<'a> Sets<'a> {
         Ok(true)
     }
 
-    /// Takes out of `others` the documents whose Jaccard similarity to a document is certainly below the threshold. Returns how
-    /// many these are.
+    /// Removes from `others` the documents whose Jaccard similarity to `document` is certainly below the threshold.
+    /// Returns the number of removed documents.
     pub(crate) fn bound(
         &mut self,
         document: u32,
@@ -335,7 +338,8 @@ impl<'a> Sets<'a> {
         Ok((before - left) as u64)
     }
 
-    /// Words of parity bits that tell sets like those of `documents` apart, within the memory for crowds.
+    /// Returns the number of words of parity bits that distinguish the sets of `documents`, within the memory for
+    /// crowds.
     pub(crate) fn parity_words(&mut self, documents: &[u32]) -> Result<usize, Error> {
         let mut sizes = vec![];
         for &document in documents {
@@ -349,14 +353,14 @@ impl<'a> Sets<'a> {
         }
         sizes.sort_unstable();
         let wanted = words_for(sizes.get(sizes.len() / 2).copied().unwrap_or_default());
-        // A crowd holds each array twice, the second time folded.
+        // A crowd holds each array twice: whole and folded.
         let crowd = 2 * size_of::<u32>() * self.documents.len().min(MARKED);
         let fit = self.budget.crowd_bytes / crowd.max(1);
         Ok(wanted.min(if fit == 0 { 0 } else { 1 << fit.ilog2() }).max(parity::WORDS))
     }
 
-    /// Holds sets by their difference from the shingles that most sets of a sample of `documents` have, if most of a set is
-    /// common.
+    /// Stores sets as differences from the shingles that most sets of a sample of `documents` have, if these common
+    /// shingles are most of a set.
     pub(crate) fn reduce(&mut self, documents: &[u32]) -> Result<(), Error> {
         if self.common.is_some() {
             return Ok(());
@@ -366,7 +370,7 @@ impl<'a> Sets<'a> {
             if !self.are_huge(document, document)?
                 && let (HeldSet::Whole(DocumentSet::Plain(set)), ..) = self.both(document, document)?
             {
-                // Sets of the sample may throw one another out.
+                // The set is cloned, because loading another set of the sample may evict it.
                 sample.push(set.clone());
             }
         }
@@ -382,8 +386,8 @@ impl<'a> Sets<'a> {
         Ok(())
     }
 
-    /// Writes the [parity bits](parity) of the set of a document and returns its size. There are none if the set is huge or has
-    /// weights.
+    /// Writes the [parity bits](parity) of the set of a document, and returns the size of the set. Returns `None` if
+    /// the set is huge or has weights.
     pub(crate) fn parity_into(&mut self, document: u32, out: &mut [u32]) -> Result<Option<u32>, Error> {
         if self.are_huge(document, document)? {
             return Ok(None);
@@ -402,14 +406,14 @@ impl<'a> Sets<'a> {
         })
     }
 
-    /// The size and the parity bits of the set of a document, kept for the next time. There are none if the set is huge or has
-    /// weights, or if there are too many.
+    /// Returns the size and the parity bits of the set of a document, which are kept as its mark. Returns `None` if the
+    /// set is huge or has weights, or if there are too many marks.
     fn parity(&mut self, document: u32) -> Result<Option<(u32, &[u32])>, Error> {
         let slot = self.mark(document)?;
         Ok(slot.map(|slot| (self.marks.sizes[slot], self.marks.words(slot))))
     }
 
-    /// Where the mark of a document is, if it has one.
+    /// Returns the index of the mark of a document. If there is no mark, makes one if memory allows.
     fn mark(&mut self, document: u32) -> Result<Option<usize>, Error> {
         let slot = self.marks.slots.get(document as usize).copied().unwrap_or(NONE);
         if slot != NONE {
@@ -426,15 +430,15 @@ impl<'a> Sets<'a> {
         self.marks.slots[document as usize] = marked as u32;
         self.marks.sizes.push(size);
         self.marks.words.extend_from_slice(&words);
-        // Sets make room for the marks, which are kept.
+        // Sets are evicted if the new mark needs their memory. Marks are never evicted.
         self.make_room();
         Ok(Some(marked))
     }
 
-    /// Whether one of two documents is huge.
+    /// Reports whether at least one of two documents is huge.
     fn are_huge(&self, a: u32, b: u32) -> Result<bool, Error> {
         for document in [a, b] {
-            // No set of a huge one is held.
+            // The set of a huge document is never held.
             let is_held = self.slots[document as usize] != NONE;
             if !is_held && self.is_huge(document)? {
                 return Ok(true);
@@ -443,7 +447,7 @@ impl<'a> Sets<'a> {
         Ok(false)
     }
 
-    /// Whether a document is compared on disk.
+    /// Reports whether a document is so large that it is compared on disk.
     fn is_huge(&self, document: u32) -> Result<bool, Error> {
         Ok(self.loader.preparation.cuts_blocks()
             && self.loader.text_bytes(self.documents[document as usize])? > self.whole_bytes)
@@ -463,10 +467,11 @@ impl<'a> Sets<'a> {
         }
     }
 
-    /// The sets of two documents of the neighbourhood, and the common shingles if there are any.
+    /// Returns the sets of two documents of the neighbourhood, and the common shingles if there are any.
     fn both(&mut self, a: u32, b: u32) -> Result<(&HeldSet, &HeldSet, Option<&CommonShingles>), Error> {
         self.now += 1;
-        // Noted before loading, so that making room for one does not throw out the other.
+        // The use of both sets is noted before anything is loaded, so that loading one set does not evict the other
+        // set.
         for document in [a, b] {
             if let Some(held) = self.held.get_mut(self.slots[document as usize] as usize) {
                 held.used = self.now;
@@ -481,7 +486,7 @@ impl<'a> Sets<'a> {
         Ok((a, b, self.common.as_ref()))
     }
 
-    /// The alignment share of two documents. Both are read again, since sets have no order.
+    /// Returns the alignment share of two documents. The documents are read again, because sets have no order.
     pub(crate) fn alignment_share(&mut self, a: u32, b: u32) -> Result<f64, Error> {
         let [a, b] = [a, b].map(|document| self.documents[document as usize]);
         let text_bytes = self.loader.text_bytes(a)?.max(self.loader.text_bytes(b)?);
@@ -508,7 +513,8 @@ impl<'a> Sets<'a> {
         Ok(())
     }
 
-    /// Loads a document and those behind it, with several threads; no huge ones, which are compared on disk.
+    /// Loads a document and some documents after it, with several threads. Huge documents are left out, because they
+    /// are compared on disk.
     fn load_ahead(&mut self, document: u32, ahead_bytes: u64) -> Result<(), Error> {
         let (mut text_bytes, mut largest) = (0, 1);
         let mut missing: Vec<u32> = vec![];
@@ -533,7 +539,8 @@ impl<'a> Sets<'a> {
             Ok::<_, Error>(HeldSet::new(set, common))
         };
         let prepare = || self.rooms.lend();
-        // As many as may be cut whole at one time.
+        // The number of threads is limited so that their texts may be cut whole at the same time, even if each text is
+        // as large as the largest.
         let threads = (whole_bytes / largest).clamp(1, self.budget.threads as u64) as usize;
         parallel::in_order(missing.len(), threads, prepare, work, |set| {
             loaded.push(set);
@@ -553,7 +560,7 @@ impl<'a> Sets<'a> {
         self.held.push(held);
     }
 
-    /// Throws out all sets.
+    /// Evicts all sets.
     pub(crate) fn give_back(&mut self) {
         for held in std::mem::take(&mut self.held) {
             self.slots[held.document as usize] = NONE;
@@ -561,12 +568,12 @@ impl<'a> Sets<'a> {
         self.size_bytes = 0;
     }
 
-    /// Bytes that sets and marks take.
+    /// Returns the number of bytes that sets and marks take.
     fn all_bytes(&self) -> usize {
         self.size_bytes + self.marks.size_bytes()
     }
 
-    /// Throws out the sets that were used longest ago, down to half of the budget, but none that is in use now.
+    /// Evicts the sets that were used longest ago, until half of the budget is free. Sets that are in use stay.
     fn make_room(&mut self) {
         if self.all_bytes() <= self.budget.bytes {
             return;
@@ -659,7 +666,7 @@ mod tests {
     fn what_was_thrown_out_is_loaded_again_alone() {
         let texts = ["one two three"; 6];
         let line_bytes = "{\"text\":\"one two three\"}\n".len() as u64;
-        // Three documents at a time, and room for none but those in use.
+        // Three documents are loaded at a time, and there is memory only for the sets in use.
         let budget = Budget { bytes: 0, threads: 1, ahead_bytes: 3 * line_bytes, crowd_bytes: 0 };
         with_sets(&texts, budget, |sets| {
             sets.measure(0, 1, Measure::Jaccard).unwrap();
@@ -668,13 +675,13 @@ mod tests {
             assert_eq!(held(sets), [false, false, false, true, true, true]);
             sets.measure(0, 4, Measure::Jaccard).unwrap();
             assert_eq!(held(sets), [true, false, false, false, true, false]);
-            // Whoever goes on in order needs the next ones too.
+            // If documents are needed again in order, the next documents are loaded too.
             sets.measure(1, 4, Measure::Jaccard).unwrap();
             assert_eq!(held(sets), [false, true, true, true, true, false]);
         });
     }
 
-    /// Texts of one form: forty words that all have, and three of their own.
+    /// Returns texts of one form: forty words that all texts have, and three words of their own.
     fn filled(count: usize) -> Vec<String> {
         let form: Vec<String> = (0..40).map(|at| format!("form{at}")).collect();
         (0..count).map(|i| format!("{} a{i} b{i} c{i}", form.join(" "))).collect()
@@ -686,23 +693,23 @@ mod tests {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let budget = Budget { bytes: 64 << 10, threads: 1, ahead_bytes: 0, crowd_bytes: 0 };
         with_sets(&texts, budget, |sets| {
-            // Without marks, as many sets are there as fit.
+            // Without marks, sets fill the memory.
             for document in 0..400 {
                 sets.measure(0, document, Measure::Jaccard).unwrap();
             }
             assert!(sets.all_bytes() > 32 << 10, "{} bytes", sets.all_bytes());
             let mut others: Vec<u32> = (1..400).collect();
-            // 39 shingles of 45 are shared.
+            // Two texts share 39 of 45 shingles.
             let bounded = sets.bound(0, &mut others, 0.9).unwrap();
-            // One mark takes 132 bytes, and its place in the list of all documents 4.
+            // A mark takes 132 bytes, and its entry in the list of all documents takes 4 bytes.
             let marked = sets.marks.sizes.len() as u64;
             assert_eq!(marked, ((16 << 10) - 400 * 4) / 132);
-            // Of a few, the bits of two shingles cancel.
+            // In a few marks, the bits of two shingles cancel, so these marks do not rule out their pairs.
             assert!((marked - 9..marked).contains(&bounded), "{bounded} of {marked} are ruled out");
             assert!(sets.marks.size_bytes() <= 16 << 10, "{} bytes of marks", sets.marks.size_bytes());
             assert!(sets.all_bytes() <= 64 << 10, "{} bytes", sets.all_bytes());
         });
-        // Marks that do not fit at all are not made, and the pairs stay open.
+        // If no mark fits into its share of the memory, no marks are made and the pairs stay open.
         with_sets(&texts, Budget { bytes: 1 << 10, ..budget }, |sets| {
             let mut others: Vec<u32> = (1..400).collect();
             assert_eq!(sets.bound(0, &mut others, 0.9).unwrap(), 0);
@@ -729,7 +736,7 @@ mod tests {
             assert_eq!(sets.parity_words(&[1, 2, 3]).unwrap(), words);
             sets.parity_into(9, &mut parity[1]).unwrap();
             assert_eq!(parity[0], parity[1]);
-            // Sets that are loaded again are reduced, too.
+            // Sets that are loaded again are reduced too.
             sets.give_back();
             assert_eq!(measures(sets), whole);
             assert!(sets.size_bytes < before / 2, "{} of {before} bytes", sets.size_bytes);
@@ -758,7 +765,7 @@ mod tests {
             sets.reduce(&(0..60).collect::<Vec<_>>()).unwrap();
             assert_eq!(compare(sets), (true, expected.to_vec()));
         });
-        // Sets that do not fit together are left to one comparison after the other.
+        // If the sets do not fit into memory together, the caller must compare the pairs one by one.
         with_sets(&texts, Budget { bytes: 1 << 10, ..budget }, |sets| {
             assert_eq!(compare(sets), (false, vec![vec![]; 3]));
         });

@@ -1,4 +1,4 @@
-//! The counts of all comparisons of a run, and in which bands the pairs that were found agree.
+//! Adds up the counts of all comparisons of a run, and finds the bands in which found pairs agree.
 
 use minwise::candidate::{ExpectedRecall, FullShelves};
 use minwise::cluster::{Clustering, SimilarDocuments};
@@ -9,28 +9,28 @@ use crate::read::documents::{Documents, RowChoice, RowReader};
 use crate::rows::RowLayout;
 use crate::settings::{Plan, Search};
 
-/// Reordered pairs that are listed one by one; any more are only counted.
+/// Maximum number of reordered pairs that are listed. Further pairs are only counted.
 const LISTED: usize = 1 << 20;
 
-/// A pair that reaches the threshold and is no near-duplicate, because what it shares stands in other places.
+/// Pair that reaches the threshold but is no near-duplicate, because its shared shingles are at other positions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Reordered {
-    /// One document.
+    /// Document of the pair that was read earlier.
     pub first: u32,
-    /// The other, which was read later.
+    /// Document of the pair that was read later.
     pub second: u32,
-    /// Their similarity.
+    /// Similarity of the two documents.
     pub similarity: f64,
-    /// The standard error of their similarity; 0 if it is exact.
+    /// Standard error of the similarity; 0 if the similarity is exact.
     pub similarity_error: f64,
-    /// The share of their common shingles that stand in about the same places.
+    /// Alignment share: the share of common shingles that are at about the same relative position in both documents.
     pub alignment: f64,
-    /// The standard error of their alignment share; 0 if it is exact.
+    /// Standard error of the alignment share; 0 if the share is exact.
     pub alignment_error: f64,
 }
 
-/// What the judge of one neighbourhood counts.
+/// Counts of the judge of one neighbourhood.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Judged {
     pub(super) candidates: u64,
@@ -43,7 +43,7 @@ pub(super) struct Judged {
 }
 
 impl Judged {
-    /// Lists a reordered pair, while there are not too many.
+    /// Lists a reordered pair, unless the list is full.
     pub(super) fn list(&mut self, pair: Reordered) {
         if self.reordered_pairs.len() < LISTED {
             self.reordered_pairs.push(pair);
@@ -51,28 +51,29 @@ impl Judged {
     }
 }
 
-/// What verification adds up.
+/// Counts of the verification of a run.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Verification {
-    /// Pairs that were looked at: those that share a band, or were found or compared in another way.
+    /// Number of candidates: pairs that share a band, or that another search found or compared.
     pub candidates: u64,
-    /// What the filter made of them.
+    /// Counts of the filter for the candidates.
     pub screened: Screened,
-    /// Pairs that were compared exactly.
+    /// Number of pairs that were compared exactly.
     pub compared: u64,
-    /// Pairs of them that reach the threshold.
+    /// Number of compared pairs that reach the threshold.
     pub verified: u64,
-    /// Pairs that exactly reach the threshold, and are no near-duplicates because they are exactly reordered.
+    /// Number of pairs that reach the threshold by exact comparison, but are no near-duplicates because their exact
+    /// alignment share is too low.
     pub reordered: u64,
-    /// Pairs that were not compared exactly, because their sketches say that they are reordered; their similarity may
-    /// reach the threshold.
+    /// Number of pairs that were not compared exactly, because their sketches show that they are reordered. The
+    /// similarity of these pairs may reach the threshold.
     pub reordered_estimated: u64,
-    /// The first million of both.
+    /// First million reordered pairs, of both exact and estimated ones.
     pub reordered_pairs: Vec<Reordered>,
-    /// The share of similar pairs that was found, as the banding implies it.
+    /// Expected recall: the share of similar pairs that was found, computed from the banding and the found pairs.
     pub expected_recall: ExpectedRecall,
-    /// Shelves that left documents out because they were full.
+    /// Full shelves, which left documents out.
     pub full_shelves: FullShelves,
 }
 
@@ -84,7 +85,8 @@ impl Verification {
             expected_recall = expected_recall.with_loss(error);
         }
         if plan.cluster == Clustering::Components {
-            // They connect documents by the first pairs that are found, and look at no others.
+            // For components, documents are connected by the first pairs that are found, and no other pairs are
+            // compared.
             expected_recall = expected_recall.with_least(plan.threshold);
         }
         Self {
@@ -100,27 +102,30 @@ impl Verification {
         }
     }
 
-    /// The share of the similar pairs that was found; `None` if nothing is known of it, because nothing was found.
+    /// Returns the expected recall, or `None` if no pair was found.
     #[must_use]
     pub fn known_recall(&self) -> Option<f64> {
         self.expected_recall.is_known().then(|| self.expected_recall.value())
     }
 
-    /// A share of the similar pairs that the true one is not below, in 98 of 100 runs at least. `None` if nothing was found, and if
-    /// shelves were full: a full shelf leaves out both documents of a pair that comes late, and no found pair stands for it.
+    /// Returns a lower bound of the recall, which holds in at least 98 of 100 runs. Returns `None` if no pair was found
+    /// or a shelf was full. A full shelf leaves out all later documents, and no found pair represents the pairs of two
+    /// later documents.
     #[must_use]
     pub fn expected_recall_low(&self) -> Option<f64> {
         if self.full_shelves.shelves == 0 { self.expected_recall.low() } else { None }
     }
 
-    /// Counts a pair that reaches the threshold and stands for `pairs` pairs of documents, of which `alone` is the only band
-    /// that found it. Returns how many such pairs are missed for each one that is found.
+    /// Counts a pair that reaches the threshold. With the documents that equal its two documents, the pair counts as
+    /// `pairs` pairs. If only one band found the pair, `alone` is that band. Returns the expected number of missed
+    /// pairs per found pair of this kind.
     pub(crate) fn add(&mut self, found: &SimilarDocuments<'_>, alone: Option<usize>, pairs: u64) -> f64 {
         self.verified += 1;
         self.expected_recall.add(found.similarity, found.shares, alone, pairs)
     }
 
-    /// Adds what the judge of the neighbourhood counted, of which this has the pairs that reach the threshold.
+    /// Adds the counts of the judge of this neighbourhood. The pairs that reach the threshold were already counted by
+    /// `add`.
     pub(super) fn take(&mut self, judged: Judged) {
         self.candidates += judged.candidates;
         self.screened.merge(&judged.screened);
@@ -131,7 +136,7 @@ impl Verification {
         self.full_shelves.merge(judged.full_shelves);
     }
 
-    /// Adds what was counted in another neighbourhood.
+    /// Adds the counts of another neighbourhood.
     pub(super) fn merge(&mut self, other: &Self) {
         self.candidates += other.candidates;
         self.screened.merge(&other.screened);
@@ -146,9 +151,10 @@ impl Verification {
     }
 }
 
-/// Looks up the bands of found pairs. It serves one neighbourhood after the other, because it keeps rows that are on disk.
+/// Finds the bands in which found pairs agree. One `Agreement` serves many neighbourhoods, because its reader caches
+/// rows that are on disk.
 pub(crate) struct Agreement<'a> {
-    /// None if candidates were found otherwise than by bands.
+    /// Layout of the rows, or `None` if bands were not used to find candidates.
     rows: Option<&'a RowLayout>,
     reader: RowReader<'a>,
 }
@@ -159,10 +165,10 @@ impl<'a> Agreement<'a> {
         Self { rows, reader: RowReader::new(documents, RowChoice::Sketch) }
     }
 
-    /// The band that found a pair of these documents, if no other band did.
+    /// Returns the band that found a pair of these documents, if no other band found it.
     ///
-    /// The earlier document may have been left out of each full shelf, so a pair counts as found by one band alone if it
-    /// agrees in no more than one besides the full ones.
+    /// The earlier document may have been left out of each full shelf. A pair therefore counts as found by one band
+    /// alone if it agrees in at most one band besides the bands of full shelves.
     pub(crate) fn alone(
         &mut self,
         found: &SimilarDocuments<'_>,

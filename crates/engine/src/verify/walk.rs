@@ -1,5 +1,5 @@
-//! The walk: every neighbourhood is taken to whoever decides about it, and decisions come back in the order of the
-//! neighbourhoods.
+//! The walk passes every neighbourhood to the code that decides about it, and delivers the decisions in the order of
+//! the neighbourhoods.
 //!
 //! ```text
 //! batches ─→ large neighbourhoods, one by one, each with all threads ─┐
@@ -24,26 +24,27 @@ use crate::verify::loader::{Loader, Sorting};
 use crate::verify::sets::Budget;
 use crate::verify::sum::{Agreement, Verification};
 
-/// Memory for shingle sets, per thread.
+/// Bytes of memory per thread for shingle sets.
 const SETS_BYTES: usize = 24 << 20;
-/// A neighbourhood with more text than this is worked on by all threads together.
+/// Bytes of text above which all threads work on a neighbourhood together.
 const LARGE_BYTES: u64 = 8 << 20;
-/// Text of a large neighbourhood that is read ahead, per thread.
+/// Bytes of text per thread that are read ahead in a large neighbourhood.
 const AHEAD_BYTES: u64 = 1 << 20;
-/// A thread takes small neighbourhoods one after the other until they have so many documents, or so many bytes of text.
+/// Number of documents at which a task ends. A task is a list of small neighbourhoods for one thread, and also ends at
+/// `TASK_BYTES` bytes of text.
 ///
-/// Most neighbourhoods are two documents. Handing out each of them alone cost more than deciding about it: two locks and a
-/// system call. The rows of 64 sketches of 128 registers take 32 KiB, so they stay in the cache.
+/// Most neighbourhoods have two documents. A task for each of them cost more than the decision: two locks of a mutex
+/// and a system call. The rows of 64 sketches of 128 registers take 32 KiB, so they stay in the cache.
 const TASK_DOCUMENTS: usize = 64;
 const TASK_BYTES: u64 = 64 << 10;
 
-/// Decides about neighbourhoods. Several threads call it at one time.
+/// Code that decides about neighbourhoods. Several threads call it at the same time.
 pub(crate) trait Decide: Sync {
-    /// What is decided about one neighbourhood.
+    /// Decision about one neighbourhood.
     type Decision: Send;
 
-    /// Decides about one neighbourhood, given its documents in keeper order. `sum` gets the pairs that reach the threshold, and
-    /// `agreement` knows their bands.
+    /// Decides about one neighbourhood, given its documents in keeper order. Pairs that reach the threshold are added
+    /// to `sum`; `agreement` finds their bands.
     fn decide(
         &self,
         documents: &[u32],
@@ -54,18 +55,18 @@ pub(crate) trait Decide: Sync {
     ) -> Result<Self::Decision, Error>;
 }
 
-/// Receives decisions. One thread calls it at a time, in the order of the neighbourhoods, so it needs no locks.
+/// Receiver of decisions. One thread at a time calls it, in the order of the neighbourhoods, so it needs no mutex.
 ///
-/// It is apart from [`Decide`] because a decision is received while other threads are still deciding.
+/// Receiving is separate from [`Decide`], because a decision is received while other threads are still deciding.
 pub(crate) trait Receive<D>: Send {
     /// Receives the decision about one neighbourhood.
     fn receive(&mut self, number: usize, decision: D);
 
-    /// Every neighbourhood of a batch has been received.
+    /// Ends a batch, after every neighbourhood of the batch has been received.
     fn batch_done(&mut self, verified: &Verified) -> Result<(), Error>;
 }
 
-/// For deciders that leave nothing to receive.
+/// Receiver for decisions without content.
 impl Receive<()> for () {
     fn receive(&mut self, _: usize, (): ()) {}
 
@@ -74,27 +75,27 @@ impl Receive<()> for () {
     }
 }
 
-/// How far verification has come.
+/// Progress of the verification.
 #[derive(Debug, Clone)]
 pub(crate) struct Verified {
-    /// The first neighbourhood that is not done.
+    /// Number of the first neighbourhood that is not decided.
     pub next: usize,
-    /// The sum over those that are done.
+    /// Sum over the decided neighbourhoods.
     pub sum: Verification,
 }
 
 impl Verified {
-    /// Nothing is done.
+    /// Returns the progress before the first decision.
     pub(crate) fn nothing(candidates: &Candidates, plan: &Plan) -> Self {
         let mut sum = Verification::new(plan);
-        // A search that compares all rows has rejected pairs already.
+        // A search that compares all rows has already rejected pairs.
         sum.screened = candidates.screened();
         sum.candidates = sum.screened.pairs;
         Self { next: 0, sum }
     }
 }
 
-/// A walk through the neighbourhoods of a run.
+/// Walk through the neighbourhoods of a run.
 #[derive(Clone, Copy)]
 pub(crate) struct Walk<'a> {
     pub corpus: &'a Corpus,
@@ -105,7 +106,7 @@ pub(crate) struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Decides about every neighbourhood that is not done, and returns the sum over all of them.
+    /// Decides about every neighbourhood that is not decided yet, and returns the sum over all neighbourhoods.
     pub(crate) fn run<D: Decide>(
         &self,
         mut verified: Verified,
@@ -126,8 +127,9 @@ impl Walk<'_> {
             turns: LargeDocumentLock::default(),
         };
         let bench = Bench::new(&reading.documents, plan, observer)?;
-        // An eighth of the memory, whatever the threads, so that counts of comparisons do not depend on them. A small
-        // neighbourhood has less than 8 MiB of text, and its parity bits take a fraction of that.
+        // Crowds get an eighth of the memory for any number of threads, so that counts of comparisons do not depend on
+        // the threads. A small neighbourhood needs no limit, because it has at most 8 MiB of text and its parity bits
+        // take a fraction of that.
         let crowd_bytes = usize::try_from(plan.memory.bytes() / 8).unwrap_or(usize::MAX);
         let all = Budget {
             bytes: SETS_BYTES * plan.threads,
@@ -175,7 +177,7 @@ impl Walk<'_> {
     }
 }
 
-/// Ranges of `small`, the numbers of some neighbourhoods: a thread takes the neighbourhoods of one range together.
+/// Splits `small`, which has the numbers of small neighbourhoods, into one range per task.
 fn tasks(small: &[usize], candidates: &Candidates) -> Vec<Range<usize>> {
     let mut tasks = vec![];
     let (mut begin, mut documents, mut text_bytes) = (0, 0, 0);
@@ -190,7 +192,7 @@ fn tasks(small: &[usize], candidates: &Candidates) -> Vec<Range<usize>> {
     tasks
 }
 
-/// The neighbourhoods of a batch, and what is needed to decide about each.
+/// Neighbourhoods of a batch, with the data that decisions need.
 struct BatchVisit<'a, D> {
     walk: Walk<'a>,
     batch: &'a NeighbourhoodBatch<'a>,
@@ -224,12 +226,12 @@ impl<D: Decide> BatchVisit<'_, D> {
     }
 }
 
-/// Decisions about a batch that come in any order and are received in the order of the neighbourhoods, so that not even the
-/// last bit of a sum depends on the threads.
+/// Decisions about a batch. Threads finish them in any order, but they are received in the order of the neighbourhoods,
+/// so that not even the last bit of a sum depends on the threads.
 struct Delivery<'a, D, R> {
-    /// Decisions that came before one with a lower number.
+    /// Decisions that wait for the decision about a neighbourhood with a lower number.
     waiting: Vec<Option<(D, Verification)>>,
-    /// The number of the first neighbourhood of the batch.
+    /// Number of the first neighbourhood of the batch.
     first: usize,
     verified: &'a mut Verified,
     receive: &'a mut R,

@@ -1,4 +1,4 @@
-//! Counting: a pass over the corpus, in bounded memory.
+//! Counts document frequencies in one pass over the corpus, in bounded memory.
 
 use std::path::Path;
 
@@ -18,37 +18,39 @@ use crate::parallel;
 use crate::storage::runs::SortedRuns;
 use crate::storage::store::StoreWriter;
 
-/// Bytes of text that are counted together: enough that most repeats within are summed at once.
+/// Bytes of text that are counted together. A chunk is so large that most repeated shingles are summed within one
+/// chunk.
 const CHUNK_BYTES: u64 = 8 << 20;
-/// Entries that stay in memory, for each thread.
+/// Number of entries per thread that stay in memory.
 const HELD: usize = 8 << 20;
-/// Entries that are merged together, for each thread.
+/// Number of entries per thread that are merged together.
 const TOGETHER: usize = 2 << 20;
 
-/// A shingle and in how many documents it stands.
+/// Shingle with the number of documents that contain it.
 type ShingleFrequency = (u64, u32);
 
-/// Rejected records that are remembered.
+/// Number of rejected records that are remembered.
 const REMEMBERED: usize = 5;
 
-/// What was counted.
+/// Result of counting: the numbers of documents and of other records.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct CountedDocuments {
-    /// Documents whose shingles were counted.
+    /// Number of documents whose shingles were counted.
     pub documents: u64,
-    /// Records whose text is null; they have no shingles.
+    /// Number of records whose text is null and which have no shingles.
     pub nulls: u64,
-    /// Records that were skipped because they are no documents.
+    /// Number of records that were skipped because they are no documents.
     pub skipped: u64,
-    /// Records that were rejected.
+    /// Number of rejected records.
     pub rejected: u64,
-    /// The first few of them, with their lines in their sources.
+    /// First few rejected records, with their lines in their sources.
     pub first: Vec<(RecordPlace, Reject)>,
 }
 
 impl CountedDocuments {
-    /// Adds what was found in the next chunk, whose lines come behind `lines` others.
+    /// Adds the counts of the next chunk. The `lines` lines before the chunk are added to the line numbers of its
+    /// rejected records.
     fn add(&mut self, part: Self, lines: u64) {
         self.documents += part.documents;
         self.nulls += part.nulls;
@@ -70,28 +72,30 @@ impl CountedDocuments {
     }
 }
 
-/// A table that was begun.
+/// Table whose file was begun.
 #[derive(Debug)]
 pub struct NewTable(StoreWriter);
 
-/// Begins the file of a table. What is there already is refused, unless `overwrite` allows to replace it.
+/// Creates the file of a table. If the file exists, `overwrite` decides whether it is replaced or refused.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::Corpus`] if the file exists and `overwrite` refuses to replace it, or if it cannot be written, and
-/// with [`ErrorKind::File`] if its name is `-` or that of a compressed file: such files are read in place.
+/// Fails with [`ErrorKind::Corpus`] if the file exists and `overwrite` refuses to replace it, or if the file cannot be
+/// written. Fails with [`ErrorKind::File`] if its name is `-` or that of a compressed file, because tables are read in
+/// place.
 pub fn create(path: &Path, overwrite: Overwrite) -> Result<NewTable, Error> {
     StoreWriter::create(path, KIND, overwrite).map(NewTable)
 }
 
-/// Counts in how many documents each shingle stands, and writes the table. Intermediate results that do not fit into
-/// memory go to `temporary`, or where the system keeps such files.
+/// Counts in how many documents each shingle occurs, and writes the table. Intermediate results that do not fit into
+/// memory go to the folder `temporary`, or by default to the temporary folder of the system.
 ///
-/// Records that cannot be read are told in the result; documents that the rule for short documents refuses are not counted.
+/// The result lists the first records that cannot be read. Documents that the rule for short documents refuses are not
+/// counted.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::Corpus`] if an input cannot be read or the table cannot be written, with [`ErrorKind::AllRejected`]
-/// if no record is a document, with [`ErrorKind::NullText`] if a text is null and nulls are to be errors, and with
-/// [`ErrorKind::Cancelled`] if the observer cancels.
+/// Fails with [`ErrorKind::Corpus`] if an input cannot be read or the table cannot be written, and with
+/// [`ErrorKind::AllRejected`] if no record is a document. Fails with [`ErrorKind::NullText`] if a text is null and the
+/// options make nulls errors, and with [`ErrorKind::Cancelled`] if the observer cancels.
 pub fn count(
     corpus: &Corpus,
     spec: &Spec,
@@ -104,7 +108,7 @@ pub fn count(
     observer.begin(Stage::Weigh, corpus.size_bytes());
     let mut runs = SortedRuns::new(HELD * threads, temporary);
     let mut all = CountedDocuments::default();
-    // Lines are numbered within a source.
+    // Line numbers begin again in each source, so `lines` counts the lines of the current source.
     let (mut source, mut lines) = (0, 0);
     let work = |worker: &mut Worker, chunk: usize| -> Result<_, Error> {
         if observer.cancelled() {
@@ -139,20 +143,20 @@ pub fn count(
     Ok(all)
 }
 
-/// Whether a record is rejected because its text is null, and that is an error.
+/// Reports whether a record is rejected because its text is null and the options make that an error.
 fn is_error(corpus: &Corpus, reject: &Reject) -> bool {
     corpus.options().nulls == Nulls::Error && matches!(reject.reason, RejectReason::Null { .. })
 }
 
-/// A rejected record in words.
+/// Describes a rejected record and its reason.
 fn described(corpus: &Corpus, place: &RecordPlace, reject: &Reject) -> String {
     format!("{}: {}", corpus.place_name(place.source, place.line), reject.reason)
 }
 
-/// Counts for one run only: the table goes with it.
+/// Counts for one run only: the temporary file of the table is removed when the table is dropped.
 ///
 /// # Errors
-/// Fails where [`count`] does, and with [`ErrorKind::Corpus`] if a temporary folder cannot be made.
+/// Fails for the same reasons as [`count`], and with [`ErrorKind::Corpus`] if a temporary folder cannot be created.
 pub fn count_for_a_run(
     corpus: &Corpus,
     spec: &Spec,
@@ -166,7 +170,7 @@ pub fn count_for_a_run(
     FrequencyTable::open(&path).map(|table| table.in_folder(folder))
 }
 
-/// One thread's room to work in.
+/// Buffers of one thread.
 struct Worker {
     shingler: Shingler,
     shingles: Shingles,
@@ -188,7 +192,7 @@ impl Worker {
         }
     }
 
-    /// What a chunk has, how many lines, and in how many documents each shingle stands.
+    /// Returns the counts of a chunk, its number of lines, and the number of its documents that contain each shingle.
     fn count(
         &mut self,
         corpus: &Corpus,
@@ -227,13 +231,13 @@ impl Worker {
     }
 }
 
-/// Entries with the counts of equal shingles added up.
+/// Merges entries of equal shingles by adding their counts.
 fn summed(entries: &[ShingleFrequency]) -> Vec<ShingleFrequency> {
     let sum = |same: &[ShingleFrequency]| same.iter().fold(0u32, |sum, entry| sum.saturating_add(entry.1));
     entries.chunk_by(|a, b| a.0 == b.0).map(|same| (same[0].0, sum(same))).collect()
 }
 
-/// Merges all runs into the file, shingles first and frequencies behind them.
+/// Merges all runs into the file: first all shingles, then all frequencies.
 fn write(
     runs: &SortedRuns<'_, ShingleFrequency>,
     documents: u64,

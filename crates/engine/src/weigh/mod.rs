@@ -1,7 +1,8 @@
-//! Document frequencies: in how many documents of a corpus each shingle stands.
+//! Document frequencies: the number of documents of a corpus that contain each shingle.
 //!
-//! They are counted in a pass of their own, exactly and over every document, and kept in a file: the shingles in ascending order,
-//! with their frequencies. The file has a checksum of every block, is mapped into memory, and can be used by further runs.
+//! A separate pass counts the frequencies exactly, over every document, and writes them to a file: the shingles in
+//! ascending order, and their frequencies. The file has a checksum per block, is mapped into memory, and can be used by
+//! other runs.
 
 mod count;
 mod table;

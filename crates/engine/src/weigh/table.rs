@@ -1,4 +1,4 @@
-//! The table of document frequencies, read in place.
+//! Table of document frequencies that is read in place.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::storage::store::{FileKind, Mapped};
 pub(super) const KIND: FileKind =
     FileKind { magic: *b"MINWfreq", version: 1, name: "frequency table", made_by: "weights" };
 
-/// What a table says of itself.
+/// Description of a table in its file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct FrequencyTableHeader {
     pub normalize: String,
@@ -25,13 +25,13 @@ pub(super) struct FrequencyTableHeader {
     pub fingerprint: String,
 }
 
-/// In how many documents of a corpus each shingle stands.
+/// Table with the number of documents of a corpus that contain each shingle.
 #[derive(Debug)]
 pub struct FrequencyTable {
     mapped: Mapped,
     about: FrequencyTableHeader,
     fingerprint: u64,
-    /// Goes when the table does, if it was made for one run.
+    /// Folder of a table that was made for one run. The folder is removed with the table.
     _folder: Option<TemporaryFolder>,
 }
 
@@ -55,9 +55,9 @@ impl FrequencyTable {
     /// Opens a table and checks all of it.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if the file cannot be opened, and with
-    /// [`ErrorKind::File`](crate::ErrorKind::File) if it is no table, is damaged, or was made by another version of specs or of
-    /// Unicode.
+    /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if the file cannot be opened. Fails with
+    /// [`ErrorKind::File`](crate::ErrorKind::File) if the file is no table, is damaged, or was made by another version
+    /// of specs or of Unicode.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let mapped = Mapped::open(path, KIND)?;
         let about = FrequencyTableHeader::deserialize(mapped.about())
@@ -76,16 +76,16 @@ impl FrequencyTable {
         Ok(Self { mapped, about, fingerprint, _folder: None })
     }
 
-    /// The same table, which takes the folder that it lies in with it.
+    /// Returns the table as owner of the folder that contains it.
     pub(super) fn in_folder(self, folder: TemporaryFolder) -> Self {
         Self { _folder: Some(folder), ..self }
     }
 
-    /// Says whether the table was counted with the shingles that a spec gives.
+    /// Checks that the table was counted with the shingles of a spec.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Spec`](crate::ErrorKind::Spec) and [`minwise::ErrorKind::SpecMismatch`] if the normalisation or
-    /// the shingling of the spec is another one.
+    /// Fails with [`ErrorKind::Spec`](crate::ErrorKind::Spec) and [`minwise::ErrorKind::SpecMismatch`] if the
+    /// normalisation or the shingling of the spec differs from that of the table.
     pub fn check(&self, spec: &Spec) -> Result<(), Error> {
         let fields = [
             ("normalize", spec.normalization.to_string(), &self.about.normalize),
@@ -100,19 +100,19 @@ impl FrequencyTable {
         Ok(())
     }
 
-    /// A number that stands for its content.
+    /// Returns a number that identifies the content of the table.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
-    /// The shingles, in ascending order.
+    /// Returns the shingles, in ascending order.
     #[must_use]
     pub fn shingles(&self) -> &[u64] {
         bytemuck::cast_slice(self.bytes("shingles"))
     }
 
-    /// In how many documents each of them stands.
+    /// Returns the number of documents that contain each of the [`shingles`](Self::shingles), in the same order.
     #[must_use]
     pub fn frequencies(&self) -> &[u32] {
         bytemuck::cast_slice(self.bytes("frequencies"))
@@ -125,16 +125,17 @@ impl FrequencyTable {
     }
 }
 
-/// Where a well-mixed number stands among others in ascending order.
+/// Returns the position of a well-mixed number in a sorted list.
 ///
-/// They are spread evenly, so that a number tells about where it is: each guess leaves the square root of what was left.
+/// The numbers are spread evenly, so the position can be interpolated. Each guess reduces the range to about its square
+/// root.
 fn position(sorted: &[u64], wanted: u64) -> Option<usize> {
-    /// A stretch of as many lies in a line of the cache or two.
+    /// Length of a range that is searched by bisection, because the range fits into one or two cache lines.
     const FEW: usize = 16;
     let (mut begin, mut end) = (0, sorted.len());
-    // The numbers before `begin` are below `low`, those from `end` on are above `high`.
+    // All numbers before `begin` are below `low`, and all from `end` on are above `high`.
     let (mut low, mut high) = (0u64, u64::MAX);
-    // Numbers that are not spread evenly could make every guess a bad one.
+    // The guesses are limited, because every guess could be bad if the numbers are not spread evenly.
     let mut guesses = 0;
     while end - begin > FEW {
         let middle = if guesses < 4 {
@@ -144,7 +145,8 @@ fn position(sorted: &[u64], wanted: u64) -> Option<usize> {
             usize::midpoint(begin, end)
         };
         guesses += 1;
-        // A guess is off by about the root of the distance; looking that far to both sides closes the range at once.
+        // An interpolated position is off by about the square root of the length of the range. Testing both ends of
+        // that interval shrinks the range at once.
         let reach = if guesses <= 4 { 2 * (end - begin).isqrt() } else { 0 };
         let (left, right) = (middle.saturating_sub(reach).max(begin), (middle + reach).min(end - 1));
         if sorted[right] < wanted {

@@ -1,4 +1,4 @@
-//! The tables that weights ask for.
+//! Weight tables: the data that weights need besides the spec.
 
 use std::sync::Arc;
 
@@ -9,24 +9,24 @@ use minwise::{Spec, WeightSpec};
 use super::table::FrequencyTable;
 use crate::error::Error;
 
-/// What weighing needs besides the spec: the tables whose fingerprints stand there.
+/// Tables that weighing needs besides the spec. The spec has only their fingerprints.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct WeightTables {
-    /// In how many documents shingles stand.
+    /// Document frequencies of shingles.
     pub frequencies: Option<Arc<FrequencyTable>>,
     /// Shingles that are left out of every document.
     pub ignored: Arc<[u64]>,
 }
 
 impl WeightTables {
-    /// The same with a table of document frequencies, which [`WeightsRun`](crate::WeightsRun) makes of a corpus.
+    /// Returns the tables with document frequencies, which [`WeightsRun`](crate::WeightsRun) counts in a corpus.
     #[must_use]
     pub fn with_frequencies(self, table: impl Into<Arc<FrequencyTable>>) -> Self {
         Self { frequencies: Some(table.into()), ..self }
     }
 
-    /// The same, and the shingles of these texts are left out of every document too.
+    /// Adds the shingles of `texts` to the ignored shingles, which are left out of every document.
     #[must_use]
     pub fn ignoring<T: AsRef<str>>(self, spec: &Spec, texts: impl IntoIterator<Item = T>) -> Self {
         let shingler = spec.shingler();
@@ -39,7 +39,7 @@ impl WeightTables {
         Self { ignored: ignored.into(), ..self }
     }
 
-    /// The spec with the fingerprints of these tables, where it needs them and has none.
+    /// Returns the spec with the fingerprints of these tables, where it needs fingerprints and has none.
     #[must_use]
     pub fn fill(&self, spec: &Spec) -> Spec {
         let mut spec = *spec;
@@ -53,7 +53,7 @@ impl WeightTables {
         spec
     }
 
-    /// The weigher that the weights ask for, if they ask for one.
+    /// Returns the weigher for the weight spec, or `None` if the spec has no weights.
     pub(crate) fn weigher(&self, weights: &WeightSpec) -> Result<Option<Weigher>, Error> {
         if *weights == WeightSpec::default() {
             return Ok(None);

@@ -1,5 +1,5 @@
-//! Batches: neighbourhoods whose shelves are in memory at one time, and one neighbourhood of a batch as clusterings and
-//! judges see it.
+//! Batches: neighbourhoods whose shelves are in memory at the same time. Clusterings and judges get one neighbourhood
+//! of a batch as a [`NeighbourhoodRef`].
 
 use std::ops::Range;
 use std::path::Path;
@@ -13,15 +13,16 @@ use crate::candidate::partners::Partners;
 use crate::error::Error;
 use crate::memory::WorkingMemory;
 
-/// Bytes that each neighbourhood takes in a batch, besides its shelves.
+/// Bytes per neighbourhood in a batch, without its shelves.
 const NEIGHBOURHOOD_BYTES: u64 = 512;
-/// Bytes that each shelf takes, besides its documents.
+/// Bytes per shelf, without its documents.
 const SHELF_BYTES: u64 = 48;
-/// Bytes that each document on a shelf takes.
+/// Bytes per document on a shelf.
 const MEMBER_BYTES: u64 = 8;
-/// A run that can be resumed ends a batch, which is a checkpoint, after this much text.
+/// Bytes of text after which a resumable run ends a batch, which is a checkpoint.
 const CHECKPOINT_BYTES: u64 = 256 << 20;
-/// Text ends at most this many batches, because loading a batch scans all groups.
+/// Maximum number of batches that end because of their text. More batches would take too long, because loading a batch
+/// scans all groups.
 const CHECKPOINTS: u64 = 64;
 
 /// Neighbourhoods that are loaded together.
@@ -35,20 +36,20 @@ pub(crate) struct NeighbourhoodBatch<'a> {
 #[derive(Debug)]
 enum LoadedMeetings {
     Shelves {
-        /// For each neighbourhood of the batch, where its shelves are in `shelves`.
+        /// Range of the shelves of each neighbourhood in `shelves`.
         ranges: Vec<Range<usize>>,
         shelves: Vec<Shelf>,
         members: Vec<u32>,
     },
-    /// The batch is one neighbourhood that is too large to have its shelves in memory.
+    /// Shelves of a neighbourhood that is the whole batch, on disk because the shelves do not fit into memory.
     Large(LargeShelves),
-    /// Pairs are not loaded: they are read where the search has put them.
+    /// Pairs are not loaded, because they are read where the search has stored them.
     Pairs,
 }
 
 impl Candidates {
-    /// Cuts the neighbourhoods from `first` on into batches that fit into memory. With `checkpoints`, a batch also ends
-    /// after some amount of text, so that a run that is killed loses little work.
+    /// Splits the neighbourhoods from number `first` on into batches that fit into memory. With `checkpoints`, a batch
+    /// also ends after a certain amount of text, so that a killed run loses little work.
     pub(crate) fn batches(&self, first: usize, room: WorkingMemory, checkpoints: bool) -> Vec<Range<usize>> {
         let mut batches: Vec<Range<usize>> = vec![];
         let (mut bytes, mut text) = (0, 0);
@@ -70,7 +71,7 @@ impl Candidates {
         batches
     }
 
-    /// Bytes that a neighbourhood takes in a batch.
+    /// Returns the number of bytes that a neighbourhood takes in a batch.
     fn cost(&self, number: usize) -> u64 {
         match &self.meetings {
             MeetingSource::Pairs { .. } => NEIGHBOURHOOD_BYTES,
@@ -81,7 +82,8 @@ impl Candidates {
         }
     }
 
-    /// Loads a batch. If its only neighbourhood does not fit into memory, its shelves go to an unnamed file in `folder`.
+    /// Loads a batch. If the batch is one neighbourhood that does not fit into memory, its shelves go to an unnamed
+    /// file in `folder`.
     pub(crate) fn load(
         &self,
         numbers: Range<usize>,
@@ -144,7 +146,7 @@ impl Candidates {
 }
 
 impl NeighbourhoodBatch<'_> {
-    /// One of its neighbourhoods, by its number among all of them.
+    /// Returns a neighbourhood of the batch, given its number among all neighbourhoods.
     pub(crate) fn neighbourhood(&self, number: usize) -> NeighbourhoodRef<'_> {
         let meeting = match (&self.meetings, &self.candidates.meetings) {
             (LoadedMeetings::Shelves { ranges, shelves, members }, _) => {
@@ -163,34 +165,34 @@ impl NeighbourhoodBatch<'_> {
     }
 }
 
-/// One neighbourhood of a loaded batch.
+/// Neighbourhood of a loaded batch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NeighbourhoodRef<'a> {
-    /// Its documents, in keeper order.
+    /// Documents of the neighbourhood, in keeper order.
     pub documents: &'a [u32],
-    /// How they meet.
+    /// Shelves or pairs that connect the documents.
     pub meeting: Meeting<'a>,
 }
 
-/// How the documents of a neighbourhood meet. They are numbered in keeper order.
+/// Shelves or pairs of a neighbourhood, whose documents are numbered in keeper order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Meeting<'a> {
-    /// On shelves in memory.
+    /// Shelves in memory.
     Shelves(ShelvesRef<'a>),
-    /// On shelves in a temporary file.
+    /// Shelves in a temporary file.
     Large(&'a LargeShelves),
-    /// As pairs.
+    /// Pairs.
     Pairs(PairsRef<'a>),
 }
 
 impl NeighbourhoodRef<'_> {
-    /// How its documents meet, in the form that a clustering takes. A shelf takes `most` documents.
+    /// Returns the neighbourhood in the form that a clustering takes. A shelf takes at most `most` documents.
     pub(crate) fn neighbourhood(&self, most: usize) -> Neighbourhood {
         let documents = self.documents.len();
         match self.meeting {
             Meeting::Pairs(_) => Neighbourhood::of_pairs(documents),
             Meeting::Large(shelves) => Neighbourhood::of_shelves(documents, shelves.shelves),
-            // Most neighbourhoods are two documents, and each of their shelves holds both.
+            // Most neighbourhoods have two documents, and each of their shelves holds both, so one shelf is enough.
             Meeting::Shelves(shelves) if documents == 2 && most >= 2 => {
                 Neighbourhood::new(documents, shelves.iter().take(1))
             }
@@ -199,23 +201,23 @@ impl NeighbourhoodRef<'_> {
     }
 }
 
-/// A shelf in memory: which of all members of a batch stand on it.
+/// Shelf in memory, as a range of the members of a batch.
 #[derive(Debug, Default, Clone, Copy)]
 struct Shelf {
     size: u32,
     begin: usize,
 }
 
-/// The shelves of a neighbourhood.
+/// Shelves of a neighbourhood.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ShelvesRef<'a> {
     shelves: &'a [Shelf],
-    /// The documents on all shelves of a batch.
+    /// Documents on all shelves of a batch.
     members: &'a [u32],
 }
 
 impl<'a> ShelvesRef<'a> {
-    /// The documents on each shelf, ascending.
+    /// Returns the documents on each shelf, in ascending order.
     fn iter(self) -> impl Iterator<Item = &'a [u32]> + Clone {
         self.shelves.iter().map(move |shelf| self.members(shelf))
     }
@@ -224,8 +226,9 @@ impl<'a> ShelvesRef<'a> {
         &self.members[shelf.begin..shelf.begin + shelf.size as usize]
     }
 
-    /// The shelves without repeats: if shelves of several bands hold the same documents, only the first of them stays.
-    /// Shelves with more than `most` documents all stay, because the expected recall counts those that are full.
+    /// Returns the shelves without repeats: if shelves of several bands hold the same documents, only the first of
+    /// these shelves stays. Shelves with more than `most` documents all stay, because the expected recall counts full
+    /// shelves.
     fn distinct(self, most: usize) -> Vec<&'a [u32]> {
         let members = |at: &u32| self.members(&self.shelves[*at as usize]);
         let small = |at: &u32| members(at).len() <= most;
@@ -239,16 +242,17 @@ impl<'a> ShelvesRef<'a> {
     }
 }
 
-/// The pairs of a neighbourhood.
+/// Pairs of a neighbourhood.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PairsRef<'a> {
-    /// For each document of the neighbourhood, its number in `partners`.
+    /// Number of each document of the neighbourhood in `partners`.
     numbers: &'a [u32],
     partners: &'a Partners,
 }
 
 impl PairsRef<'_> {
-    /// Fills `out` with the candidates of a document, ascending: those before it, and those after it if it has equals.
+    /// Fills `out` with the candidates of a document, in ascending order: the candidates before it and, if other
+    /// documents equal it, the candidates after it.
     pub(crate) fn partners(self, document: u32, out: &mut Vec<u32>) -> Result<(), Error> {
         self.partners.of(self.numbers[document as usize], out)
     }
@@ -260,7 +264,7 @@ mod tests {
     use crate::candidate::neighbourhood::tests::of_bands;
     use crate::memory::MemoryLimit;
 
-    /// Of each neighbourhood, its documents, and the documents of each shelf.
+    /// Documents of each neighbourhood, with the documents of each shelf.
     type ListedNeighbourhoods = Vec<(Vec<u32>, Vec<Vec<u32>>)>;
 
     fn shown(candidates: &Candidates, room: WorkingMemory) -> ListedNeighbourhoods {
@@ -297,7 +301,7 @@ mod tests {
         let all = MemoryLimit::default().room(1, 0);
         assert_eq!(candidates.batches(0, all, false), std::slice::from_ref(&(0..2)));
         assert_eq!(shown(&candidates, all), expected);
-        // With no room at all, each is a batch of its own, and too large for it.
+        // Without memory, each neighbourhood is a batch of its own, and too large to be held.
         let none = WorkingMemory::none();
         assert_eq!(candidates.batches(0, none, false), [0..1, 1..2]);
         assert_eq!(candidates.batches(1, none, false), std::slice::from_ref(&(1..2)));

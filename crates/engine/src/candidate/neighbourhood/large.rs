@@ -1,4 +1,4 @@
-//! A neighbourhood whose shelves do not fit into a batch: they lie in a temporary file, listed by document.
+//! Shelves of a neighbourhood that do not fit into a batch, listed by document in a temporary file.
 
 use std::ops::Range;
 use std::path::Path;
@@ -10,23 +10,23 @@ use crate::candidate::groups::Groups;
 use crate::error::Error;
 use crate::memory::WorkingMemory;
 
-/// The shelves of a large neighbourhood, by document.
+/// Shelves of a large neighbourhood, listed by document.
 #[derive(Debug)]
 pub(crate) struct LargeShelves {
-    /// How many shelves there are.
+    /// Number of shelves.
     pub(super) shelves: usize,
-    /// Where the shelves of each document begin in `list`, and where those of the last one end.
+    /// Index in `list` at which the shelves of each document begin, followed by the end of the list.
     begins: Vec<u64>,
-    /// Numbers of shelves, of one document after the other.
+    /// Numbers of the shelves, document by document.
     list: Temporary,
 }
 
 impl LargeShelves {
-    /// Writes the shelves of the neighbourhood whose documents have the slots `own` to a temporary file in `folder`. `slots`
-    /// has the slot of each place in keeper order.
+    /// Writes the shelves of a neighbourhood to a temporary file in `folder`. The documents of the neighbourhood have
+    /// the slots `own`. `slots` has the slot of each place in keeper order.
     ///
-    /// The list is made in parts of as many documents as fit into memory. Each part is one pass over all groups, because they
-    /// may lie on disk, in the order of bands.
+    /// The list is written in parts, each with as many documents as fit into memory. Each part needs a pass over all
+    /// groups, because groups are in the order of bands and may be on disk.
     pub(super) fn write(
         groups: &Groups,
         slots: &[u32],
@@ -57,7 +57,7 @@ impl LargeShelves {
         let most = room.batch() / 4;
         let mut first = 0;
         while first < documents {
-            // As many documents as fit, and at least one.
+            // A part has as many documents as fit into memory, and at least one.
             let fits = begins[first..].partition_point(|&begin| begin - begins[first] <= most);
             let last = (first + fits.saturating_sub(1)).clamp(first + 1, documents);
             let mut next: Vec<u32> =
@@ -79,7 +79,7 @@ impl LargeShelves {
         Ok(Self { shelves, begins, list })
     }
 
-    /// Fills `out` with the shelves of a document, ascending.
+    /// Fills `out` with the numbers of the shelves of a document, in ascending order.
     pub(crate) fn of(&self, document: u32, out: &mut Vec<u32>) -> Result<(), Error> {
         let [begin, end] = [0, 1].map(|next| self.begins[document as usize + next]);
         out.resize((end - begin) as usize, 0);

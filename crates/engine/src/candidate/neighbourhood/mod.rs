@@ -1,13 +1,14 @@
 //! Neighbourhoods: connected components of the candidate graph.
 //!
-//! Documents that meet, directly or through others, are in one neighbourhood. Decisions in one do not depend on another, so
-//! a neighbourhood is the unit of parallel work, and of what a run that can be resumed writes down.
+//! Documents that are candidates, directly or through others, are in one neighbourhood. Decisions in a neighbourhood do
+//! not depend on other neighbourhoods. A neighbourhood is therefore the unit of parallel work, and of the decisions
+//! that a resumable run saves.
 //!
 //! | file | does |
 //! |---|---|
-//! | `mod` | all neighbourhoods of a run, as numbered components with their members: [`Candidates`] |
-//! | `batch` | cuts them into batches that fit into memory, loads a batch, and shows one of its neighbourhoods: [`NeighbourhoodRef`] |
-//! | `large` | keeps the shelves of one neighbourhood on disk, if they do not fit into a batch |
+//! | `mod` | lists all neighbourhoods of a run, as numbered components with their members: [`Candidates`] |
+//! | `batch` | splits neighbourhoods into batches that fit into memory, loads a batch, and returns one neighbourhood of it: [`NeighbourhoodRef`] |
+//! | `large` | keeps the shelves of a neighbourhood on disk, if they do not fit into a batch |
 
 mod batch;
 mod large;
@@ -25,37 +26,38 @@ use crate::read::documents::Documents;
 
 pub(crate) use self::batch::{Meeting, NeighbourhoodBatch, NeighbourhoodRef};
 
-/// All neighbourhoods, and how the documents of each meet.
+/// All neighbourhoods of a run, with the shelves or pairs that connect their documents.
 #[derive(Debug)]
 pub(crate) struct Candidates {
-    /// Which documents belong to which neighbourhood.
+    /// Ranges of the slots of each neighbourhood.
     extents: Extents,
-    /// The documents of one neighbourhood after the other. The index of a document here is its *slot*.
+    /// Documents of all neighbourhoods, one neighbourhood after the other. The index of a document in this list is its
+    /// *slot*.
     documents: Vec<u32>,
-    /// For each neighbourhood, the bytes of text that its documents have.
+    /// Number of bytes of text per neighbourhood.
     text_bytes: Vec<u64>,
     meetings: MeetingSource,
-    /// What the filter rejected while candidates were found.
+    /// Counts of the pairs that the filter rejected while candidates were searched.
     screened: Screened,
 }
 
-/// How documents meet.
+/// Source of the candidates: shelves or pairs.
 #[derive(Debug)]
 enum MeetingSource {
-    /// On shelves of bands.
+    /// Candidates share a shelf of a band.
     Groups {
         groups: Groups,
-        /// For each place in keeper order, the slot of its document.
+        /// Slot of the document at each place in keeper order.
         slots: Vec<u32>,
-        /// For each neighbourhood, its shelves and the documents on all of them.
+        /// Number of shelves per neighbourhood, and the number of documents on all of them.
         counts: Vec<(u32, u64)>,
     },
-    /// As pairs. `numbers` has, for each slot, the number of its document in `partners`.
+    /// Candidates were found as pairs. `numbers` has, for each slot, the number of its document in `partners`.
     Pairs { numbers: Vec<u32>, partners: Partners },
 }
 
 impl Candidates {
-    /// Gathers the groups of all bands.
+    /// Builds the neighbourhoods from the groups of all bands.
     pub(crate) fn of_groups(
         groups: Groups,
         order: &KeeperOrder,
@@ -81,8 +83,8 @@ impl Candidates {
         Ok(Self { extents, documents, text_bytes, meetings, screened: Screened::default() })
     }
 
-    /// Gathers pairs. `taken` has the documents by their numbers in `pairs`, which are in keeper order; `screened` counts the
-    /// pairs that were rejected before.
+    /// Builds the neighbourhoods from pairs. The numbers in `pairs` are indices into `taken`, which has documents in
+    /// keeper order. `screened` counts the pairs that the search rejected.
     pub(crate) fn of_pairs(
         mut pairs: CandidatePairs<'_>,
         taken: &[u32],
@@ -104,7 +106,7 @@ impl Candidates {
         Ok(Self { extents, documents, text_bytes, meetings, screened })
     }
 
-    /// How many neighbourhoods there are.
+    /// Returns the number of neighbourhoods.
     pub(crate) fn len(&self) -> usize {
         self.extents.len()
     }
@@ -114,28 +116,28 @@ impl Candidates {
         slots.start as usize..slots.end as usize
     }
 
-    /// The documents of one neighbourhood, in keeper order.
+    /// Returns the documents of a neighbourhood, in keeper order.
     pub(crate) fn documents(&self, number: usize) -> &[u32] {
         &self.documents[self.range(number)]
     }
 
-    /// The bytes of text that the documents of one neighbourhood have.
+    /// Returns the number of bytes of text in a neighbourhood.
     pub(crate) fn text_bytes(&self, number: usize) -> u64 {
         self.text_bytes[number]
     }
 
-    /// What the filter rejected while candidates were found.
+    /// Returns the counts of the pairs that the filter rejected while candidates were searched.
     pub(crate) fn screened(&self) -> Screened {
         self.screened
     }
 
-    /// The documents of all neighbourhoods.
+    /// Returns the documents of all neighbourhoods.
     pub(crate) fn all_documents(&self) -> &[u32] {
         &self.documents
     }
 
-    /// For each of these neighbourhoods, ascending, the most pairs that it may give if each document stands for `copies` of
-    /// it.
+    /// Returns, for each neighbourhood of `numbers`, an upper bound of its number of pairs. A document counts as
+    /// `copies` documents. `numbers` must be ascending.
     pub(crate) fn most_pairs(
         &self,
         numbers: &[usize],
@@ -173,7 +175,7 @@ impl Candidates {
     }
 }
 
-/// For each neighbourhood, the bytes of text that its documents have. `slot` returns the slot of a document.
+/// Returns the number of bytes of text per neighbourhood. `slot` returns the slot of a document.
 fn text_bytes(
     documents: &Documents,
     extents: &Extents,
@@ -189,23 +191,23 @@ fn text_bytes(
     Ok(bytes)
 }
 
-/// The slot of a member that is alone in its component.
+/// Slot of a member that is alone in its component.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The connected components with more than one member, in the order of their first members.
+/// Connected components with more than one member, in the order of their first members.
 pub(super) struct Components {
     pub(super) extents: Extents,
-    /// The members of all components, ascending within each.
+    /// Members of all components, ascending within each component.
     pub(super) members: Vec<u32>,
-    /// For each node of the forest, its slot: its index in `members`, or [`NONE`].
+    /// Slot of each node of the forest: its index in `members`, or [`NONE`].
     pub(super) slots: Vec<u32>,
 }
 
 impl Components {
-    /// Lists the components of a forest with this many nodes.
+    /// Lists the components of a forest with `nodes` nodes.
     pub(super) fn new(forest: &mut Forest, nodes: usize) -> Self {
-        // The root of a tree is its first node, so this loop meets trees in the order of their first members. The value at a
-        // root is the size of its tree at first, and then the first slot of its members.
+        // The root of a tree is its first node, so this loop reaches trees in the order of their first members. The
+        // entry of a root is the size of its tree at first, and then the first slot of its members.
         let mut slots = vec![0u32; nodes];
         for node in 0..nodes as u32 {
             slots[forest.first(node) as usize] += 1;
@@ -225,7 +227,8 @@ impl Components {
         let mut next = ends.clone();
         let extents = Extents::new(ends);
         let mut members = vec![0; end as usize];
-        // Backwards, because a root, which comes first, must keep the first slot until all others have theirs.
+        // The loop runs backwards, because the root, which is the first node of its tree, must keep the first slot
+        // until all other members have their slots.
         for node in (0..nodes as u32).rev() {
             let root = forest.first(node) as usize;
             if slots[root] == NONE {
@@ -240,11 +243,11 @@ impl Components {
     }
 }
 
-/// Where each component lies in the list of all members.
+/// Ranges of the components in the list of all members.
 #[derive(Debug)]
 pub(super) struct Extents {
     ends: Vec<u32>,
-    /// The number of the component of each slot.
+    /// Number of the component of each slot.
     numbers: Vec<u32>,
 }
 
@@ -257,23 +260,23 @@ impl Extents {
         Self { ends, numbers }
     }
 
-    /// How many components there are.
+    /// Returns the number of components.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The slots of the members of a component.
+    /// Returns the slots of the members of a component.
     pub(super) fn of(&self, number: usize) -> Range<u32> {
         self.of_all(&(number..number + 1))
     }
 
-    /// The slots of the members of several components that follow each other.
+    /// Returns the slots of the members of consecutive components.
     pub(super) fn of_all(&self, numbers: &Range<usize>) -> Range<u32> {
         let end_before = |number: usize| number.checked_sub(1).map_or(0, |before| self.ends[before]);
         end_before(numbers.start)..end_before(numbers.end)
     }
 
-    /// The number of the component that holds a slot.
+    /// Returns the number of the component that contains a slot.
     pub(super) fn holding(&self, slot: u32) -> usize {
         self.numbers[slot as usize] as usize
     }
@@ -290,7 +293,7 @@ mod tests {
         Documents::of_places(RowShape { words: 1, placed_words: None, rank_words: 0 }, number)
     }
 
-    /// The neighbourhoods of so many documents in input order, given the groups of each band.
+    /// Returns the neighbourhoods of `number` documents in input order, given the groups of each band.
     pub(super) fn of_bands(bands: &[&[&[u32]]], number: u32) -> Candidates {
         let mut new = NewGroups::new(u64::MAX / 2, None, None).unwrap();
         for (band, groups) in bands.iter().enumerate() {
@@ -306,7 +309,7 @@ mod tests {
 
     #[test]
     fn groups_become_neighbourhoods_in_keeper_order() {
-        // Places 1, 4 and 5 hang together through two bands, 2 and 6 in one; the others are alone.
+        // Places 1, 4 and 5 are connected through two bands, places 2 and 6 through one. All other places are alone.
         let candidates = of_bands(&[&[&[4, 5], &[2, 6]], &[&[1, 4]]], 18);
         assert_eq!((candidates.len(), candidates.all_documents()), (2, &[1, 4, 5, 2, 6][..]));
         assert_eq!((candidates.documents(0), candidates.documents(1)), (&[1, 4, 5][..], &[2, 6][..]));

@@ -37,8 +37,7 @@ impl Shared {
 
 /// How texts become sketches: normalisation, shingles, sketch, seed and weights.
 ///
-/// Two sketches can be compared if their specs are equal. The text form of a spec is the same in Rust, in Python and in
-/// files.
+/// Two sketches can be compared if their specs are equal. The text form of a spec is the same in Rust, in Python and in files.
 ///
 /// >>> import minwise
 /// >>> spec = minwise.Spec("nfkc+casefold / words:3 / minhash:64 / seed:1")

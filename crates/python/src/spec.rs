@@ -117,8 +117,8 @@ impl PySpec {
 
     /// Sketches texts.
     ///
-    /// `texts` is a list of str, an Arrow column, or a column of NumPy, pandas or polars. A null text, and a text
-    /// without shingles, has a row whose words are all 2³² − 1.
+    /// `texts` is a list of str, an Arrow column, or a column of NumPy, pandas or polars. A null text, and a text without
+    /// shingles, has a row whose words are all 2³² − 1.
     ///
     /// >>> import minwise
     /// >>> minwise.Spec().sketch(["To be or not to be", "that is the question"]).shape

@@ -308,13 +308,17 @@ class Index:
 
 
 class _Characters:
-    """Converts byte offsets in a text, which the archive has, to character offsets, which Python has."""
+    """Converts byte offsets in a text to character offsets.
+
+    The archive uses byte offsets in UTF-8; Python slices by characters.
+    """
 
     __slots__ = ("_bytes", "_places")
 
     def __init__(self, text: str) -> None:
         self._bytes: bytes | None = None
-        #: For a text with surrogates, the position in it of each character of the repaired text, and its length.
+        #: Position in the original text of each character of the repaired text, then the length of the original text.
+        #: It is None for a text without surrogates.
         self._places: list[int] | None = None
         if text.isascii():
             return
@@ -336,7 +340,8 @@ class _Characters:
 
 
 def _repaired(text: str) -> tuple[str, list[int]]:
-    """A text as the archive has it, and the position of each of its characters in the original text.
+    """Returns a text with its surrogates repaired as in the archive, and the position of each of its characters in the
+    original text.
 
     A pair of surrogates becomes one character, and a lone surrogate becomes U+FFFD.
     """

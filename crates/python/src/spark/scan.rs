@@ -1,5 +1,9 @@
-//! Scans a block by parity bits. Each row that asks is compared with all other rows by folded arrays of parity bits.
-//! Pairs that the folded arrays do not rule out are then compared one by one by their whole arrays.
+//! Scans a block by parity bits. The parity bits of a document are a bit array of its shingle set; the arrays of
+//! similar sets differ in few bits ([`minwise::verify::parity`]).
+//!
+//! A row *asks* if its document is to be compared with the other rows in this round. Each row that asks is compared
+//! with all other rows by folded arrays of parity bits. Pairs that the folded arrays do not rule out are then compared
+//! one by one by their whole arrays.
 //!
 //! Folded arrays are compared eight rows at a time, in vector registers ([`Heads`]). A pair of one block may be in
 //! other blocks, too. The scan does not check this, because the check took most of the time; Spark removes repeated
@@ -67,9 +71,9 @@ impl List {
 /// The scan of one block: the rows that ask, and the rows that they are compared with.
 pub struct BlockScan {
     probes: List,
-    /// Rows that are compared with the rows that ask. `lists[0]` is for kept documents that ask, `lists[1]` for
-    /// documents that are new in the front. Each has a list for later rows, and a list for earlier rows that do not ask
-    /// themselves.
+    /// Rows that are compared with the rows that ask. `lists[0]` is for kept documents that ask. `lists[1]` is for
+    /// documents that came to the front, the first undecided documents of their shelves, in this round. Each has a list
+    /// of later rows, and a list of earlier rows that do not ask themselves.
     lists: [[List; 2]; 2],
     /// The next row that asks and was not compared yet.
     next: usize,

@@ -73,7 +73,7 @@ class Adapted:
         self.ids = ids
         #: Name of the text column that the caller uses, if the data is a table.
         self.text = text
-        #: Name of the text field in the run. It differs from `text` if the name of the column would mean a path.
+        #: Name of the text field in the run. This name differs from `text` if the name of the column would mean a path.
         self.field = field if field is not None else text
         #: Name of the id column in the run, or None if it is the name that the caller asked for.
         self.id_column = id_column

@@ -318,7 +318,7 @@ class _Characters:
     def __init__(self, text: str) -> None:
         self._bytes: bytes | None = None
         #: Position in the original text of each character of the repaired text, then the length of the original text.
-        #: It is None for a text without surrogates.
+        #: For a text without surrogates, `_places` is None.
         self._places: list[int] | None = None
         if text.isascii():
             return

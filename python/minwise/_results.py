@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ._minwise import Comparison
 
 T = TypeVar("T")
-#: The type of the data of a result. It is covariant, because a result returns data and never takes any.
+#: The type of the data of a result. The type variable is covariant, because a result returns data and never takes any.
 D = TypeVar("D", covariant=True)
 R = TypeVar("R")
 

@@ -583,7 +583,7 @@ _default: Spec | None = None
 
 
 def default_spec() -> Spec:
-    """Returns the default spec. It is cached, because making its tables takes longer than comparing short texts."""
+    """Returns the default spec, which is cached, because making its tables takes longer than comparing short texts."""
     global _default
     if _default is None:
         _default = Spec()

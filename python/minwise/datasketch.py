@@ -98,10 +98,7 @@ _drawn_before: dict[tuple[int, int], tuple[NDArray[numpy.uint32], NDArray[numpy.
 
 
 def _coefficients(registers: int, seed: int) -> tuple[NDArray[numpy.uint32], NDArray[numpy.uint32]]:
-    """Returns multipliers and offsets.
-
-    They are cached, because drawing them takes longer than sketching a small set.
-    """
+    """Returns multipliers and offsets from a cache, because drawing them takes longer than sketching a small set."""
     found = _drawn_before.get((registers, seed))
     if found is None:
         if len(_drawn_before) >= 64:
@@ -431,7 +428,7 @@ class MinHashLSH:
         spec = f"none / words:1 / minhash:{width} / seed:1"
         # The threshold has no effect, because `_query_row` returns all sketches that share a band.
         self._lsh = _minwise.Lsh(spec, threshold=0.5, bands=bands, rows=rows)
-        #: Keys of sketches of empty sets. These sketches are kept out of the bands, because they share all bands with
+        #: Keys of sketches of empty sets. Empty sketches are kept out of the bands, because they share all bands with
         #: one another.
         self._empty: dict[Hashable, None] = {}
         self._scheme: str | None = None

@@ -40,7 +40,7 @@ def command() -> Any:
 
 
 def generated(count: int, seed: int = 3) -> list[str]:
-    """Returns texts. One in five is a copy of an earlier text, and one in five a near-copy."""
+    """Returns random texts, of which 20 % are copies of earlier texts and 20 % are near-copies."""
     source = random.Random(seed)
     texts: list[str] = []
     for number in range(count):
@@ -137,10 +137,10 @@ class Stopwatch:
     """Measures the seconds that this process needs for some work, on a machine that may be busy with other work.
 
     Two upper bounds are computed, and the smaller bound is returned. The first bound is the elapsed time minus the time
-    in which any program waited for a processor, but at least the processor time of this process. This bound is too
+    in which any program waited for a processor, but at least the processor time of this process. The first bound is too
     large if one thread continues to work while the thread that would stop it waits for a processor. The second bound is
-    the elapsed time minus the time in which the threads of this process waited. It misses the waiting time of threads
-    that have ended. If a processor is free, both bounds are the elapsed time."""
+    the elapsed time minus the time in which the threads of this process waited. The second bound misses the waiting
+    time of threads that have ended. If a processor is free, both bounds are the elapsed time."""
 
     def __init__(self) -> None:
         self.began = time.monotonic(), time.process_time(), waited()

@@ -460,7 +460,7 @@ PANICS: dict[str, Callable[[Any], Any]] = {
     "hash": hash,
     "float": float,
     "pickle": pickle.dumps,
-    # These functions call the module from a function that the module calls, as a function for `progress` may do.
+    # The module calls a Python function that calls the module again, as a function for `progress` may do.
     "while another is handled": raised_while_handling,
     "nested": lambda faulty: faulty.calls(lambda: faulty.calls(faulty.method)),
     "in a list": lambda faulty: sorted([1], key=lambda _: faulty.value),

@@ -37,7 +37,7 @@ def kinds() -> dict[str, Callable[[list[Any]], Any]]:
         "pyarrow chunks": lambda texts: pyarrow.chunked_array(
             [pyarrow.array(texts[:2], type=pyarrow.string()), pyarrow.array(texts[2:], type=pyarrow.string())]
         ),
-        # These columns are special, because pyarrow cannot filter string views.
+        # Columns of string views take another path through the code, because pyarrow cannot filter them.
         "pyarrow views": lambda texts: pyarrow.array(texts, type=pyarrow.string_view()),
         "pyarrow chunks of views": lambda texts: pyarrow.chunked_array(
             [pyarrow.array(some, type=pyarrow.string_view()) for some in (texts[:2], texts[2:])]

@@ -1,6 +1,6 @@
 """Tests of pandas 2 and 3, with and without pyarrow.
 
-This file imports no other library, so that it runs in each environment.
+The file requires no other library, so that it runs in each of these environments.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tests of wheels, which `cargo x test-wheels` runs.
 
-They would fail with the library of the other tests, which has debugging information and the features of the whole
-workspace.
+The library of the other tests would fail these tests, because it has debugging information and the features of the
+whole workspace.
 """
 
 from __future__ import annotations

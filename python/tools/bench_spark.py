@@ -14,11 +14,15 @@ documents that an engine removes, too. Precision is the share of an engine's rem
 too. With `--only`, only the named engines run, with default settings, and the truth is the decisions of the command,
 which saves hours with a large corpus.
 
-`--check` fails in four cases: the job decides otherwise than the command; the job shuffles more than 1.5 times its
-formula; `MinHashLSH` takes less than 5 times the CPU of the job; the job by hand takes less than 3 times the CPU of the
-job, after the CPU of an empty job is subtracted from both. For the job by hand, a bound of 5 times the whole CPU is not
-possible: an empty job alone takes nearly a fifth of its CPU, so our job would have to do all its work in some three
-seconds.
+With `--check`, the program fails in four cases:
+
+- The job decides otherwise than the command.
+- The job shuffles more than 1.5 times its formula.
+- `MinHashLSH` takes less than 5 times the CPU of the job.
+- The job by hand takes less than 3 times the CPU of the job, after the CPU of an empty job is subtracted from both.
+
+For the job by hand, a bound of 5 times the whole CPU is not possible: an empty job alone takes nearly a fifth of its
+CPU. Our job would have to do all its work in some three seconds.
 
 `--driver` prints the memory that the driver takes for shelves of DOCUMENTS documents, and `--task` the memory of a task
 whose only shelf has all DOCUMENTS documents.

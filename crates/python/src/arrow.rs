@@ -114,8 +114,8 @@ fn stream_failed(stream: &mut FFI_ArrowArrayStream) -> PyErr {
     PyValueError::new_err(format!("the Arrow data cannot be read: {}", reason.unwrap_or_default()))
 }
 
-/// Returns a column of `len` null texts. This column replaces a column of the type Null, which libraries use for a
-/// column without any value.
+/// Returns a column of `len` null texts, to replace a column of the type Null. Libraries use this type for a column
+/// without any value.
 fn null_texts(len: usize) -> ArrayRef {
     new_null_array(&DataType::Utf8, len)
 }

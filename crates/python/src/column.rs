@@ -1,8 +1,7 @@
 //! Numbers that NumPy sees without a copy.
 //!
 //! The buffer protocol is not part of the stable interface of Python 3.10. Instead, a column has `__array_interface__`,
-//! a dictionary with an address, a shape and a type, from which NumPy makes an array. This array keeps the column
-//! alive.
+//! a dictionary with an address, a shape and a type, from which NumPy makes an array. The array keeps the column alive.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The scheme `affine32` of datasketch 2. It is the linear hashing of our kernel with the coefficients of datasketch.
+//! The scheme `affine32` of datasketch 2: linear hashing by our kernel, with the coefficients of datasketch.
 
 use minwise::kernel::{Kernel, Linear};
 use pyo3::exceptions::PyValueError;

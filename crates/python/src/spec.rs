@@ -305,7 +305,8 @@ fn sketch_all<'t>(
     threads: usize,
 ) {
     let words = preparation.words();
-    // There are eight parts per thread, because texts differ in length: a thread with short texts takes more parts.
+    // The texts are divided into eight parts per thread, because they differ in length: a thread with short texts takes
+    // more parts.
     let part = texts.div_ceil(threads.min(texts).max(1) * 8).max(1);
     let parts = rows.chunks_mut(part * words).zip(present.chunks_mut(part)).enumerate();
     let parts = std::sync::Mutex::new(parts);

@@ -189,7 +189,7 @@ fn is_ascii(text: &Bound<'_, PyString>) -> PyResult<bool> {
 
 /// Texts that a caller passed.
 pub enum PyTexts<'py> {
-    /// Items of a list or a tuple. They are copied out of the list, because another thread could change the list.
+    /// Items of a list or a tuple. The items are copied out of a list, because another thread could change the list.
     Items(Vec<Bound<'py, PyAny>>),
     /// Chunks of an Arrow column of strings.
     Chunks(Vec<ArrayRef>),

@@ -78,8 +78,8 @@ def _read(spark: Any, paths: list[str], format: str | None) -> Any:
         format = kinds.get(name.rpartition(".")[2], "parquet")
     reader = spark.read.format(format)
     if format == "csv":
-        # These options read CSV as the command does: a quoted field may have line breaks, and two quotes in it stand
-        # for one.
+        # The options make Spark read CSV as the command does: a quoted field may have line breaks, and two quotes in it
+        # stand for one.
         reader = reader.option("header", "true").option("multiLine", "true").option("escape", '"')
     return reader.load(paths if len(paths) > 1 else paths[0])
 

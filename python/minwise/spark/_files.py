@@ -39,8 +39,9 @@ MAY_BE_EMPTY = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".warc")
 def _is_skipped(path: str) -> bool:
     """Reports whether the command skips a file of a folder.
 
-    Skipped files are system files, lock files of Office, files that are no records and have names that begin with `.`
-    or `_`, such as `_SUCCESS` of Spark, and empty files, such as parts of a table whose names have no extension.
+        Skipped files are system files, lock files of Office, and files such as `_SUCCESS` of Spark, whose names begin
+        with `.` or `_` and have no extension of records. Empty files are skipped, too, if their format does not allow
+        them, such as parts of a table without extensions.
     """
     name = os.path.basename(path)
     if name.lower() in (".ds_store", "thumbs.db", "desktop.ini") or name.startswith("~$"):
@@ -62,8 +63,8 @@ class _Listing:
     def __init__(self) -> None:
         #: Number of files of folders that were skipped.
         self.skipped = 0
-        # By device and inode of a file: its first path, whether the caller named it (or its folder), and whether it is
-        # a reference.
+        # Per file (by device and inode): its first path, whether the caller named the file itself, and whether it is a
+        # reference.
         self._seen: dict[tuple[int, int], tuple[str, bool, bool]] = {}
 
     def of(self, setting: str, inputs: Path | Sequence[Path]) -> list[tuple[str, str]]:

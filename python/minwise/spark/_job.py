@@ -92,7 +92,7 @@ class _Ready:
     def _frequent(self, job: Job) -> bytes:
         """Returns the shingles that too many documents have.
 
-        They are counted once; a resumed job reads them from the folder.
+        A job counts shingles once. A resumed job reads the result from the folder.
         """
 
         def make() -> tuple[bytes, tuple[int, int]]:
@@ -137,9 +137,9 @@ def _texts(ignored: Any, column: str) -> list[str]:
 def _limits(given: dict[str, Any]) -> dict[str, int | None]:
     """Takes the limits that only tests change out of the arguments.
 
-    They are the documents of a shelf (`shelf`), the size of blocks (`asking`, `pairs`), the listed pairs of a round
-    (`listed`), the memberships that the driver takes (`driver`), and the bytes of texts whose pairs the driver compares
-    (`here`).
+        `shelf` limits the documents of a shelf, and `listed` the listed pairs of a round. `asking` and `pairs` are the
+        smallest size of a block. `driver` limits the memberships that the driver takes, and `here` the bytes of texts
+        whose pairs the driver compares.
     """
     return {name: given.pop(f"_{name}", None) for name in ("shelf", "asking", "pairs", "listed", "driver", "here")}
 

@@ -5,8 +5,8 @@ The choice of pairs depends on shelves and on similar pairs, and on no text or s
 (`DriverRounds`) if it has enough memory: 160 to 830 bytes per document and shelf. Otherwise, tasks make it
 (`ClusterRounds`). A task for shelves has whole shelves; it chooses pairs and counts what each document waits for. A
 task for decisions has whole components of undecided documents that similar pairs connect. Documents that only share a
-shelf need not be in one component: what they wait for is counted before, and a count that is out of date only delays a
-decision (`shelf.rs` in `crates/core`).
+shelf may be in different components, because the documents that each one waits for are counted before. If a count is
+out of date, it only delays a decision (`shelf.rs` in `crates/core`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from ._work import ANSWER_BYTES, Work, fetched, fetched_whole
 
 log = logging.getLogger("minwise.spark")
 
-#: Maximum number of memberships of shelves and copies that the driver takes. They take 3.2 GB of its memory if shelves
-#: are small, and up to 17 GB if shelves have hundreds of dissimilar documents.
+#: Maximum number of memberships of shelves and copies that the driver takes. So many memberships take 3.2 GB of its
+#: memory if shelves are small, and up to 17 GB if shelves have hundreds of dissimilar documents.
 DRIVER_MEMBERS = 20_000_000
 #: Bytes of a membership, a copy or a similar pair that Spark sends to the driver, without rank keys.
 ROW_BYTES = 24
@@ -101,7 +101,7 @@ class Rounds:
     def run_here(self, texts: Any) -> bool:
         """Runs all rounds on the driver, with the texts of documents on shelves (`rank`, `text`, `size`).
 
-        Returns False if a round has too many pairs for the driver. This object cannot be used any more then.
+        Returns False if a round has too many pairs for the driver. Then the rounds must begin anew with another object.
         """
         raise NotImplementedError
 
@@ -124,9 +124,9 @@ class Rounds:
         raise NotImplementedError
 
     def answer(self, number: int, similar: Any, pairs: int) -> None:
-        """Receives the similar pairs of a round, if the driver has them, and their number.
+        """Receives the number of similar pairs of a round, and the pairs themselves if the driver has them.
 
-        They are in the folder, too.
+        The folder has the pairs in any case.
         """
 
     def undecided(self) -> int:

@@ -11,8 +11,8 @@ import sys
 import tempfile
 from types import TracebackType
 
-#: Program of the server process. It listens on a free port and prints the port. It ends when its standard input ends,
-#: so that it never outlives the process that started it.
+#: Program of the server process. The program listens on a free port and prints the port. When its standard input ends,
+#: the program ends, so that it never outlives the process that started it.
 PROGRAM = """
 import sys
 from pysail.spark import SparkConnectServer

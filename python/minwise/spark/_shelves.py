@@ -36,8 +36,8 @@ SMALL_ROWS = 2_000_000
 #: Maximum number of hashes of rows, 8 bytes each, that every task gets with its code.
 SMALL_HASHES = 1_000_000
 
-#: Maximum number of band keys of all rows for which the driver finds equal documents and shelves itself. They take some
-#: 500 MB.
+#: Maximum number of band keys of all rows for which the driver finds equal documents and shelves itself. This number of
+#: keys takes some 500 MB.
 HERE_KEYS = 5_000_000
 
 #: Values of the column `kind` in the table of sketches.
@@ -349,7 +349,7 @@ def texts(work: Work, df: Any, against: Any, columns: Columns, job: Job, rounds:
     ranks, number = rounds.ranks()
     table = work.save(chosen_texts(df, against, columns, job, ranks, number, rounds.has_crowds), "texts")
     if number <= SMALL_HASHES:
-        # One job fetches the sums and the sizes.
+        # The sums and the sizes are fetched together, because two Spark jobs would take longer.
         sizes = fetched_whole(table.select("rank", "size", "content"), number * (rounds.key_bytes + 24), "rank")
         rounds.take_sizes(without_sums(sizes, before))
     else:

@@ -54,9 +54,9 @@ SAMPLED_ROWS = 10_000
 class Job:
     """The settings that every task gets.
 
-    They are the plan as JSON (`plan`), the shingles that are left out (`ignored`), a file of document frequencies
-    (`weights`), whether the table of sketches has whole sketches (`sketches`), and the driver's version of minwise and
-    fingerprint of the spec (`driver`).
+        `plan` is the plan as JSON, `ignored` the shingles that are left out, and `weights` the path of a table of
+        document frequencies. `sketches` is true if the table of sketches has whole sketches. `driver` has the driver's
+        version of minwise and its fingerprint of the spec.
     """
 
     plan: str
@@ -265,7 +265,7 @@ def grouper(parts: int) -> Callable[[Any], Any]:
 
 @checked
 def reader(job: Job, given: bool, needed: bytes | None, sketches: bool, parities: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Makes a task for the second reading. It returns the texts of rows, and a row with the sums of each batch.
+    """Makes a task for the second reading, which returns the texts of rows, and a row with the sums of each batch.
 
     If `needed` has hashes of rank keys, only texts of rows with these hashes are returned.
     """

@@ -20,7 +20,7 @@ MOST_BUCKETS = 100_000
 #: shuffled.
 SMALL_PAIRS = 2_000_000
 #: Maximum number of pairs whose documents and buckets are sent to every task, so that texts are shuffled only to their
-#: buckets. They take some 100 MB.
+#: buckets. This number of pairs takes some 100 MB.
 FEW_PAIRS = 500_000
 
 

@@ -182,7 +182,7 @@ class Work:
     def note(self, name: str, counts: dict[str, Any]) -> None:
         """Appends a row to the manifest that is no step, such as the path of an output.
 
-        It replaces earlier values of the same name.
+        Its values replace earlier values of the same name.
         """
         self._write(name, counts)
         self._done[name] = counts

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def generated(count: int, seed: int = 3, words: int = 40) -> list[str]:
-    """Returns texts. One in five is a copy of an earlier text, and one in five a near-copy."""
+    """Returns random texts, of which 20 % are copies of earlier texts and 20 % are near-copies."""
     source = random.Random(seed)
     texts: list[str] = []
     for number in range(count):
@@ -45,10 +45,10 @@ def chains(count: int, length: int) -> list[str]:
 
 
 def copies(count: int) -> list[str]:
-    """Returns copies of one text. A quarter equals the text; nearly all others differ from it in one word and are
-    near-duplicates of it.
+    """Returns copies of one text: 25 % equal it, and nearly all others are near-duplicates that differ from it in one
+    word.
 
-    One in a thousand of the others differs in up to eight words.
+    Of the copies that are not equal, 0.1 % differ in up to eight words.
     """
     source = random.Random(37)
     base = [f"b{number}" for number in range(80)]

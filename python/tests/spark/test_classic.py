@@ -106,7 +106,7 @@ def test_a_text_is_sent_once_to_each_task(
         sent.setdefault((stage, task), []).extend(ranks)
         pairs += number
     texts = [rank for ranks in sent.values() for rank in ranks]
-    # There are fewer texts than two per pair, because a task gets a text once for all its pairs.
+    # Tasks get fewer texts than two per pair, because a task gets a text once for all its pairs.
     assert len(sent) > 4 * result.summary.rounds and len(texts) < 2 * pairs
     assert all(len(set(ranks)) == len(ranks) for ranks in sent.values())
     assert len(set(texts)) < len(texts), "some documents are in several buckets"
@@ -238,8 +238,8 @@ def test_arrow_batches_are_cut_by_bytes(classic: Any, tmp_path: Path, monkeypatc
     assert sum(map(len, cut)) == 200 and max(part.nbytes for part in cut) <= 64 << 20 and len(cut) > 3
 
 
-#: A program that runs a job on a Spark Connect server, which its session starts. It runs in a process of its own,
-#: because sessions of other kinds leave environment variables behind.
+#: A program that runs a job on a Spark Connect server, which its session starts. The program runs in a process of its
+#: own, because sessions of other kinds leave environment variables behind.
 CONNECT = """
 import json, sys
 import minwise.spark

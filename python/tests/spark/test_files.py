@@ -118,7 +118,7 @@ def test_the_program(command: Command, tmp_path: Path) -> None:
     run = [sys.executable, "-m", "minwise.spark", *words, "--order-by", "row", "--decisions", str(tmp_path / "decisions")]
     done = subprocess.run(run, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    # These lines of the summary must be those of the command.
+    # The summary must have the same lines as that of the command under these names.
     shown = subprocess.run(
         [command.program, "dedup", source, "--output", tmp_path / "out.jsonl"], capture_output=True, text=True, encoding="utf-8"
     )

@@ -1,5 +1,5 @@
-//! Divides blocks into tasks. A block is a shelf with so many pairs that they are not listed. A row of a block *asks*
-//! if its document is to be compared with the other rows in this round.
+//! Divides blocks into tasks. A block is a shelf whose pairs are not listed one by one, because they are too many. A
+//! row of a block *asks* if its document is to be compared with the other rows in this round.
 
 use std::sync::Arc;
 

@@ -74,8 +74,8 @@ impl PySparkFile {
     }
 
     /// Returns the records of a chunk, and the number of its lines. A record has `row` (the byte or row at which it
-    /// begins), `line` within the chunk, `id`, `text`, the values `v0`, `v1`, … of the fields, and `code` and `message`
-    /// if it is rejected.
+    /// begins), `line` (within the chunk), `id`, `text`, and the values of the fields (`v0`, `v1`, …). A rejected
+    /// record has `code` and `message`.
     fn scan(&self, py: Python<'_>, chunk: usize) -> PyResult<(PySparkBatch, u64)> {
         let (mut rows, mut lines) = (Int64Builder::new(), Int64Builder::new());
         let [mut ids, mut texts, mut codes, mut messages]: [LargeStringBuilder; 4] = Default::default();

@@ -1,8 +1,8 @@
 //! Groups equal documents and documents of one shelf, and counts repeated rank keys and ids.
 //!
 //! An entry has few bytes, and a row in Spark costs more than they do. So tasks pack the entries of one part into one
-//! value: [`spark_sort`] makes one value per batch and part, Spark brings the values of a part to one task, and
-//! [`spark_group`] unpacks and groups their entries.
+//! value. [`spark_sort`] makes one value per batch and part. Spark brings the values of a part to one task.
+//! [`spark_group`] unpacks the values and groups their entries.
 //!
 //! | part | entry | result |
 //! |---|---|---|

@@ -168,8 +168,8 @@ impl PySparkRounds {
         made(vec![("rank", binary(self.ranks.iter()))])
     }
 
-    /// Takes the similar pairs of the last round (`a`, `c`, `similarity`), and returns three tables of the next round:
-    /// the listed pairs with their buckets, the documents of each bucket, and the rows of blocks.
+    /// Takes the similar pairs of the last round (`a`, `c`, `similarity`). Returns three tables of the next round: the
+    /// listed pairs with their buckets, the documents of each bucket, and the rows of blocks.
     fn next_round(
         &mut self,
         py: Python<'_>,

@@ -153,5 +153,5 @@ class MinwiseWarning(UserWarning):
 
 
 def warn(message: str) -> None:
-    """Warns at the place that called the package."""
+    """Issues a warning for the line that called the package."""
     warnings.warn(message, MinwiseWarning, stacklevel=3)

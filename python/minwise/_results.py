@@ -59,15 +59,15 @@ class Decision(NamedTuple):
     Decision(id='y', duplicate_of='x', similarity=1.0, position=1, duplicate_of_position=0)
     """
 
-    #: The id of the removed document: that of the data, or its position.
+    #: Id of the removed document: its id in the data, or its position.
     id: Any
-    #: The id of the document that is kept in its stead.
+    #: Id of the document that is kept instead.
     duplicate_of: Any
     #: The exact similarity of both documents.
     similarity: float
     #: The position of the removed document.
     position: int
-    #: The position of the kept document; None if it is of `against`.
+    #: Position of the kept document; None if it is a document of `against`.
     duplicate_of_position: int | None
 
 
@@ -107,10 +107,10 @@ class Reject(NamedTuple):
     (1, 'null')
     """
 
-    #: The position of the record; None if it is of `against`.
+    #: Position of the record; None if it is a record of `against`.
     position: int | None
     id: str | None
-    #: The code of the reason, such as `missing_field`; it is stable.
+    #: Stable code of the reason, such as `missing_field`.
     reason: str
     #: The reason in words.
     message: str
@@ -708,15 +708,16 @@ class Plan(NamedTuple):
     registers: int
     bands: int
     rows: int
-    #: The probability of finding a pair at the threshold.
+    #: Probability that a pair whose similarity is the threshold is found.
     recall: float
     #: The similarity at which a pair is found with probability one half.
     half_point: float
     #: The similarity at which the S-curve is steepest.
     steepest_point: float | None
-    #: Candidates per document that are no near-duplicates, if it has ten neighbours at similarities spread evenly.
+    #: Expected candidates per document that are no near-duplicates, if each document has ten neighbours whose
+    #: similarities are evenly spread.
     expected_false_candidates: float
-    #: Bytes of a sketch.
+    #: Number of bytes of a sketch.
     sketch_bytes: int
 
     def probability(self, similarity: float) -> float:

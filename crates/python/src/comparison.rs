@@ -136,7 +136,8 @@ pub struct PyComparison {
     right: ShownText,
 }
 
-/// A text with the places of its shared passages. A place is a first character and the character after the last one.
+/// A text with the places of its shared passages. A place has the offsets of the first character and of the character
+/// after the last.
 struct ShownText {
     text: String,
     places: Vec<(usize, usize)>,

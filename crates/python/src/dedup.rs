@@ -29,7 +29,7 @@ use crate::texts::{Place, PyTexts, Surrogates, count, string, type_name, utf8, w
 #[pyo3(from_item_all)]
 pub struct PyJob<'py> {
     /// Sources: `("texts", texts, ids, name)`, `("table", table, ids)`, `("path", path)` or `("file", path)`. Messages
-    /// call the texts `name`, such as `data['body']`; if `name` is `None`, they use the name of the argument.
+    /// call the texts `name`, such as `data['body']`. If `name` is `None`, messages use the name of the argument.
     inputs: Vec<Bound<'py, PyTuple>>,
     against: Vec<Bound<'py, PyTuple>>,
     ignore_text: Vec<Bound<'py, PyTuple>>,

@@ -196,7 +196,7 @@ pub enum PyTexts<'py> {
 }
 
 impl<'py> PyTexts<'py> {
-    /// Takes texts from any object that has them.
+    /// Takes texts out of a list, a tuple, an Arrow column, or a column of another library.
     pub fn from_object(data: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
         if let Ok(list) = data.cast::<PyList>() {
             return Ok(Self::Items(list.iter().collect()));

@@ -39,7 +39,8 @@ class _Ready:
         outputs: dict[str, tuple[str, str]] | None = None,
     ) -> None:
         _settings.require()
-        # `python -m minwise.spark` passes the texts to ignore as names of files, which are read as by the command.
+        # `python -m minwise.spark` passes the texts to ignore as names of files, and the files are read as the command
+        # reads them.
         files = given.pop("_ignored_files", ())
         chosen = _settings.check(given)
         self.audit = chosen.get("audit", "auto")
@@ -225,8 +226,9 @@ def compare_here(ready: _Ready, rounds: Rounds, before: tuple[int, int]) -> bool
 
 
 def check_counted(ready: _Ready, before: tuple[int, int]) -> None:
-    """Raises an error if the rows differ from the rows whose shingles were counted for `max_df`, which an earlier
-    job may have done.
+    """Raises an error if the rows differ from those whose shingles were counted for `max_df`.
+
+    An earlier run that was killed may have counted them.
     """
     if ready.counted is not None:
         _shelves.refuse_another_reading(before, ready.counted)

@@ -47,10 +47,10 @@ class Result:
 
     @property
     def clusters(self) -> Any:
-        """Table of the clusters, with one row per kept document in whose favour others were removed.
+        """Table of the clusters, with one row per kept document that removed documents repeat.
 
-        The columns are its `id`, the number of documents of the cluster with the kept one (`documents`), and the
-        smallest and the greatest similarity of a removed document to it (`least_similarity`, `greatest_similarity`).
+        The columns are the `id` of the kept document, the number of `documents` of the cluster, and the
+        `least_similarity` and `greatest_similarity` of a removed document to the kept one.
         """
         from pyspark.sql import functions as F
 

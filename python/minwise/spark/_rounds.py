@@ -1,11 +1,11 @@
 """Runs rounds until every document is decided. A round chooses pairs, screens them by their sketches and compares them
 exactly.
 
-The choice of pairs depends on shelves and on similar pairs, and on no text or sketch. The driver makes it
-(`DriverRounds`) if it has enough memory: 160 to 830 bytes per document and shelf. Otherwise, tasks make it
+The choice of pairs depends on shelves and on similar pairs, and on no text or sketch. The driver chooses pairs itself
+(`DriverRounds`) if it has enough memory: 160 to 830 bytes per document and shelf. Otherwise, tasks choose the pairs
 (`ClusterRounds`). A task for shelves has whole shelves; it chooses pairs and counts what each document waits for. A
-task for decisions has whole components of undecided documents that similar pairs connect. Documents that only share a
-shelf may be in different components, because the documents that each one waits for are counted before. If a count is
+task for decisions has whole components of undecided documents that similar pairs connect. Dissimilar documents of one
+shelf may be in different components, because the documents that a document waits for are counted before. If a count is
 out of date, it only delays a decision (`shelf.rs` in `crates/core`).
 """
 
@@ -24,8 +24,8 @@ from ._work import ANSWER_BYTES, Work, fetched, fetched_whole
 
 log = logging.getLogger("minwise.spark")
 
-#: Maximum number of memberships of shelves and copies that the driver takes. So many memberships take 3.2 GB of its
-#: memory if shelves are small, and up to 17 GB if shelves have hundreds of dissimilar documents.
+#: Maximum number of memberships of shelves and copies that the driver takes. This number takes 3.2 GB of its memory if
+#: shelves are small, and up to 17 GB if shelves have hundreds of dissimilar documents.
 DRIVER_MEMBERS = 20_000_000
 #: Bytes of a membership, a copy or a similar pair that Spark sends to the driver, without rank keys.
 ROW_BYTES = 24
@@ -637,14 +637,14 @@ class ClusterRounds(Rounds):
         tasks = None
         if done["rows"] > done["listed"]:
             # The mask of a row has only the band of its own shelf. The masks of a document are added up, so that each
-            # row has all its bands.
+            # of its rows has all its bands.
             tasks = table.where("c is null and task is not null").drop("c", "key")
             masks = tasks.where("side = 0").groupBy("rank").agg(F.sum("mask").alias("mask"))
             tasks = tasks.withColumnRenamed("mask", "own").join(masks, "rank", "left")
             tasks = tasks.withColumn("mask", F.coalesce("mask", F.lit(0)).cast("bigint")).drop("own")
         return Asks(pairs, tasks, done["listed"])
 
-    #: Counts of the last choice of pairs, which found no pairs; they name the tables of the final states or labels.
+    #: Counts of the last choice of pairs, which chose none. The counts name the tables of the final states or labels.
     _last_asks: dict[str, Any]
 
     def named(self, copies: Any) -> Any:

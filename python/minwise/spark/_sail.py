@@ -1,6 +1,6 @@
 """Runs a Sail server in a process of its own. Sail is an engine that Spark Connect clients can use instead of Spark.
 
-Sail runs the functions of tasks in the process of its server. Client and server never share a process, because then
+Sail runs the functions of tasks in the process of its server. Client and server never share a process: when they did,
 answers of the server were damaged now and then ("Wire format was corrupt").
 """
 

@@ -148,7 +148,7 @@ def sketch_rows(df: Any, against: Any, columns: Columns, job: Job) -> Any:
 def sketches(work: Work, df: Any, against: Any, columns: Columns, job: Job, keep: str) -> dict[str, Any]:
     """Runs step 1: writes the table of sketches. Returns its counts."""
     table = work.save(sketch_rows(df, against, columns, job), "sketches")
-    # Rankings begin at byte 1 of a rank key, because byte 0 says whether the row is a reference.
+    # Rankings begin at byte 1 of a rank key, because byte 0 marks references.
     names, places, begin = [], [], 1
     for name, bytes, has_field in spark_rules(keep):
         if has_field:
@@ -316,7 +316,7 @@ def refuse_equal_ranks(table: Any, order_by: tuple[str, ...]) -> None:
 
 
 def again(df: Any, against: Any, columns: Columns, job: Job, needed: bytes | None, sketches: bool = True, parities: bool = False) -> Any:
-    """Reads the input another time. Returns the rows that a reading of texts makes (`TEXTS`)."""
+    """Reads the input another time. Returns rows of the schema `TEXTS`, and a row with the sums of each batch."""
     rows = selected(df, columns).drop("id").mapInArrow(_tasks.reader(job, False, needed, sketches, parities), _tasks.TEXTS)
     if against is not None:
         references = selected(against, for_references(columns)).drop("id")
@@ -343,7 +343,7 @@ def check_input(work: Work, df: Any, against: Any, columns: Columns, job: Job, b
 def texts(work: Work, df: Any, against: Any, columns: Columns, job: Job, rounds: Rounds, before: tuple[int, int]) -> dict[str, Any]:
     """Runs step 3: reads the input a second time and writes the texts of documents on shelves, with their sketches.
 
-    If a row of the first reading is missing, a row is new or has another text, the input is not deterministic. Then the
+    If a row is missing, is new, or has another text than in the first reading, the input is not deterministic, and the
     job raises an error.
     """
     ranks, number = rounds.ranks()

@@ -1,6 +1,6 @@
 """Makes the functions that run on executors.
 
-Each of these functions gets Arrow batches or a table, and returns the same.
+Each of these functions gets and returns Arrow batches, or an Arrow table.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ ORDERED = "rank binary, `order` binary"
 COUNTED = "shingle bigint, documents bigint, high bigint, low bigint"
 SIZES = "documents bigint, rows bigint, content bigint"
 SUMS = "rows bigint, bytes bigint, key_bytes bigint, unranked array<bigint>"
-#: Integer columns of the table of pairs that are compared in a round (`ASKS`). In a listed pair, all of them are null.
-#: In a row of a block, `key` is null. In a document that asked on a shelf that can be full, all but `band` and `key`
-#: are null.
+#: Integer columns of the table of pairs that are compared in a round (`ASKS`). In a listed pair, all these columns are
+#: null. In a row of a block, `key` is null. In a document that asked on a shelf that can be full, all but `band` and
+#: `key` are null.
 ASK_NUMBERS = ("task", "step", "end", "side", "block", "band", "key", "document", "last", "front", "decided", "kind", "joined", "mask")
 ASKS = "part bigint, rank binary, c binary, " + ", ".join(f"`{name}` bigint" for name in ASK_NUMBERS)
 STATES = "rank binary, last binary, state bigint, front bigint, decided bigint"

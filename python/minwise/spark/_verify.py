@@ -52,8 +52,8 @@ def similar(work: Work, job: Job, pairs: Any, texts: Any, buckets: int, all: boo
 def in_tasks(work: Work, rows: Any, buckets: int) -> Any:
     """Distributes rows so that the task number of a row is its `bucket`, a number below `buckets`.
 
-    Sail cannot do this and returns an error. Then the rows stay as they are, and a task may get several buckets, and a
-    text once per bucket.
+    Sail cannot do this, so the rows are returned unchanged. Then a task may get several buckets, and a text once per
+    bucket.
     """
     if work.numbers_tasks is False:
         return rows

@@ -100,7 +100,7 @@ LARGE = {"copies": (copies, 1_000_000, 300_000), "forms": (forms, 100_000, 1_000
 
 
 def odd() -> list[str]:
-    """Short, empty and strange texts."""
+    """Returns short and empty texts, and texts with unusual characters."""
     source = random.Random(5)
     pieces = ["", " ", "a", "Ä", "ﬁ", "\u200b", "日本語の文章", "é", "e\u0301", "😀", "\ufffd", "a b", "\n", "\u2028"]
     return ["".join(source.choice(pieces) for _ in range(source.randrange(12))) for _ in range(200)]

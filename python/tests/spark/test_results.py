@@ -145,7 +145,10 @@ def test_a_report_has_the_references_and_whole_clusters(sail: Any, tmp_path: Pat
 
 
 def test_an_audit_of_a_form_is_bounded(sail: Any, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sketches leave nearly all pairs of one form open. Half of the drawn documents are left out until few pairs are left."""
+    """An audit leaves out half of the drawn documents, repeatedly, until few pairs are left.
+
+    The documents are one form, filled in differently, so sketches leave nearly all pairs open.
+    """
     rows = rows_of(one_shelf(600))
     monkeypatch.setattr(_audit, "MOST_NEAR", 20_000)
     result = minwise.spark.dedup(sail.createDataFrame(rows), text="text", order_by="row", work=str(tmp_path / "work"))

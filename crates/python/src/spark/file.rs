@@ -1,4 +1,4 @@
-//! Files of records, read and copied by the reader of the command.
+//! Reads and copies files of records, with the code of the command.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use super::batch::{PySparkBatch, made};
 use crate::error::{OrRaise, setting_error};
 
-/// A file of records, which a task reads and copies with the reader of the command.
+/// A file of records that a task reads and copies.
 #[pyclass(frozen, name = "SparkFile", module = "minwise._minwise")]
 pub struct PySparkFile {
     corpus: Corpus,
@@ -27,7 +27,7 @@ pub struct PySparkFile {
     fields: usize,
 }
 
-/// Bytes of a file that are read at a time.
+/// Bytes of one chunk of a file.
 const CHUNK_BYTES: u64 = 8 << 20;
 
 #[pymethods]

@@ -1,6 +1,6 @@
 //! Groups equal documents and documents of one shelf, and counts repeated rank keys and ids.
 //!
-//! An entry has few bytes, and a row in Spark costs more than they do. So tasks pack the entries of one part into one
+//! An entry has few bytes, but each row of a table costs Spark far more. So tasks pack the entries of one part into one
 //! value. [`spark_sort`] makes one value per batch and part. Spark brings the values of a part to one task.
 //! [`spark_group`] unpacks the values and groups their entries.
 //!
@@ -30,7 +30,8 @@ const COUNT: i64 = 0;
 const COPY: i64 = 1;
 const MEMBER: i64 = 2;
 
-/// Number of kinds of texts. Keys of counts from 0 to 9 are the kinds of texts of inputs, then those of references.
+/// Number of kinds of texts. The counts with the keys 0 to 4 are the numbers of texts per kind of the inputs, and those
+/// with the keys 5 to 9 are the numbers of texts per kind of the references.
 const KINDS: usize = 5;
 /// Keys of the other counts.
 const SUM: i64 = 100;

@@ -1,5 +1,5 @@
-//! The rounds of a job on the driver: computes which pairs are compared next, and decides documents by the similar
-//! pairs found.
+//! Runs the rounds of a job on the driver: computes which pairs are compared next, and decides documents by the similar
+//! pairs.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

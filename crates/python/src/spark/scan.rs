@@ -72,8 +72,8 @@ impl List {
 pub struct BlockScan {
     probes: List,
     /// Rows that are compared with the rows that ask. `lists[0]` is for kept documents that ask. `lists[1]` is for
-    /// documents that came to the front, the first undecided documents of their shelves, in this round. Each has a list
-    /// of later rows, and a list of earlier rows that do not ask themselves.
+    /// documents that came to the front, the first undecided documents of their shelves, in this round. Each element
+    /// has a list of later rows, and a list of earlier rows that do not ask themselves.
     lists: [[List; 2]; 2],
     /// The next row that asks and was not compared yet.
     next: usize,
@@ -164,7 +164,7 @@ impl ScanRows<'_> {
             let earlier = list(&|row| row.has(BlockRow::PLACED) && !row.is_asking());
             [[none(), none()], [list(&|_| true), earlier]]
         } else {
-            // A removed document with a later copy is also compared with documents between both that are kept, because
+            // If a removed document has a later copy, it is also compared with kept documents between the two, because
             // the copy needs a keeper of its own.
             let late = list(&|row| row.has(BlockRow::REMOVED) && row.last > row.document);
             let front = list(&|row| row.has(BlockRow::FRONT));

@@ -384,8 +384,8 @@ fn fingerprint(rank: &[u8], text: Option<&str>) -> i64 {
     hash.cast_signed()
 }
 
-/// Returns the value of a field as a text that a keeper policy reads as in the command: times become seconds since
-/// 1970.
+/// Returns the value of a field as text, in the form in which keeper policies of the command read it: times become
+/// seconds since 1970.
 fn value_text(array: &dyn Array, row: usize) -> Option<Cow<'_, str>> {
     if array.is_null(row) {
         return None;

@@ -71,7 +71,7 @@ impl Column {
         array_interface(py, address, &self.shape, kind)
     }
 
-    /// The numbers as a list.
+    /// Returns the numbers as a list.
     fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.numbers {
             SharedNumbers::Bools(all) => all.as_slice().into_pyobject(py),

@@ -15,7 +15,7 @@ from ._tasks import Job
 from ._verify import compare
 from ._work import Work
 
-#: Maximum number of documents that `auto` draws, as in the command.
+#: Maximum number of documents that `auto` draws. The command, too, compares all pairs of a corpus of this size.
 MOST_DOCUMENTS = 3_500
 #: Maximum number of pairs of sketches that `auto` compares: some ten seconds of one core.
 MOST_PAIRS = 2_000_000_000
@@ -38,11 +38,10 @@ def size(audit: int | str, distinct: int) -> int:
 
 
 def searched_of(work: Work, cluster: str, spared: int) -> Any:
-    """Returns the documents that an audit searches, with the rank key of the kept document of their cluster
-    (`cluster`).
+    """Returns the documents that an audit searches, with the rank key of the kept document of their cluster.
 
-    For stars, they are the kept documents; for components, all distinct documents. Documents without shingles have no
-    sketch, because only equal documents can repeat them.
+    For stars, these documents are the kept ones; for components, all distinct documents. Documents without shingles
+    have no sketch: only equal documents can repeat them.
     """
     from pyspark.sql import functions as F
 

@@ -31,8 +31,8 @@ pub struct JobPlan {
     pub error_per_look: Option<f64>,
     /// Probability that a pair whose similarity is the threshold is found.
     pub found_at_threshold: f64,
-    /// The filter of the audit. Its error is that of the command's audit and does not depend on the settings of the
-    /// job.
+    /// Filter of the audit. Its error is [`FILTER_ERROR`], as in the command's audit, whatever the settings of the job
+    /// are.
     pub audit_filter: Option<String>,
     pub keep: String,
     pub cluster: String,

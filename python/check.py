@@ -2,8 +2,9 @@
 
     python check.py LIBRARY COMMAND [ONLY…]
 
-LIBRARY is the extension module as Cargo built it, COMMAND the `minwise` command, and ONLY the files of tests to run. Without
-ONLY, all tests and the type checkers run. The last line has the numbers of passed, failed and skipped tests.
+LIBRARY is the path of the extension module that Cargo built, COMMAND the path of the `minwise` command, and ONLY the
+test files to run. Without ONLY, all tests and the type checkers run. The last line of the output has the numbers of
+passed, failed and skipped tests.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ def main(library: str, command: str, *only: str) -> int:
     subprocess.run([sys.executable, str(HERE / "tools/install.py"), library], check=True)
     bin = Path(sys.executable).parent
     os.environ["MINWISE"] = str(Path(command).resolve())
-    # The environment comes first in the path, because pyright and others look for packages of the first interpreter in the
-    # path.
+    # The environment is put first in PATH, because pyright and other checkers use the packages of the first interpreter
+    # in PATH.
     os.environ["PATH"] = f"{bin}{os.pathsep}{os.environ['PATH']}"
     os.environ["VIRTUAL_ENV"] = str(bin.parent)
     passed, failed, skipped = 0, 0, 0

@@ -1,4 +1,4 @@
-"""``python -m minwise`` runs the command, which the extra ``cli`` installs."""
+"""Runs the command ``minwise`` for ``python -m minwise``. The extra ``cli`` installs the command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sysconfig
 
 
 def find() -> str | None:
-    """The program, beside this interpreter or in the path."""
+    """Returns the path of the command: beside this interpreter, else in PATH; None if it is not installed."""
     name = "minwise.exe" if sys.platform == "win32" else "minwise"
     for folder in (sysconfig.get_path("scripts"), os.path.dirname(sys.executable)):
         path = os.path.join(folder, name)

@@ -1,6 +1,7 @@
-"""Adapters: data of other libraries for a run, and the rows of a result in the type of the data.
+"""Converts data of other libraries to sources of a run, and returns the rows of a result in the type of the data.
 
-No library is imported to recognise its objects, because the library of an object is in ``sys.modules`` already.
+No library is imported to recognise its objects. If an object of a library exists, the library is in ``sys.modules``
+already.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from ._errors import InputError, SettingError
 Source = tuple[Any, ...]
 R = TypeVar("R")
 
-#: The name of the text column in a run, if its own name would mean a path.
+#: Name of the text column in a run, if the name that the caller uses would mean a path to the run.
 TEXT = "minwise:text"
-#: The name of the id column in a run, if the text column has its own name. In a spool, this field has the original id.
+#: Name of the id column in a run, if its usual name is taken by the text column. In a spool, this field has the
+#: original id.
 ID = "minwise:id"
 
 
@@ -34,12 +36,12 @@ def type_name(value: object) -> str:
 
 
 def loaded(name: str) -> Any:
-    """The module of a library, or None if it was not imported yet."""
+    """Returns the module of a library, or None if it was not imported yet."""
     return sys.modules.get(name)
 
 
 def is_a(value: object, library: str, *names: str) -> bool:
-    """Whether a value is of one of a library's classes, without importing the library."""
+    """Reports whether a value is an instance of one of a library's classes, without importing the library."""
     module = loaded(library)
     if module is None:
         return False
@@ -65,17 +67,17 @@ class Adapted:
     ) -> None:
         #: The source as the extension module takes it.
         self.source = source
-        #: Returns the rows whose place in the mask is true, in the type of the data.
+        #: Function that returns the rows whose element in a mask is true, in the type of the data.
         self.take = take
-        #: The original id of each row, or None if rows are named by their position.
+        #: Original id of each row, or None if rows are named by their position.
         self.ids = ids
-        #: The column of the text, if the data is a table.
+        #: Name of the text column that the caller uses, if the data is a table.
         self.text = text
-        #: The field of the text in the run, which differs from `text` if the name of the column would mean a path.
+        #: Name of the text field in the run. This name differs from `text` if the name of the column would mean a path.
         self.field = field if field is not None else text
-        #: The column of the ids in the run, or None if it is the column that was asked for.
+        #: Name of the id column in the run, or None if it is the name that the caller asked for.
         self.id_column = id_column
-        #: Temporary files that must live as long as the result.
+        #: Temporary file that must exist as long as the result, or None.
         self.spool = spool
 
 
@@ -83,7 +85,10 @@ class Adapted:
 
 
 def text_list(data: Any, name: str) -> Any:
-    """Texts of an object that is neither a list nor Arrow data. The extension module calls this function."""
+    """Returns the texts of an object that is neither a list nor Arrow data.
+
+    The extension module calls this function.
+    """
     if isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"{name} is {type_name(data)}: it must be a list of str")
     if isinstance(data, Mapping):
@@ -109,7 +114,7 @@ def numpy_texts(data: Any, name: str) -> list[Any]:
 
 
 def pandas_texts(data: Any) -> list[Any]:
-    """A column of pandas as a list, with None for every kind of missing value."""
+    """Returns a column of pandas as a list, with None for every kind of missing value."""
     values: list[Any] = data.astype(object).tolist()
     missing: list[bool] = data.isna().tolist()
     if any(missing):
@@ -121,7 +126,9 @@ def pandas_texts(data: Any) -> list[Any]:
 
 
 def choose_text(text: str | None, names: Sequence[str], strings: Sequence[str], what: str) -> str:
-    """The column of the text: the one that was named, else the only column of strings, else `text`."""
+    """Returns the name of the text column: the name that the caller gave, else the only column of strings, else
+    `text`.
+    """
     if text is not None:
         missing = [part for part in roots(text) if part not in names]
         if missing and text not in names:
@@ -143,7 +150,7 @@ def choose_text(text: str | None, names: Sequence[str], strings: Sequence[str], 
 
 
 def roots(field: str) -> list[str]:
-    """The columns in which the paths of a field begin: `title` and `meta` for `title,meta.body`."""
+    """Returns the columns in which the paths of a field begin: `title` and `meta` for `title,meta.body`."""
     return [re.split(r"[.\[]", part.strip(), maxsplit=1)[0] for part in field.split(",")]
 
 
@@ -157,7 +164,7 @@ def choose_id(id: Any, names: Sequence[str], text: str, what: str) -> str | None
 
 
 def given_ids(id: Any, length: int | None) -> list[Any]:
-    """Ids that were given as a list beside the data."""
+    """Returns as a list the ids that the caller passed beside the data, and checks their number."""
     if isinstance(id, str):
         raise SettingError("`id` names a column, and the data has no columns", settings=["id"])
     ids = list(id.tolist() if hasattr(id, "tolist") else id.to_list() if hasattr(id, "to_list") else id)
@@ -167,7 +174,10 @@ def given_ids(id: Any, length: int | None) -> list[Any]:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, or a missing value of pandas, which has no truth value in comparisons."""
+    """Reports whether a value is None, NaN, or a missing value of pandas.
+
+    A missing value of pandas is recognised by the name of its type, because comparisons with it have no truth value.
+    """
     if value is None:
         return True
     if isinstance(value, float):
@@ -176,15 +186,15 @@ def is_missing(value: Any) -> bool:
 
 
 def id_texts(ids: Iterable[Any]) -> list[str | None]:
-    """Ids as text; None for a missing id."""
+    """Returns ids as texts, with None for each missing id."""
     return [None if is_missing(id) else str(id) for id in ids]
 
 
 def shown_ids(ids: list[Any], names: Callable[[list[int]], list[str | None]] | None) -> list[Any]:
-    """The original ids; the position for a missing id.
+    """Returns the ids of rows for the caller: the original ids, and the position of a row without an id.
 
-    ``names`` returns the ids that a run has for positions: if an id repeats, the run adds a number to all but one of them,
-    such as ``id#2``. ``names`` is None if no id repeats.
+    If an id repeats, the run adds a number to the repeated ids, such as ``id#2``. ``names`` returns the ids of
+    positions in the run. ``names`` is None if no id repeats.
     """
     texts = id_texts(ids)
     shown = [position if text is None else id for position, (id, text) in enumerate(zip(ids, texts))]
@@ -197,7 +207,10 @@ def shown_ids(ids: list[Any], names: Callable[[list[int]], list[str | None]] | N
 
 
 def is_plain(name: str) -> bool:
-    """Whether a run takes a name for one column. To a run, ``a.b`` and ``a[]`` are paths, and ``a,b`` is two columns."""
+    """Reports whether a run reads a name as one column.
+
+    To a run, ``a.b`` and ``a[]`` are paths, and ``a,b`` is two columns.
+    """
     return bool(name) and not any(sign in name for sign in ".,[")
 
 
@@ -205,13 +218,14 @@ def is_plain(name: str) -> bool:
 
 
 def _remove_own(folder: str, process: int) -> None:
-    # A forked process ends, too, but the folder belongs to the process that made it.
+    # The folder belongs to the process that made it. A forked process, which calls this function when it ends, must not
+    # remove it.
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 class Spool:
-    """A temporary file with the rows of a stream. The run reads them, and the caller reads them again."""
+    """A temporary file with the rows of a stream. The run reads the rows, and the caller reads them again."""
 
     def __init__(self, folder: str | os.PathLike[str] | None) -> None:
         try:
@@ -245,7 +259,7 @@ class Spool:
 
     def close(self) -> None:
         with suppress(OSError):
-            # The error is ignored, because writing to a full disk has raised it before.
+            # The error is ignored: if the disk is full, `add` has raised it before.
             self._file.close()
         self._remove()
 
@@ -255,7 +269,7 @@ class Spool:
 
 
 def without_nan(value: Any) -> Any:
-    """A value with None instead of NaN and infinity, which JSON does not have."""
+    """Returns a value with None instead of NaN and infinity, which JSON does not have."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
@@ -266,7 +280,9 @@ def without_nan(value: Any) -> Any:
 
 
 def as_text(value: Any) -> Any:
-    """Converts a value that JSON does not have to the form that files for the command have."""
+    """Converts a value of a type that JSON does not have: dates to ISO 8601, NumPy scalars to numbers, all others to
+    text.
+    """
     if hasattr(value, "isoformat"):
         return value.isoformat()
     if hasattr(value, "item"):
@@ -308,7 +324,7 @@ class Stream(Generic[R]):
 
 
 class Wanted:
-    """The settings by which the data of an argument is adapted."""
+    """Settings for adapting the data of one argument."""
 
     __slots__ = ("text", "id", "fields", "temp_dir", "name", "errors", "column", "id_column")
 
@@ -324,10 +340,10 @@ class Wanted:
         id_column: str = "id",
     ) -> None:
         self.text = text
-        #: The field for the text. Only references have this field, because their text must be in the same field as that of the
-        #: data.
+        #: Name of the field for the text; None except for references, whose text must be in the same field as the text
+        #: of the data.
         self.column = column
-        #: The column for the ids.
+        #: Name of the column for the ids.
         self.id_column = id_column
         self.id = id
         #: Fields that the keeper policy reads.
@@ -338,7 +354,7 @@ class Wanted:
 
 
 def adapt(data: Any, wanted: Wanted) -> Adapted:
-    """Makes data of any kind ready for a run."""
+    """Adapts data of any supported type for a run."""
     name = wanted.name
     if isinstance(data, str):
         raise TypeError(
@@ -361,7 +377,7 @@ def adapt(data: Any, wanted: Wanted) -> Adapted:
     if is_a(data, "polars", "DataFrame"):
         return adapt_polars(data, data, lambda frame: frame, wanted)
     if is_a(data, "polars", "LazyFrame"):
-        # The frame is collected once, because its rows are needed twice: for the run, and for the caller.
+        # The frame is collected once, because both the run and the caller need its rows.
         collected = data.collect()
         return adapt_polars(data, collected, lambda frame: frame.lazy(), wanted)
     if is_a(data, "pyarrow", "Array", "ChunkedArray"):
@@ -382,7 +398,7 @@ def adapt(data: Any, wanted: Wanted) -> Adapted:
     raise refused(data, name)
 
 
-#: The data that a run takes, for messages.
+#: The types of data that a run takes, for messages.
 ACCEPTED = (
     "a list or a generator of texts or of records (dict), a NumPy array of texts, or a column or a table of pandas, polars, "
     "pyarrow, DuckDB or datasets"
@@ -390,7 +406,7 @@ ACCEPTED = (
 
 
 def refused(data: Any, name: str) -> TypeError:
-    """The error for data of a type that no run takes, with a way to convert the data."""
+    """Makes the error for data of an unsupported type, with a hint how to convert the data."""
     way = ""
     if isinstance(data, (set, frozenset)):
         way = f"; a set has no order, by which a run decides: pass sorted({name})"
@@ -422,12 +438,12 @@ def arrow_mask(mask: list[bool]) -> Any:
 
 
 def arrow_rows(data: Any, mask: list[bool]) -> Any:
-    """The rows of pyarrow data whose place in the mask is true."""
+    """Returns the rows of pyarrow data whose element in the mask is true."""
     pyarrow = loaded("pyarrow")
     try:
         return data.filter(arrow_mask(mask))
     except pyarrow.ArrowNotImplementedError:
-        # pyarrow cannot filter all types, such as views of strings, but it can slice and join columns of all types.
+        # pyarrow cannot filter all types (string views, for example), but it can slice and join columns of all types.
         ends = [at for at, (one, next) in enumerate(zip([False, *mask], [*mask, False])) if one != next]
         parts = [data.slice(start, end - start) for start, end in zip(ends[::2], ends[1::2])] or [data.slice(0, 0)]
     if isinstance(data, pyarrow.Table):
@@ -458,7 +474,7 @@ def adapt_texts(data: Any, texts: Any, take: Callable[[list[bool]], Any], wanted
 
 def adapt_list(data: Any, wanted: Wanted) -> Adapted:
     kind = tuple if type(data) is tuple else list
-    # A copy, because the caller or another thread may change the list during the run and after it.
+    # The list is copied, because the caller or another thread may change it during the run and after it.
     rows = list(data)
     take: Callable[[list[bool]], Any] = lambda mask: kind(compress(rows, mask))  # noqa: E731
     first = next((row for row in rows if row is not None), None)
@@ -474,7 +490,7 @@ def check_text(value: Any, place: str) -> None:
 
 
 def check_surrogates(value: Any, place: str) -> None:
-    """Refuses a text with lone surrogates, also inside lists and fields."""
+    """Raises ValueError for a text with a lone surrogate, also inside of lists and fields."""
     if isinstance(value, str):
         try:
             value.encode("utf-8")
@@ -489,7 +505,7 @@ def check_surrogates(value: Any, place: str) -> None:
 
 
 class _Fields:
-    """The names of the fields of records in a spool. They follow from the first record."""
+    """Names of the fields of records in a spool, chosen by the first record."""
 
     def __init__(self, first: Mapping[Any, Any], wanted: Wanted) -> None:
         names = [str(name) for name in first]
@@ -499,7 +515,7 @@ class _Fields:
         self.field = self.text
         if self.is_whole and (wanted.column is not None or not is_plain(self.text)):
             self.field = wanted.column or TEXT
-        #: The field of the records that has the ids.
+        #: Name of the field of the records that has the ids, or None.
         self.id: str | None = None
         if wanted.id is None or isinstance(wanted.id, str):
             name = wanted.id if wanted.id is not None else "id"
@@ -509,14 +525,17 @@ class _Fields:
         self.others = {root for field in wanted.fields for root in roots(field)} - {self.id}
 
     def spooled(self, row: Mapping[Any, Any], id: Any, is_stream: bool) -> dict[str, Any]:
-        """The record as the run reads it. A record of a stream keeps all its fields for :meth:`restored`."""
+        """Returns a record in the form that the run reads.
+
+        A record of a stream keeps all its fields, for :meth:`restored`.
+        """
         out: dict[str, Any] = dict(row) if is_stream else {}
         if not is_stream:
             out.update((name, row[name]) for name in (*self.texts, *self.others) if name in row)
         if self.field != self.text and self.text in row:
             out[self.field] = out.pop(self.text)
         if is_stream and self.id_column in row:
-            # The original id goes to a field of its own, because the run reads ids as text.
+            # The original id is kept in a field of its own, because the id column gets the id as text.
             out[ID] = row[self.id_column]
         text = None if is_missing(id) else str(id)
         if text is None:
@@ -526,7 +545,7 @@ class _Fields:
         return out
 
     def restored(self, row: dict[str, Any]) -> dict[str, Any]:
-        """The original record of a stream."""
+        """Returns the original record of a stream, from the form that :meth:`spooled` returned."""
         if self.id_column != ID and ID in row:
             row[self.id_column] = row.pop(ID)
         else:
@@ -537,7 +556,8 @@ class _Fields:
 
 
 def adapt_records(data: Any, take: Callable[[list[bool]], Any] | None, wanted: Wanted) -> Adapted:
-    """Adapts rows that are dictionaries. They go to a temporary file as JSON, so that fields mean the same as in the command."""
+    """Adapts rows that are dictionaries. The rows are written to a temporary file as JSON, so that fields mean the
+    same as in the command."""
     is_beside = wanted.id is not None and not isinstance(wanted.id, str)
     beside = given_ids(wanted.id, None) if is_beside else []
     spool = Spool(wanted.temp_dir)
@@ -586,7 +606,7 @@ def adapt_records(data: Any, take: Callable[[list[bool]], Any] | None, wanted: W
 
 
 def adapt_stream(data: Iterable[Any], wanted: Wanted) -> Adapted:
-    """Adapts a generator. A generator can be read only once, so its rows go to a temporary file."""
+    """Adapts a generator. Its rows are written to a temporary file, because a generator can be read only once."""
     rows = iter(data)
     first: list[Any] = []
     for row in rows:
@@ -638,9 +658,9 @@ def adapt_table(
     take: Callable[[list[bool]], Any],
     wanted: Wanted,
 ) -> Adapted:
-    """Adapts a table: the columns that a run needs, and the ids of the rows.
+    """Adapts a table: chooses the columns that a run needs, and the ids of the rows.
 
-    ``columns`` makes a table of some columns with new names. ``values`` returns a column as a list.
+    ``columns`` returns a table of the given columns with new names. ``values`` returns a column as a list.
     """
     if len(set(names)) != len(names):
         raise SettingError(f"{what} has two columns of one name", settings=["text"])
@@ -671,7 +691,8 @@ def adapt_polars(data: Any, frame: Any, back: Callable[[Any], Any], wanted: Want
 
     def column(old: str, new: str) -> Any:
         series = frame.get_column(old).alias(new)
-        # A column without any value has the type Null, which Arrow libraries export in different ways.
+        # A column without any value has the type Null and is cast, because Arrow libraries export this type in
+        # different ways.
         return series.cast(polars.String) if series.dtype == polars.Null else series
 
     kinds = tuple(filter(None, (polars.String, polars.Categorical, getattr(polars, "Enum", None))))
@@ -680,7 +701,7 @@ def adapt_polars(data: Any, frame: Any, back: Callable[[Any], Any], wanted: Want
         [name for name, kind in frame.schema.items() if any(kind == text for text in kinds)],
         f"the {type_name(data)}",
         frame.height,
-        # Columns are taken one by one, because `select` takes some names for patterns.
+        # Columns are selected one by one, because `select` reads some names as patterns.
         lambda names: polars.DataFrame([column(old, new) for old, new in names.items()]),
         lambda name: list(frame.get_column(name).to_list()),
         lambda mask: back(frame.filter(polars_mask(mask))),
@@ -715,17 +736,20 @@ def adapt_arrow(data: Any, table: Any, back: Callable[[Any], Any], wanted: Wante
 
 
 def adapt_duckdb(data: Any, wanted: Wanted) -> Adapted:
-    # pyarrow is imported, because DuckDB exports its rows as a table of pyarrow.
+    # pyarrow is imported, because DuckDB exports rows as a pyarrow table.
     import pyarrow  # type: ignore[import-untyped,unused-ignore]  # noqa: F401
 
     fetch = getattr(data, "to_arrow_table", None) or data.fetch_arrow_table
     table = fetch()
-    # The rows come back on the default connection, because a relation does not give its own.
+    # The returned rows belong to the default connection, because a relation does not reveal its own connection.
     return adapt_arrow(data, table, loaded("duckdb").from_arrow, wanted)
 
 
 def adapt_dataset(data: Any, wanted: Wanted) -> Adapted:
-    """Adapts a dataset of Hugging Face, whose rows may be a selection of its table."""
+    """Adapts a dataset of Hugging Face.
+
+    Its rows may be a selection of the rows of its Arrow table, so the table is not used directly.
+    """
 
     def columns(chosen: dict[str, str]) -> Any:
         table = data.select_columns(list(chosen)).with_format("arrow")[:]
@@ -764,7 +788,7 @@ def adapt_pandas(data: Any, wanted: Wanted) -> Adapted:
         named = None if ids is None else id_texts(ids)
         source = ("texts", texts, named, f"{wanted.name}[{text!r}]")
         return Adapted(source, take, ids=ids, text=text, field=text if is_plain(text) else TEXT)
-    # The rows become records, because records keep the types of the fields that a keeper policy reads.
+    # The rows are converted to records, because records keep the types of the fields that a keeper policy reads.
     sought = {text, *roots(text), *(root for field in wanted.fields for root in roots(field)), id_column}
     columns = {name: pandas_texts(data[by_name[name]]) for name in names if name in sought}
     rows = [dict(zip(columns, values)) for values in zip(*columns.values())]
@@ -789,13 +813,13 @@ def is_pandas_text(column: Any) -> bool:
         first = next((value for value in column if isinstance(value, str)), None)
         return first is not None
     if kind == "category":
-        # Categories may be numbers or dates, so all of them are looked at.
+        # All categories are checked, because some may be numbers or dates.
         return all(isinstance(value, str) for value in column.cat.categories)
     return kind.startswith("str") or kind == "large_string[pyarrow]"
 
 
 def adapt_capsules(data: Any, wanted: Wanted) -> Adapted:
-    """Adapts Arrow data of any other library. pyarrow selects its rows."""
+    """Adapts Arrow data of any other library. pyarrow selects the rows of the result."""
     try:
         import pyarrow  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
@@ -814,7 +838,7 @@ def adapt_capsules(data: Any, wanted: Wanted) -> Adapted:
 
 
 def references(data: Any, wanted: Wanted) -> tuple[list[Source], list[Spool]]:
-    """Sources of an argument that takes files, texts or tables: a str or a path is a file."""
+    """Returns the sources and spools of an argument that takes files, texts or tables. A str or a path is a file."""
     if data is None:
         return [], []
     if isinstance(data, (str, os.PathLike)):

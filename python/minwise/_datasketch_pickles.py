@@ -1,4 +1,4 @@
-"""Reads pickles that datasketch wrote, without running code of them."""
+"""Reads pickles that datasketch wrote, without running code that a pickle names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _Shell:
-    """An object of datasketch, as a pickle describes it. None of its code runs."""
+    """Stands for an object of datasketch, and stores what the pickle says about it. No code of datasketch runs."""
 
     name = ""
 
@@ -38,7 +38,8 @@ def _shell(name: str) -> type[_Shell]:
 
 
 def _attribute(value: Any, name: str) -> None:
-    """Stands for ``getattr`` in pickles. The pickle of an index has one of its own methods, which is not needed."""
+    """Stands for ``getattr`` in pickles, and returns None. A pickled index uses ``getattr`` only for one of its
+    methods, which is not needed."""
 
 
 _SHELLS = {
@@ -51,8 +52,8 @@ _SHELLS = {
 
 
 class _Dtype:
-    """Stands for ``numpy.dtype`` in pickles. Only numbers are admitted, because an array of objects over given bytes would
-    read memory that is not its own."""
+    """Stands for ``numpy.dtype`` in pickles. Only types of numbers are allowed: in an array of objects, the bytes of
+    the pickle would be used as addresses of memory."""
 
     def __init__(self, name: str, align: bool = False, copy: bool = False) -> None:
         self.kind = numpy.dtype(str(name))
@@ -76,14 +77,14 @@ class _Array:
 
 
 def _array(data: Any, kind: Any, shape: Any, order: str = "C") -> NDArray[Any]:
-    """Stands for ``_frombuffer``: an array of numbers over a copy of given bytes."""
+    """Stands for ``_frombuffer``: returns an array of numbers over a copy of the given bytes."""
     if not isinstance(kind, _Dtype):
         raise InputError("the pickle has an array without a type of numbers", code="pickle")
     return numpy.frombuffer(bytes(data), dtype=kind.kind).reshape(shape)
 
 
 def _empty_array(kind: Any, shape: Any, name: Any) -> _Array:
-    """Stands for ``_reconstruct``: an array whose values follow in the pickle."""
+    """Stands for ``_reconstruct``: returns an array whose values follow later in the pickle."""
     return _Array.__new__(_Array)
 
 
@@ -92,11 +93,12 @@ def _scalar(kind: Any, data: Any = b"") -> Any:
 
 
 def _latin(text: str, codec: str) -> bytes:
-    """Stands for ``_codecs.encode``, by which old pickles write bytes."""
+    """Stands for ``_codecs.encode``, which old pickle protocols use for bytes."""
     return text.encode("latin-1")
 
 
-#: Other names that a pickle of datasketch may have: containers, and builders of arrays, which our own functions replace.
+#: Further names that a pickle of datasketch may use. Containers are used as they are; classes and functions of NumPy are
+#: replaced by those of this module.
 _ADMITTED: dict[tuple[str, str], Any] = {
     ("numpy", "ndarray"): _Array,
     ("numpy", "dtype"): _Dtype,
@@ -116,7 +118,7 @@ _ADMITTED: dict[tuple[str, str], Any] = {
 
 
 class _Unpickler(pickle.Unpickler):
-    """Reads pickles of datasketch, and refuses every name that they do not need."""
+    """Reads pickles of datasketch, and refuses every name that such a pickle does not need."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in _SHELLS:
@@ -131,7 +133,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def unpickled(file: IO[bytes]) -> Any:
-    """The sketches and indexes of a pickle."""
+    """Reads a pickle and converts its sketches and indexes to classes of this package."""
     try:
         return _converted(_Unpickler(file).load())
     except InputError:
@@ -151,7 +153,7 @@ def _converted(value: Any) -> Any:
         return value
     if value.name == "MinHash":
         state = value.state
-        # Pickles of versions before 2 have no scheme.
+        # Pickles of datasketch before version 2 have no scheme.
         scheme = state.get("scheme", "legacy")
         values = state["hashvalues"]
         values = values.values if isinstance(values, _Array) else values
@@ -164,7 +166,7 @@ def _converted(value: Any) -> Any:
 
 
 def _table(storage: Any) -> dict[Any, Any]:
-    """The dictionary of a storage in memory."""
+    """Returns the dictionary of a storage in memory."""
     state = storage.state
     table = state.get("_dict") if isinstance(state, dict) else None
     if not isinstance(table, dict):
@@ -173,7 +175,10 @@ def _table(storage: Any) -> dict[Any, Any]:
 
 
 def _converted_index(state: dict[str, Any]) -> MinHashLSH:
-    """Makes an index from its band keys, which are the registers of the bands. Registers outside the bands are lost."""
+    """Makes an index from the state of a pickled index.
+
+    Its band keys are the registers of the bands; all other registers are lost.
+    """
     if state.get("hashfunc") is not None:
         raise InputError("the index has hashed band keys, so that its registers are lost: build it anew", code="pickle")
     bands, rows, registers = state["b"], state["r"], state["h"]

@@ -1,4 +1,7 @@
-"""Results as HTML, for notebooks. Colours follow the reader's theme, because only `currentColor` and shares of it are used."""
+"""Formats results as HTML for notebooks.
+
+The only colour is `currentColor`, in several opacities, so that it fits every theme.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ def _number(value: int) -> str:
 
 
 def dedup(result: Dedup[Any]) -> str:
-    """The counts of a result, and its first decisions."""
+    """Returns the counts of a result and its first decisions as HTML."""
     summary = result.summary
     kept = sum(result._mask)
     removed = len(result.decisions)
@@ -53,7 +56,10 @@ Shown = tuple[str, list[tuple[int, int]]]
 
 
 def comparison(found: Comparison, left: Shown, right: Shown) -> str:
-    """The similarities of two texts, and both texts with their shared passages marked. ``Shown`` has the places of passages."""
+    """Returns the similarities of two texts, and both texts with their shared passages marked, as HTML.
+
+    ``left`` and ``right`` have the text and the places of its passages.
+    """
     estimate = "none" if found.estimate is None else f"{found.estimate.value:.3f} ± {found.estimate.standard_error:.3f}"
     head = _table(
         ["similarity", "containment of left", "containment of right", "estimate"],
@@ -65,7 +71,7 @@ def comparison(found: Comparison, left: Shown, right: Shown) -> str:
 
 
 def _marked(text: str, places: list[tuple[int, int]]) -> str:
-    """A text with passages marked. Passages may overlap, so characters are marked one by one."""
+    """Returns a text with its passages marked. Each character is marked separately, because passages may overlap."""
     marked = bytearray(len(text))
     for begin, end in places:
         marked[begin:end] = b"\x01" * (end - begin)
@@ -80,7 +86,7 @@ def _marked(text: str, places: list[tuple[int, int]]) -> str:
 
 
 def plan(chosen: Plan) -> str:
-    """The numbers of a plan, and its S-curve as a picture."""
+    """Returns the numbers of a plan and a picture of its S-curve as HTML."""
     points = " ".join(f"{40 + 200 * s / 50:.1f},{110 - 100 * chosen.probability(s / 50):.1f}" for s in range(51))
     at = 40 + 200 * chosen.threshold
     curve = (

@@ -29,13 +29,14 @@ class SharedPassage(NamedTuple):
     ('herons nest in the old willow by the mill pond', 10)
     """
 
-    #: The place of the passage in the checked text.
+    #: Place of the passage in the checked text.
     query: slice
-    #: The place of the passage in the document; None if the archive keeps no texts.
+    #: Place of the passage in the document; None if the archive keeps no texts.
     document: slice | None
     #: The length of the passage in words, or in characters if shingles are made of characters.
     tokens: int
-    #: Whether the passage stands elsewhere in the order of the passages of the document.
+    #: Whether the order of the shared passages differs at this passage: it comes earlier or later in the document than
+    #: in the text.
     moved: bool
 
 
@@ -59,9 +60,9 @@ class Match(NamedTuple):
     containment_of_query: float
     #: The exact share of the document that is in the checked text.
     containment_of_document: float
-    #: The weighted similarity, if weights were asked for.
+    #: Weighted similarity; None unless `check` is called with `weight`.
     weighted: float | None
-    #: Tokens of the longest shared passage.
+    #: Number of tokens of the longest shared passage.
     longest_passage: int
     #: The reasons why the document is listed: ``similarity``, ``containment`` or ``passage``.
     reasons: tuple[str, ...]
@@ -308,13 +309,17 @@ class Index:
 
 
 class _Characters:
-    """Converts byte offsets in a text, which the archive has, to character offsets, which Python has."""
+    """Converts byte offsets in a text to character offsets.
+
+    The archive uses byte offsets in UTF-8; Python slices by characters.
+    """
 
     __slots__ = ("_bytes", "_places")
 
     def __init__(self, text: str) -> None:
         self._bytes: bytes | None = None
-        #: For a text with surrogates, the position in it of each character of the repaired text, and its length.
+        #: Position in the original text of each character of the repaired text, then the length of the original text.
+        #: For a text without surrogates, `_places` is None.
         self._places: list[int] | None = None
         if text.isascii():
             return
@@ -336,7 +341,8 @@ class _Characters:
 
 
 def _repaired(text: str) -> tuple[str, list[int]]:
-    """A text as the archive has it, and the position of each of its characters in the original text.
+    """Returns a text with its surrogates repaired as in the archive, and the position of each of its characters in the
+    original text.
 
     A pair of surrogates becomes one character, and a lone surrogate becomes U+FFFD.
     """

@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from ._minwise import Comparison
 
 T = TypeVar("T")
-#: The type of the data of a result, which is covariant, because a result only returns its data.
+#: The type of the data of a result. The type variable is covariant, because a result returns data and never takes any.
 D = TypeVar("D", covariant=True)
 R = TypeVar("R")
 
-#: The version of the pickles that this version writes.
+#: Version of the pickle format that this module writes.
 PICKLE_VERSION = 1
 
 
 def counted(number: int, thing: str) -> str:
-    """A number of things, such as ``1 pair`` and ``2 pairs``."""
+    """Returns a number with a noun in singular or plural: ``1 pair``, ``2 pairs``."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
@@ -59,15 +59,15 @@ class Decision(NamedTuple):
     Decision(id='y', duplicate_of='x', similarity=1.0, position=1, duplicate_of_position=0)
     """
 
-    #: The id of the removed document: that of the data, or its position.
+    #: Id of the removed document: its id in the data, or its position.
     id: Any
-    #: The id of the document that is kept in its stead.
+    #: Id of the document that is kept instead.
     duplicate_of: Any
     #: The exact similarity of both documents.
     similarity: float
     #: The position of the removed document.
     position: int
-    #: The position of the kept document; None if it is of `against`.
+    #: Position of the kept document; None if it is a document of `against`.
     duplicate_of_position: int | None
 
 
@@ -107,10 +107,10 @@ class Reject(NamedTuple):
     (1, 'null')
     """
 
-    #: The position of the record; None if it is of `against`.
+    #: Position of the record; None if it is a record of `against`.
     position: int | None
     id: str | None
-    #: The code of the reason, such as `missing_field`; it is stable.
+    #: Stable code of the reason, such as `missing_field`.
     reason: str
     #: The reason in words.
     message: str
@@ -266,7 +266,7 @@ class Summary:
 
 
 class _Rows(Sequence[T]):
-    """A sequence of tuples over columns."""
+    """A sequence of tuples, whose values are stored by column."""
 
     __slots__ = ()
 
@@ -322,7 +322,7 @@ class Decisions(_Rows[Decision]):
         self._similarity = similarity
         self._ids = ids
         self._length = length
-        #: The ids of documents of `against`, by their positions behind the data.
+        #: Ids of the documents of `against`, by position. Their positions begin after those of the data.
         self._references = references
 
     def __len__(self) -> int:
@@ -400,7 +400,10 @@ class Pairs(_Rows[Pair]):
 
 
 class _Run:
-    """The run of a result. Results of :meth:`Dedup.restore` share it, so that all are closed together."""
+    """Holder of the run of a result.
+
+    Results of :meth:`Dedup.restore` share one holder, so that all are closed together.
+    """
 
     __slots__ = ("run",)
 
@@ -409,7 +412,8 @@ class _Run:
 
 
 class _Side:
-    """A property for the kept or the removed rows. For a generator, they are a stream, else they have the type of the data."""
+    """A property for the kept or the removed rows. If the data is a generator, the rows are a stream; otherwise they
+    have the type of the data."""
 
     def __init__(self, rows: Callable[[Dedup[Any]], Any], doc: str) -> None:
         self._rows = rows
@@ -675,12 +679,12 @@ def make_dedup(
     ids: Sequence[Any] | None,
     spools: tuple[Spool, ...],
 ) -> Dedup[T]:
-    """The result of a run, by the ids of the data."""
+    """Makes the result of a run, whose decisions have the ids of the data."""
     index, of, similarity = (column.to_list() for column in run.removed())
     mask: list[bool] = run.kept_mask().to_list()
 
     summary = make_summary(run)
-    # Ids are asked for now, because the run is gone when the result is closed.
+    # Ids are read now, because the run is freed when the result is closed.
     behind = sorted({position for position in of if position >= len(run)})
     references = {position: id or "" for position, id in zip(behind, run.ids(behind))}
     shown = None if ids is None else shown_ids(list(ids), run.ids if summary.repeated_ids else None)
@@ -706,15 +710,16 @@ class Plan(NamedTuple):
     registers: int
     bands: int
     rows: int
-    #: The probability of finding a pair at the threshold.
+    #: Probability that a pair whose similarity is the threshold is found.
     recall: float
     #: The similarity at which a pair is found with probability one half.
     half_point: float
     #: The similarity at which the S-curve is steepest.
     steepest_point: float | None
-    #: Candidates per document that are no near-duplicates, if it has ten neighbours at similarities spread evenly.
+    #: Expected candidates per document that are no near-duplicates, if each document has ten neighbours whose
+    #: similarities are evenly spread.
     expected_false_candidates: float
-    #: Bytes of a sketch.
+    #: Number of bytes of a sketch.
     sketch_bytes: int
 
     def probability(self, similarity: float) -> float:

@@ -33,20 +33,21 @@ SPEC_PARTS = (
     "weight",
     "max_df",
 )
-#: Arguments that are neither options of the command nor passed to the engine as text.
+#: Arguments that :func:`options` leaves out, because they are passed to the extension module as objects or used only in
+#: Python.
 OWN = frozenset({"spec", "against", "ignore_text", "ignore_shingles", "weights", "progress", "cancel", "errors", "temp_dir"})
 
 
 def option_text(name: str, value: Any) -> str:
-    """The value of an argument, as the text of the command's option."""
+    """Returns the value of an argument as the text of the command's option."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (str, int)):
         return str(value)
     if isinstance(value, float):
-        # Floats of NumPy are floats, too, but have another `repr`.
+        # The value is converted first, because the `repr` of a NumPy float has the name of its type.
         text = repr(float(value))
-        # A share needs a point, so it is written as 0.00005 and not as 5e-05.
+        # Only a number with a point is read as a share, so `max_df` is written as 0.00005 and not as 5e-05.
         return format(Decimal(text), "f") if name == "max_df" and "e" in text else text
     if name == "keep" and isinstance(value, Sequence):
         return ";".join(map(str, value))
@@ -60,7 +61,7 @@ def option_text(name: str, value: Any) -> str:
 
 
 def options(given: dict[str, Any]) -> list[tuple[str, str]]:
-    """The arguments that were given, by the names of the command's options."""
+    """Returns the arguments that the caller gave, with the names of the command's options and the values as text."""
     if given.get("spec") is not None:
         twice = [name for name in SPEC_PARTS if given.get(name) is not None]
         if twice:
@@ -75,7 +76,7 @@ def options(given: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 class Drawn:
-    """Progress on standard error: by tqdm if it is installed, else in one line."""
+    """Draws progress on standard error: with tqdm if it is installed, else as one line."""
 
     def __init__(self) -> None:
         self._bar: Any = None
@@ -111,7 +112,10 @@ class Drawn:
 
 
 class Followed:
-    """A context with the function that receives the progress of a run. At its end, a drawn bar is closed."""
+    """A context manager that provides the function for the progress of a run.
+
+    On exit, it closes a drawn progress bar.
+    """
 
     def __init__(self, progress: Progress) -> None:
         self._drawn = Drawn() if progress is True else None
@@ -139,7 +143,7 @@ def keep_text(keep: Any) -> str | None:
 
 
 class _Sources:
-    """All data of a run, adapted."""
+    """The adapted data of all arguments of a run."""
 
     def __init__(self, data: Any, text: str | None, id: Any, given: dict[str, Any]) -> None:
         keep = keep_text(given.get("keep"))
@@ -147,7 +151,7 @@ class _Sources:
         temp_dir = given.get("temp_dir")
         errors = given.get("errors") or "replace"
         self.spools: list[Spool] = []
-        # A name that is not plain would mean a path in a run.
+        # The column is called "id" in the run if its name is not plain, because the run would read the name as a path.
         id_column = id if isinstance(id, str) and _adapters.is_plain(id) else "id"
         try:
             wanted = Wanted(text, id, fields, temp_dir, "data", errors, id_column=id_column)
@@ -163,7 +167,7 @@ class _Sources:
             raise
 
     def _references(self, data: Any, name: str, fields: list[str], temp_dir: Any, errors: str) -> list[Any]:
-        # The text of references is in the same column as that of the data.
+        # References have their text in the column of the data's text, because a run has one text field for all sources.
         column = _adapters.roots(self.text)[0]
         wanted = Wanted(self.adapted.text, None, fields, temp_dir, name, errors, column, self.id)
         sources, spools = _adapters.references(data, wanted)
@@ -314,7 +318,9 @@ def dedup(
 
 
 def dedup_given(data: T, text: str | None, id: Any, given: dict[str, Any]) -> Dedup[T]:
-    """:func:`dedup` with the arguments `given`, and with shingles that are left out: `ignore_shingles`, 8 bytes each."""
+    """Runs :func:`dedup` with the arguments `given`, among which may be `ignore_shingles`: shingles to leave out, 8
+    bytes each.
+    """
     sources = _Sources(data, text, id, given)
     try:
         with Followed(given.get("progress")) as function:
@@ -403,7 +409,7 @@ def has_repeated(ids: Sequence[Any]) -> bool:
 
 
 def run_id(id: Any, ids: Sequence[Any] | None, at: int) -> str:
-    """The id of a document in a run. A document without an id is named by its position."""
+    """Returns the id that a document has in the run. A document without an id is named by its position."""
     if ids is not None and not (
         isinstance(id, int) and 0 <= id < len(ids) and _adapters.is_missing(ids[id])
     ):
@@ -577,7 +583,7 @@ _default: Spec | None = None
 
 
 def default_spec() -> Spec:
-    """The default spec, made once, because its tables take longer to make than a comparison of short texts."""
+    """Returns the default spec, which is cached, because making its tables takes longer than comparing short texts."""
     global _default
     if _default is None:
         _default = Spec()

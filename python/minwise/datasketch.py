@@ -70,7 +70,7 @@ def sha1_hash32(data: bytes) -> int:
 
 
 def _drawn(registers: int, seed: int) -> tuple[NDArray[numpy.uint32], NDArray[numpy.uint32]]:
-    """Multipliers and offsets, as datasketch draws them from NumPy's generator."""
+    """Draws multipliers and offsets from NumPy's generator, in the same way as datasketch."""
     generator = numpy.random.RandomState(seed)
     kind = numpy.uint32
     multipliers = generator.randint(0, 1 << 31, registers, dtype=kind) * kind(2) + kind(1)
@@ -87,7 +87,7 @@ def _checked_scheme(scheme: str) -> str:
 
 
 def _values(values: Any, scheme: str) -> NDArray[Any]:
-    """Registers as an array of the scheme's type, without loss."""
+    """Converts registers to an array of the scheme's type. Raises ValueError if a value does not fit the type."""
     given = values if isinstance(values, numpy.ndarray) else [int(value) for value in values]
     if len(given) and (min(given) < 0 or max(given) > MOST[scheme]):
         raise ValueError(f"a hash value is out of range for the scheme {scheme!r}")
@@ -98,7 +98,7 @@ _drawn_before: dict[tuple[int, int], tuple[NDArray[numpy.uint32], NDArray[numpy.
 
 
 def _coefficients(registers: int, seed: int) -> tuple[NDArray[numpy.uint32], NDArray[numpy.uint32]]:
-    """Multipliers and offsets. They are cached, because drawing them takes longer than sketching a small set."""
+    """Returns multipliers and offsets from a cache, because drawing them takes longer than sketching a small set."""
     found = _drawn_before.get((registers, seed))
     if found is None:
         if len(_drawn_before) >= 64:
@@ -367,9 +367,11 @@ class LeanMinHash(MinHash):
 
 
 def _best_bands(threshold: float, registers: int, weights: tuple[float, float]) -> tuple[int, int]:
-    """Bands and rows as datasketch chooses them, with the least weighted sum of the areas of wrong and of missed answers.
+    """Chooses bands and rows as datasketch does: with the smallest weighted sum of the areas of wrong and of missed
+    answers.
 
-    The S-curve is a polynomial whose degree is at most the number of registers, so Gauss's rule of half as many points is exact.
+    The areas are integrals of the S-curve, a polynomial whose degree is at most the number of registers. So
+    Gauss–Legendre quadrature with half as many points is exact.
     """
     points, shares = numpy.polynomial.legendre.leggauss(registers // 2 + 1)
     below = (points + 1.0) / 2.0 * threshold
@@ -420,13 +422,14 @@ class MinHashLSH:
         self.h = num_perm
         self.b = bands
         self.r = rows
-        #: The number of registers that the index has of each sketch: all of them, or those of the bands if the index was
-        #: loaded.
+        #: Number of registers of each sketch that the index stores: all registers, or only those of the bands if the
+        #: index was loaded.
         self._width = width
         spec = f"none / words:1 / minhash:{width} / seed:1"
         # The threshold has no effect, because `_query_row` returns all sketches that share a band.
         self._lsh = _minwise.Lsh(spec, threshold=0.5, bands=bands, rows=rows)
-        #: Keys of sketches without values. They are kept apart, because such sketches share all bands with one another.
+        #: Keys of sketches of empty sets. Empty sketches are kept out of the bands, because they share all bands with
+        #: one another.
         self._empty: dict[Hashable, None] = {}
         self._scheme: str | None = None
 
@@ -536,7 +539,7 @@ class _Session:
         self.lsh.remove(key)
 
     def close(self) -> None:
-        """Does nothing: there is no buffer."""
+        """Does nothing, because a session has no buffer."""
 
     def __enter__(self) -> _Session:
         return self

@@ -1,4 +1,4 @@
-"""Corpora, and the command, with which tests compare the package."""
+"""Fixtures of all tests: corpora, and the command, with whose answers tests compare those of the package."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def command() -> Any:
-    """Runs the command, which `MINWISE` names, and returns what it printed."""
+    """Returns a function that runs the command and returns its output.
+
+    The environment variable `MINWISE` has the path of the command.
+    """
     program = os.environ.get("MINWISE", str(ROOT / "target/debug/minwise"))
     if not os.path.exists(program):
         pytest.fail(f"there is no command {program}: build it with `cargo build`, or name it in MINWISE")
@@ -37,7 +40,7 @@ def command() -> Any:
 
 
 def generated(count: int, seed: int = 3) -> list[str]:
-    """Texts, of which every fifth is a copy of another text, and every fifth a near-copy."""
+    """Returns random texts, of which 20 % are copies of earlier texts and 20 % are near-copies."""
     source = random.Random(seed)
     texts: list[str] = []
     for number in range(count):
@@ -52,7 +55,7 @@ def generated(count: int, seed: int = 3) -> list[str]:
 
 
 def odd(count: int) -> list[str]:
-    """Short, empty and strange texts."""
+    """Returns short and empty texts, and texts with unusual characters."""
     source = random.Random(5)
     pieces = ["", " ", "a", "Ä", "ﬁ", "\u200b", "日本語の文章", "é", "e\u0301", "\x00", "😀", "\ufffd", "a b", "\n", "\u2028"]
     return ["".join(source.choice(pieces) for _ in range(source.randrange(12))) for _ in range(count)]
@@ -97,7 +100,9 @@ def write_jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 def waited() -> float:
-    """Seconds in which any program of this machine waited for a processor, as Linux counts them; 0 on other systems."""
+    """Returns the seconds in which any program of this machine waited for a processor, as counted by Linux; 0 on other
+    systems.
+    """
     try:
         with open("/proc/pressure/cpu", encoding="ascii") as lines:
             return int(lines.readline().rpartition("=")[2]) / 1e6
@@ -106,13 +111,18 @@ def waited() -> float:
 
 
 def read_texts(path: str, size: int = 1) -> list[str]:
-    """The texts of a file with one text per line. If `size` is above 1, there are `size` near-copies of each instead."""
+    """Returns the texts of a file with one text per line.
+
+    If `size` is above 1, returns `size` near-copies of each text instead.
+    """
     lines = Path(path).read_text(encoding="utf-8").splitlines()
     return lines if size == 1 else [f"{line} {copy}" for copy in range(size) for line in lines]
 
 
 def delays() -> dict[str, float]:
-    """Seconds that each thread of this process was ready to run and waited for a processor, as Linux counts them."""
+    """Returns the seconds that each thread of this process was ready to run but waited for a processor, as counted by
+    Linux.
+    """
     found = {}
     try:
         for thread in os.listdir("/proc/self/task"):
@@ -124,12 +134,13 @@ def delays() -> dict[str, float]:
 
 
 class Stopwatch:
-    """Seconds that this process needs for something, on a machine that may be busy.
+    """Measures the seconds that this process needs for some work, on a machine that may be busy with other work.
 
-    Two bounds are computed, and the smaller one counts. The first bound is the elapsed time without the time in which any program
-    waited for a processor, but at least the processor time of this process. This bound is too large if one thread works on while the
-    thread that would stop it waits for a processor. The second bound is the elapsed time without the time in which the threads of
-    this process waited; threads that have ended are not known. If a processor is free, both bounds are the elapsed time."""
+    Two upper bounds are computed, and the smaller bound is returned. The first bound is the elapsed time minus the time
+    in which any program waited for a processor, but at least the processor time of this process. The first bound is too
+    large if one thread continues to work while the thread that would stop it waits for a processor. The second bound is
+    the elapsed time minus the time in which the threads of this process waited. The second bound misses the waiting
+    time of threads that have ended. If a processor is free, both bounds are the elapsed time."""
 
     def __init__(self) -> None:
         self.began = time.monotonic(), time.process_time(), waited()

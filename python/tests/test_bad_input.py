@@ -1,4 +1,6 @@
-"""Bad input raises an exception of the right type that names position and argument, and leaves nothing half-written."""
+"""Tests that bad input raises an exception of the right type, which names position and argument, and leaves no partial
+files.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +95,7 @@ def test_lone_surrogates_are_repaired_or_refused(tmp_path: Path, command: Any) -
     with pytest.warns(minwise.MinwiseWarning, match="surrogate"):
         result = minwise.dedup(texts)
     assert result.summary.repaired == 2
-    # The command repairs both to the same text, too.
+    # The command, too, repairs both texts to the same text.
     path = tmp_path / "in.jsonl"
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
     command("dedup", path, "-o", tmp_path / "out.jsonl", "--report", tmp_path / "report")
@@ -308,7 +310,10 @@ def test_files_that_are_not_there_or_cannot_be_written(tmp_path: Path) -> None:
     "kind", ["generator", "records", "sketches", "files", "report", "archive", "opened archive", "new archive"]
 )
 def test_a_full_disk(kind: str, tmp_path: Path) -> None:
-    """The files of a process may have 8 KiB. A write above fails as on a full disk, with another error number."""
+    """The files of the process are limited to 8 KiB.
+
+    Longer writes fail as on a full disk, but with another error number.
+    """
     code = f"""
 import os, resource, signal, sys
 import minwise
@@ -439,7 +444,8 @@ def raised_while_handling(faulty: Any) -> None:
         faulty.method()
 
 
-#: A panic in every kind of member that PyO3 makes. A single class is enough, because `catch_panics` serves all classes.
+#: Calls that panic in every kind of member that PyO3 makes. One class is enough, because `catch_panics` works for all
+#: classes.
 PANICS: dict[str, Callable[[Any], Any]] = {
     "constructor": lambda faulty: type(faulty)(True),
     "getter": lambda faulty: faulty.value,
@@ -454,7 +460,7 @@ PANICS: dict[str, Callable[[Any], Any]] = {
     "hash": hash,
     "float": float,
     "pickle": pickle.dumps,
-    # The module calls a function of Python that calls the module, as a function for `progress` may.
+    # The module calls a Python function that calls the module again, as a function for `progress` may do.
     "while another is handled": raised_while_handling,
     "nested": lambda faulty: faulty.calls(lambda: faulty.calls(faulty.method)),
     "in a list": lambda faulty: sorted([1], key=lambda _: faulty.value),
@@ -501,7 +507,7 @@ def test_a_panic_in_a_run_is_an_error_of_the_package(
             _minwise.fail_next()
             with pytest.raises(minwise.MinwiseError, match="internal error"):
                 call()
-        # A panic leaves no index half-changed, and releases the locks.
+        # After a panic, the index is unchanged and its mutex is free.
         assert len(lsh) == 0 and "a" not in lsh and len(index) == 0
         lsh.insert_many(["a"], [long])
         assert len(lsh) == 1

@@ -1,4 +1,4 @@
-"""The package gives the answers of the command, and has its options."""
+"""Tests that the package gives the answers of the command and has its options."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from conftest import CORPORA, write_jsonl
 
 import minwise
 
-#: Settings that make runs differ in every stage.
+#: Settings of runs. Together they vary every stage of a run.
 SETTINGS: list[dict[str, Any]] = [
     {},
     {"threshold": 0.5, "shingle": "chars:6", "keep": "longest"},
@@ -44,7 +44,7 @@ def flags(settings: dict[str, Any]) -> list[str]:
 
 
 def decided(command: Any, path: Path, folder: Path, settings: dict[str, Any]) -> tuple[set[str], dict[str, tuple[str, float]]]:
-    """The ids that the command keeps, and for each removed id the keeper and the similarity."""
+    """Runs the command. Returns the ids that it keeps, and for each removed id the keeper and the similarity."""
     out, report = folder / "out.jsonl", folder / "report"
     command("dedup", path, "-o", out, "--report", report, "--audit", "off", "--threads", "2", *flags(settings))
     kept = {json.loads(line)["id"] for line in out.read_text(encoding="utf-8").splitlines()}
@@ -59,7 +59,7 @@ def decided(command: Any, path: Path, folder: Path, settings: dict[str, Any]) ->
 
 
 def ways(texts: list[str]) -> dict[str, Callable[[], Any]]:
-    """Every way of passing texts with ids."""
+    """Returns a function per way of passing texts with ids to `dedup`."""
     import datasets
     import duckdb
     import pandas
@@ -97,7 +97,7 @@ def check_same(result: Any, kept: set[str], removed: dict[str, tuple[str, float]
     assert ours.keys() == removed.keys(), label
     for id, (keeper, similarity) in removed.items():
         assert ours[id][0] == keeper, label
-        # The tolerance is that of six digits behind the point, which the report has.
+        # The tolerance is needed because the report has six digits after the point.
         assert abs(ours[id][1] - similarity) < 6e-7, label
 
 
@@ -127,7 +127,7 @@ def test_every_setting_gives_the_answer_of_the_command(name: str, number: int, c
         for threads in (1, 2):
             with minwise.dedup(data, id=beside, threads=threads, audit="off", **settings) as result:
                 check_same(result, kept, removed, ids, (way, threads))
-    # The pairs are those of the command, too.
+    # `pairs` must give the pairs of the command, too.
     options = {k: v for k, v in settings.items() if k not in ("keep", "cluster", "max_cluster")}
     out = command("pairs", path, *flags(options)).stdout
     theirs = [line.split("\t") for line in out.splitlines()]
@@ -166,12 +166,14 @@ def test_against_gives_the_answer_of_the_command(number: int, command: Any, tmp_
 
 
 def without_sizes(summary: dict[str, Any]) -> dict[str, Any]:
-    """A summary without the size of the input: texts in memory have no braces and no field names."""
+    """Returns a summary without the size of the input, which differs: texts in memory have no braces and no field
+    names.
+    """
     return {name: value for name, value in summary.items() if name != "bytes"}
 
 
 def test_real_files_with_ids_dates_and_rejects(command: Any, tmp_path: Path, root: Path) -> None:
-    """The unchanged examples, with a keeper policy."""
+    """The unchanged example file gives the answer of the command with a keeper policy."""
     source = root / "examples/articles.jsonl"
     out, report = tmp_path / "out.jsonl", tmp_path / "report"
     command("dedup", source, "-o", out, "--report", report, "--keep", "newest:date")
@@ -233,9 +235,9 @@ def test_files_with_a_folder_of_work(root: Path, tmp_path: Path) -> None:
         minwise.dedup_files(source, tmp_path / "c.jsonl", resume=True)
 
 
-#: Options of `minwise dedup` under another name in Python.
+#: Options of `minwise dedup` that have another name in Python.
 RENAMED = {"text-field": "text", "id-field": "id"}
-#: Options that Python does not have, with the reason.
+#: Options of `minwise dedup` that Python does not have, with the reason.
 LEFT_OUT = {
     "color": "the package prints nothing in colour",
     "quiet": "the package prints nothing unless `progress` asks for it",
@@ -244,7 +246,7 @@ LEFT_OUT = {
     "help": "help(minwise.dedup)",
     "version": "minwise.__version__",
 }
-#: Options that only files need, so that only `dedup_files` has them.
+#: Options that only `dedup_files` has, because only runs over files need them.
 FILES = {
     "output",
     "removed",
@@ -279,7 +281,8 @@ def test_every_option_of_the_command_is_an_argument(command: Any) -> None:
     for name in whole.keys() - own:
         option = {value: key for key, value in RENAMED.items()}.get(name, name.replace("_", "-"))
         assert option in found, name
-    # `pairs` has the options of `minwise pairs`, except the format of lines, and candidates, which have no similarity.
+    # `pairs` has the options of `minwise pairs`, except `format`, and `candidates-only`, whose pairs have no
+    # similarity.
     text = command("pairs", "--help").stdout
     listed = set(re.findall(r"^\s+(?:-\w, )?--([a-z][a-z-]*)", text, flags=re.MULTILINE))
     arguments = inspect.signature(minwise.pairs).parameters
@@ -288,7 +291,7 @@ def test_every_option_of_the_command_is_an_argument(command: Any) -> None:
 
 
 def test_every_argument_reaches_the_run(texts: list[str]) -> None:
-    """A wrong value of each argument is refused by name."""
+    """A wrong value of each argument raises an error that names the argument."""
     wrong: dict[str, Any] = {
         "threshold": 2.0,
         "measure": "cosine",
@@ -331,7 +334,7 @@ def test_every_argument_reaches_the_run(texts: list[str]) -> None:
     assert caught.value.settings == ("audit", "threshold", "threads")
 
 
-#: A value of each argument of `dedup` that is an option of the command and changes the run.
+#: Arguments of `dedup` that are options of the command, each with a value that changes the run.
 EFFECTS: dict[str, Any] = {
     "threshold": 0.5,
     "measure": "containment",
@@ -368,7 +371,9 @@ def effects_corpus() -> list[str | None]:
 
 @pytest.mark.parametrize("name", EFFECTS)
 def test_each_option_reaches_the_run(name: str, command: Any, tmp_path: Path) -> None:
-    """With the option, summary and decisions equal those of the command with the flag, and differ from those without it."""
+    """With the argument, summary and decisions equal those of the command with the option, and differ from those
+    without it.
+    """
     texts = effects_corpus()
     rows = [{"id": f"d{number}", "text": text} for number, text in enumerate(texts)]
     path = write_jsonl(tmp_path / "in.jsonl", rows)
@@ -387,13 +392,13 @@ def test_each_option_reaches_the_run(name: str, command: Any, tmp_path: Path) ->
 
 
 def test_options_without_a_trace_in_the_result_reach_the_run(command: Any, tmp_path: Path, texts: list[str]) -> None:
-    # Bands and rows are given together, as to the command.
+    # `bands` and `rows` are passed together, because each needs the other.
     path = write_jsonl(tmp_path / "in.jsonl", [{"text": text} for text in texts])
     command("dedup", path, "-o", tmp_path / "out.jsonl", "--report", tmp_path / "report", "--bands", "8", "--rows", "4")
     summary = minwise.dedup(texts, bands=8, rows=4).summary
     assert (summary.bands, summary.rows) == (8, 4)
     assert without_sizes(summary.as_dict()) == without_sizes(json.loads((tmp_path / "report/summary.json").read_text()))
-    # The command made the table of weights.
+    # The command writes the table of weights that `dedup` reads.
     command("weights", path, "-o", tmp_path / "weights")
     table = minwise.dedup(texts[:50], weight="tf-idf", weights=tmp_path / "weights").summary.spec
     assert table != minwise.dedup(texts[:50], weight="tf-idf").summary.spec
@@ -404,16 +409,19 @@ def test_options_without_a_trace_in_the_result_reach_the_run(command: Any, tmp_p
         minwise.dedup(texts, memory="1MiB")
     with pytest.raises(minwise.InputError, match="nowhere"):
         minwise.dedup(iter(texts), temp_dir=tmp_path / "nowhere")
-    # Every argument is in one of the tests.
+    # Every argument of `dedup` must be in one of the tests.
     elsewhere = {"data", "text", "id", "against", "ignore_text", "spec", "threads", "errors", "progress", "cancel"}
     here = {"bands", "rows", "weights", "max_rejects", "memory", "temp_dir"}
     assert EFFECTS.keys() | here | elsewhere == inspect.signature(minwise.dedup).parameters.keys()
 
 
 def test_arguments_of_one_name_are_the_same_everywhere() -> None:
-    """Each function lists its arguments, for help and for editors, so an argument must have the same default in all of them."""
+    """An argument has the same default in all functions.
+
+    Each function lists its arguments, for help and for editors.
+    """
     one, others = inspect.signature(minwise.dedup).parameters, (minwise.pairs, minwise.dedup_files)
-    # These differ, because they are paths for files and objects for data.
+    # The types of these arguments differ: they are paths for files, and objects for data in memory.
     differ = {"id", "against", "ignore_text"}
     for function in others:
         for name, parameter in inspect.signature(function).parameters.items():

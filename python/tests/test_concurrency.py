@@ -1,4 +1,4 @@
-"""Progress, cancelling, Ctrl-C, threads, processes and asyncio."""
+"""Tests of progress, cancelling, Ctrl-C, threads, processes and asyncio."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def test_an_error_in_progress_ends_the_run(many: list[str]) -> None:
 def test_cancel(many: list[str], tmp_path: Path) -> None:
     with pytest.raises(minwise.Cancelled):
         minwise.dedup(many, cancel=lambda: True)
-    # `cancel` is asked before the work begins, however short it is.
+    # `cancel` is called before the work begins, so that even short work can be cancelled.
     with pytest.raises(minwise.Cancelled):
         minwise.dedup(["a", "b"], cancel=lambda: True)
     with pytest.raises(minwise.Cancelled):
         minwise.dedup(iter(many), cancel=lambda: True, temp_dir=tmp_path)
     assert os.listdir(tmp_path) == []
-    # The run is on another thread, which receives no signals.
+    # `dedup` is called on a thread that is not the main thread, so it receives no signals.
     asked, stop = threading.Event(), threading.Event()
 
     def cancel() -> bool:
@@ -85,7 +85,8 @@ def test_cancel(many: list[str], tmp_path: Path) -> None:
             future.result(60)
 
 
-#: Calls that take long, each as three parts of a program: its preparation, the call, and a check that nothing is left behind.
+#: Calls that take long, each as three parts of a program: its preparation, the call, and a check that no files are
+#: left.
 LONG_CALLS = {
     "dedup": ("", "minwise.dedup(texts, threads=1, weight='tf-idf')", "True"),
     "pairs": ("", "minwise.pairs(texts, threads=1, weight='tf-idf')", "True"),
@@ -189,7 +190,7 @@ except KeyboardInterrupt:
 
 @pytest.fixture(scope="module")
 def texts_file(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A file of 60,000 texts, because generating them takes a program longer than its own work."""
+    """Writes a file of 60,000 texts once, because generating them takes a test program longer than its own work."""
     path = tmp_path_factory.mktemp("texts") / "texts.txt"
     path.write_text("\n".join(generated(60_000)), encoding="utf-8")
     return str(path)
@@ -208,10 +209,10 @@ def test_the_stopwatch_counts_the_work_of_any_thread() -> None:
 
 
 def check_interrupted(code: str, folder: Path, texts_file: str, second: Callable[[Path], str]) -> None:
-    """Runs a program that interrupts itself and prints the seconds until the interrupt arrived.
+    """Runs a program that interrupts itself and prints the seconds from the signal to the exception.
 
-    If the call ends before the interrupt, the program returns 9, and runs again with twice as much data, because the machine
-    is too fast for this amount."""
+    If the call ends before the interrupt, the program returns 9. Then it is run again with twice as much data, because
+    the machine was too fast for this amount."""
     size, took = 1, []
     for attempt in range(8):
         own = folder / str(attempt)
@@ -256,7 +257,9 @@ def test_ctrl_c_stops_every_stage_soon(stage: str, tmp_path: Path, texts_file: s
     ],
 )
 def test_other_threads_go_on_during_long_calls(name: str, call: str, tmp_path: Path, texts_file: str) -> None:
-    """During a long call, another thread must tick on, which shows that the interpreter's lock is free."""
+    """Another thread continues to tick during a long call, which shows that the call has released the interpreter's
+    lock.
+    """
     code = f"""
 import duckdb, os, sys, threading, time, minwise
 sys.path.insert(0, sys.argv[1])
@@ -307,7 +310,7 @@ print(max(gaps) / (ended - began))
             size *= 2
             continue
         assert done.returncode == 0, done.stderr
-        # Only the last word counts, because DuckDB draws a bar on standard output.
+        # Only the last word is read, because DuckDB draws a progress bar on standard output before it.
         shares.append(float(done.stdout.split()[-1]))
         if shares[-1] < 0.5:
             return
@@ -328,13 +331,13 @@ def test_processes(method: str) -> None:
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip("this system has no such method")
     texts = generated(300)
-    # The process runs threads before it forks, because a forked process has none of them.
+    # The process uses threads before it forks, because the forked process loses them and must work nevertheless.
     expected = sketched(texts), deduplicated(texts)
     context = multiprocessing.get_context(method)
     with context.Pool(2) as pool:
         assert pool.map(sketched, [texts, texts]) == [expected[0]] * 2
         assert pool.map(deduplicated, [texts]) == [expected[1]]
-        # Objects are passed by pickle.
+        # Objects reach the other process as pickles.
         spec, lsh = Spec.of(shingle="chars:7"), Lsh()
         lsh.insert_many(range(300), texts)
         assert pool.apply(str, (spec,)) == str(spec)
@@ -360,7 +363,7 @@ def test_fork_while_another_thread_works(many: list[str]) -> None:
 
 
 def test_threads_run_at_once(many: list[str]) -> None:
-    """Other threads of Python go on during a run, because it releases the interpreter's lock."""
+    """Other Python threads continue during a run, because the run releases the interpreter's lock."""
     ticks: list[float] = []
     done = threading.Event()
 

@@ -1,4 +1,4 @@
-"""`minwise.datasketch` beside the installed datasketch."""
+"""Tests that `minwise.datasketch` gives the values of the installed datasketch."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_stored_sketches_and_indexes_are_loaded(tmp_path: Path) -> None:
     assert all((x.hashvalues == y.hashvalues).all() for x, y in zip(loaded["all"], ours))
     assert (loaded["lean"].hashvalues == ours[3].hashvalues).all()
     loaded["all"][0].update(b"more")
-    # An index keeps its answers, and takes more sketches.
+    # A loaded index gives the same answers as before, and accepts more sketches.
     index = loads(pickle.dumps(b))
     for x, y in zip(ours, theirs):
         assert sorted(index.query(x)) == sorted(b.query(y))
@@ -233,7 +233,9 @@ def parameters(value: Any) -> set[str]:
 
 
 def test_the_list_of_differences_is_complete() -> None:
-    """Every public member and argument of datasketch's classes is here, or the documentation of the module names it."""
+    """Every public member and argument of datasketch's classes is in `minwise.datasketch`, or its docstring lists it as
+    missing.
+    """
     listed = set(re.findall(r"``(\w+)``", layer.__doc__ or ""))
     left_out = set()
     for name in ("MinHash", "LeanMinHash", "MinHashLSH"):
@@ -247,7 +249,8 @@ def test_the_list_of_differences_is_complete() -> None:
             elif inspect.isfunction(value):
                 left_out |= parameters(value) - parameters(getattr(ours, member))
     assert left_out <= listed, left_out - listed
-    # If one of these arguments is added, it must be taken off the list.
+    # The docstring must not list members that exist. If this assertion fails, one was added and the docstring must be
+    # changed.
     assert {"gpu_mode", "hashobj", "storage_config", "prepickle", "add_to_query_buffer", "get_counts"} <= left_out
 
 

@@ -1,4 +1,4 @@
-"""`dedup` and `pairs` over every kind of data."""
+"""Tests of `dedup` and `pairs` with every supported type of data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROSES = ["a rose is a rose is a rose", "A rose is a rose is a rose!", "a daffodi
 
 
 def kinds() -> dict[str, Callable[[list[Any]], Any]]:
-    """Ways of passing one column of texts."""
+    """Returns a function per way of passing one column of texts."""
     import pandas
     import polars
     import pyarrow
@@ -37,7 +37,7 @@ def kinds() -> dict[str, Callable[[list[Any]], Any]]:
         "pyarrow chunks": lambda texts: pyarrow.chunked_array(
             [pyarrow.array(texts[:2], type=pyarrow.string()), pyarrow.array(texts[2:], type=pyarrow.string())]
         ),
-        # pyarrow cannot filter views of strings.
+        # Columns of string views take another path through the code, because pyarrow cannot filter them.
         "pyarrow views": lambda texts: pyarrow.array(texts, type=pyarrow.string_view()),
         "pyarrow chunks of views": lambda texts: pyarrow.chunked_array(
             [pyarrow.array(some, type=pyarrow.string_view()) for some in (texts[:2], texts[2:])]
@@ -47,7 +47,7 @@ def kinds() -> dict[str, Callable[[list[Any]], Any]]:
 
 
 def tables() -> dict[str, Callable[[dict[str, list[Any]]], Any]]:
-    """Ways of passing a table."""
+    """Returns a function per way of passing a table."""
     import datasets
     import duckdb
     import pandas
@@ -64,7 +64,7 @@ def tables() -> dict[str, Callable[[dict[str, list[Any]]], Any]]:
         return table.cast(pyarrow.schema(fields))
 
     def reversed_dataset(columns: dict[str, list[Any]]) -> Any:
-        # `select` gives the dataset indices, so that its table is in another order than its rows.
+        # `select` gives the dataset a list of indices, so that the order of its rows differs from that of its table.
         backwards = {name: column[::-1] for name, column in columns.items()}
         dataset = datasets.Dataset.from_dict(backwards)
         return dataset.select(range(len(dataset) - 1, -1, -1))
@@ -143,7 +143,7 @@ def test_tables_come_back_as_tables(kind: str, tmp_path: Path) -> None:
     assert [(d.id, d.duplicate_of) for d in result.decisions] == [("b", "a"), ("d", "a")]
     assert result.clusters == (minwise.Cluster("a", ("b", "d")),)
     assert result.explain("d").similarity == 1.0
-    # Keeper policies read other columns.
+    # A keeper policy may read other columns than the text.
     best = minwise.dedup(data, text="body", keep="max:score")
     assert [row["id"] for row in rows(best.kept)] == ["b", "c"]
     newest = minwise.dedup(data, text="body", keep=["newest:date", "max:score"])
@@ -644,7 +644,7 @@ def test_columns_fit_every_row() -> None:
     assert columns["kept"] == [True, False, False, True, False] == result.kept_mask.tolist()
     assert columns["duplicate_of"] == [None, 0, None, None, result.decisions[1].duplicate_of]
     assert columns["similarity"] == [None, 1.0, None, None, 1.0]
-    # The third row was rejected, and the last one repeats a document of `against`.
+    # The third row was rejected, and the last row repeats a document of `against`.
     assert columns["cluster"] == [0, 0, None, 3, None]
     frame = pandas.DataFrame({"text": rows}, index=list("abcde")).assign(**columns)
     assert frame.loc["b", "similarity"] == 1.0 and frame["similarity"].isna().sum() == 3

@@ -1,4 +1,4 @@
-"""The examples of the documentation run, and every public name has one."""
+"""Tests that the examples of the documentation run, and that every public name has an example."""
 
 from __future__ import annotations
 
@@ -71,7 +71,9 @@ def test_every_field_of_a_summary_is_documented(root: Path) -> None:
 
 
 def test_every_rule_of_keep_is_documented(root: Path) -> None:
-    """The help of the command, the documentation of `dedup` and the guide name all rules that the engine knows."""
+    """The help of the command, the docstring of `dedup` and the guide name all rankings that a keeper policy may
+    have.
+    """
     rows = [{"text": "a rose", "f": "1"}, {"text": "A rose!", "f": "2"}]
     guide = (root / "docs/guides/python.md").read_text(encoding="utf-8")
     rules = ["first", "last", "longest", "shortest", "newest:f", "oldest:f", "max:f", "min:f", "priority:f=2,1"]
@@ -87,7 +89,7 @@ def test_every_rule_of_keep_is_documented(root: Path) -> None:
 
 @pytest.mark.parametrize("page", ["README.md", "docs/guides/python.md", "python/README.md", "docs/guides/coming-from.md"])
 def test_programs_of_a_page(page: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every block of Python in a page runs, one after the other, in a folder with the examples."""
+    """All Python blocks of a page run, one after the other, in a folder with the example files."""
     path = root / page
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(root / "examples")
@@ -100,7 +102,7 @@ def test_programs_of_a_page(page: str, root: Path, tmp_path: Path, monkeypatch: 
 
 
 def test_the_tutorial_runs(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every cell of the notebook runs, and its last value has the form that a notebook shows."""
+    """Every cell of the notebook runs, and the notebook can show its last value."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(root / "examples")
     notebook = json.loads((root / "docs/guides/tutorial.ipynb").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""`Index`: the archive on disk."""
+"""Tests of `Index`, the archive on disk."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a_damaged_archive_is_named(tmp_path: Path) -> None:
     with Index.create(path) as index:
         index.add({f"note{number}": f"{HERONS} {number}" for number in range(50)})
         index.compact()
-    # The texts are read last, so that the tables of everything else are read as well.
+    # Texts are read last, so the tables of all other keyspaces are read, too.
     files = [path / "header", path / "acknowledged", *path.glob("store/keyspaces/[0-4]/tables/*")]
     assert len(files) >= 6
     for number, file in enumerate(files):

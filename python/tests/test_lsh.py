@@ -1,4 +1,4 @@
-"""`Lsh`: the index in memory."""
+"""Tests of `Lsh`, the index in memory."""
 
 from __future__ import annotations
 
@@ -183,7 +183,10 @@ def test_a_generator_may_ask_the_index() -> None:
 
 @pytest.mark.parametrize("call", ["insert", "insert_many", "remove", "contains", "merge", "repr of a taken key", "drop"])
 def test_a_key_may_ask_the_index(call: str) -> None:
-    """Comparing, showing and freeing keys runs code of Python. The index must be unlocked meanwhile."""
+    """Comparing, showing and freeing keys runs Python code, which may call the index.
+
+    So the index must not be locked meanwhile.
+    """
     code = f"""
 import minwise, gc
 lsh = minwise.Lsh("nfkc+casefold / words:1 / minhash:128 / seed:1", threshold=0.5)

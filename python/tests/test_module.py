@@ -1,4 +1,4 @@
-"""The module as a program, and the symbols of its library."""
+"""Tests of `python -m minwise`, and of the symbols of the extension module."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_the_library_is_a_module_of_any_python() -> None:
     assert library.name in ("_minwise.abi3.so", "_minwise.pyd")
     content = library.read_bytes()
     assert b"PyInit__minwise" in content
-    # Other versions of Python cannot load a library that names one version.
+    # The library must not link a version of Python, because other versions could not load it then.
     assert b"libpython3" not in content
     assert minwise.__version__ == _minwise.VERSION
 

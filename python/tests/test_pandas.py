@@ -1,4 +1,7 @@
-"""pandas 2 and 3, with and without pyarrow. This file needs nothing but pandas, so that it runs with each version."""
+"""Tests of pandas 2 and 3, with and without pyarrow.
+
+The file requires no other library, so that it runs in each of these environments.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ def test_dates_and_missing_values_in_policies() -> None:
     frame = pandas.DataFrame({"body": ROSES, "when": dates})
     result = minwise.dedup(frame, text="body", keep="newest:when")
     assert list(result.kept.index) == [1, 2, 3]
-    # If a compared document has no date, it comes last, and the run warns.
+    # A compared document without a date comes last in keeper order, and the run warns.
     frame = pandas.DataFrame({"body": [ROSES[0], ROSES[1]], "when": pandas.to_datetime([None, "2024-05-01"])})
     with pytest.warns(minwise.MinwiseWarning, match="when"):
         assert list(minwise.dedup(frame, text="body", keep="newest:when").kept.index) == [1]

@@ -1,4 +1,7 @@
-"""Pickles of every released format are read. `python test_pickles.py` writes pickles of the present format."""
+"""Tests that pickles of every released format can be read.
+
+`python test_pickles.py` writes pickles of the current format.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ TEXTS = ["a rose is a rose is a rose", "A rose is a rose is a rose!", "", "a daf
 
 
 def made() -> dict[str, Any]:
-    """An object of each class that can be pickled."""
+    """Returns an object of each class that can be pickled, by name."""
     spec = minwise.Spec(SPEC)
     lsh = minwise.Lsh(spec, threshold=0.5, keep_shingles=True)
     lsh.insert_many(["a", ("b", 2), 3, None], TEXTS)

@@ -1,4 +1,4 @@
-"""`Spec`, `Sketches`, `compare` and `plan`."""
+"""Tests of `Spec`, `Sketches`, `compare` and `plan`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def test_import_is_quick_and_leaves_numpy_out(tmp_path: Path) -> None:
         seconds, modules = out.split(" ", 1)
         assert modules.strip() == "[]"
         best = min(best, float(seconds))
-    # The bound is doubled, because the library of the tests has debugging information and loads more slowly than that of a wheel.
+    # The bound is twice that of wheels, because the library of these tests has debugging information and loads more
+    # slowly.
     assert best <= 0.05 * 2
 
 
@@ -84,7 +85,7 @@ def test_sketches_are_those_of_the_command(command: Any, tmp_path: Path, corpus:
     present = made.has_shingles
     assert (loaded.has_shingles == present).all()
     assert (numpy.asarray(loaded)[present] == numpy.asarray(made)[present]).all()
-    # The command reads a file that the package wrote.
+    # The command must read a file that the package wrote.
     made.save(tmp_path / "ours.sketches", ids=loaded.ids)
     again = Sketches.load(tmp_path / "ours.sketches")
     assert (numpy.asarray(again) == numpy.asarray(made)).all()

@@ -1,4 +1,4 @@
-"""The golden values in `vectors/`, which every implementation reads."""
+"""Tests of the golden values in `vectors/`, which every implementation must reproduce."""
 
 from __future__ import annotations
 

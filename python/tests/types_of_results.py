@@ -1,4 +1,7 @@
-"""Types that a checker must find in programs. mypy and pyright read this file in `python/check.py`; it is not run."""
+"""States the types that a type checker must infer.
+
+`python/check.py` has mypy and pyright read this file; it is never run.
+"""
 
 from __future__ import annotations
 

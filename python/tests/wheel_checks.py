@@ -1,6 +1,7 @@
-"""Facts about the wheels, which `cargo x test-wheels` checks.
+"""Tests of wheels, which `cargo x test-wheels` runs.
 
-They do not hold for the library of the other tests, which has debugging information and the features of the whole workspace.
+The library of the other tests would fail these tests, because it has debugging information and the features of the
+whole workspace.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def test_import_takes_at_most_50_ms(tmp_path: Path) -> None:
 
 
 def test_pdf_files_are_refused_by_name(tmp_path: Path) -> None:
-    """Wheels have no reader of PDF, because it starts threads of its own. The guide documents this."""
+    """Wheels cannot read PDF, because the reader of PDF starts threads of its own. The guide documents this."""
     path = tmp_path / "paper.pdf"
     path.write_bytes(b"%PDF-1.4\n1 0 obj\n<< >>\nendobj\n")
     with pytest.raises(minwise.MinwiseError, match="(?i)pdf"):

@@ -1,11 +1,11 @@
-"""The package beside datasketch, rensa and gaoya, and beside the command, in one run.
+"""Measures the package beside datasketch, rensa and gaoya, and beside the command, in one run.
 
     python bench.py MINWISE CORPUS [--check]
 
-MINWISE is the command, and CORPUS a file of JSON lines with `text`, plain or compressed by zstd (the program `zstd` decompresses
-it). Times are CPU seconds of this process and its children, the least of five turns. rensa and datasketch get tokens that were
-cut before, because cutting takes Python longer than anything else here; Minwise gets the texts. With `--check`, the run fails if
-a value misses the bound that its line states.
+MINWISE is the path of the command. CORPUS is a file of JSON lines with `text`, plain or compressed by zstd (the program
+`zstd` decompresses it). Times are CPU seconds of this process and its children, the smallest of five runs. Minwise gets
+the texts. rensa and datasketch get tokens that were cut before the measurement, because cutting in Python takes longer
+than sketching. With `--check`, the program fails if a value misses the bound that its line states.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def least(work: Callable[[], Any], turns: int = 5) -> float:
 
 
 def documents(command: str, path: str, count: int) -> list[str]:
-    """The first texts of a corpus. The program `zstd` decompresses it."""
+    """Returns the first `count` texts of a corpus. The program `zstd` decompresses a compressed corpus."""
     if not path.endswith(".zst"):
         with open(path, encoding="utf-8") as lines:
             return [json.loads(line)["text"] for _, line in zip(range(count), lines)]
@@ -107,7 +107,7 @@ def main(command: str, corpus: str, *flags: str) -> int:
         spec.sketch(five)
     table.line("a call with five words", (time.process_time() - began) / 200_000 * 1e6, "µs", 1.0, above=False)
 
-    # The index in memory gets sketches that were made before, because only the index is measured.
+    # Sketches for the index in memory are made before the measurement, because only the index is measured.
     theirs_sketches = datasketch.MinHash.bulk(encoded[:INDEXED], num_perm=128)
     our_sketches = spec.sketch(some[:INDEXED])
     rows = [our_sketches[number] for number in range(INDEXED)]
@@ -136,7 +136,7 @@ def main(command: str, corpus: str, *flags: str) -> int:
     table.line("MinHashLSH insert and query, against Lsh one by one", least(their_index) / least(our_index), "times", 10)
     table.line("MinHashLSH insertion session, against insert_many", least(their_many) / least(our_many), "times", 50)
 
-    # A whole run of the package and one of the command, on the same documents.
+    # A whole run of the package is compared with a run of the command on the same documents.
     whole = pyarrow.table({"text": texts})
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "in.jsonl")

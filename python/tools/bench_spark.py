@@ -1,20 +1,31 @@
-"""Measures the Spark job beside the command, Spark ML's `MinHashLSH`, and the job that people write: band keys, self-join, components.
+"""Measures the Spark job beside the command, Spark ML's `MinHashLSH`, and a job as people write it by hand.
 
     python bench_spark.py MINWISE [DOCUMENTS] [--check] [--only="start,minwise.spark,by hand"]
     python bench_spark.py --driver [DOCUMENTS [MEMBERS]]
     python bench_spark.py --task [DOCUMENTS]
 
-Each engine runs in processes of its own on `local[2]`, first with the default settings of Java, as people run it, then with the settings of a
-short job on one machine. `MinHashLSH` runs with default settings only, because long jobs need the second compiler. CPU seconds are those of
-all processes; jobs and shuffled bytes come from the event log.
+Each engine runs in processes of its own on `local[2]`: first with the default settings of Java, as most people run it,
+then with settings for a short job on one machine. `MinHashLSH` runs with default settings only, because long jobs need
+the second compiler. CPU seconds are those of all processes. Numbers of jobs and shuffled bytes are read from the event
+log.
 
-With `--only`, these engines alone run, with default settings, and the decisions of the command are the truth, which spares hours in a large corpus.
-Otherwise, the truth is `minwise dedup --candidates sort-merge`, which misses nothing: recall is the share of its removed documents that an engine removes
-removes, too. Precision is the share of an engine's removed documents that the truth removes. `--check` fails if the job decides otherwise than
-the command, if the job shuffles more than 1.5 times its formula, if `MinHashLSH` takes less than 5 times the CPU of the job, or if the job by
-hand takes less than 3 times that CPU, with the CPU of an empty job taken off both. A bound of 5 times the whole CPU is not possible for the job by hand, because
-an empty job alone takes nearly a fifth of it: our job would have to do all its work in some three seconds. `--driver` prints the memory that the
-driver takes for shelves of so many documents, and `--task` the memory of a task that has one shelf with every document.
+The truth is `minwise dedup --candidates sort-merge`, which misses no pair. Recall is the share of the truth's removed
+documents that an engine removes, too. Precision is the share of an engine's removed documents that the truth removes,
+too. With `--only`, only the named engines run, with default settings, and the truth is the decisions of the command,
+which saves hours with a large corpus.
+
+With `--check`, the program fails in four cases:
+
+- The job decides otherwise than the command.
+- The job shuffles more than 1.5 times its formula.
+- `MinHashLSH` takes less than 5 times the CPU of the job.
+- The job by hand takes less than 3 times the CPU of the job, after the CPU of an empty job is subtracted from both.
+
+For the job by hand, a bound of 5 times the whole CPU is not possible: an empty job alone takes nearly a fifth of its
+CPU. Our job would have to do all its work in some three seconds.
+
+`--driver` prints the memory that the driver takes for shelves of DOCUMENTS documents, and `--task` the memory of a task
+whose only shelf has all DOCUMENTS documents.
 """
 
 from __future__ import annotations
@@ -51,7 +62,8 @@ def corpus(path: Path, documents: int) -> None:
             out.write(json.dumps({"id": f"d{number}", "row": number, "text": " ".join(parts)}) + "\n")
 
 
-#: Settings of Java by name. `short` has only the first compiler, because short jobs end before code of the second one pays.
+#: Settings of Java by name. `short` uses only the first compiler, because short jobs end before the second compiler
+#: pays off.
 JAVA = {"default": "", "short": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 
@@ -80,7 +92,7 @@ def session(folder: Path, java: str) -> Any:
 
 
 def components(pairs: list[tuple[int, int]]) -> set[int]:
-    """The documents that are not the first of their component."""
+    """Returns the documents that are not the first of their connected component."""
     parent: dict[int, int] = {}
 
     def find(one: int) -> int:
@@ -105,12 +117,12 @@ def by_minwise(spark: Any, source: str, folder: Path, **limits: int) -> set[int]
 
 
 def by_tasks(spark: Any, source: str, folder: Path) -> set[int]:
-    """The job as it runs on an input that is too large for the driver."""
+    """Runs the job as for an input that is too large for the driver."""
     return by_minwise(spark, source, folder, _here=0)
 
 
 def by_spark_ml(spark: Any, source: str, folder: Path) -> set[int]:
-    """The join of Spark ML. Features are hashed shingles of five words, as in the documentation of Spark."""
+    """Runs the join of Spark ML. Features are hashed shingles of five words, as in the documentation of Spark."""
     from pyspark.ml.feature import HashingTF, MinHashLSH, NGram, RegexTokenizer
     from pyspark.sql import functions as F
 
@@ -125,7 +137,8 @@ def by_spark_ml(spark: Any, source: str, folder: Path) -> set[int]:
 
 
 def by_hand(spark: Any, source: str, folder: Path) -> set[int]:
-    """The job that people write: MinHash in a Python function, a self-join on band keys, and connected components, without verification."""
+    """Runs a job as people write it: MinHash in a Python function, a self-join on band keys, and connected components,
+    without verification."""
     import numpy
     from pyspark.sql import functions as F
     from pyspark.sql.types import ArrayType, LongType
@@ -153,7 +166,9 @@ def by_hand(spark: Any, source: str, folder: Path) -> set[int]:
 
 
 def by_nothing(spark: Any, source: str, folder: Path) -> set[int]:
-    """The work that every job has: a session, one task in Python, and one small table written and read."""
+    """Does the work that every job has: starts a session, runs one task in Python, and writes and reads one small
+    table.
+    """
     rows = spark.range(10).mapInArrow(lambda batches: batches, "id long")
     rows.write.parquet(str(folder / "rows"))
     spark.read.parquet(str(folder / "rows")).collect()
@@ -161,7 +176,7 @@ def by_nothing(spark: Any, source: str, folder: Path) -> set[int]:
 
 
 ENGINES = {"start": by_nothing, "minwise.spark": by_minwise, "by tasks": by_tasks, "by hand": by_hand, "MinHashLSH": by_spark_ml}
-#: The engines by the name of the settings of Java with which they run.
+#: Engines to run, by the name of the settings of Java.
 RUNS = {"default": list(ENGINES), "short": ["start", "minwise.spark", "by tasks", "by hand"]}
 
 
@@ -173,7 +188,7 @@ def worker(name: str, source: str, folder: Path, java: str) -> None:
 
 
 def measured(words: list[str]) -> tuple[float, float]:
-    """The seconds of a command, and the CPU seconds of all its processes."""
+    """Runs a command. Returns its elapsed seconds and the CPU seconds of all its processes."""
     began = time.monotonic()
     process = subprocess.Popen(words, start_new_session=True, stdout=subprocess.DEVNULL)
     used: dict[str, int] = {}
@@ -193,7 +208,7 @@ def measured(words: list[str]) -> tuple[float, float]:
 
 
 def logged(folder: Path) -> tuple[int, int]:
-    """The number of jobs and of shuffled bytes."""
+    """Returns the numbers of jobs and of shuffled bytes in the event log."""
     jobs = total = 0
     for path in (folder / "events").iterdir():
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -283,8 +298,11 @@ def main(minwise: str, documents: int, check: bool, only: list[str]) -> int:
 
 
 def formula(documents: int, counts: dict[str, Any]) -> float:
-    """Shuffled bytes by the formula of the guide, for 16 bands and sketches of 512 bytes: the keys of all documents, pairs, the sketches of
-    pairs, and once the texts of documents on shelves."""
+    """Returns the shuffled bytes by the formula of the guide, for 16 bands and sketches of 512 bytes.
+
+    The terms are the keys of all documents, the pairs, the sketches of pairs, and once the texts of documents on
+    shelves.
+    """
     bands, row = 16, 512
     return documents * (32 + 2 * bands * 24) + 16 * counts["candidates"] + 2 * row * counts["compared"] + counts["shelved_bytes"]
 
@@ -295,8 +313,11 @@ def peak() -> str:
 
 
 def driver(documents: int, members: int) -> None:
-    """Prints the peak memory of the driver before and after the first rounds. Shelves are random, with `members` documents per shelf and 8
-    memberships per document. No two documents are similar, so that every pair is asked in the end."""
+    """Prints the peak memory of the driver before and after the first rounds.
+
+    Shelves are random, with `members` documents per shelf and 8 memberships per document. No two documents are similar,
+    so that every pair is compared in the end.
+    """
     import numpy
     import pyarrow as pa
     from minwise._minwise import SparkRounds
@@ -320,7 +341,9 @@ def driver(documents: int, members: int) -> None:
 
 
 def task(documents: int) -> None:
-    """Prints the peak memory of tasks that have one shelf with every document: of grouping, and of a round without the driver."""
+    """Prints the peak memory of a task for grouping, and of tasks for a round, that have one shelf with every
+    document.
+    """
     import numpy
     import pyarrow as pa
     from minwise._minwise import spark_ask, spark_group, spark_sort, spark_wait

@@ -2,7 +2,7 @@
 
     python install.py LIBRARY
 
-LIBRARY is the extension module as Cargo built it.
+LIBRARY is the path of the extension module that Cargo built.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ import minwise
 import minwise.datasketch
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/reference/python.md"
-# Classes whose constructors programs call. Objects of other classes are returned by calls.
+# Classes whose constructors are documented, because programs call them. Objects of other classes are returned by
+# functions.
 MADE = ("Index", "Lsh", "Spec", "MinHash", "LeanMinHash", "MinHashLSH")
 HEAD = """# The Python package
 
@@ -21,7 +22,7 @@ Written by `python/tools/reference.py` from the documentation of the package; a 
 
 
 def described(text: str) -> str:
-    """Documentation as Markdown: parameters as a list, examples as code, references as names."""
+    """Converts a docstring to Markdown: parameters to a list, examples to code blocks, references to names."""
     lines: list[str] = []
     is_example = False
     for line in text.splitlines():
@@ -43,7 +44,7 @@ def described(text: str) -> str:
 
 
 def parameters(value: Any) -> list[str] | None:
-    """The parameters of a function as a caller writes them, or None if it has no signature."""
+    """Returns the parameters of a function as a caller writes them, or None if the function has no signature."""
     try:
         found = inspect.signature(value).parameters.values()
     except (TypeError, ValueError):

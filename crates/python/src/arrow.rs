@@ -48,14 +48,14 @@ pub fn import(data: &Bound<'_, PyAny>) -> PyResult<Option<Arrived>> {
 fn imported_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyResult<Arrived> {
     let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
     let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
-    // SAFETY: the checked names guarantee that the capsules hold a schema and an array of the C data interface. The capsules
-    // keep both alive during this call.
+    // SAFETY: the checked names guarantee that the capsules hold a schema and an array of the C data interface. The
+    // capsules keep both alive during this call.
     let is_used = unsafe { array.as_ref() }.is_released();
     if is_used {
         return Err(PyValueError::new_err("the Arrow array was used already: ask for a new capsule"));
     }
-    // SAFETY: the capsules hold a schema and an array, as above, and the array is not released. `from_raw` takes ownership of
-    // the array and leaves a released one behind, as the interface demands.
+    // SAFETY: the capsules hold a schema and an array, as above, and the array is not released. `from_raw` takes
+    // ownership of the array and leaves a released one behind, as the interface demands.
     let (schema, array) = unsafe { (schema.as_ref(), FFI_ArrowArray::from_raw(array.as_ptr())) };
     if is_null_column(schema) {
         return Ok(Arrived::Column { chunks: vec![null_texts(array.len())], data_type: DataType::Utf8 });
@@ -68,16 +68,16 @@ fn imported_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -
 fn imported_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<Arrived> {
     let py = capsule.py();
     let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
-    // SAFETY: the checked name guarantees that the capsule holds a stream of the C stream interface. `from_raw` takes ownership
-    // of the stream and leaves a released one behind.
+    // SAFETY: the checked name guarantees that the capsule holds a stream of the C stream interface. `from_raw` takes
+    // ownership of the stream and leaves a released one behind.
     let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.as_ptr()) };
     let (Some(get_schema), Some(get_next)) = (stream.get_schema, stream.get_next) else {
         return Err(PyValueError::new_err("the Arrow stream was read before"));
     };
     let mut schema = FFI_ArrowSchema::empty();
-    // The interpreter's lock is released, because a stream may compute its rows. A producer that runs Python code takes the
-    // lock itself, because pyarrow releases the lock, too.
-    // SAFETY: the stream is not released. `get_schema` is its own function, which writes a schema or returns an error number.
+    // The interpreter's lock is released, because a stream may compute its rows for a long time. Producers that run
+    // Python code take the lock themselves: pyarrow, too, releases the lock before it reads a stream. SAFETY: the
+    // stream is not released. `get_schema` is its own function, which writes a schema or returns an error number.
     if py.detach(|| unsafe { get_schema(&raw mut stream, &raw mut schema) }) != 0 {
         return Err(stream_failed(&mut stream));
     }
@@ -85,8 +85,8 @@ fn imported_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<Arrived> {
     loop {
         py.check_signals()?;
         let mut array = FFI_ArrowArray::empty();
-        // SAFETY: the stream is not released. `get_next` is its own function, which writes an array or returns an error number;
-        // at the end of the stream, it writes a released array.
+        // SAFETY: the stream is not released. `get_next` is its own function, which writes an array or returns an error
+        // number; at the end of the stream, it writes a released array.
         if py.detach(|| unsafe { get_next(&raw mut stream, &raw mut array) }) != 0 {
             return Err(stream_failed(&mut stream));
         }
@@ -114,13 +114,14 @@ fn stream_failed(stream: &mut FFI_ArrowArrayStream) -> PyErr {
     PyValueError::new_err(format!("the Arrow data cannot be read: {}", reason.unwrap_or_default()))
 }
 
-/// A column of null texts, in place of a column of the type Null, which libraries use for a column without any value.
+/// Returns a column of `len` null texts, to replace a column of the type Null. Libraries use this type for a column
+/// without any value.
 fn null_texts(len: usize) -> ArrayRef {
     new_null_array(&DataType::Utf8, len)
 }
 
-/// Whether the data is one column of the type Null. The buffers of such a column are not read, because some producers add one
-/// that the type does not have.
+/// Reports whether the data is one column of the type Null. The buffers of a Null column are not read, because some
+/// producers add a buffer, although the Arrow format allows none.
 fn is_null_column(schema: &FFI_ArrowSchema) -> bool {
     DataType::try_from(schema).is_ok_and(|data_type| data_type == DataType::Null)
 }
@@ -156,7 +157,7 @@ fn arrived(schema: &FFI_ArrowSchema, chunks: Vec<ArrayRef>) -> PyResult<Arrived>
     Ok(Arrived::Table { schema, batches })
 }
 
-/// The capsules of an array: its schema and its data.
+/// Returns the capsules of an array: one with its schema and one with its data.
 pub fn export_array<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Bound<'py, PyTuple>> {
     let (array, schema) = to_ffi(&array.to_data()).map_err(|error| failed(&error))?;
     let schema = PyCapsule::new_with_value(py, schema, SCHEMA)?;
@@ -164,7 +165,7 @@ pub fn export_array<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Bound<'
     PyTuple::new(py, [schema, array])
 }
 
-/// The capsule of a stream of one batch.
+/// Returns the capsule of a stream that has one batch.
 pub fn export_stream(py: Python<'_>, batch: RecordBatch) -> PyResult<Bound<'_, PyCapsule>> {
     let schema = batch.schema();
     let reader = RecordBatchIterator::new([Ok(batch)], schema);

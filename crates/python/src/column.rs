@@ -1,7 +1,7 @@
 //! Numbers that NumPy sees without a copy.
 //!
-//! The buffer protocol is not part of the stable interface of Python 3.10, so a column has `__array_interface__` instead, which
-//! NumPy reads: an address, a shape and a type. The array that NumPy makes of it keeps the column alive.
+//! The buffer protocol is not part of the stable interface of Python 3.10. Instead, a column has `__array_interface__`,
+//! a dictionary with an address, a shape and a type, from which NumPy makes an array. The array keeps the column alive.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl SharedNumbers {
     }
 }
 
-/// The dictionary `__array_interface__`, from which NumPy makes an array.
+/// Returns the dictionary `__array_interface__`, from which NumPy makes an array.
 pub fn array_interface<'py>(
     py: Python<'py>,
     address: usize,
@@ -71,7 +71,7 @@ impl Column {
         array_interface(py, address, &self.shape, kind)
     }
 
-    /// The numbers as a list.
+    /// Returns the numbers as a list.
     fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.numbers {
             SharedNumbers::Bools(all) => all.as_slice().into_pyobject(py),

@@ -1,4 +1,4 @@
-//! `Comparison`, `Passage` and `Estimate`: how two texts relate.
+//! The classes `Comparison`, `Passage` and `Estimate`: the result of comparing two texts.
 
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ impl From<Estimate> for PyEstimate {
 }
 
 impl PyEstimate {
-    /// An exact similarity, whose standard error is 0.
+    /// Makes the estimate of a similarity that is known exactly: its standard error is 0.
     pub fn exact(value: f64) -> Self {
         Self { value, standard_error: 0.0, low: value, high: value }
     }
@@ -130,12 +130,14 @@ pub struct PyComparison {
     #[pyo3(get)]
     estimate: Option<PyEstimate>,
     passages: Vec<Py<PyPassage>>,
-    /// Both texts, and the places of their passages in characters, for notebooks.
+    /// The first text, with the places of its passages. Notebooks show both texts side by side.
     left: ShownText,
+    /// The second text, with the places of its passages.
     right: ShownText,
 }
 
-/// A text with the places of its shared passages, in characters.
+/// A text with the places of its shared passages. A place has the offsets of the first character and of the character
+/// after the last.
 struct ShownText {
     text: String,
     places: Vec<(usize, usize)>,
@@ -144,7 +146,7 @@ struct ShownText {
 /// A text to be compared.
 pub struct ComparedText {
     pub text: String,
-    /// Byte offsets of characters that are two characters in the string of Python: pairs of surrogates.
+    /// Byte offsets of the characters that were a pair of surrogates, and so two characters, in the string of Python.
     pub pairs: Vec<usize>,
 }
 
@@ -194,12 +196,13 @@ impl<'a> Characters<'a> {
         Self { text: &text.text, pairs: &text.pairs, is_ascii: text.text.is_ascii() }
     }
 
-    /// The number of characters before a byte.
+    /// Returns the number of characters before a byte of the text.
     fn count(&self, byte: usize) -> usize {
         if self.is_ascii { byte } else { self.text.get(..byte).map_or(0, |text| text.chars().count()) }
     }
 
-    /// The number of characters before a byte in the string of Python.
+    /// Returns the number of characters before a byte, counted in the string of Python, where a pair of surrogates is
+    /// two characters.
     fn at(&self, byte: usize) -> usize {
         self.count(byte) + self.pairs.partition_point(|&pair| pair < byte)
     }

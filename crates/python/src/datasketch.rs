@@ -1,4 +1,4 @@
-//! The scheme `affine32` of datasketch 2, which is our kernel with other coefficients.
+//! The scheme `affine32` of datasketch 2: linear hashing by our kernel, with the coefficients of datasketch.
 
 use minwise::kernel::{Kernel, Linear};
 use pyo3::exceptions::PyValueError;
@@ -16,8 +16,8 @@ fn words(bytes: &[u8]) -> PyResult<Vec<u32>> {
 }
 
 /// Updates registers with hashes of 32 bits, and returns the new registers of each sketch, one sketch after the other.
-/// `hashes`, `multipliers`, `offsets` and `registers` are arrays of 32-bit numbers as bytes. `ends` has, for each sketch, the
-/// position behind its last hash. Every sketch starts from `registers`.
+/// `hashes`, `multipliers`, `offsets` and `registers` are arrays of 32-bit numbers as bytes. `ends` has, per sketch,
+/// the position after its last hash. Every sketch starts from `registers`.
 #[pyfunction]
 pub fn affine32<'py>(
     py: Python<'py>,

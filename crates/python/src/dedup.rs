@@ -28,20 +28,20 @@ use crate::texts::{Place, PyTexts, Surrogates, count, string, type_name, utf8, w
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct PyJob<'py> {
-    /// Sources: `("texts", texts, ids, name)`, `("table", table, ids)`, `("path", path)` or `("file", path)`. Messages call the
-    /// texts `name`, such as `data['body']`; if `name` is `None`, they use the name of the argument.
+    /// Sources: `("texts", texts, ids, name)`, `("table", table, ids)`, `("path", path)` or `("file", path)`. Messages
+    /// call the texts `name`, such as `data['body']`. If `name` is `None`, messages use the name of the argument.
     inputs: Vec<Bound<'py, PyTuple>>,
     against: Vec<Bound<'py, PyTuple>>,
     ignore_text: Vec<Bound<'py, PyTuple>>,
-    /// Shingles that are left out of every document, as 8 bytes each.
+    /// Shingles that are left out of every document: 8 bytes per shingle, little-endian.
     ignore_shingles: Bound<'py, PyBytes>,
     /// The names of options and their values as text.
     options: Vec<(String, String)>,
     spec: Option<Bound<'py, PyAny>>,
     weights: Option<PathBuf>,
-    /// The column for texts that have no column name.
+    /// The name of the column for texts that come without a column name.
     text_column: String,
-    /// The column for ids.
+    /// The name of the column for ids.
     id_column: String,
     errors: String,
     progress: Option<Bound<'py, PyAny>>,
@@ -89,7 +89,7 @@ impl<'py> PyJob<'py> {
     }
 }
 
-/// Shingles from 8 bytes each, little-endian.
+/// Reads shingles from bytes: 8 bytes per shingle, little-endian.
 pub fn shingles(bytes: &[u8]) -> Vec<u64> {
     bytes.as_chunks::<8>().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect()
 }
@@ -124,7 +124,7 @@ impl Sources<'_> {
         }
     }
 
-    /// The text of an item; none if it is null.
+    /// Returns the text of an item, or `None` if the item is null, and counts the text if it was repaired.
     fn text<'i>(&mut self, item: &'i Bound<'_, PyAny>, place: Place<'_>) -> PyResult<Option<Cow<'i, str>>> {
         if item.is_none() {
             return Ok(None);
@@ -181,7 +181,7 @@ impl Sources<'_> {
         }
     }
 
-    /// A table in which `ids`, as text, replaces the column of ids.
+    /// Returns a table whose column of ids is replaced by `ids`. Without `ids`, the table is unchanged.
     fn with_ids(
         &self,
         schema: Arc<Schema>,
@@ -295,8 +295,9 @@ pub fn run_dedup(py: Python<'_>, job: PyJob<'_>, files: Option<WrittenFiles>) ->
     Ok(PyDeduplicated { result, repaired })
 }
 
-/// The exception of a run over data in memory. A rejected record is named by its position, `data[6]`, and not by a line,
-/// `data:7`. The hint names `rejects` instead of a report, because `dedup` has no argument for a report.
+/// Makes the exception of a run over data in memory. Its message names a rejected record by the position, `data[6]`,
+/// and not by the line, `data:7`. Its hint names `rejects` instead of a report, because `dedup` has no argument for a
+/// report.
 fn raise_of_data(py: Python<'_>, error: &Error) -> PyErr {
     let hint = match error.kind() {
         ErrorKind::TooManyRejects { .. } => {
@@ -332,7 +333,7 @@ fn with_positions(message: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The result of a deduplication. Documents are named by their positions.
+/// The result of a deduplication. Methods take and return the positions of documents in the data.
 #[pyclass(frozen, weakref, name = "Deduplicated", module = "minwise._minwise")]
 pub struct PyDeduplicated {
     result: Deduplicated,
@@ -345,13 +346,13 @@ impl PyDeduplicated {
         self.result.len()
     }
 
-    /// For each record, whether it is kept.
+    /// Returns a boolean per record: whether the record is kept.
     fn kept_mask(&self) -> Column {
         Column::new(SharedNumbers::Bools(Arc::new(self.result.kept_mask())))
     }
 
-    /// Three columns: the positions of removed documents, the positions of the documents kept in their stead, and the
-    /// similarities.
+    /// Returns three columns: the positions of removed documents, the positions of the documents kept in their stead,
+    /// and the similarities.
     fn removed(&self) -> (Column, Column, Column) {
         let removed = self.result.removed();
         let integers = |of: fn(&minwise_engine::Duplicate) -> usize| {
@@ -365,31 +366,31 @@ impl PyDeduplicated {
         )
     }
 
-    /// The rejected records: position (`None` in a reference), id, reason and message.
+    /// Returns the position (`None` in a reference), id, reason and message of each rejected record.
     fn rejects(&self, py: Python<'_>) -> PyResult<Vec<RejectRow>> {
         let outcome = self.result.outcome();
         rejects(py, outcome.rejects(), self.result.rejected().collect(), outcome.corpus())
     }
 
-    /// The counts of the run as JSON.
+    /// Returns the counts of the run as JSON.
     fn summary(&self) -> PyResult<String> {
         let mut summary = self.result.summary().clone();
         summary.repaired += self.repaired;
         serde_json::to_string(&summary).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// The ids of the records at some positions, as the run has them.
+    /// Returns the ids of the records at the positions `indices`.
     fn ids(&self, py: Python<'_>, indices: Vec<usize>) -> PyResult<Ids> {
         let id = |index| Ok(self.result.id(index)?.map(Cow::into_owned));
         py.detach(|| indices.into_iter().map(id).collect::<Result<_, Error>>()).or_raise(py)
     }
 
-    /// The text at a position.
+    /// Returns the text of the record at a position.
     fn text(&self, py: Python<'_>, index: usize) -> PyResult<Option<String>> {
         py.detach(|| self.result.text(index)).or_raise(py)
     }
 
-    /// Compares a document with the one at another position.
+    /// Compares the documents at two positions.
     fn compare(
         &self,
         py: Python<'_>,
@@ -455,7 +456,7 @@ pub fn run_pairs(py: Python<'_>, job: PyJob<'_>, of: Option<Vec<String>>) -> PyR
     Ok(PyFoundPairs { result: result.map_err(|error| raise_of_data(py, &error))? })
 }
 
-/// Near-duplicate pairs. Documents are named by their positions.
+/// Near-duplicate pairs. Methods take and return the positions of documents in the data.
 #[pyclass(frozen, name = "FoundPairs", module = "minwise._minwise")]
 pub struct PyFoundPairs {
     result: FoundPairs,
@@ -463,12 +464,13 @@ pub struct PyFoundPairs {
 
 #[pymethods]
 impl PyFoundPairs {
-    /// The number of records.
+    /// Returns the number of records.
     fn records(&self) -> usize {
         self.result.records()
     }
 
-    /// Three columns: the positions of the first documents, the positions of the second documents, and the similarities.
+    /// Returns three columns with one row per pair: the position of the first document, that of the second document,
+    /// and the similarity.
     fn columns(&self) -> (Column, Column, Column) {
         let integers = |of: fn(&minwise_engine::FoundPair) -> usize| {
             Column::new(SharedNumbers::I64(Arc::new(
@@ -483,29 +485,29 @@ impl PyFoundPairs {
         )
     }
 
-    /// The rejected records: position, id, reason and message.
+    /// Returns the position, id, reason and message of each rejected record.
     fn rejects(&self, py: Python<'_>) -> PyResult<Vec<RejectRow>> {
         let outcome = self.result.outcome();
         rejects(py, outcome.rejects(), self.result.rejected().collect(), outcome.corpus())
     }
 
-    /// The ids of the records at some positions, as the run has them.
+    /// Returns the ids of the records at the positions `indices`.
     fn ids(&self, py: Python<'_>, indices: Vec<usize>) -> PyResult<Ids> {
         let id = |index| Ok(self.result.id(index)?.map(Cow::into_owned));
         py.detach(|| indices.into_iter().map(id).collect::<Result<_, Error>>()).or_raise(py)
     }
 }
 
-/// The fields that a keeper policy reads. If the policy cannot be parsed, the list is empty, because the run reports this
-/// problem together with the others.
+/// Returns the fields that a keeper policy reads. If the policy cannot be parsed, the list is empty, because the run
+/// reports this problem together with all other problems of its settings.
 #[pyfunction]
 pub fn keep_fields(keep: &str) -> Vec<String> {
     let keep = keep.parse::<minwise_engine::KeepPolicy>();
     keep.map(|keep| keep.fields().map(ToString::to_string).collect()).unwrap_or_default()
 }
 
-/// Chooses bands and rows for a threshold. Returns bands, rows, recall at the threshold, half point, steepest point, expected
-/// false candidates per document, and bytes per sketch.
+/// Chooses bands and rows for a threshold. Returns the number of bands, rows per band, recall at the threshold, half
+/// point, steepest point, expected false candidates per document, and bytes per sketch.
 #[pyfunction]
 #[pyo3(signature = (threshold, recall, registers, bands, rows))]
 #[allow(clippy::type_complexity, reason = "Python code takes the values apart")]
@@ -544,7 +546,8 @@ pub fn plan(
     ))
 }
 
-/// The capsule of an Arrow stream of decisions or pairs: two columns of ids, similarities, and two columns of positions.
+/// Returns the capsule of an Arrow stream of decisions or pairs: two columns of ids, a column of similarities, and two
+/// columns of positions.
 #[pyfunction]
 pub fn decision_stream<'py>(
     py: Python<'py>,
@@ -571,7 +574,7 @@ pub fn decision_stream<'py>(
     export_stream(py, batch.map_err(|error| bad(&error))?)
 }
 
-/// A column of integers if all ids are integers, else a column of texts.
+/// Returns a column of integers if all ids are integers, and a column of texts otherwise.
 fn id_column(ids: &[Bound<'_, PyAny>]) -> PyResult<ArrayRef> {
     let is_number = |id: &Bound<'_, PyAny>| id.is_exact_instance_of::<PyInt>();
     if ids.iter().all(is_number)

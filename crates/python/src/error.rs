@@ -20,13 +20,13 @@ static PANICKED_AT: Mutex<Option<String>> = Mutex::new(None);
 
 /// Turns every panic of the module into a `MinwiseError`, and prints nothing.
 ///
-/// PyO3 catches the panics of all methods, getters and functions, and raises `PanicException` with the text of the panic.
-/// `PanicException` belongs to this module alone, because each extension module has its own copy of PyO3. A function that makes
-/// a `MinwiseError` replaces its `__new__`; Python and PyO3 take the type of an exception from the object that the call
-/// returned, so that `PanicException` itself is never seen. Wrappers around each method were tried before; they missed the
-/// getters.
+/// PyO3 catches the panics of all methods, getters and functions, and raises `PanicException` with the text of the
+/// panic. `catch_panics` replaces `PanicException.__new__` by a function that makes a `MinwiseError`. Python and PyO3
+/// take the type of an exception from the object that `__new__` returned, so callers never see a `PanicException`.
+/// Wrappers around each method were tried before; they missed the getters.
 ///
-/// The panic hook, too, belongs to this module alone.
+/// Other extension modules are not affected, because each has its own copy of PyO3, of `PanicException` and of the
+/// panic hook.
 pub fn catch_panics(py: Python<'_>) -> PyResult<()> {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|place| format!("{}:{}", short_path(place.file()), place.line()));
@@ -34,8 +34,8 @@ pub fn catch_panics(py: Python<'_>) -> PyResult<()> {
     }));
     let made = |args: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| {
         let py = args.py();
-        // While another exception is handled, Python calls this function twice: with the text of the panic, and with the
-        // exception that the first call returned.
+        // While another exception is handled, Python calls this function twice: first with the text of the panic, then
+        // with the exception that the first call returned. The second call returns its argument.
         match args.get_item(1) {
             Ok(made) if made.is_instance_of::<PyBaseException>() => made.unbind(),
             _ => internal_error(py).into_value(py).into_any(),
@@ -44,13 +44,14 @@ pub fn catch_panics(py: Python<'_>) -> PyResult<()> {
     py.get_type::<PanicException>().setattr("__new__", PyCFunction::new_closure(py, None, None, made)?)
 }
 
-/// The last three parts of a path. Folders before them are left out, because they belong to the machine that built the library.
+/// Returns the last three parts of a path. Earlier folders are left out, because they belong to the machine that built
+/// the library.
 fn short_path(path: &str) -> &str {
     let parts = path.rmatch_indices(['/', '\\']).nth(2);
     parts.map_or(path, |(at, _)| &path[at + 1..])
 }
 
-/// The exception for a panic.
+/// Makes the exception for a panic.
 pub fn internal_error(py: Python<'_>) -> PyErr {
     let place = PANICKED_AT.lock().unwrap_or_else(PoisonError::into_inner).take();
     let place = place.map(|place| format!(" at {place}")).unwrap_or_default();
@@ -58,7 +59,7 @@ pub fn internal_error(py: Python<'_>) -> PyErr {
     Exception::Minwise.raise(py, &message, "internal", None, &[])
 }
 
-/// Panics on demand, so that tests can check the exceptions. Release builds, such as wheels, have none.
+/// Panics on demand, so that tests can check the exceptions. Release builds, such as wheels, lack these functions.
 #[cfg(debug_assertions)]
 pub mod fault {
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -82,7 +83,8 @@ pub mod fault {
         panic!("a fault of a test")
     }
 
-    /// A class with members of every kind, which all panic. `Faulty(False)` makes an object; `Faulty(True)` panics.
+    /// A class with a member of every kind, to test that each panic becomes an exception. All members panic except
+    /// `calls`. `Faulty(False)` makes an object; `Faulty(True)` panics.
     #[pyclass(frozen, module = "minwise._minwise")]
     pub struct Faulty;
 
@@ -188,7 +190,7 @@ impl Exception {
         Ok(module.bind(py).getattr(self.name())?.cast_into()?)
     }
 
-    /// The exception with a message, a stable code and a hint.
+    /// Makes the exception with a message, a stable code and a hint. `more` has further attributes of the exception.
     pub fn raise(
         self,
         py: Python<'_>,
@@ -210,12 +212,12 @@ impl Exception {
     }
 }
 
-/// The exception for a setting that cannot be used.
+/// Makes the exception for a setting that cannot be used.
 pub fn setting_error(py: Python<'_>, message: &str, hint: Option<&str>) -> PyErr {
     Exception::Setting.raise(py, message, "bad_setting", hint, &[])
 }
 
-/// The name of a setting as an argument of Python: `max-df` is `max_df`, `text-field` is `text`.
+/// Returns the argument name of a setting in Python: `max_df` for `max-df`, `text` for `text-field`.
 pub fn argument(setting: &str) -> String {
     match setting {
         "text-field" => "text".to_owned(),
@@ -224,7 +226,7 @@ pub fn argument(setting: &str) -> String {
     }
 }
 
-/// A sentence as Python spells it: settings are arguments, actions are calls.
+/// Spells a sentence for Python: settings as arguments, actions as calls.
 pub fn spelled(sentence: &Sentence) -> String {
     sentence.spelled(|part| match part {
         SentencePart::Setting { name, value: None } => format!("`{}`", argument(name)).into(),
@@ -239,7 +241,7 @@ pub fn spelled(sentence: &Sentence) -> String {
     })
 }
 
-/// An action as a call. If the package has no such call, it is spelled as the command.
+/// Spells an action as a call of the package, or as a command if the package has no such call.
 fn spelled_action(name: &str, argument: Option<&str>) -> String {
     match (name, argument) {
         ("index create", Some(path)) => format!("`minwise.Index.create({path:?})`"),
@@ -251,7 +253,8 @@ fn spelled_action(name: &str, argument: Option<&str>) -> String {
     }
 }
 
-/// The number of the operating system's error. Libraries that add a path wrap the error, and the number is in the inner one.
+/// Returns the error number of the operating system. Libraries that add a path to an error wrap it, so the causes of
+/// the error are searched, too.
 pub fn errno(error: &std::io::Error) -> Option<i32> {
     if let Some(number) = error.raw_os_error() {
         return Some(number);
@@ -299,7 +302,7 @@ impl Raise for minwise::Error {
     }
 }
 
-/// The messages and the hints of all problems, each joined into one text.
+/// Joins the messages of all problems into one text, and their hints into another.
 fn problem_lines(problems: &[SettingProblem]) -> (String, Option<String>) {
     let messages: Vec<String> = problems.iter().map(|problem| spelled(&problem.message())).collect();
     let hints: Vec<String> =

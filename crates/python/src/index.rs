@@ -1,4 +1,5 @@
-//! `Index`: the archive on disk. Matches and metadata pass as JSON, as they do through the API of the server.
+//! The class behind `minwise.Index`: the archive on disk. Matches and metadata are passed as JSON, as in the API of the
+//! server.
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -51,7 +52,7 @@ impl Raise for Error {
 #[pyclass(name = "Archive", frozen, module = "minwise._minwise")]
 pub struct PyArchive {
     index: RwLock<Option<Arc<Index>>>,
-    /// The process that opened the archive.
+    /// The id of the process that opened the archive.
     process: u32,
 }
 
@@ -60,7 +61,8 @@ impl PyArchive {
         Self { index: RwLock::new(Some(Arc::new(index))), process: std::process::id() }
     }
 
-    /// Whether this is a copy of the archive in a forked process, which has neither its threads nor its lock.
+    /// Reports whether this object is a copy in a forked process. The copy cannot be used, because the threads and the
+    /// lock of the archive stay in the first process.
     fn is_forked(&self) -> bool {
         self.process != std::process::id()
     }
@@ -83,7 +85,8 @@ impl PyArchive {
 impl Drop for PyArchive {
     fn drop(&mut self) {
         if self.is_forked() {
-            // The archive is not closed, because closing would wait for threads that are in the other process.
+            // The copy is not closed, because closing would wait for threads that exist only in the process that opened
+            // the archive.
             std::mem::forget(self.index.get_mut().unwrap_or_else(PoisonError::into_inner).take());
         }
     }
@@ -127,7 +130,8 @@ impl PyArchive {
         Ok(Self::new(index))
     }
 
-    /// Adds documents: ids, texts, titles and metadata as JSON. Returns how many are new, replaced and unchanged.
+    /// Adds documents: ids, texts, titles and metadata as JSON. Returns the numbers of new, replaced and unchanged
+    /// documents.
     #[allow(clippy::too_many_arguments, reason = "columns of one table")]
     fn add(
         &self,
@@ -161,7 +165,7 @@ impl PyArchive {
         })
     }
 
-    /// Removes documents by their ids, all of them or none.
+    /// Removes the documents with the given ids: all of them, or none if an error is raised.
     fn remove(&self, py: Python<'_>, ids: Vec<String>) -> PyResult<u64> {
         self.with(py, |index| {
             let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
@@ -169,7 +173,8 @@ impl PyArchive {
         })
     }
 
-    /// Checks a text against the archive and returns the answer as JSON. `options` is a `CheckOptions` as JSON.
+    /// Checks a text against the archive and returns the answer as JSON. `options` has the fields of `CheckOptions` as
+    /// JSON.
     fn check(
         &self,
         py: Python<'_>,
@@ -202,7 +207,7 @@ impl PyArchive {
         })
     }
 
-    /// The text of a document.
+    /// Returns the text of a document, or `None` if the archive keeps no texts.
     fn text(&self, py: Python<'_>, id: &str) -> PyResult<Option<String>> {
         self.with(py, |index| match py.detach(|| index.get(id)).or_raise(py)? {
             Some(document) => Ok(document.text),
@@ -222,7 +227,7 @@ impl PyArchive {
         self.with(py, |index| Ok(index.statistics().or_raise(py)?.documents as usize))
     }
 
-    /// The counts and sizes of the archive, as JSON.
+    /// Returns the counts and sizes of the archive as JSON.
     fn statistics(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |index| {
             let statistics = py.detach(|| index.statistics()).or_raise(py)?;
@@ -230,12 +235,12 @@ impl PyArchive {
         })
     }
 
-    /// The spec of the archive.
+    /// Returns the spec of the archive.
     fn spec(&self, py: Python<'_>) -> PyResult<PySpec> {
         self.with(py, |index| Ok(PySpec::new_of(index.settings().spec)))
     }
 
-    /// Merges the changes, and drops the documents that were removed.
+    /// Merges the changes, and drops the data of removed documents.
     fn compact<'py>(
         &self,
         py: Python<'py>,

@@ -1,7 +1,7 @@
 //! The extension module of the Python package: wrappers of the library's types and runs, without algorithms of its own.
 //!
-//! The package `python/minwise` wraps this module, and has the adapters for tables of other libraries, results in the type of
-//! the input, and the exceptions.
+//! The package `python/minwise` wraps this module. The package has the adapters for tables of other libraries, converts
+//! results to the type of the input, and defines the exceptions.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -79,11 +79,11 @@ mod _minwise {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-    /// Texts of one bucket of pairs of a Spark job, in bytes.
+    /// Upper bound of the bytes of text in one bucket of pairs of a Spark job.
     #[pymodule_export]
     const SPARK_BUCKET_BYTES: u64 = crate::spark::BUCKET_BYTES;
 
-    /// Pairs of one bucket.
+    /// Upper bound of the number of pairs in one bucket of a Spark job.
     #[pymodule_export]
     const SPARK_BUCKET_PAIRS: usize = crate::spark::BUCKET_PAIRS;
 }

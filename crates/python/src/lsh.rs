@@ -1,4 +1,4 @@
-//! `Lsh`: an index in memory.
+//! The class `Lsh`: an index in memory.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -29,10 +29,11 @@ use crate::texts::{
 
 /// Bytes of documents that `insert_many` inserts between two checks for cancellation.
 const PART_BYTES: usize = 4 << 20;
-/// The version of the pickles that this version writes.
+/// Version of the pickle format that this module writes.
 const PICKLE_VERSION: u32 = 1;
 
-/// A number that stands for a key of Python. Each number is unique in its process, so that indexes can be merged.
+/// A number that stands for a key, which is a Python object. Each number is given out once per process, so that indexes
+/// can be merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Number(u64);
 
@@ -43,7 +44,8 @@ impl Number {
     }
 }
 
-/// A number is not stored, because a pickle has the keys in the order of insertion. A restored key gets a new number.
+/// Serialises a number as nothing, because a pickle lists the keys in the order of insertion. Each restored key gets a
+/// new number.
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_unit()
@@ -76,10 +78,10 @@ struct State {
 /// (True, 2)
 #[pyclass(name = "Lsh", frozen, module = "minwise")]
 pub struct PyLsh {
-    /// No Python code runs while the mutex is held: no key is compared, shown or freed, and no exception is made, because each
-    /// of them may run code that calls this index.
+    /// No Python code runs while the mutex is held: no key is compared, shown or freed, and no exception is made. Each
+    /// of these actions may run code that calls this index, which would wait for the mutex for ever.
     state: Mutex<State>,
-    /// The number of each key. A key is added before its document is inserted, and deleted after its document was removed.
+    /// Number of each key. A key is added before its document is inserted, and deleted after its document was removed.
     numbers: Py<PyDict>,
 }
 
@@ -89,13 +91,13 @@ impl PyLsh {
         Self { state: Mutex::new(state), numbers: PyDict::new(py).unbind() }
     }
 
-    /// Locks the state. The interpreter's lock is released while this thread waits, because the thread that holds the state may
-    /// need it.
+    /// Locks the state. The interpreter's lock is released while this thread waits, because the thread that holds the
+    /// mutex may need the interpreter's lock.
     fn lock<'a>(&'a self, py: Python<'_>) -> MutexGuard<'a, State> {
         self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `work` on the state. If the work is long, the interpreter's lock is released for it.
+    /// Runs `work` on the state. If the work is long, the interpreter's lock is released meanwhile.
     fn with_state<T: Send>(
         &self,
         py: Python<'_>,
@@ -108,7 +110,7 @@ impl PyLsh {
         py.detach(|| work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// The number of a key whose document is in the index.
+    /// Returns the number of a key, or `None` if the index has no document with this key.
     fn number(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<Number>> {
         let py = key.py();
         let Some(number) = self.numbers.bind(py).get_item(key)? else { return Ok(None) };
@@ -116,13 +118,13 @@ impl PyLsh {
         Ok(self.lock(py).keys.contains_key(&number).then_some(number))
     }
 
-    /// Takes a key for a new document; `None` if the key is taken already.
+    /// Reserves a key for a new document. Returns `None` if the key is taken already.
     fn take_key(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<Number>> {
         let py = key.py();
         take_with(&self.numbers.bind(py).getattr(intern!(py, "setdefault"))?, key)
     }
 
-    /// Takes keys, all of them or none. `taken` makes the error for a key that is taken, given its position.
+    /// Reserves all keys or none. `taken` makes the error for the key at a position that is taken already.
     fn take_keys<'k, 'py: 'k>(
         &self,
         py: Python<'py>,
@@ -147,10 +149,11 @@ impl PyLsh {
         Ok(numbers)
     }
 
-    /// Releases keys that have no document.
+    /// Releases reserved keys. A key that has a document stays.
     fn release_keys<'k, 'py: 'k>(&self, keys: impl Iterator<Item = &'k Bound<'py, PyAny>>) {
         for key in keys {
-            // Errors are ignored: they come from the key's own comparison, and would hide the error that is being raised.
+            // Errors are ignored: they come from the `__hash__` or `__eq__` of the key, and would hide the error that
+            // is being raised.
             if let Ok(None) = self.number(key) {
                 let _ = self.numbers.bind(key.py()).del_item(key);
             }
@@ -181,8 +184,8 @@ impl PyLsh {
     }
 }
 
-/// Takes a key by the method `setdefault` of the dictionary of keys; `None` if the key is taken already. `setdefault` is one
-/// call, so if two threads take equal keys, only one of them succeeds.
+/// Reserves a key by the method `setdefault` of the dictionary of keys. Returns `None` if the key is taken already.
+/// Because `setdefault` is one call, only one of two threads succeeds if they reserve equal keys at once.
 fn take_with(set_default: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>) -> PyResult<Option<Number>> {
     let number = Number::next();
     let found = set_default.call1((key, number.0))?;
@@ -228,19 +231,19 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Whether the work takes longer than releasing the interpreter's lock.
+    /// Reports whether the work takes so long that the interpreter's lock should be released.
     fn is_long(&self) -> bool {
         matches!(self, Self::Text(text) if text.len() >= DETACH_BYTES)
     }
 }
 
-/// The words of a sketch, which are given as bytes.
+/// Reads the words of a sketch from bytes in the byte order of this machine.
 fn row_words(row: &[u8]) -> Vec<u32> {
     let (words, _) = row.as_chunks::<4>();
     words.iter().map(|word| u32::from_ne_bytes(*word)).collect()
 }
 
-/// Documents of one call of `insert_many`.
+/// Documents of one call of `insert_many`: texts, or sketches.
 enum InsertedDocuments<'a> {
     Texts(Vec<Option<&'a str>>),
     Rows { words: usize, values: &'a [u32] },
@@ -281,8 +284,8 @@ impl InsertedDocuments<'_> {
         }
     }
 
-    /// Inserts all documents in parts. If the observer cancels between two parts, the inserted documents are removed again.
-    /// Returns whether all documents were inserted.
+    /// Inserts all documents in parts, and reports whether all were inserted. If the observer cancels between two parts
+    /// or a part fails, the documents of earlier parts are removed again.
     fn insert_all(
         &self,
         lsh: &mut Lsh<Number>,
@@ -290,8 +293,8 @@ impl InsertedDocuments<'_> {
         threads: usize,
         watch: &Watch,
     ) -> Result<bool, minwise::Error> {
-        // If short documents are refused, all documents are one part, because the error names the position of the document, and
-        // a position within a part would be wrong.
+        // If short documents are refused, all documents are one part. With several parts, the error would name the
+        // position of the document within its part, which is not its position in the call.
         let part_bytes = if lsh.spec().shingling.short() == Short::Reject { usize::MAX } else { PART_BYTES };
         let mut begin = 0;
         while begin < numbers.len() {
@@ -385,7 +388,8 @@ impl PyLsh {
         })
     }
 
-    /// All documents that share a band with a sketch, which is given by its words, with the estimated similarities.
+    /// Returns the keys of all documents that share a band with a sketch, with the estimated similarities. `row` has
+    /// the words of the sketch as bytes.
     fn _query_row(&self, py: Python<'_>, row: &[u8]) -> PyResult<Vec<(Py<PyAny>, f64)>> {
         let words = row_words(row);
         let state = self.lock(py);
@@ -446,7 +450,7 @@ impl PyLsh {
         let number = self.number(key)?;
         let removed = number.and_then(|number| {
             let state = &mut *self.lock(py);
-            // If two threads remove one key, the second one finds none.
+            // Another thread may have removed this key in the meantime: then `remove` returns none.
             let removed = state.keys.remove(&number)?;
             state.lsh.remove(&number);
             Some(removed)
@@ -503,7 +507,8 @@ impl PyLsh {
         if slf.is(other) {
             return Err(PyValueError::new_err("an index cannot be merged with itself"));
         }
-        // The other index is unlocked before this one is locked, because two threads may merge two indexes with each other.
+        // The other index is unlocked before this index is locked. Otherwise, two threads that merge two indexes with
+        // each other could wait for each other for ever.
         let (mut lsh, old, keys) = {
             let other = other.get().lock(py);
             let old: Vec<Number> = other.lsh.keys().copied().collect();
@@ -571,7 +576,7 @@ impl PyLsh {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let py = slf.py();
         let (bytes, keys) = {
-            // Index and keys are read under one lock, so that they match.
+            // The index and the keys are read while the mutex is held once, so that they match.
             let state = slf.get().lock(py);
             (postcard::to_stdvec(&state.lsh), ordered_keys(py, &state))
         };
@@ -635,7 +640,8 @@ impl PyLsh {
             Ok(())
         };
         let bytes: usize = (0..documents.len()).map(|at| documents.bytes(at)).sum();
-        // Rows of sketches are only put into bands, which is far less work than cutting and sketching as many bytes of text.
+        // The bound is higher for sketches, because they are only put into bands. Texts must be cut and sketched
+        // before, which is far more work per byte.
         let is_short = match documents {
             InsertedDocuments::Texts(_) => bytes < SUPERVISED_BYTES,
             InsertedDocuments::Rows { .. } => bytes < 16 * SUPERVISED_BYTES,
@@ -653,7 +659,7 @@ impl PyLsh {
     }
 }
 
-/// The keys in the order of insertion.
+/// Returns the keys in the order of insertion.
 fn ordered_keys(py: Python<'_>, state: &State) -> Vec<Py<PyAny>> {
     state.lsh.keys().filter_map(|number| Some(state.keys.get(number)?.clone_ref(py))).collect()
 }

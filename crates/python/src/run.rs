@@ -1,7 +1,8 @@
 //! Runs long work on a thread of its own, while the calling thread handles signals.
 //!
-//! The calling thread wakes every 50 ms, lets Python handle signals, so that Ctrl-C works, asks `cancel`, and calls `progress`.
-//! The module has no signal handler of its own, because that would replace Python's.
+//! The calling thread wakes every 50 ms. Then it lets Python handle signals, so that Ctrl-C works, and calls the
+//! functions `cancel` and `progress` of the caller. The module has no signal handler of its own, because such a handler
+//! would replace that of Python.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,24 +15,25 @@ use pyo3::prelude::*;
 
 use crate::error::{fault, internal_error, spelled};
 
-/// The time between two checks for signals.
+/// Time between two checks for signals.
 const WAKE: Duration = Duration::from_millis(50);
-/// The least time between two calls of `progress`.
+/// Shortest time between two calls of `progress`.
 const PROGRESS: Duration = Duration::from_millis(100);
 
-/// A call with less text than this needs no thread of its own, because it ends before a person could interrupt it.
+/// Bytes of text from which a call gets a thread of its own. A call with less text ends before a person could interrupt
+/// it.
 pub const SUPERVISED_BYTES: usize = 1 << 20;
 
-/// Functions of Python that follow a run.
+/// Functions of the caller, in Python, that are called during a run.
 #[derive(Default)]
 pub struct Hooks<'py> {
-    /// Called with the name of the stage, the amount done and the total.
+    /// Function that is called with the name of the stage, the amount done and the total.
     pub progress: Option<Bound<'py, PyAny>>,
-    /// Called without arguments; true cancels.
+    /// Function that is called without arguments. If it returns true, the run is cancelled.
     pub cancel: Option<Bound<'py, PyAny>>,
 }
 
-/// Receives the events of a run.
+/// Observer that stores the progress and the warnings of a run, for the calling thread to pass on to Python.
 #[derive(Default)]
 pub struct Watch {
     is_cancelled: AtomicBool,
@@ -73,7 +75,7 @@ impl Watch {
     }
 }
 
-/// Whether the worker is done, and the signal that it is.
+/// A flag that the worker is done, with a condition variable to wait for it.
 #[derive(Default)]
 struct Bell {
     is_done: Mutex<bool>,
@@ -86,7 +88,7 @@ impl Bell {
         self.rings.notify_all();
     }
 
-    /// Waits for the worker for a while, and returns whether it is done.
+    /// Waits for the worker for at most [`WAKE`], and reports whether the worker is done.
     fn wait(&self) -> bool {
         let is_done = self.is_done.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.rings.wait_timeout_while(is_done, WAKE, |is_done| !*is_done);
@@ -94,8 +96,9 @@ impl Bell {
     }
 }
 
-/// Does work on a thread of its own, and raises the error of a signal handler or a hook. The work is always over when this
-/// function returns. If `repaired` is above 0, a warning reports that so many texts had lone surrogates.
+/// Does work on a thread of its own. If a signal handler or a hook raises an error, the work is cancelled and the error
+/// is returned. The thread always ends before this function returns. If `repaired` is above 0, a warning reports that
+/// this number of texts had lone surrogates.
 pub fn supervise<T: Send>(
     py: Python<'_>,
     hooks: &Hooks<'_>,
@@ -104,7 +107,7 @@ pub fn supervise<T: Send>(
 ) -> PyResult<T> {
     let (watch, bell) = (Watch::default(), Bell::default());
     if repaired > 0 {
-        // The run itself reports repaired texts of files only, because texts in memory are repaired before it begins.
+        // The engine cannot report repaired texts in memory, because they are repaired before its run begins.
         watch.warn(&Warning::Repaired { documents: repaired });
     }
     let (mut told, mut last) = (Instant::now(), None);
@@ -137,8 +140,8 @@ pub fn supervise<T: Send>(
     if let Some(error) = raised {
         return Err(error);
     }
-    // `progress` is called once more, because a short run ends before the calling thread wakes, and a progress bar must reach
-    // its end.
+    // `progress` is called once more, because a short run ends before the calling thread wakes, and a progress bar must
+    // reach its end.
     if let (Some(progress), Some(state)) = (&hooks.progress, watch.state()) {
         progress.call1(state)?;
     }
@@ -153,8 +156,8 @@ pub fn supervise<T: Send>(
     Ok(result)
 }
 
-/// Does work that cannot be cancelled on a thread of its own. If a signal handler raises, the thread is not waited for, and its
-/// result is dropped.
+/// Does work that cannot be cancelled on a thread of its own. If a signal handler raises an error, this function
+/// returns the error at once; the thread runs to its end and its result is dropped.
 pub fn abandonable<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
@@ -165,11 +168,12 @@ pub fn abandonable<T: Send + 'static>(
             fault::check();
             work()
         }));
-        // The error is ignored: if the caller was interrupted, nobody waits for the result.
+        // An error of `send` is ignored: it means that the caller was interrupted and no longer waits for the result.
         let _ = sender.send(result);
     })?;
     loop {
-        // The receiver is borrowed mutably, because only one thread may use it at a time: it is not `Sync`.
+        // The receiver is borrowed mutably, because `detach` demands a closure that is `Send`, and a shared borrow of a
+        // receiver, which is not `Sync`, is not `Send`.
         let borrowed = &mut receiver;
         match py.detach(move || borrowed.recv_timeout(WAKE)) {
             Ok(Ok(result)) => return Ok(result),

@@ -10,7 +10,7 @@ use pyo3::types::PyString;
 
 use crate::error::OrRaise;
 
-/// A spec and its preparation, which is made when it is first needed.
+/// A spec with its preparation. The preparation is made when it is first needed.
 pub struct Shared {
     pub spec: Spec,
     preparation: OnceLock<Preparation>,
@@ -21,7 +21,7 @@ impl Shared {
         Arc::new(Self { spec, preparation: OnceLock::new() })
     }
 
-    /// The preparation, if it was made before.
+    /// Returns the preparation if it was made before.
     pub fn ready(&self) -> Option<&Preparation> {
         self.preparation.get()
     }
@@ -55,7 +55,8 @@ impl PySpec {
         Self { shared: Shared::new(spec) }
     }
 
-    /// The spec of an object, which is a `Spec` or the text form of one. Without an object, the default spec.
+    /// Returns the spec of an object that is a `Spec` or the text form of a spec. Without an object, returns the
+    /// default spec.
     pub fn from_object(py: Python<'_>, value: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Shared>> {
         let Some(value) = value.filter(|value| !value.is_none()) else {
             return Ok(Shared::new(Spec::default()));

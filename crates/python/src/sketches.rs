@@ -1,4 +1,4 @@
-//! `Sketches`: rows of one matrix.
+//! The class `Sketches`: a matrix with one sketch per row.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,9 +17,9 @@ use crate::error::{Exception, OrRaise};
 use crate::shared::{PySpec, Shared};
 use crate::texts::count;
 
-/// The version of the pickles that this version writes.
+/// Version of the pickle format that this module writes.
 const PICKLE_VERSION: u32 = 1;
-/// Pairs that are compared between two checks for signals.
+/// Number of pairs that are compared between two checks for signals.
 const PAIRS_AT_ONCE: usize = 1 << 18;
 
 /// The words of the rows, in memory or in a mapped file.
@@ -83,7 +83,7 @@ impl PySketches {
         &self.values()[at * self.words..][..self.words]
     }
 
-    /// Whether the text of a row has shingles.
+    /// Reports whether the text of a row has shingles.
     pub fn has_shingles(&self, at: usize) -> bool {
         self.present[at]
     }
@@ -96,7 +96,8 @@ impl PySketches {
         self.ids.as_ref().map_or_else(|| at.to_string(), |ids| ids[at].clone())
     }
 
-    /// Pairs of rows that `estimate` compares.
+    /// Returns the pairs of rows that `estimate` compares. Without `pairs`, rows are paired one by one, or a single row
+    /// with each row of the other matrix.
     fn pairs(&self, other: &Self, pairs: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(usize, usize)>> {
         let (left, right) = (self.len(), other.len());
         let Some(pairs) = pairs.filter(|pairs| !pairs.is_none()) else {

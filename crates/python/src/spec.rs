@@ -22,9 +22,9 @@ use crate::texts::{
     utf8, utf8_and_pairs, whole,
 };
 
-/// Bytes of text per thread and block of a list. Strings that are not ASCII are copied into the block, and a small block is
-/// still in the cache when it is sketched. Measured once each on a busy machine: 441 MB per CPU second with blocks of 16 MiB,
-/// 470 with 2 MiB.
+/// Bytes of text per thread in a block of a list. Strings that are not ASCII are copied before they are sketched, and
+/// the copies of a small block are still in the cache then. Measured once each on a busy machine: 441 MB of text per
+/// CPU second with 16 MiB, 470 MB with 2 MiB.
 const BLOCK_BYTES: usize = 2 << 20;
 
 thread_local! {
@@ -73,8 +73,8 @@ impl PySpec {
             ("whitespace", Some(whitespace.to_owned())),
             ("short", Some(short.to_owned())),
             ("strip-markup", Some(strip_markup.to_string())),
-            // The text of the number is parsed, so that a float stays a share of the documents, even `1.0`, and an integer a
-            // number of them.
+            // The number is passed as Python prints it, because `1.0` is a share of the documents and `1` a number of
+            // documents.
             ("max-df", max_df.map(|most| most.str().map(|text| text.to_string())).transpose()?),
         ];
         for (setting, text) in texts {
@@ -217,7 +217,8 @@ impl PySpec {
         let words = preparation.words();
         let mut rows = vec![u32::MAX; texts.len() * words];
         let mut present = vec![false; texts.len()];
-        // The number of cores is not asked for here, because the answer takes longer than sketching a short text.
+        // The block assumes 4 threads by default, because asking for the number of cores takes longer than sketching a
+        // short text.
         let block = BLOCK_BYTES * threads.unwrap_or(4).min(64);
         let threads = || threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
         match texts {
@@ -260,7 +261,7 @@ impl PySpec {
                 for chunk in &chunks {
                     let (mut from, len) = (0, chunk.len());
                     while from < len {
-                        // A chunk is sketched in blocks, because signals are handled between them.
+                        // A chunk is sketched in blocks, so that signals are handled after each block.
                         let (mut to, mut bytes) = (from, 0);
                         while to < len && bytes < block {
                             bytes += arrow_text(chunk, to).map_or(0, str::len);
@@ -292,8 +293,8 @@ fn sketch_short(preparation: &Preparation, lent: &LentStrings<'_>, rows: &mut [u
     });
 }
 
-/// Sketches texts by several threads. The result does not depend on the number of threads. `room` has the buffers of the
-/// calling thread, so that they do not grow anew for each block.
+/// Sketches texts by several threads. The result does not depend on the number of threads. `room` has the buffers of
+/// the calling thread, so that they are allocated once and not per block.
 fn sketch_all<'t>(
     preparation: &Preparation,
     room: &mut Prepared,
@@ -304,7 +305,8 @@ fn sketch_all<'t>(
     threads: usize,
 ) {
     let words = preparation.words();
-    // Parts are smaller than a thread's share, because texts differ in length.
+    // The texts are divided into eight parts per thread, because they differ in length: a thread with short texts takes
+    // more parts.
     let part = texts.div_ceil(threads.min(texts).max(1) * 8).max(1);
     let parts = rows.chunks_mut(part * words).zip(present.chunks_mut(part)).enumerate();
     let parts = std::sync::Mutex::new(parts);

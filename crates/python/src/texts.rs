@@ -1,7 +1,7 @@
-//! Texts of Python, lent to the library.
+//! Passes strings of Python to the library, without a copy where possible.
 //!
-//! ASCII strings are lent in place. Other strings are encoded into a buffer of our own, because the function of Python that
-//! lends their UTF-8 would leave a second copy in every string.
+//! ASCII strings are borrowed in place. Other strings are encoded into a buffer of this module, because the function of
+//! Python that borrows the UTF-8 of a string would leave a second copy in every string object.
 #![allow(unsafe_code, reason = "strings are lent to threads that do not hold the interpreter's lock")]
 
 use std::borrow::Cow;
@@ -23,13 +23,14 @@ use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use crate::arrow::{Arrived, import};
 use crate::error::Exception;
 
-/// For less text than this, the interpreter's lock is kept, because releasing it costs more than the work.
+/// Bytes of text from which the interpreter's lock is released. For less text, releasing the lock costs more than the
+/// work.
 pub const DETACH_BYTES: usize = 16 << 10;
 
 /// The rule for lone surrogates, which UTF-8 cannot encode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Surrogates {
-    /// A lone surrogate is replaced by U+FFFD, as the command replaces one in JSON.
+    /// A lone surrogate is replaced by U+FFFD, as the command does with lone surrogates in JSON.
     Repair,
     /// A lone surrogate is an error.
     Refuse,
@@ -47,7 +48,8 @@ impl Surrogates {
     }
 }
 
-/// The name of an argument and a position in it, for messages.
+/// An argument and a position in it, for messages: `texts[3]`. With the position [`WHOLE`], the place is the whole
+/// argument.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a>(pub &'a str, pub usize);
 
@@ -57,23 +59,23 @@ impl std::fmt::Display for Place<'_> {
     }
 }
 
-/// The position of a place that is a whole argument.
+/// Position that stands for a whole argument.
 pub const WHOLE: usize = usize::MAX;
 
-/// The name of an object's type.
+/// Returns the name of an object's type.
 pub fn type_name(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "unknown".to_owned(), |name| name.to_string())
 }
 
-/// The string, or an error that names the place.
+/// Returns the value as a string, or an error that names the place.
 pub fn string<'a, 'py>(value: &'a Bound<'py, PyAny>, place: Place<'_>) -> PyResult<&'a Bound<'py, PyString>> {
     value
         .cast::<PyString>()
         .map_err(|_| PyTypeError::new_err(format!("{place} is {}: it must be str", type_name(value))))
 }
 
-/// A whole number of at least `least`, or an error that names the argument. Integers of other libraries, such as NumPy, are
-/// accepted.
+/// Returns a whole number of at least `least`, or an error that names the argument. Integers of other libraries, such
+/// as NumPy, are accepted.
 pub fn whole(value: &Bound<'_, PyAny>, name: &str, least: u64) -> PyResult<u64> {
     let py = value.py();
     let Ok(number) = value.call_method0(pyo3::intern!(py, "__index__")) else {
@@ -89,18 +91,18 @@ pub fn whole(value: &Bound<'_, PyAny>, name: &str, least: u64) -> PyResult<u64> 
     Err(Exception::Setting.raise(py, &message, "bad_setting", None, &[("settings", names)]))
 }
 
-/// A whole number of at least `least` that counts something in memory.
+/// Returns a whole number of at least `least` as a `usize`. Larger numbers become `usize::MAX`.
 pub fn count(value: &Bound<'_, PyAny>, name: &str, least: u64) -> PyResult<usize> {
     Ok(usize::try_from(whole(value, name, least)?).unwrap_or(usize::MAX))
 }
 
-/// The number of threads. Without a value, the number of cores.
+/// Returns the number of threads. Without a value, it is the number of cores.
 pub fn thread_count(value: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     let cores = || available_parallelism().map_or(1, usize::from);
     value.map_or_else(|| Ok(cores()), |value| count(value, "threads", 1))
 }
 
-/// The UTF-8 of a string, and whether lone surrogates had to be replaced.
+/// Returns the UTF-8 of a string, and whether lone surrogates were replaced.
 pub fn utf8<'a>(
     text: &'a Bound<'_, PyString>,
     surrogates: Surrogates,
@@ -121,8 +123,8 @@ pub fn utf8<'a>(
     Ok((Cow::Owned(text), lone > 0))
 }
 
-/// A text with its surrogates repaired: a pair of surrogates becomes one character, as in JSON, and a lone surrogate becomes
-/// U+FFFD.
+/// A text whose surrogates are repaired: a pair of surrogates becomes one character, as in JSON, and a lone surrogate
+/// becomes U+FFFD.
 struct Repaired {
     text: String,
     /// The number of lone surrogates.
@@ -134,8 +136,9 @@ struct Repaired {
 impl Repaired {
     fn new(text: &Bound<'_, PyString>) -> PyResult<Self> {
         let py = text.py();
-        // The method of `str` itself is called, because a subclass may have another one. UTF-32 distinguishes a pair of
-        // surrogates, which are two characters of Python, from the one character that they stand for.
+        // `str.encode` is called, because a subclass may override `encode`. The encoding is UTF-32, because UTF-16
+        // would not distinguish a pair of surrogates, which is two characters of Python, from the one character that
+        // the pair stands for.
         let encoded = py
             .get_type::<PyString>()
             .call_method1(pyo3::intern!(py, "encode"), (text, "utf-32-le", "surrogatepass"))?;
@@ -163,7 +166,7 @@ impl Repaired {
     }
 }
 
-/// The UTF-8 of a string, and the byte offsets in it of characters that are pairs of surrogates in the string.
+/// Returns the UTF-8 of a string, and the byte offsets of the characters that were pairs of surrogates in the string.
 pub fn utf8_and_pairs<'a>(text: &'a Bound<'_, PyString>, name: &str) -> PyResult<(Cow<'a, str>, Vec<usize>)> {
     let whole = Place(name, WHOLE);
     if let Ok((text, _)) = utf8(text, Surrogates::Refuse, whole) {
@@ -176,7 +179,7 @@ pub fn utf8_and_pairs<'a>(text: &'a Bound<'_, PyString>, name: &str) -> PyResult
 fn is_ascii(text: &Bound<'_, PyString>) -> PyResult<bool> {
     static OF_STR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = text.py();
-    // The method of `str` itself is called, because the method of a subclass may return anything. The method is kept, because
+    // `str.isascii` is called, because the `isascii` of a subclass may return anything. The method is cached, because
     // looking it up per string takes longer than calling it.
     let method = OF_STR.get_or_try_init(py, || {
         py.get_type::<PyString>().getattr(pyo3::intern!(py, "isascii")).map(Bound::unbind)
@@ -184,16 +187,16 @@ fn is_ascii(text: &Bound<'_, PyString>) -> PyResult<bool> {
     method.bind(py).call1((text,))?.is_truthy()
 }
 
-/// Texts as a caller passes them.
+/// Texts that a caller passed.
 pub enum PyTexts<'py> {
-    /// Items of a list or a tuple. The list is a copy, so that another thread cannot change it.
+    /// Items of a list or a tuple. The items are copied out of a list, because another thread could change the list.
     Items(Vec<Bound<'py, PyAny>>),
     /// Chunks of an Arrow column of strings.
     Chunks(Vec<ArrayRef>),
 }
 
 impl<'py> PyTexts<'py> {
-    /// Takes texts from any object that has them.
+    /// Takes texts out of a list, a tuple, an Arrow column, or a column of another library.
     pub fn from_object(data: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
         if let Ok(list) = data.cast::<PyList>() {
             return Ok(Self::Items(list.iter().collect()));
@@ -221,7 +224,8 @@ impl<'py> PyTexts<'py> {
             ))),
             None => {
                 let py = data.py();
-                // Python code takes objects of other libraries apart, so that this module needs none of these libraries.
+                // Objects of other libraries, such as pandas, are converted by Python code, so that this module needs
+                // none of these libraries.
                 let items = py.import("minwise._adapters")?.call_method1("text_list", (data, name))?;
                 Self::from_object(&items, name)
             }
@@ -236,7 +240,7 @@ impl<'py> PyTexts<'py> {
     }
 }
 
-/// Whether a column of this type holds texts.
+/// Reports whether a column of this type holds texts.
 pub fn is_text(data_type: &DataType) -> bool {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
@@ -245,7 +249,7 @@ pub fn is_text(data_type: &DataType) -> bool {
     }
 }
 
-/// The text of a row of an Arrow column; none if it is null.
+/// Returns the text of a row of an Arrow column, or `None` if the row is null.
 pub fn arrow_text(array: &dyn Array, row: usize) -> Option<&str> {
     if array.is_null(row) {
         return None;
@@ -274,7 +278,7 @@ fn keyed<K: ArrowDictionaryKeyType>(array: &dyn Array, row: usize) -> Option<&st
     arrow_text(dictionary.values(), dictionary.key(row)?)
 }
 
-/// Brings the header of an object into the cache.
+/// Loads the header of an object into the processor's cache.
 pub fn prefetch_object(object: &Bound<'_, PyAny>) {
     prefetch(object.as_ptr().cast());
 }
@@ -290,7 +294,8 @@ fn prefetch(at: *const u8) {
 #[inline]
 fn prefetch(_: *const u8) {}
 
-/// Strings of a list, lent to threads that do not hold the interpreter's lock. The objects of the list keep them alive.
+/// Strings of a list, for threads that do not hold the interpreter's lock. The items of the list keep the borrowed
+/// strings alive.
 #[derive(Default)]
 pub struct LentStrings<'a> {
     encoded: String,
@@ -303,12 +308,12 @@ enum Span<'a> {
     Null,
     /// An ASCII string of Python, which never changes.
     Lent(&'a str),
-    /// A part of `encoded`.
+    /// A range of bytes of `encoded`.
     Encoded(Range<usize>),
 }
 
 impl<'a> LentStrings<'a> {
-    /// Takes one more item: a string, or `None` for null.
+    /// Appends an item, which is a string or `None`. `None` becomes a null text.
     pub fn push(
         &mut self,
         item: &'a Bound<'_, PyAny>,
@@ -340,7 +345,7 @@ impl<'a> LentStrings<'a> {
         Ok(())
     }
 
-    /// Removes all texts, and keeps the memory for the next ones.
+    /// Removes all texts, and keeps the allocated memory for further texts.
     pub fn clear(&mut self) {
         self.spans.clear();
         self.encoded.clear();
@@ -351,15 +356,16 @@ impl<'a> LentStrings<'a> {
         self.spans.len()
     }
 
-    /// Bytes of all texts.
+    /// Returns the number of bytes of all texts.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Brings the beginning of a text into the cache, for one that is read next.
+    /// Loads the first 1,024 bytes of a text into the processor's cache, for a text that will be read next.
     ///
-    /// The strings of a list lie anywhere in memory, and a processor reads ahead only within a text. With this and
-    /// [`prefetch_object`], a list of 4,908 texts took 20.4 to 21.1 instead of 21.2 to 21.8 ms, in turns on a busy machine.
+    /// The strings of a list lie anywhere in memory, and a processor reads ahead only within a text. With `prefetch`
+    /// and [`prefetch_object`], sketching a list of 4,908 texts took 20.4 to 21.1 ms instead of 21.2 to 21.8 ms (runs
+    /// with and without both alternated on a busy machine).
     pub fn prefetch(&self, at: usize) {
         if let Span::Lent(text) = &self.spans[at] {
             text.as_bytes().chunks(64).take(16).for_each(|line| prefetch(line.as_ptr()));

@@ -1,4 +1,4 @@
-"""`python -m minwise.spark`: the job as a program. `submit.py` is the same for spark-submit.
+"""Runs the job as a program: `python -m minwise.spark`. For spark-submit, `submit.py` does the same.
 
     python -m minwise.spark --input s3://bucket/in --output s3://bucket/out --work s3://bucket/work --order-by path,row
 """
@@ -20,7 +20,7 @@ from ._settings import REFUSED, SUPPORTED, require
 from ._summary import Summary, show
 from ._work import refuse_existing
 
-#: Options that have another form than a text.
+#: Options whose values are numbers, with the type of each.
 NUMBERS: dict[str, Callable[[str], Any]] = {
     "threshold": float,
     "recall": float,
@@ -35,7 +35,8 @@ FLAGS: set[str] = {"strip_markup"}
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options: those of the job, and the arguments of `minwise.spark.dedup` by the names of the command."""
+    """Returns the parser of the options: those of the program, and the arguments of `minwise.spark.dedup` with the
+    option names of the command `minwise`."""
     out = argparse.ArgumentParser(prog="python -m minwise.spark", description="Removes near-duplicates on a cluster, as `minwise dedup` does.")
     out.add_argument("--input", required=True, nargs="+", help="tables that Spark reads; with --files, files and folders that every executor can open")
     out.add_argument("--output", required=True, help="folder of the kept rows; with --files, one file per input")
@@ -77,7 +78,8 @@ def _read(spark: Any, paths: list[str], format: str | None) -> Any:
         format = kinds.get(name.rpartition(".")[2], "parquet")
     reader = spark.read.format(format)
     if format == "csv":
-        # As the command reads CSV: a quoted field may have line breaks, and a doubled quote is one.
+        # The options make Spark read CSV as the command does: a quoted field may have line breaks, and two quotes in it
+        # stand for one.
         reader = reader.option("header", "true").option("multiLine", "true").option("escape", '"')
     return reader.load(paths if len(paths) > 1 else paths[0])
 
@@ -95,7 +97,7 @@ def _session(words: argparse.Namespace) -> tuple[Any, Any]:
 
 
 class _Style(logging.Formatter):
-    """Log lines in the style of the command: `note:`, `warning:` and `error:`."""
+    """Formats log lines as the command does, with the labels `note:`, `warning:` and `error:`."""
 
     def format(self, record: logging.LogRecord) -> str:
         kind = "error" if record.levelno >= logging.ERROR else "warning" if record.levelno >= logging.WARNING else "note"

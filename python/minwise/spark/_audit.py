@@ -1,4 +1,6 @@
-"""The audit: kept documents are drawn and compared with all others without bands, which measures the recall of decisions."""
+"""The audit measures the recall of decisions: it draws kept documents and compares them with all other documents,
+without bands.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +15,21 @@ from ._tasks import Job
 from ._verify import compare
 from ._work import Work
 
-#: Documents that `auto` draws at most, and pairs of sketches that it compares: some ten seconds of one core. The command compares all pairs of as
-#: many documents.
+#: Maximum number of documents that `auto` draws. The command, too, compares all pairs of a corpus of this size.
 MOST_DOCUMENTS = 3_500
+#: Maximum number of pairs of sketches that `auto` compares: some ten seconds of one core.
 MOST_PAIRS = 2_000_000_000
-#: Documents of the clusters of a sample, whose sketches the driver has.
+#: Maximum number of documents in the clusters of all drawn documents. The driver holds the sketches of these documents.
 MOST_SKETCHES = 100_000
-#: Pairs that sketches leave open, at most, and for each of the documents that were asked for, on average, as in the command. A task returns so many
-#: pairs of a batch of rows and a drawn document at first.
+#: Maximum number of pairs that sketches leave open, as in the command. If more than `MOST_NEAR / PARTNERS` documents
+#: are asked for, the maximum is `PARTNERS` pairs per document.
 MOST_NEAR = 1 << 19
+#: Number of pairs per drawn document that a task returns for a batch of rows in the first attempt.
 PARTNERS = 32
 
 
 def size(audit: int | str, distinct: int) -> int:
-    """How many documents are drawn."""
+    """Returns the number of documents to draw, from the setting `audit` and the number of distinct documents."""
     if audit == "off" or distinct < 1:
         return 0
     if audit == "auto":
@@ -35,14 +38,17 @@ def size(audit: int | str, distinct: int) -> int:
 
 
 def searched_of(work: Work, cluster: str, spared: int) -> Any:
-    """Documents that have a text, with the rank key of the kept document of their cluster: kept ones by stars, all distinct ones by components. Those
-    without shingles have no sketch and are found equal or not at all."""
+    """Returns the documents that an audit searches, with the rank key of the kept document of their cluster.
+
+    For stars, these documents are the kept ones; for components, all distinct documents. Documents without shingles
+    have no sketch: only equal documents can repeat them.
+    """
     from pyspark.sql import functions as F
 
     rows = work.table("sketches", _tasks.SKETCHES).where(F.col("equality").isNotNull()).select("rank", "equality", "sketch")
-    # One of equal documents stands for all.
+    # Copies are left out: the first of several equal documents stands for all of them.
     rows = rows.join(copies_of(work).select("rank"), "rank", "left_anti")
-    # Spared documents were found, so they are no missed duplicates.
+    # Spared documents are no missed duplicates, because the job found them, so the decisions before sparing are used.
     decided = work.table("all-decided" if spared else "decisions", "rank binary, `of` binary").select("rank", "of")
     if cluster == "star":
         return rows.join(decided, "rank", "left_anti").withColumn("cluster", F.col("rank"))
@@ -50,10 +56,10 @@ def searched_of(work: Work, cluster: str, spared: int) -> Any:
 
 
 def drawn_of(work: Work, searched: Any, job: Job, documents: int) -> tuple[int, list[bytes]]:
-    """The number of kept documents of the inputs that have a text, and the rank keys of those that are drawn."""
+    """Returns the number of kept documents of the inputs, and the rank keys of the drawn documents."""
     from pyspark.sql import functions as F
 
-    # Rank keys of references begin with 0.
+    # References are not drawn. Their rank keys begin with 0.
     kept = searched.where((F.col("rank") == F.col("cluster")) & ~F.hex("rank").startswith("00"))
     order = work.save(kept.select("rank", "equality").mapInArrow(_tasks.drawer(job), _tasks.ORDERED), "audit-order")
     first = order.orderBy(F.hex("order"), F.hex("rank")).limit(documents).select("rank").toArrow()
@@ -61,8 +67,10 @@ def drawn_of(work: Work, searched: Any, job: Job, documents: int) -> tuple[int, 
 
 
 def sample_of(work: Work, searched: Any, drawn: list[bytes]) -> tuple[int, Any]:
-    """How many of the drawn documents are compared, and the documents of their clusters as a table. If clusters are too large for the driver, those
-    that were drawn last are left out."""
+    """Returns the number of drawn documents that are compared, and the documents of their clusters as a table.
+
+    If the clusters have too many documents for the driver, the documents that were drawn last are left out.
+    """
     from pyspark.sql import functions as F
 
     rows = in_clusters(work, searched, drawn).select("rank", "cluster", "sketch")
@@ -79,7 +87,7 @@ def sample_of(work: Work, searched: Any, drawn: list[bytes]) -> tuple[int, Any]:
 
 
 def in_clusters(work: Work, rows: Any, drawn: list[bytes]) -> Any:
-    """The rows of the clusters of some documents."""
+    """Returns the rows of the clusters whose kept documents were drawn."""
     import pyarrow as pa
     from pyspark.sql import functions as F
 
@@ -89,8 +97,11 @@ def in_clusters(work: Work, rows: Any, drawn: list[bytes]) -> Any:
 
 
 def near_pairs(work: Work, searched: Any, job: Job, drawn: list[bytes], sample: Any, asked: int | None) -> tuple[int, Any]:
-    """Pairs of a document and a drawn one that sketches leave open, and of how many drawn documents there are all of them. Sketches leave nearly all
-    pairs of one form open. If there are too many, half of the drawn documents are left out, as often as needed, as in the command."""
+    """Returns the number of drawn documents that are compared, and all their pairs that sketches leave open.
+
+    If there are too many pairs, half of the drawn documents are left out, repeatedly, as in the command. Sketches leave
+    nearly all pairs open if the documents are one form, filled in differently.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyspark.sql import functions as F
@@ -121,7 +132,7 @@ def near_pairs(work: Work, searched: Any, job: Job, drawn: list[bytes], sample: 
 def audit(
     work: Work, df: Any, against: Any, columns: Columns, job: Job, cluster: str, counts: dict[str, Any], documents: int, asked: int | None
 ) -> dict[str, Any]:
-    """Draws kept documents and counts those that repeat another kept one, which were missed."""
+    """Draws kept documents and counts the missed duplicates among them. Returns the result of the audit."""
     from pyspark.sql import functions as F
 
     found = counts["removed"] + counts["spared"]

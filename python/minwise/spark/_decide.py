@@ -1,4 +1,4 @@
-"""Decisions: which rows go, which document stays in their stead, and how similar both are."""
+"""Makes the table of decisions: the removed rows, the document that is kept in place of each, and their similarity."""
 
 from __future__ import annotations
 
@@ -15,30 +15,32 @@ DECISIONS = "id string, duplicate_of string, similarity double, rank binary, con
 
 
 def decided(work: Work, job: Job, rounds: Rounds, cluster: str) -> Any:
-    """Removed rows with their keepers: a table of the driver if it has all copies, and so all decisions, or else a DataFrame."""
+    """Returns the removed rows with their keepers, as an Arrow table if the driver has all copies, and as a DataFrame
+    otherwise.
+    """
     from pyspark.sql import functions as F
 
     if cluster == "star":
         table = rounds.decided()
         if table is not None:
             return table
-        # Later copies of a document may have another keeper than the first one.
+        # Copies are named one by one, because a later copy of a document may have another keeper than the first.
         found = rounds.named(copies_of(work))
     else:
         found = joined(work, job, rounds)
     copies = copies_of(work)
     if found is not None:
         found = work.save(found.select("rank", "of", "similarity", F.lit(False).alias("is_equal")), "named")
-        # Copies of a removed document were named with it.
+        # Copies that have a keeper already are left out; they are copies of removed documents.
         copies = copies.join(found.select("rank"), "rank", "left_anti")
     rows = copies.select("rank", F.col("other").alias("of"), F.lit(1.0).alias("similarity"), F.lit(True).alias("is_equal"))
     rows = rows if found is None else found.unionByName(rows)
-    # Rank keys of references begin with 0.
+    # References are never removed. Their rank keys begin with 0.
     return rows.where(~F.hex("rank").startswith("00"))
 
 
 def joined(work: Work, job: Job, rounds: Rounds) -> Any:
-    """Keepers of rows by components: the first document of the component, and the similarity to it."""
+    """Returns the keepers of rows for components: the first document of the component, and the similarity to it."""
     from pyspark.sql import functions as F
 
     pairs = rounds.joined()
@@ -52,7 +54,7 @@ def joined(work: Work, job: Job, rounds: Rounds) -> Any:
 
 
 def named_rows(work: Work, files: Any, null: str) -> Any:
-    """The ids of rows that are documents. Rejected rows keep their ids, and take none away from others."""
+    """Returns the ids of rows that are documents. Rejected rows are left out: their ids do not count as repeated."""
     from pyspark.sql import functions as F
 
     rejected = [kind for kind in REASONS if kind != NULL or null == "reject"]
@@ -61,9 +63,10 @@ def named_rows(work: Work, files: Any, null: str) -> Any:
 
 
 def renamed(work: Work, files: Any, is_last: bool, rows: Any) -> Any:
-    """New ids of rows whose id repeats: the first keeps it, and the others are `id#2`, `id#3` in keeper order, except ids that rows have.
+    """Returns new ids of rows whose id repeats. The first row keeps the id; the others get `id#2`, `id#3`, … in keeper
+    order, but no id that a row has already.
 
-    Records of `files` whose id repeats go by their places instead, as in the command.
+    Records of `files` whose id repeats are named by their places instead, as in the command.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F
@@ -71,11 +74,11 @@ def renamed(work: Work, files: Any, is_last: bool, rows: Any) -> Any:
     repeated = rows.groupBy("id").agg(F.count(F.lit(1)).alias("n")).where("n > 1").select("id")
     again = rows.join(repeated, "id")
     if files is not None:
-        # The key of a record is its file and row, which end the rank key.
+        # A record is found by its file and row, which are the last parts of its rank key.
         place = files.select("place", "o0", "o1")
         ends = again.select("rank").mapInArrow(_tasks.placer(is_last), _tasks.PLACES)
         return ends.join(place, ["o0", "o1"]).select("rank", F.col("place").alias("id"))
-    # Ids of rows that look like numbered ones of repeated ids.
+    # `taken` has the ids of rows that look like the new names, such as `a#2` if the id `a` repeats.
     number = F.regexp_extract("id", "#([2-9]|[1-9][0-9]{1,8})$", 1)
     numbered = rows.select("id", number.alias("shown")).where("shown <> ''")
     base = F.expr("substring(id, 1, length(id) - length(shown) - 1)")
@@ -94,7 +97,10 @@ def renamed(work: Work, files: Any, is_last: bool, rows: Any) -> Any:
 
 
 def with_ids(work: Work) -> Any:
-    """Rank keys, ids and fingerprints of all rows. A row without an id has its rank key."""
+    """Returns the rank keys, ids and fingerprints of all rows.
+
+    A row without an id is named by its rank key in hexadecimal.
+    """
     from pyspark.sql import functions as F
 
     rows = work.table("sketches", _tasks.SKETCHES)
@@ -106,7 +112,7 @@ def with_ids(work: Work) -> Any:
 
 
 def ids(work: Work, repeated: int, null: str, files: Any = None, is_last: bool = False) -> None:
-    """Step: names rows whose id repeats, if there are any."""
+    """Runs the step that gives new ids to rows whose id repeats, if there are any."""
     from pyspark.sql import functions as F
 
     def make() -> dict[str, Any]:
@@ -122,8 +128,10 @@ COLUMNS = ["id", "duplicate_of", "similarity", "rank", "content", "of", "is_equa
 
 
 def with_names(work: Work, table: Any, id_bytes: int) -> Any:
-    """Decisions of the driver with ids, which have `id_bytes` bytes on average. Unless the driver has all ids, one job fetches the rows of all
-    documents that decisions name, and the driver joins them."""
+    """Adds ids to the decisions, which are a table on the driver. Ids have `id_bytes` bytes on average.
+
+    Unless the driver has all ids, one job fetches the ids of all documents that the decisions name.
+    """
     import pyarrow as pa
     from pyspark.sql import functions as F
 
@@ -134,7 +142,7 @@ def with_names(work: Work, table: Any, id_bytes: int) -> Any:
         rows = fetched_whole(with_ids(work).join(wanted, "rank"), ends.nbytes + len(ends) * (id_bytes + 24), "rank").combine_chunks()
     at = {rank: row for row, rank in enumerate(rows["rank"].to_pylist())}
     own, keepers = (rows.take(pa.array([at[rank] for rank in table[name].to_pylist()], pa.int64())) for name in ("rank", "of"))
-    # A row without an id has its rank key.
+    # A row without an id is named by its rank key.
     ids, names = (
         pa.array([rank.hex() if id is None else id for id, rank in zip(some["id"].to_pylist(), some["rank"].to_pylist())], pa.string())
         for some in (own, keepers)
@@ -145,7 +153,10 @@ def with_names(work: Work, table: Any, id_bytes: int) -> Any:
 
 
 def decisions(work: Work, job: Job, rounds: Rounds, cluster: str, max_cluster: int | None, id_bytes: int) -> dict[str, Any]:
-    """Step: joins near-duplicates and equal documents, leaves out large clusters, and adds ids."""
+    """Runs the step that joins near-duplicates and equal documents, leaves out large clusters, and adds ids.
+
+    Returns the counts.
+    """
     from pyspark.sql import functions as F
 
     all = decided(work, job, rounds, cluster)

@@ -1,4 +1,4 @@
-"""Files: folders in, one file per input out, read and written by the reader of the command."""
+"""Deduplicates files: reads files and folders, and writes one file per input, both with the code of the command."""
 
 from __future__ import annotations
 
@@ -27,17 +27,22 @@ def _opened(path: str, options: list[tuple[str, str]], fields: list[str]) -> Any
     return SparkFile(path, options, fields)
 
 
-#: Ends of names that the command knows as records.
+#: Name extensions of formats of records, as in the command.
 RECORDS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc", ".warc")
 
 
-#: Ends of names of files that may be empty, as in the command. Tables and compressed files have headers.
+#: Name extensions of files that may be empty, as in the command. Other formats are left out, because tables and
+#: compressed files have headers.
 MAY_BE_EMPTY = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".warc")
 
 
 def _is_skipped(path: str) -> bool:
-    """Whether the command skips a file of a folder: system files, locks of Office, files that engines leave, and empty files, such as parts of a
-    table whose names have no extension."""
+    """Reports whether the command skips a file of a folder.
+
+        Skipped files are system files, lock files of Office, and files such as `_SUCCESS` of Spark, whose names begin
+        with `.` or `_` and have no extension of records. Empty files are skipped, too, if their format does not allow
+        them, such as parts of a table without extensions.
+    """
     name = os.path.basename(path)
     if name.lower() in (".ds_store", "thumbs.db", "desktop.ini") or name.startswith("~$"):
         return True
@@ -50,13 +55,16 @@ def _is_skipped(path: str) -> bool:
 
 
 class _Listing:
-    """Files of inputs and of references in the order of the command, each with its name in an output folder. A file counts once, however many links
-    lead to it."""
+    """Lists the files of inputs and of references in the order of the command, each with its name in an output folder.
+
+    A file to which several links lead is listed once.
+    """
 
     def __init__(self) -> None:
-        #: How many files of folders are skipped.
+        #: Number of files of folders that were skipped.
         self.skipped = 0
-        # The first path of each file, whether it was named, and whether it is a reference.
+        # Per file (by device and inode): its first path, whether the caller named the file itself, and whether it is a
+        # reference.
         self._seen: dict[tuple[int, int], tuple[str, bool, bool]] = {}
 
     def of(self, setting: str, inputs: Path | Sequence[Path]) -> list[tuple[str, str]]:
@@ -82,7 +90,10 @@ class _Listing:
         return found
 
     def _admit(self, setting: str, path: str, is_named: bool, is_reference: bool) -> bool:
-        """Whether a file is new. A file that is named twice, and one that is input and reference, are errors, as in the command."""
+        """Reports whether a file is new.
+
+        As in the command, it raises an error if a file is named twice, or is both input and reference.
+        """
         try:
             state = os.stat(path)
         except OSError as error:
@@ -104,26 +115,31 @@ class _Listing:
 
 
 def _walk(top: str) -> Iterator[tuple[str, str]]:
-    """All files below a folder with their paths from it. Links are followed, as by the command, because data sets are often folders of links."""
+    """Yields all files below a folder, with their paths relative to the folder.
+
+    Links are followed as in the command, because data sets are often folders of links.
+    """
     above: dict[str, tuple[tuple[int, int], ...]] = {}
     for folder, folders, names in os.walk(top, followlinks=True):
         state = os.stat(folder)
         own = (*above.get(os.path.dirname(folder), ()), (state.st_dev, state.st_ino))
         above[folder] = own
-        # A link to a folder above would never end.
+        # A link to a folder above is not followed, because the walk would never end.
         for name in list(folders):
             inner = os.stat(os.path.join(folder, name))
             if (inner.st_dev, inner.st_ino) in own:
                 folders.remove(name)
         for name in names:
             path = os.path.join(folder, name)
-            # Pipes, sockets and devices are no files.
+            # Pipes, sockets and devices are left out. Broken links are kept, so that `_admit` raises an error for them.
             if os.path.isfile(path) or not os.path.exists(path):
                 yield path, os.path.relpath(path, top).replace(os.sep, "/")
 
 
 def apart(setting: str, path: str, inputs: Sequence[str]) -> None:
-    """Raises if a folder that the job writes lies over an input, or the other way round: a job that goes on would read its own output."""
+    """Raises an error if `path`, which the job writes, contains an input or lies in one: a resumed job would read
+    its own output.
+    """
 
     def parts(path: str) -> tuple[str, list[str]]:
         scheme, colon, rest = path.rpartition("://")
@@ -143,14 +159,16 @@ def apart(setting: str, path: str, inputs: Sequence[str]) -> None:
 
 
 def _identity(files: list[tuple[str, str]]) -> list[list[Any]]:
-    """Paths with sizes and times of change, because a path alone may have new content tomorrow."""
+    """Returns the paths with sizes and modification times, by which a resumed job notices that a file has changed."""
     states = [(path, os.stat(path)) for path, _ in files]
     return [[path, state.st_size, state.st_mtime_ns] for path, state in states]
 
 
 @checked
 def scanner(options: list[tuple[str, str]], fields: list[str], rejects: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Reads the files of a batch: their records, or the records that are rejected."""
+    """Makes a task that reads the files of a batch and yields their records, or with `rejects` the records that are
+    rejected.
+    """
 
     def scan(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -185,7 +203,7 @@ def scanner(options: list[tuple[str, str]], fields: list[str], rejects: bool) ->
 
 @checked
 def copier(output: str, options: list[tuple[str, str]], fields: list[str]) -> Callable[[Any], Any]:
-    """Writes one file without the records that go."""
+    """Makes a task that writes one file without the removed records."""
 
     def copy(table: Any) -> Any:
         import os
@@ -200,7 +218,7 @@ def copier(output: str, options: list[tuple[str, str]], fields: list[str]) -> Ca
         gone = [row for row in table["row"].to_pylist() if row is not None]
         target = os.path.join(output, *name.split("/"))
         os.makedirs(os.path.dirname(target), exist_ok=True)
-        # A file appears under its name when it is whole.
+        # `copy` writes under a temporary name and renames the file when it is complete.
         records = _opened(path, options, fields).copy(target, gone)
         return pa.table({"file": pa.array([number], pa.int64()), "records": pa.array([records], pa.int64())})
 
@@ -214,12 +232,12 @@ class FilesResult:
         self._work = work
         #: The settings and the counts of the job.
         self.summary: Summary = summary_of(counts)
-        #: One row per rejected record: `id`, the code of the `reason`, and a `message` in words.
+        #: Rejected records, with one row per record: `id`, the code of the `reason`, and a `message`.
         self.rejects = rejects
 
     @property
     def decisions(self) -> Any:
-        """One row per removed document: `id`, `duplicate_of` and `similarity`."""
+        """Table of the decisions, with one row per removed document: `id`, `duplicate_of` and `similarity`."""
         return self._work.table("decisions", _decide.DECISIONS).select("id", "duplicate_of", "similarity")
 
     def __repr__(self) -> str:
@@ -241,16 +259,18 @@ def dedup_files(
 ) -> FilesResult:
     """Removes near-duplicates from files of records, and writes one file per input, as ``minwise dedup -o DIR/`` does.
 
-    Driver and executors must see the same files: a shared file system. Records are read and copied by the reader of the command.
+    Driver and executors must see the same files, on a shared file system. The code of the command reads and copies the
+    records.
 
     :param spark: the session.
-    :param inputs: files and folders of files of records (JSONL, CSV, Parquet, Arrow, also compressed).
+    :param inputs: files of records (JSONL, CSV, Parquet or Arrow, also compressed), and folders of such files.
     :param output: the folder that gets one file per input, under the same relative name.
-    :param work: a folder that Spark can write, from which a killed job goes on.
+    :param work: a folder that Spark can write. A killed job resumes from the tables in this folder.
     :param text: the field of the text. Default: as in the command.
-    :param id: the field of the id. Default: as in the command. Records without an id, and those whose id repeats, go by ``file:line``.
+    :param id: the field of the id. Default: as in the command. A record without an id, or with a repeated id, is named
+        ``file:line``.
     :param against: files whose records always stay, and that are not written.
-    :param resume: goes on where an earlier job in the same folder ended; False begins anew.
+    :param resume: True resumes an earlier job in the same folder; False begins anew.
     :param same: the arguments of :func:`dedup`.
     """
     with batches_by_bytes(spark):
@@ -279,7 +299,7 @@ def _dedup_files(
     options += [("text-field", text)] if text else []
     options += [("id-field", id)] if id else []
     options += [("max-record", str(plan["max_record"]))] if plan["max_record"] is not None else []
-    # A field that is not there, or a format that is not known, is an error before the job begins.
+    # The first file is opened here, so that a missing field or an unknown format is an error before the job begins.
     for path, _ in files[:1]:
         _opened(path, options, fields)
 

@@ -1,4 +1,4 @@
-"""The functions of the package."""
+"""The functions `dedup`, `pairs` and `sketch`, and the steps of a job."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ._work import Work, batches_by_bytes, describe, refuse_existing
 
 
 class _Ready:
-    """A job whose settings were checked, and whose executors were."""
+    """A job whose settings and executors were checked."""
 
     def __init__(
         self,
@@ -39,7 +39,8 @@ class _Ready:
         outputs: dict[str, tuple[str, str]] | None = None,
     ) -> None:
         _settings.require()
-        # The program names files, which the reader of the command reads.
+        # `python -m minwise.spark` passes the texts to ignore as names of files, and the files are read as the command
+        # reads them.
         files = given.pop("_ignored_files", ())
         chosen = _settings.check(given)
         self.audit = chosen.get("audit", "auto")
@@ -60,7 +61,7 @@ class _Ready:
                 hint="pass texts that many documents share, such as headers and licences, and no corpus",
                 settings=["ignore_text"],
             )
-        # Shingles that `max_df` may leave out as well.
+        # Number of shingles that `max_df` may still leave out.
         self._room = (_settings.MOST_LEFT_OUT - len(ignored)) // 8
         plain_driver = (__version__, SparkTask(plain.plan, b"", weights).fingerprint())
         self.executor = _shelves.check_executors(spark, plain, *plain_driver)
@@ -81,16 +82,19 @@ class _Ready:
             }
             self.work = Work(spark, work, fields, resume)
             claim(self.work, outputs or {})
-        #: Rows and the sum of their fingerprints as they were when shingles were counted.
+        #: Number of rows and sum of their fingerprints when shingles were counted; None if they were not counted.
         self.counted: tuple[int, int] | None = None
         frequent = self._frequent(replace(plain, driver=plain_driver)) if self.plan["max_df"] is not None else b""
-        # Whole sketches are kept for an audit only.
+        # Whole sketches are written only if the caller wants them or an audit needs them.
         has_sketches, left_out = kind == "sketch" or kind != "pairs" and self.audit != "off", ignored + frequent
         driver = (__version__, SparkTask(plain.plan, left_out, weights).fingerprint())
         self.job = Job(plain.plan, left_out, weights, has_sketches, driver)
 
     def _frequent(self, job: Job) -> bytes:
-        """Shingles of too many documents. They are counted once, and a job that is resumed reads them."""
+        """Returns the shingles that too many documents have.
+
+        A job counts shingles once. A resumed job reads the result from the folder.
+        """
 
         def make() -> tuple[bytes, tuple[int, int]]:
             return _shelves.frequent_shingles(self.df, self.against, self.columns, job, self.plan["max_df"], self._room)
@@ -111,7 +115,7 @@ class _Ready:
 
 
 def _texts(ignored: Any, column: str) -> list[str]:
-    """Texts of `ignore_text`: a str is one text, a DataFrame has a column of texts."""
+    """Returns the texts of `ignore_text`. A str is one text; of a DataFrame, the text column is read."""
     if ignored is None:
         return []
     if isinstance(ignored, str):
@@ -132,8 +136,12 @@ def _texts(ignored: Any, column: str) -> list[str]:
 
 
 def _limits(given: dict[str, Any]) -> dict[str, int | None]:
-    """Limits that only tests change: documents of a shelf, the size of blocks, listed pairs of a round, memberships that the driver takes, and bytes
-    of texts whose pairs the driver compares."""
+    """Takes the limits that only tests change out of the arguments.
+
+        `shelf` limits the documents of a shelf, and `listed` the listed pairs of a round. `asking` and `pairs` are the
+        smallest size of a block. `driver` limits the memberships that the driver takes, and `here` the bytes of texts
+        whose pairs the driver compares.
+    """
     return {name: given.pop(f"_{name}", None) for name in ("shelf", "asking", "pairs", "listed", "driver", "here")}
 
 
@@ -151,13 +159,13 @@ def dedup(
     """Removes near-duplicates from a DataFrame of Spark, with the decisions of ``minwise dedup``.
 
     :param df: rows with a column of texts.
-    :param work: a folder that Spark can write. It holds the tables of the job, from which a killed job goes on.
+    :param work: a folder that Spark can write. A killed job resumes from the tables in this folder.
     :param text: the column of the text. Default: the only column of strings, else ``text``.
     :param id: the column of ids. Default: ``id`` if there is one; else rows are named by their rank keys.
-    :param order_by: the columns that order rows, as the order of lines does in a file. No two rows may agree in all of them, unless
-        ``keep`` tells them apart.
+    :param order_by: the columns that order rows, as the order of lines does in a file. No two rows may have equal values in
+        all these columns, unless ``keep`` ranks them differently.
     :param against: a second DataFrame, with the same columns of text and order, whose rows always stay.
-    :param resume: goes on where an earlier job in the same folder ended; False begins anew.
+    :param resume: True resumes an earlier job in the same folder; False begins anew.
     :param same: the arguments of :func:`minwise.dedup`, with the same meaning: ``threshold``, ``spec``, ``keep``, ``cluster``,
         ``max_cluster``, ``recall``, ``weight``, ``weights``, ``max_df``, ``ignore_text``, ``null``, ``max_record``, ``normalize``,
         ``shingle``, ``strip_markup``, ``whitespace``, ``short``, ``sketch``, ``registers``, ``seed``, ``bands``, ``rows``,
@@ -185,20 +193,28 @@ def _dedup(
 
 
 def claim(folder: Work, outputs: dict[str, tuple[str, str]]) -> None:
-    """Refuses outputs that exist before anything is computed, except those that this job was writing, or has written."""
+    """Raises an error if an output exists, before anything is computed.
+
+    Outputs that this job began to write are allowed.
+    """
     for name, (path, table) in outputs.items():
         if not folder.is_own(name, path, table):
             refuse_existing(folder.spark, name, path)
 
 
 def is_last(keep: str) -> bool:
-    """Whether the last of rows that a keeper policy does not tell apart comes first."""
+    """Reports whether a keeper policy ends with `last`: of rows that its rankings leave tied, the last one comes
+    first.
+    """
     return keep == "last" or keep.endswith(";last") and not keep.endswith("\\;last")
 
 
 def compare_here(ready: _Ready, rounds: Rounds, before: tuple[int, int]) -> bool:
-    """Reads texts and makes all rounds on the driver, because jobs would take longer to begin than to compare the pairs of a small input. Returns
-    False if a round has too many pairs for that."""
+    """Reads texts and runs all rounds on the driver. For a small input, starting Spark jobs would take longer than
+    comparing its pairs.
+
+    Returns False if a round has too many pairs for the driver.
+    """
     assert ready.work is not None
     ranks, number = rounds.ranks()
     describe(ready.work.spark, "minwise: texts")
@@ -210,7 +226,10 @@ def compare_here(ready: _Ready, rounds: Rounds, before: tuple[int, int]) -> bool
 
 
 def check_counted(ready: _Ready, before: tuple[int, int]) -> None:
-    """Raises if the rows are not those whose shingles `max_df` counted, maybe in a job that was killed."""
+    """Raises an error if the rows differ from those whose shingles were counted for `max_df`.
+
+    An earlier run that was killed may have counted them.
+    """
     if ready.counted is not None:
         _shelves.refuse_another_reading(before, ready.counted)
 
@@ -227,17 +246,18 @@ def run(ready: _Ready, limits: dict[str, int | None], plan: dict[str, Any]) -> d
     counts = {name: value for name, value in grouped.items() if name not in ("sum", "member_bytes", "copy_bytes", "id_bytes", "is_table")}
     before = (rows, grouped["sum"])
     check_counted(ready, before)
-    # Files are known by their sizes and times.
+    # A resumed job checks that its input is unchanged. Files need no check, because their sizes and times were compared
+    # before.
     if is_known and not columns.is_ready:
         _shelves.check_input(folder, df, against, columns, job, before)
     if folder.counts("decisions") is None:
         rounds = rounds_of(folder, job, plan["cluster"], limits, grouped)
         here = rounds.can_compare(sketched["bytes"], limits.get("here"))
         if not here or not compare_here(ready, rounds, before):
-            # Rounds that have too many pairs for the driver begin anew.
+            # If the driver has given up because of too many pairs, the rounds begin anew.
             rounds = rounds_of(folder, job, plan["cluster"], limits, grouped) if here else rounds
             folder.step("texts", lambda: _shelves.texts(folder, df, against, columns, job, rounds, before))
-            # Rounds that are done are not computed again: the driver takes their similar pairs from the folder.
+            # Rounds of an earlier job are not computed again: their similar pairs are read from the folder.
             rounds.run()
         _decide.ids(folder, counts["repeated_ids"], null, df if columns.is_ready else None, is_last(plan["keep"]))
         id_bytes = grouped["id_bytes"] // max(rows, 1) + 1
@@ -247,7 +267,7 @@ def run(ready: _Ready, limits: dict[str, int | None], plan: dict[str, Any]) -> d
     counts["kept"] = counts["read"] - counts["removed"] - counts["rejected"]
     drawn = _audit.size(ready.audit, counts["distinct"])
     asked = int(ready.audit) if str(ready.audit).isdigit() else None
-    # Some sketches rule out no pair, so that an audit would compare all texts.
+    # Without a filter there is no audit: if sketches rule out no pair, the audit would have to compare all texts.
     if drawn and plan["audit_filter"] is not None:
         counts["audit"] = folder.step("audit", lambda: _audit.audit(folder, df, against, columns, job, plan["cluster"], counts, drawn, asked))
     names = ("spec", "threshold", "bands", "rows", "keep", "cluster", "max_cluster", "found_at_threshold")
@@ -268,16 +288,17 @@ def pairs(
     resume: bool = True,
     **same: Any,
 ) -> Any:
-    """All near-duplicate pairs of a DataFrame, as ``minwise pairs`` lists them: columns `first`, `second` and `similarity`.
+    """Lists all near-duplicate pairs of a DataFrame, as ``minwise pairs`` does. The columns are `first`, `second` and
+    `similarity`.
 
-    Takes the arguments of :func:`dedup` but for those that decide which document stays.
+    Takes the arguments of :func:`dedup`, except `against` and the arguments that decide which document stays.
     """
     _refuse(same, DECIDING, "pairs are listed, and nothing is decided")
     with batches_by_bytes(df.sparkSession):
         return _pairs(df, text, id, order_by, same, work, resume)
 
 
-#: Arguments that say which document of a cluster stays.
+#: Arguments of `dedup` that concern decisions, which `pairs` and `sketch` do not make.
 DECIDING = ("keep", "cluster", "max_cluster", "audit")
 
 
@@ -318,11 +339,11 @@ def _pairs(
     if folder.counts("round-001") is not None:
         similar = folder.table("round-001-similar", _tasks.SIMILAR).where("a is not null")
     copies = _shelves.copies_of(folder)
-    # Documents with their copies: a document stands for itself, too.
+    # `members` has each document (`stands`) with all its copies (`rank`), itself included.
     both = similar.select(F.col("a").alias("stands")).unionByName(similar.select(F.col("c").alias("stands")))
     firsts = both.unionByName(copies.select(F.col("other").alias("stands"))).distinct()
     members = firsts.select(F.col("stands").alias("rank"), "stands").unionByName(copies.select("rank", F.col("other").alias("stands")))
-    # A pair of distinct documents is a pair of every copy of the one with every copy of the other.
+    # A pair of distinct documents becomes all pairs of a copy of the first and a copy of the second.
     firsts = members.select(F.col("rank").alias("x"), F.col("stands").alias("a"))
     seconds = members.select(F.col("rank").alias("y"), F.col("stands").alias("c"))
     found = similar.join(firsts, "a").join(seconds, "c").select("x", "y", "similarity")
@@ -338,9 +359,11 @@ def _pairs(
 
 
 def sketch(df: Any, *, text: str | None = None, id: str | None = None, **same: Any) -> Any:
-    """Sketches of the rows of a DataFrame: columns `id`, `sketch` (words of 32 bits, little-endian) and `band_keys`.
+    """Sketches the rows of a DataFrame. The columns are `id`, `sketch` (words of 32 bits, little-endian) and
+    `band_keys`.
 
-    Takes the arguments of :func:`dedup` that make a spec and bands. A row without shingles has null.
+    Takes the arguments of :func:`dedup` that set the spec and the bands. In a row without shingles, `sketch` and
+    `band_keys` are null.
     """
     _refuse(same, DECIDING, "rows are sketched, and nothing is decided")
     ready = _Ready(df, None, text, id, [text] if text else [_first_text(df)], same, None, False, "sketch")

@@ -1,4 +1,4 @@
-"""The result of a job: DataFrames over the input and the tables in the folder of the job."""
+"""The result of a job, as DataFrames made from the input and the tables in the folder of the job."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ._summary import Summary, summary_of
 from ._tasks import Job
 from ._work import Work, batches_by_bytes, exists, refuse_existing
 
-#: Names of columns that are added to rows and taken away again. Columns of the rows have names of their own meanwhile, because
-#: engines take dots in names for fields, and names may be those that are added.
+#: Prefix of the names of columns that are added to rows and removed again. Meanwhile, the columns of the input are
+#: renamed: Spark reads a dot in a name as a field, and a name of the input may equal an added name.
 PREFIX = "_minwise_"
 RANK = "_minwise_rank"
 CONTENT = "_minwise_content"
@@ -42,13 +42,16 @@ class Result:
 
     @property
     def decisions(self) -> Any:
-        """One row per removed document: `id`, `duplicate_of` and `similarity`."""
+        """Table of the decisions, with one row per removed document: `id`, `duplicate_of` and `similarity`."""
         return self._decided.select("id", "duplicate_of", "similarity")
 
     @property
     def clusters(self) -> Any:
-        """One row per kept document that others were removed for: its `id`, the number of `documents` with it, and the range of
-        similarities."""
+        """Table of the clusters, with one row per kept document that removed documents repeat.
+
+        The columns are the `id` of the kept document, the number of `documents` of the cluster, and the
+        `least_similarity` and `greatest_similarity` of a removed document to the kept one.
+        """
         from pyspark.sql import functions as F
 
         groups = self._decided.groupBy(F.col("duplicate_of").alias("id"), "of")
@@ -68,7 +71,9 @@ class Result:
 
     @property
     def rejects(self) -> Any:
-        """One row per rejected row: `id`, the code of the `reason`, and a `message` in words."""
+        """Table of the rejected rows, with one row per rejected row: `id`, the code of the `reason`, and a
+        `message`.
+        """
         from pyspark.sql import functions as F
 
         reason, message = F.lit(""), F.lit("")
@@ -80,7 +85,10 @@ class Result:
 
     @cached_property
     def _tagged(self) -> Any:
-        """The rows of the input with their rank keys and fingerprints; columns have the names `c0`, `c1` and so on."""
+        """The rows of the input with their rank keys and fingerprints.
+
+        The columns of the input are renamed to `c0`, `c1` and so on.
+        """
         from pyspark.sql import functions as F
         from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
@@ -93,13 +101,16 @@ class Result:
         return df.select(*own, *helpers).mapInArrow(_tasks.tagger(self._job, names, PREFIX, KEYS), schema)
 
     def _keys(self, rows: Any, *more: str) -> Any:
-        """The rank keys and fingerprints of rows. A row of the input is known by both, so that no row with another text is taken for it."""
+        """Returns the rank keys and fingerprints of rows.
+
+        Rows are joined by both, so that a row whose text has changed does not match.
+        """
         from pyspark.sql import functions as F
 
         return rows.select(F.col("rank").alias(RANK), F.col("content").alias(CONTENT), *more)
 
     def _shown(self, rows: Any, *more: str) -> Any:
-        """Rows of the input with the names of their columns."""
+        """Returns rows of the input with the original names of their columns."""
         from pyspark.sql import functions as F
 
         names = [F.col(f"c{at}").alias(name) for at, name in enumerate(self._df.columns)]
@@ -114,7 +125,7 @@ class Result:
 
     @property
     def kept(self) -> Any:
-        """The rows of the input that stay, with their columns."""
+        """The kept rows of the input, with all their columns."""
         gone = self._keys(self._decided)
         if self.summary.rejected:
             gone = gone.unionByName(self._keys(self._rejected()))
@@ -122,12 +133,15 @@ class Result:
 
     @property
     def removed(self) -> Any:
-        """The rows of the input that go, with their columns."""
+        """The removed rows of the input, with all their columns."""
         return self._of(self._keys(self._decided), "left_semi")
 
     @property
     def annotated(self) -> Any:
-        """All rows that are not rejected, with the columns `duplicate_of` and `similarity`, which are null in rows that stay."""
+        """All rows that are not rejected, with the columns `duplicate_of` and `similarity`.
+
+        Both are null in kept rows.
+        """
         rows = self._tagged
         if self.summary.rejected:
             rows = rows.join(self._keys(self._rejected()), KEYS, "left_anti")
@@ -135,12 +149,13 @@ class Result:
         return self._shown(rows.join(found, KEYS, "left"), "duplicate_of", "similarity")
 
     def write(self, name: str, path: str, table: str) -> None:
-        """Writes a table of the result once: a job that goes on after it has written the table does not write it again."""
+        """Writes a table of the result, unless an earlier run of this job has written it already."""
         work, output = self._work, {"path": path, "table": table}
         if work.counts(f"written-{name}") == output and exists(work.spark, path):
             return
         if not work.is_own(name, path, table):
-            # A job may take hours, and somebody else may have written there meanwhile.
+            # The path was checked before the job began, but another program may have written to it since, because a job
+            # may take hours.
             refuse_existing(work.spark, name, path)
             work.note(f"writing-{name}", output)
         with batches_by_bytes(work.spark):
@@ -148,10 +163,11 @@ class Result:
         work.note(f"written-{name}", output)
 
     def report(self, folder: str | os.PathLike[str], *, clusters: int = 50, documents: int = 1_000) -> None:
-        """Writes the report of a sample as a page (HTML) and tables, to a folder on the driver.
+        """Writes the report of a sample to a folder on the driver, as an HTML page and tables.
 
-        The sample has the largest clusters, and of each all documents, as long as `documents` are not reached. They are deduplicated again on the
-        driver with the settings of the job. Of a largest cluster that has more documents, the sample has the first ones.
+        The sample has up to `clusters` of the largest clusters, each with all its documents, and up to `documents`
+        documents in all. If the largest cluster alone has more documents, the sample has its first documents. The
+        sample is deduplicated again on the driver, with the settings of the job.
         """
         from .._runs import dedup_given
 
@@ -160,16 +176,17 @@ class Result:
             names = self._sample(clusters, documents)
             texts = self._texts(list(names))
         records = [{"id": names[rank], "text": texts[rank]} for rank in sorted(names) if rank in texts]
-        # Rank keys of references begin with 0.
+        # References come first in the records, because their rank keys begin with 0.
         given = sum(rank[:1] == b"\0" for rank in names if rank in texts)
-        # The shingles that the job left out are those of the whole input, whatever the sample has.
+        # The sample leaves out the shingles that the job left out. `max_df` on the sample alone would leave out other
+        # shingles.
         settings: dict[str, Any] = {"weights": self._job.weights, "ignore_shingles": self._job.ignored, "keep": "first", "audit": "auto"}
         settings |= {name: plan[name] for name in ("threshold", "spec", "cluster", "bands", "rows")}
         settings |= {"against": records[:given]} if given else {}
         dedup_given(records[given:], "text", "id", settings).report(folder)
 
     def _sample(self, clusters: int, documents: int) -> dict[bytes, str]:
-        """Rank keys and ids of the documents of the largest clusters."""
+        """Returns the rank keys and ids of the documents of the largest clusters."""
         from pyspark.sql import functions as F
 
         sizes = self._decided.groupBy("of").agg(F.count(F.lit(1)).alias("n"))
@@ -191,7 +208,7 @@ class Result:
         return names
 
     def _texts(self, ranks: list[bytes]) -> dict[bytes, str]:
-        """The texts of some rows of the input and of the references."""
+        """Returns the texts of rows of the input and of the references, by rank key."""
         from pyspark.sql import functions as F
 
         if not ranks:

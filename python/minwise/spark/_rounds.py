@@ -1,9 +1,12 @@
-"""Rounds: pairs are asked, screened by their sketches and compared exactly, until every document is decided.
+"""Runs rounds until every document is decided. A round chooses pairs, screens them by their sketches and compares them
+exactly.
 
-Who is asked about whom depends on shelves and similar pairs, and on no text or sketch. The driver works that out if it has room: 160 to 830
-bytes per document and shelf. Above that, tasks do. A task has whole shelves, which name pairs and count what each document waits for, or
-whole components of undecided documents that similar pairs connect, which it decides. Shelves connect nothing: what a document waits for
-is counted before, and a count that is out of date only delays a decision (`shelf.rs` of core).
+The choice of pairs depends on shelves and on similar pairs, and on no text or sketch. The driver chooses pairs itself
+(`DriverRounds`) if it has enough memory: 160 to 830 bytes per document and shelf. Otherwise, tasks choose the pairs
+(`ClusterRounds`). A task for shelves has whole shelves; it chooses pairs and counts what each document waits for. A
+task for decisions has whole components of undecided documents that similar pairs connect. Dissimilar documents of one
+shelf may be in different components, because the documents that a document waits for are counted before. If a count is
+out of date, it only delays a decision (`shelf.rs` in `crates/core`).
 """
 
 from __future__ import annotations
@@ -21,49 +24,60 @@ from ._work import ANSWER_BYTES, Work, fetched, fetched_whole
 
 log = logging.getLogger("minwise.spark")
 
-#: Memberships of shelves and copies that the driver takes: 3.2 GB if shelves are small, and up to 17 GB if they have hundreds of dissimilar documents.
+#: Maximum number of memberships of shelves and copies that the driver takes. This number takes 3.2 GB of its memory if
+#: shelves are small, and up to 17 GB if shelves have hundreds of dissimilar documents.
 DRIVER_MEMBERS = 20_000_000
-#: Bytes of a membership, of a copy and of a similar pair that an engine sends to the driver, beside rank keys.
+#: Bytes of a membership, a copy or a similar pair that Spark sends to the driver, without rank keys.
 ROW_BYTES = 24
-#: Bytes of the texts of all documents of the listed pairs of a round that are screened and compared by one job, unless there are more pairs than
-#: `SMALL_PAIRS`.
+#: Maximum bytes of the texts of the listed pairs of a round that one job screens and compares. Such a round also has at
+#: most `SMALL_PAIRS` pairs.
 SMALL_BYTES = 1 << 30
-#: Bytes of the texts of documents on shelves, bytes of their sketches, memberships of shelves, documents of the largest shelf, and pairs of a
-#: round up to which the driver compares pairs itself: some ten seconds of one core. The jobs of a round take as long, whatever they compare.
+#: Limits up to which the driver compares all pairs itself, in some ten seconds of one core. The Spark jobs of a round
+#: take as long even for few pairs. `HERE_BYTES` limits the bytes of the texts of documents on shelves.
 HERE_BYTES = 256 << 20
+#: Maximum bytes of the sketches of documents on shelves, if the driver compares pairs itself.
 HERE_SKETCHES = 256 << 20
+#: Maximum number of memberships of shelves, if the driver compares pairs itself.
 HERE_MEMBERS = 2_000_000
+#: Maximum number of documents of the largest shelf, if the driver compares pairs itself.
 HERE_LARGEST = 1_000
+#: Maximum number of pairs of a round, if the driver compares pairs itself.
 HERE_PAIRS = 500_000
-#: Bytes that a task takes for a membership with the state of its document, or for a similar pair, beside rank keys, and bytes of one part of the
-#: shelves or of the components.
+#: Bytes that a task needs for a membership with the state of its document, or for a similar pair, without rank keys.
 STATE_BYTES = 180
+#: Bytes of one part of the shelves or of the components.
 PART_BYTES = 128 << 20
+#: Maximum number of parts.
 MOST_PARTS = 20_000
-#: Documents of the largest shelf from which on the texts have parity bits, which screen the pairs of blocks. To make them takes as long as a
-#: sketch.
+#: Number of documents of the largest shelf from which texts get parity bits, which screen the pairs of blocks. Smaller
+#: jobs save the time, because making parity bits takes as long as making a sketch.
 CROWD = 256
-#: Documents that a shelf takes, as in `block.rs`.
+#: Number of documents that a shelf takes, as in `block.rs`.
 SHELF = 131_072
-#: Values of `state`, and of `decided` if no round has decided.
+#: Values of the column `state`.
 UNDECIDED, KEPT, REMOVED = range(3)
+#: Value of the column `decided` if no round has decided the document.
 NEVER = 65_535
 NAMED = "rank binary, `of` binary, similarity double, is_equal boolean"
 
 
 @dataclass
 class Asks:
-    """The pairs of a round. `pairs` (`a`, `c`) and rows of `blocks` are DataFrames; the others are tables of the driver, if it has them."""
+    """The pairs of a round.
+
+    `pairs` (`a`, `c`) and the rows of `blocks` are DataFrames or None; `listed` is the number of listed pairs.
+    """
 
     pairs: Any
     blocks: Any
     listed: int
-    #: Pairs with their buckets, and the documents of each bucket.
+    #: Arrow tables of the listed pairs with their buckets, and of the documents of each bucket. If they are set,
+    #: `pairs` is None.
     placed: tuple[Any, Any] | None = None
 
 
 class Rounds:
-    """The rounds of one job. Subclasses know who is asked about whom."""
+    """The rounds of one job. Subclasses choose the pairs of each round."""
 
     def __init__(self, work: Work, job: Job, counts: dict[str, Any]) -> None:
         self.work = work
@@ -72,58 +86,69 @@ class Rounds:
         self.has_crowds = counts["largest"] >= CROWD
         self.totals = {"rounds": 0, "asked": 0, "screened": 0, "similar": 0}
 
-    #: Bytes of a rank key, on average.
+    #: Average number of bytes of a rank key.
     key_bytes: int = 0
-    #: Whether a shelf is so large that its pairs may be a block.
+    #: Whether a shelf is so large that its pairs may become a block.
     has_crowds: bool = False
 
     def can_compare(self, texts: int, limit: int | None) -> bool:
-        """Whether the driver can compare all pairs itself. All texts of the input have `texts` bytes; `limit` is a limit of tests."""
+        """Reports whether the driver can compare all pairs itself.
+
+        `texts` is the number of bytes of all texts of the input. `limit` replaces `HERE_BYTES` in tests.
+        """
         return False
 
     def run_here(self, texts: Any) -> bool:
-        """Makes all rounds on the driver, with the texts of documents on shelves (`rank`, `text`, `size`). Returns False if a round has too many
-        pairs for that; these rounds are then of no use."""
+        """Runs all rounds on the driver, with the texts of documents on shelves (`rank`, `text`, `size`).
+
+        Returns False if a round has too many pairs for the driver. Then the rounds must begin anew with another object.
+        """
         raise NotImplementedError
 
     def ranks(self) -> tuple[Any, int]:
-        """Rank keys of documents on shelves, as a table of the driver or as a DataFrame, and their number."""
+        """Returns the rank keys of documents on shelves, as an Arrow table or a DataFrame, and their number."""
         raise NotImplementedError
 
     def take_sizes(self, sizes: Any) -> None:
-        """Takes the bytes of texts (`rank`, `size`) from the step that reads them, if the driver has them."""
+        """Stores the sizes of texts (`rank`, `size`), if the subclass needs them on the driver."""
 
     def begin(self) -> None:
-        """Gets ready for the rounds, after the texts are there."""
+        """Prepares the rounds. The step that writes the texts must be done."""
         from pyspark.sql import functions as F
 
         texts = self.work.table("texts", _tasks.TEXTS).where("rank is not null")
         self.totals["bytes"] = texts.agg(F.sum("size").alias("bytes")).collect()[0]["bytes"] or 0
 
     def asks(self, number: int) -> Asks | None:
-        """Pairs of a round; None if there is nothing to ask."""
+        """Returns the pairs of a round, or None if no pairs are left to compare."""
         raise NotImplementedError
 
     def answer(self, number: int, similar: Any, pairs: int) -> None:
-        """Takes note that the similar pairs of a round are in the folder, and how many there are."""
+        """Receives the number of similar pairs of a round, and the pairs themselves if the driver has them.
+
+        The folder has the pairs in any case.
+        """
 
     def undecided(self) -> int:
         return 0
 
     def decided(self) -> Any:
-        """All removed rows as a table of the driver, if it has all copies; stars only."""
+        """Returns all removed rows as an Arrow table, for stars, if the driver has all copies; otherwise None."""
         return None
 
     def named(self, copies: Any) -> Any:
-        """Removed documents and their copies with their keepers; stars only. None if no document is removed."""
+        """Returns the removed documents and their copies with their keepers, for stars.
+
+        Returns None if no document is removed.
+        """
         raise NotImplementedError
 
     def joined(self) -> Any:
-        """Documents (`c`) with the first of their component (`a`); components only."""
+        """Returns documents (`c`) with the first document of their component (`a`), for components."""
         raise NotImplementedError
 
     def run(self) -> dict[str, int]:
-        """Goes on until there is nothing to ask, and returns the counts of all rounds."""
+        """Runs rounds until no pairs are left to compare. Returns the counts of all rounds."""
         self.begin()
         while True:
             number = self.totals["rounds"] + 1
@@ -139,7 +164,7 @@ class Rounds:
             self._add(number, counts, undecided, began)
 
     def _add(self, number: int, counts: dict[str, Any], undecided: int, began: float) -> None:
-        """Adds the counts of a round to those of all rounds."""
+        """Adds the counts of a round to the totals."""
         self.totals["rounds"] = number
         for name in ("asked", "screened", "similar"):
             self.totals[name] += counts[name]
@@ -148,11 +173,11 @@ class Rounds:
             number, counts["asked"], counts["screened"], counts["similar"], undecided, time.monotonic() - began,
         )  # fmt: skip
 
-    #: The similar pairs of the round that was just made, if the driver has them.
+    #: Similar pairs of the latest round, if the driver has them.
     _last: Any = None
 
     def _small_round(self, step: str, asks: Asks) -> dict[str, Any]:
-        """Few pairs are screened and compared by one job."""
+        """Screens and compares few pairs in one Spark job."""
         import pyarrow.compute as pc
         from pyspark.sql import functions as F
 
@@ -185,9 +210,9 @@ class Rounds:
             screened = rows.mapInArrow(_tasks.screener(self.job), _tasks.SCREENED)
             found.append(screened.withColumn("asked", F.lit(None).cast("bigint")))
         if asks.blocks is not None:
-            # A row is in many tasks.
+            # A row belongs to many tasks and is repeated for each of them.
             tasks = F.explode(F.sequence(F.col("task"), F.col("end"), F.col("step")))
-            # Rows with parity bits need no sketches, which are four times as large.
+            # Rows with parity bits are sent without sketches, which are four times as large.
             own = sketches.withColumn("sketch", F.when(F.col("parity").isNull(), F.col("sketch")))
             rows = asks.blocks.join(own, "rank").withColumn("task", tasks).drop("step", "end")
             keys = ["part", "task"] if "part" in rows.columns else ["task"]
@@ -196,13 +221,14 @@ class Rounds:
         table = work.save(both.select("a", "c", "bytes", "asked"), f"{step}-screened")
         counted = table.agg(F.sum("asked").alias("asked"), F.sum("bytes").alias("bytes")).collect()[0]
         pairs = table.where(F.col("a").isNotNull()).select("a", "c")
-        # Listed pairs are listed once per round, and small rounds do not look for those of earlier rounds either.
+        # Only rounds with blocks look for repeated pairs: listed pairs have no repeats within a round.
         is_table = asks.blocks is not None
         pairs = pairs.distinct() if is_table else pairs
         for before in range(1, number if is_table else 1):
             if not (work.counts(f"round-{before:03}") or {}).get("is_table"):
                 continue
-            # A pair may be in a block of one shelf and in a later one of another.
+            # Pairs of earlier rounds are removed, because a pair may be in the block of one shelf and in a later block
+            # of another shelf.
             earlier = work.table(f"round-{before:03}-screened", _tasks.ASKED).where(F.col("a").isNotNull())
             pairs = pairs.join(earlier.select("a", "c"), ["a", "c"], "left_anti")
         pairs = work.save(pairs, f"{step}-pairs")
@@ -211,20 +237,20 @@ class Rounds:
 
 
 class DriverRounds(Rounds):
-    """Rounds whose asks the driver works out."""
+    """Rounds whose pairs the driver chooses."""
 
     def __init__(self, work: Work, job: Job, clustering: str, limits: dict[str, int | None], counts: dict[str, Any]) -> None:
         from .._minwise import SparkRounds
 
         super().__init__(work, job, counts)
-        #: All copies, if they are few.
+        #: All copies as an Arrow table, if they are few; otherwise None.
         self.copies: Any = None
         shelves: Any
         self._members_bytes = counts["members"] * ROW_BYTES + counts["member_bytes"]
         self._copies_bytes = counts["copies"] * ROW_BYTES + counts["copy_bytes"]
         is_few = counts["copies"] <= SMALL_ROWS and self._copies_bytes <= ANSWER_BYTES
         if not counts["is_table"] or is_few and self._members_bytes + self._copies_bytes <= ANSWER_BYTES:
-            # The driver has both, or one job fetches them.
+            # The driver has the shelves and the copies already, or one job fetches all of them.
             shelves, self.copies = shelves_and_copies(work)
             parts, shelves = [self.copies], [shelves]
         else:
@@ -256,7 +282,7 @@ class DriverRounds(Rounds):
         if self._has_sizes:
             return
         if self.driver.documents() <= SMALL_HASHES:
-            # The job goes on after the step that reads texts.
+            # A resumed job has skipped the step that reads texts and calls `take_sizes`, so the sizes are fetched.
             sizes = self.work.table("texts", _tasks.TEXTS).where("rank is not null").select("rank", "size")
             self.take_sizes(fetched_whole(sizes, self.driver.documents() * (self.key_bytes + ROW_BYTES), "rank"))
         else:
@@ -270,7 +296,7 @@ class DriverRounds(Rounds):
         if not len(listed) and not len(blocks):
             return None
         work, name = self.work, f"round-{number:03}"
-        # A round that is done needs no tables.
+        # A round of an earlier job is not run again, so its tables are not needed.
         if work.counts(name) is not None:
             return Asks(None, None, 0)
         placed, documents = pa.table(pa.record_batch(listed)), pa.table(pa.record_batch(wanted))
@@ -294,14 +320,14 @@ class DriverRounds(Rounds):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        # A job that has written texts goes on with them.
+        # A resumed job that has written the texts to the folder uses them.
         if self.copies is None or self.clustering != "star" or not self._is_few or self.work.counts("texts") is not None:
             return False
         documents = self.driver.documents()
         sketches = documents * int(_tasks._task(self.job).sketch_bytes())
         rows = self.work.memory.get("rows")
         if rows is not None:
-            # The driver knows the sizes of all texts, and fetches those of documents on shelves.
+            # The driver knows the sizes of all texts, so only the texts of documents on shelves are counted.
             ranks = pa.record_batch(self.driver.ranks()).column(0)
             texts = pc.sum(rows.filter(pc.is_in(rows["rank"], ranks))["size"]).as_py() or 0
         fetched = texts + documents * (self.key_bytes + ROW_BYTES)
@@ -312,7 +338,7 @@ class DriverRounds(Rounds):
 
         self.take_sizes(texts.select(["rank", "size"]))
         task = _tasks._task(self.job)
-        # Sketches are made here, because they would take as long to send as to make.
+        # The driver makes the sketches itself, because sending them would take as long as making them.
         texts = pa.Table.from_batches([pa.record_batch(task.fill(batch, False)) for batch in texts.to_batches(10_000)], texts.schema)
         texts = texts.select(["rank", "text", "sketch"]).combine_chunks()
         at = {rank: row for row, rank in enumerate(texts["rank"].to_pylist())}
@@ -359,7 +385,7 @@ class DriverRounds(Rounds):
 
 
 def _by_bucket(table: Any) -> list[Any]:
-    """The rows of each bucket, in the order of buckets. Rows of one bucket follow one another."""
+    """Splits a table into the rows of each bucket, in the order of buckets. The rows of a bucket must be contiguous."""
     import pyarrow.compute as pc
 
     out, begin = [], 0
@@ -378,8 +404,11 @@ def _none(*names: str, similarity: bool = False) -> Any:
 
 
 class ClusterRounds(Rounds):
-    """Rounds whose asks are worked out by tasks. A task has some shelves, or some components of documents that similar pairs connect,
-    and states of documents are a table in the folder."""
+    """Rounds whose pairs tasks choose. A task has some shelves, or some components of documents that similar pairs
+    connect.
+
+    The states of documents are a table in the folder.
+    """
 
     def __init__(self, work: Work, job: Job, clustering: str, limits: dict[str, int | None], counts: dict[str, Any]) -> None:
         super().__init__(work, job, counts)
@@ -398,7 +427,7 @@ class ClusterRounds(Rounds):
         return self._undecided
 
     def _begin(self) -> dict[str, Any]:
-        """Writes the states before the first round: references are kept, and all others are undecided."""
+        """Writes the states before the first round: references are kept, and all other documents are undecided."""
         from pyspark.sql import functions as F
 
         firsts = members_of(self.work).select("rank").distinct()
@@ -411,19 +440,25 @@ class ClusterRounds(Rounds):
         return {"documents": table.count()}
 
     def _part(self, rows: int, *keys: Any) -> Any:
-        """The part of a row. All parts have `rows` memberships or similar pairs together."""
+        """Returns the column `part`, computed from `keys`.
+
+        All parts together have `rows` memberships or similar pairs.
+        """
         from pyspark.sql import functions as F
 
         parts = min(max(rows * (STATE_BYTES + 2 * self.key_bytes) // PART_BYTES, 4), MOST_PARTS)
         return F.pmod(F.hash(*keys), F.lit(parts)).cast("bigint").alias("part")
 
     def _links(self) -> int:
-        """Undecided documents and similar pairs, at most: the rows of all components."""
+        """Returns an upper bound of the rows of all components, which are undecided documents and similar pairs."""
         return self.documents + self.totals["similar"]
 
     def _shelves(self, states: Any, asked: list[str]) -> Any:
-        """Memberships with the states or labels of their documents, and documents that asked on shelves that can be full, from the tables of
-        earlier rounds."""
+        """Returns memberships with the states or labels of their documents.
+
+        If shelves can be full, the result also has the documents that asked on such shelves, from the tables `asked` of
+        earlier rounds.
+        """
         from pyspark.sql import functions as F
 
         rows = members_of(self.work).join(states, "rank").withColumn("what", F.lit(0))
@@ -436,7 +471,7 @@ class ClusterRounds(Rounds):
         return rows.select(self._part(self._members, "band", "key"), "*")
 
     def _similar(self, rounds: range) -> Any:
-        """Similar pairs of some rounds, the earlier document first; None if there were no rounds."""
+        """Returns the similar pairs of rounds, the earlier document first. Returns None if there were no rounds."""
         from pyspark.sql import functions as F
 
         all = None
@@ -447,7 +482,10 @@ class ClusterRounds(Rounds):
         return all
 
     def _decide(self, states: Any, waits: Any, similar: Any) -> Any:
-        """Documents that can be decided, one component of similar undecided documents apart from another."""
+        """Returns the documents that can be decided now.
+
+        Each component of similar undecided documents is decided separately.
+        """
         from pyspark.sql import functions as F
 
         work = self.work
@@ -464,12 +502,15 @@ class ClusterRounds(Rounds):
         none = F.lit(None).cast("bigint")
         pairs = edges.select(F.col("c").alias("rank"), F.col("a").alias("other"), "similarity", none.alias("unasked"))
         rows = rows.unionByName(pairs).join(labels, "rank", "left")
-        # A document without similar undecided ones is a component of its own.
+        # A document that is similar to no undecided document is a component of its own.
         rows = rows.select(self._part(self._links(), F.coalesce("label", "rank")), "rank", "other", "similarity", "unasked")
         return rows.groupBy("part").applyInArrow(_tasks.settler(), _tasks.SETTLED)
 
     def _labels(self, pairs: Any) -> Any:
-        """Components of pairs: the first document that each one is connected with."""
+        """Finds the connected components of pairs.
+
+        Returns each document with its label: the first document of its component.
+        """
         from pyspark.sql import functions as F
 
         work = self.work
@@ -482,11 +523,12 @@ class ClusterRounds(Rounds):
             rounds += 1
             near = both.join(labels.withColumnRenamed("rank", "c"), "c").groupBy(F.col("a").alias("rank")).agg(F.min("label").alias("near"))
             least = labels.join(near, "rank").select("rank", "label", F.least("label", "near").alias("least"))
-            # A document that finds a smaller label tells it to the document that its old label names. Without that, a smaller label
-            # would walk along a chain of n documents in random order step by step, in n rounds.
+            # A document that finds a smaller label passes it on to the document that its old label names. Otherwise, a
+            # smaller label would move along a chain of n documents in random order one document per round, in n rounds.
             told = least.groupBy(F.col("label").alias("rank")).agg(F.min("least").alias("told"))
             least = least.join(told, "rank", "left").select("rank", "label", F.least("least", F.coalesce("told", "least")).alias("least"))
-            # The label of the label is nearer still, so that a chain takes about log n rounds.
+            # Each label is replaced by the label of the document that it names, so that a chain takes about log n
+            # rounds.
             further = labels.select(F.col("rank").alias("least"), F.col("label").alias("far"))
             jumped = least.join(further, "least").select("rank", F.least("least", "far").alias("new"), "label")
             moved = (F.col("new") != F.col("label")).alias("moved")
@@ -496,7 +538,9 @@ class ClusterRounds(Rounds):
                 return labels
 
     def _star(self, number: int) -> dict[str, Any]:
-        """Decides until nothing changes, moves the front, and writes the pairs of a round."""
+        """Decides documents until nothing changes, adds documents to the front, and writes the pairs of a round of
+        stars.
+        """
         from pyspark.sql import functions as F
 
         work = self.work
@@ -518,13 +562,13 @@ class ClusterRounds(Rounds):
                 new = states.join(settled.withColumnRenamed("state", "new"), "rank", "left")
                 decided = F.when(F.col("new").isNull(), F.col("decided")).otherwise(F.lit(round)).cast("bigint")
                 new = new.select("rank", "last", F.coalesce("new", "state").alias("state"), "front", decided.alias("decided"))
-                # No table is read and written at the same time.
+                # Two names alternate, because a table cannot be overwritten while it is read.
                 states = work.save(new, f"pass-states-{passes % 2}")
             joined = states.join(waits.select("rank", "behind"), "rank", "left")
             is_new = (F.col("state") == UNDECIDED) & (F.col("front") == 0) & (F.coalesce("behind", F.lit(0)) == 0)
             front = F.when(is_new, F.lit(round)).otherwise(F.col("front")).cast("bigint")
             fronted = joined.select("rank", "last", "state", front.alias("front"), "decided")
-            # A step that was not done begins with the states of the one before.
+            # Two names alternate, so that the states of the previous step remain if this step is killed.
             last = f"states-{number % 2}-{round % 2}"
             states = work.save(fronted, last)
             undecided = states.where(f"state = {UNDECIDED}").count()
@@ -534,7 +578,7 @@ class ClusterRounds(Rounds):
                 return {**counts, "round": round, "states": last, "undecided": undecided, "tables": tables}
 
     def _join(self, number: int) -> dict[str, Any]:
-        """Joins components by the similar pairs of the last round, and writes the pairs of the next one."""
+        """Joins components by the similar pairs of the last round, and writes the pairs of the next round."""
         from pyspark.sql import functions as F
 
         work = self.work
@@ -558,12 +602,15 @@ class ClusterRounds(Rounds):
         while True:
             round += 1
             counts = self._ask(number, round, labels, [])
-            # After the last round, no shelf has members that were not compared.
+            # The front of a shelf grows fourfold per round. When it covers the largest shelf, all pairs were compared.
             if counts["rows"] or 4 ** (round - 1) >= self.largest or self.clustering == "pairs":
                 return {**counts, "round": round, "labels": last}
 
     def _ask(self, number: int, round: int, states: Any, tables: list[str]) -> dict[str, Any]:
-        """Writes the table of the pairs that all shelves ask about."""
+        """Writes the table of the pairs that are compared in a round, on all shelves.
+
+        Returns the number of its rows.
+        """
         from pyspark.sql import functions as F
 
         task = _tasks.asker(self.clustering, round, self.largest, self.limits)
@@ -572,7 +619,7 @@ class ClusterRounds(Rounds):
         table = self.work.save(rows, name)
         asked = table.where("c is not null or task is not null")
         blocks = asked.agg(F.count("task").alias("n")).collect()[0]["n"]
-        # Near-duplicates share several shelves, which may be in several tasks.
+        # Repeated pairs are counted once: near-duplicates share several shelves, which may be in several tasks.
         listed = asked.where("c is not null").select("rank", "c").distinct().count()
         return {"rows": blocks + listed, "listed": listed, "table": name}
 
@@ -589,14 +636,15 @@ class ClusterRounds(Rounds):
         pairs = table.where("c is not null").select(F.col("rank").alias("a"), "c").distinct() if done["listed"] else None
         tasks = None
         if done["rows"] > done["listed"]:
-            # Tasks of all parts have numbers from 0, and rows have the masks of their own shelves.
+            # The mask of a row has only the band of its own shelf. The masks of a document are added up, so that each
+            # of its rows has all its bands.
             tasks = table.where("c is null and task is not null").drop("c", "key")
             masks = tasks.where("side = 0").groupBy("rank").agg(F.sum("mask").alias("mask"))
             tasks = tasks.withColumnRenamed("mask", "own").join(masks, "rank", "left")
             tasks = tasks.withColumn("mask", F.coalesce("mask", F.lit(0)).cast("bigint")).drop("own")
         return Asks(pairs, tasks, done["listed"])
 
-    #: The counts of the asks after the last round, which has none.
+    #: Counts of the last choice of pairs, which chose none. The counts name the tables of the final states or labels.
     _last_asks: dict[str, Any]
 
     def named(self, copies: Any) -> Any:
@@ -627,12 +675,12 @@ class ClusterRounds(Rounds):
 
 
 def rounds_of(work: Work, job: Job, clustering: str, limits: dict[str, Any], counts: dict[str, Any]) -> Rounds:
-    """Rounds on the driver, or on the cluster if the shelves have too many memberships for the driver."""
+    """Makes rounds on the driver, or on the cluster if there are too many memberships and copies for the driver."""
     limits = dict(limits)
     limits.pop("here", None)
     most = limits.pop("driver", None)
     most = DRIVER_MEMBERS if most is None else most
-    # The driver names the keepers of copies, too.
+    # Copies are counted, too, because the driver also finds their keepers.
     if counts["members"] + counts["copies"] <= most:
         return DriverRounds(work, job, clustering, limits, counts)
     return ClusterRounds(work, job, clustering, limits, counts)

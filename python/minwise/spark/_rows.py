@@ -1,4 +1,4 @@
-"""Rows: the columns that the job reads, and the rank keys that it knows rows by."""
+"""Chooses the columns of a DataFrame that the job reads: text, id, values of the keeper policy, and order."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from .._minwise import keep_fields
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of a DataFrame that a job reads."""
+    """Names of the columns of a DataFrame that a job reads."""
 
     text: str
     id: str | None
     order_by: tuple[str, ...]
     fields: tuple[str, ...]
-    #: Whether the columns have the names that tasks read already.
+    #: Whether the columns have the names that tasks expect already: `text`, `v0`, `o0` and so on.
     is_ready: bool = False
 
 
 def chosen_text(df: Any, text: str | None) -> str:
-    """The column of the text: the one that is named, the only column of strings, or `text`."""
+    """Returns the name of the text column: the name that the caller gave, else the only column of strings, else
+    `text`.
+    """
     if text is not None:
         return text
     strings: list[str] = [field.name for field in df.schema.fields if field.dataType.typeName() == "string"]
@@ -36,7 +38,7 @@ def chosen_text(df: Any, text: str | None) -> str:
 
 
 def choose(df: Any, text: str | None, id: str | None, order_by: str | Sequence[str] | None, keep: str) -> Columns:
-    """Chooses the columns of a DataFrame, and refuses those that it does not have."""
+    """Chooses the columns of a DataFrame, and raises an error for a column that it does not have."""
     there = list(df.columns)
     twice = next((name for at, name in enumerate(there) if name in there[:at]), None)
     if twice is not None:
@@ -46,7 +48,8 @@ def choose(df: Any, text: str | None, id: str | None, order_by: str | Sequence[s
     fields = list(keep_fields(keep))
     if id is None and "id" in there:
         id = "id"
-    # Lengths of texts repeat, so that only fields can tell rows apart.
+    # A keeper policy without fields ranks rows by their lengths at most, and lengths repeat, so the order of rows must
+    # be given.
     if not names and not fields:
         raise SettingError(
             f"`order_by`: `keep=\"{keep}\"` needs an order, and rows of a DataFrame have none",
@@ -62,33 +65,38 @@ def choose(df: Any, text: str | None, id: str | None, order_by: str | Sequence[s
 
 
 def quoted(name: str) -> str:
-    """The name of a column as an expression that has no other meaning."""
+    """Returns the name of a column in backquotes, so that Spark does not read a dot in it as a field."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def has_column(df: Any, name: str) -> bool:
-    """Whether there is a column of this name, or one whose field it may be, as in `meta.url`."""
+    """Reports whether there is a column of this name, or a column that the name may be a field of, such as `meta` for
+    `meta.url`.
+    """
     return name in df.columns or name.split(".")[0].strip("`") in df.columns
 
 
 def column(df: Any, name: str) -> Any:
-    """A column by its name. A name with dots is a column of this name, or else a field of a column."""
+    """Returns a column by its name.
+
+    A name with dots is a column of this name if there is one, and else a field of a column.
+    """
     from pyspark.sql import functions as F
 
     return F.col(quoted(name) if name in df.columns else name)
 
 
 def _value(df: Any, name: str) -> Any:
-    """The value of a field, as a keeper policy reads it: texts of numbers, and times as they are."""
+    """Returns the value of a field in the form that tasks read: dates and times unchanged, all other values as text."""
     value = column(df, name)
     kind = df.select(value.alias("v")).schema.fields[0].dataType.typeName()
-    # Text forms of times would depend on the time zone of the session.
+    # Times are not converted to text, because their text would depend on the time zone of the session.
     return value if kind in ("timestamp", "timestamp_ntz", "date") else value.cast("string")
 
 
 def expressions(df: Any, columns: Columns, prefix: str = "") -> list[Any]:
-    """Expressions for the text, the values of the keeper policy and the columns that order rows."""
-    # Columns of characters with a length have another type than text.
+    """Returns expressions for the text, the values of the keeper policy, and the columns that order rows."""
+    # The text is cast to string, because a column of type CHAR(n) or VARCHAR(n) has another type.
     out = [column(df, columns.text).cast("string").alias(f"{prefix}text")]
     out += [_value(df, name).alias(f"{prefix}v{at}") for at, name in enumerate(columns.fields)]
     out += [column(df, name).alias(f"{prefix}o{at}") for at, name in enumerate(columns.order_by)]
@@ -96,18 +104,21 @@ def expressions(df: Any, columns: Columns, prefix: str = "") -> list[Any]:
 
 
 def selected(df: Any, columns: Columns) -> Any:
-    """The columns of a DataFrame that tasks read: `id`, `text`, `v0`…, `o0`…."""
+    """Selects the columns of a DataFrame that tasks read: `id`, `text`, `v0`, `v1`, … and `o0`, `o1`, …."""
     from pyspark.sql import functions as F
 
     if columns.is_ready:
         values = [f"v{at}" for at in range(len(columns.fields))]
         return df.select("id", "text", *values, "o0", "o1")
-    # References need no ids: a row without one is named by its rank key.
+    # References may lack the id column. A row without an id is named by its rank key.
     has_id = columns.id is not None and has_column(df, columns.id)
     id = column(df, columns.id).cast("string") if has_id and columns.id else F.lit(None).cast("string")
     return df.select(id.alias("id"), *expressions(df, columns))
 
 
 def for_references(columns: Columns) -> Columns:
-    """References come first whatever the keeper policy looks at, so no field of theirs is read."""
+    """Returns the columns to read of references.
+
+    The fields of the keeper policy are left out, because references come first anyway.
+    """
     return Columns(columns.text, columns.id, columns.order_by, (), columns.is_ready)

@@ -1,7 +1,7 @@
-"""A Sail server in a process of its own.
+"""Runs a Sail server in a process of its own. Sail is an engine that Spark Connect clients can use instead of Spark.
 
-Sail runs the functions of tasks in the process of its server. In one process with the client, answers of the server were damaged now
-and then ("Wire format was corrupt"), so that client and server never share a process.
+Sail runs the functions of tasks in the process of its server. Client and server never share a process: when they did,
+answers of the server were damaged now and then ("Wire format was corrupt").
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import sys
 import tempfile
 from types import TracebackType
 
-#: The server takes a free port, prints it, and ends with its standard input, so that it never outlives the process that started it.
+#: Program of the server process. The program listens on a free port and prints the port. When its standard input ends,
+#: the program ends, so that it never outlives the process that started it.
 PROGRAM = """
 import sys
 from pysail.spark import SparkConnectServer
@@ -20,29 +21,30 @@ server.start(background=True)
 print(server.listening_address[1], flush=True)
 sys.stdin.read()
 """
-#: Seconds that a server gets to end.
+#: Seconds to wait for the server to end before it is killed.
 PATIENCE = 10
 
 
 class SailServer:
-    """Starts a server, and ends it with the block of `with`."""
+    """A Sail server. The constructor starts it; `stop`, or the end of a `with` block, ends it."""
 
     def __init__(self) -> None:
-        # A pipe that nobody reads would fill up and stop the server. Both processes share the file, so that the server appends.
+        # The log is a file, because a pipe that nobody reads would fill up and stop the server. The file is opened for
+        # appending, because both processes share its position.
         self._log = tempfile.TemporaryFile("a+b")
         words = [sys.executable, "-c", PROGRAM]
         self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log)
         assert self._process.stdout is not None
-        # The line comes when the server listens, and the stream ends if the server ends.
+        # The server prints a line when it listens. If the server fails, the stream ends and the line is empty.
         port = self._process.stdout.readline().strip()
         if not port:
             self._process.wait()
             raise RuntimeError(f"Sail does not start; is `pysail` installed?\n{self.log()}")
-        #: The address for `SparkSession.builder.remote`.
+        #: URL for `SparkSession.builder.remote`.
         self.url: str = f"sc://127.0.0.1:{int(port)}"
 
     def log(self) -> str:
-        """The last 20,000 bytes that the server has logged."""
+        """Returns the last 20,000 bytes of the server's log."""
         self._log.seek(0, 2)
         self._log.seek(max(self._log.tell() - 20_000, 0))
         return self._log.read().decode("utf-8", "replace")

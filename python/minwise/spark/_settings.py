@@ -1,4 +1,4 @@
-"""The arguments of a job, checked on the driver before anything is read."""
+"""Checks the arguments of a job on the driver, before anything is read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .._errors import SettingError
 from .._minwise import spark_plan
 from .._runs import options
 
-#: Arguments of `minwise.dedup` that the job takes.
+#: Arguments of `minwise.dedup` that the job accepts.
 SUPPORTED = (
     "threshold",
     "spec",
@@ -41,7 +41,7 @@ SUPPORTED = (
     "error_per_look",
     "audit",
 )
-#: Arguments of `minwise.dedup` that the job refuses, with what to do instead.
+#: Arguments of `minwise.dedup` that the job refuses, each with the hint of the error.
 REFUSED = {
     "bits": "sketches lie on disk, so that whole registers cost no memory: leave it out",
     "order": "`minwise.dedup` compares the order of shingles on one machine",
@@ -53,17 +53,18 @@ REFUSED = {
     "errors": "texts of Spark are valid UTF-8",
     "max_rejects": "look at `rejects` of the result",
 }
-#: Bytes of a frequency table, and of shingles that are left out, that every task can load.
+#: Maximum bytes of a frequency table, which every task loads.
 MOST_TABLE = 1 << 30
+#: Maximum bytes of the shingles that are left out, which every task loads.
 MOST_LEFT_OUT = 32 << 20
-#: Bytes of the texts of a DataFrame of `ignore_text`, which the driver reads.
+#: Maximum bytes of the texts of a DataFrame of `ignore_text`, which the driver reads.
 MOST_IGNORED = 256 << 20
-#: Documents that an audit draws: their sketches go to every task.
+#: Maximum number of documents that an audit draws. Their sketches are sent to every task.
 MOST_DRAWN = 100_000
 
 
 def require() -> None:
-    """Raises if a package that the job needs is not installed."""
+    """Raises an error if a package that the job needs is not installed."""
     for name in ("pyspark", "pyarrow"):
         try:
             __import__(name)
@@ -72,7 +73,10 @@ def require() -> None:
 
 
 def check(given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments that are set, or an error that names one that the job does not take."""
+    """Returns the arguments that are not None.
+
+    Raises an error for an argument or a value that the job does not accept.
+    """
     for name, value in given.items():
         if name in REFUSED:
             if value is not None:
@@ -111,9 +115,13 @@ def check(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def plan(chosen: dict[str, Any]) -> dict[str, Any]:
-    """The checked settings with all that follows from them, as tasks get them."""
+    """Returns the checked settings with all values that follow from them, such as bands and filters.
+
+    Tasks get this plan.
+    """
     engine = {name: value for name, value in chosen.items() if name not in ("spec", "weights", "ignore_text", "audit")}
-    # Keys of both are checked together, because `options` refuses a spec beside its parts.
+    # The spec is passed with the other arguments, because `options` raises an error if both a spec and parts of it are
+    # given.
     listed = options({**engine, "spec": chosen.get("spec")})
     weights = chosen.get("weights")
     made: dict[str, Any] = json.loads(

@@ -1,4 +1,4 @@
-"""Sketches, equal documents, shelves and texts: the tables that rounds work on."""
+"""Makes the tables that rounds need: sketches, equal documents, shelves and texts."""
 
 from __future__ import annotations
 
@@ -17,28 +17,32 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("minwise.spark")
 
-#: Values of `what` in the table of groups.
+#: Values of the column `what` in the table of groups.
 COUNT, COPY, MEMBER = range(3)
-#: Keys of counts in the table of groups, as in `group.rs`; keys below are those of kinds of texts.
+#: Keys of counts in the table of groups, as in `group.rs`. Keys below 100 count rows by kind of text, first of inputs,
+#: then of references.
 KINDS = 5
 SUM, RANKS, IDS, DISTINCT, COPIES, MEMBERS, SHELVES, LARGEST, MEMBER_BYTES, COPY_BYTES, ID_BYTES = range(100, 111)
 
-#: Bytes of packed rows that one task groups, and those of an entry without its rank key.
+#: Bytes of packed entries that one task groups.
 PART_BYTES = 64 << 20
+#: Bytes of a packed entry, without its rank key.
 ENTRY_BYTES = 30
+#: Maximum number of parts.
 MOST_PARTS = 20_000
 
-#: Rows of a small table, which the engine sends to every task instead of shuffling both tables.
+#: Maximum number of rows of a table that Spark sends to every task in a join, instead of shuffling both tables.
 SMALL_ROWS = 2_000_000
-#: Hashes of rows that every task gets with its code: 8 bytes each.
+#: Maximum number of hashes of rows, 8 bytes each, that every task gets with its code.
 SMALL_HASHES = 1_000_000
 
-#: Band keys of all rows up to which the driver finds equal documents and shelves itself: some 500 MB.
+#: Maximum number of band keys of all rows for which the driver finds equal documents and shelves itself. This number of
+#: keys takes some 500 MB.
 HERE_KEYS = 5_000_000
 
-#: Values of `kind` in the table of sketches.
+#: Values of the column `kind` in the table of sketches.
 WITH_SHINGLES, WITHOUT_SHINGLES, NULL, TOO_SHORT, TOO_LONG = range(5)
-#: Why a row is rejected: the code, as every list of rejects has it, and the reason in words.
+#: Code and message of a rejected row, by its kind. The codes are those of every list of rejects.
 REASONS = {
     NULL: ("null", "the text is null"),
     TOO_SHORT: ("too_short", "the text is shorter than a shingle"),
@@ -47,7 +51,7 @@ REASONS = {
 
 
 def check_executors(spark: Any, job: Job, version: str, fingerprint: int) -> dict[str, Any]:
-    """Raises one clear error if executors have another minwise than the driver, or none."""
+    """Raises an error if executors have another version of minwise than the driver, or none."""
     try:
         rows = spark.range(0, 1, 1, 1).mapInArrow(_tasks.checker(job), _tasks.EXECUTOR).collect()
     except Exception as error:
@@ -71,9 +75,12 @@ def check_executors(spark: Any, job: Job, version: str, fingerprint: int) -> dic
 def frequent_shingles(
     df: Any, against: Any, columns: Columns, job: Job, max_df: str, most: int
 ) -> tuple[bytes, tuple[int, int]]:
-    """The shingles that stand in more documents than `max_df` allows, as 8 bytes each, and the number of rows that were counted and the sum of their
-    fingerprints. The cluster counts and chooses shingles, so that the driver gets no others. More than `most` of them are refused, because every
-    task loads them."""
+    """Finds the shingles that more documents have than `max_df` allows.
+
+    Returns these shingles, 8 bytes per shingle, and the number of counted rows with the sum of their fingerprints. The
+    cluster counts and filters the shingles, so that the driver gets only the frequent ones. More than `most` shingles
+    are an error, because every task loads them.
+    """
     import pyarrow.compute as pc
     from pyspark.sql import functions as F
 
@@ -94,7 +101,7 @@ def frequent_shingles(
     counted = over(_tasks.counter, _tasks.COUNTED).groupBy("shingle")
     counted = counted.agg(*(F.sum(name).alias(name) for name in ("documents", "high", "low")))
     counted = counted.where((F.col("documents") > allowed) | F.col("shingle").isNull())
-    # One row has no shingle.
+    # The limit is `most` + 2: one row without a shingle, and one shingle too many.
     found = counted.limit(most + 2).toArrow()
     left_out = found.filter(pc.is_valid(found["shingle"]))["shingle"]
     if len(left_out) > most:
@@ -103,13 +110,16 @@ def frequent_shingles(
     now = (sums[0]["documents"], wrapped((sums[0]["high"] << 32) + sums[0]["low"])) if sums else (0, 0)
     if first is not None:
         refuse_another_reading(now, first)
-    # The bytes of the numbers, because a list of Python's numbers would take ten times the memory.
+    # The bytes are taken from the Arrow buffers, because a list of Python integers would take ten times the memory.
     return b"".join(memoryview(chunk.buffers()[1])[8 * chunk.offset :][: 8 * len(chunk)] for chunk in left_out.chunks if len(chunk)), now
 
 
 def refuse_left_out(counted: Any, most: int, max_df: str) -> None:
-    """Raises because `max_df` leaves out more shingles than `most`. The hint has the least number of documents that leaves out few enough, which
-    takes one more reading."""
+    """Raises an error because `max_df` leaves out more shingles than `most`.
+
+    The hint names the smallest `max_df` that leaves out few enough shingles. To find it, the shingles are counted
+    again.
+    """
     from pyspark.sql import functions as F
 
     numbers = counted.groupBy("documents").agg(F.count(F.lit(1)).alias("shingles")).collect()
@@ -127,7 +137,7 @@ def refuse_left_out(counted: Any, most: int, max_df: str) -> None:
 
 
 def sketch_rows(df: Any, against: Any, columns: Columns, job: Job) -> Any:
-    """The table of sketches: one row per row of the input, references first."""
+    """Returns the table of sketches, with one row per row of the inputs and of the references."""
     rows = selected(df, columns).mapInArrow(_tasks.sketcher(job, False), _tasks.SKETCHES)
     if against is not None:
         references = selected(against, for_references(columns))
@@ -136,16 +146,17 @@ def sketch_rows(df: Any, against: Any, columns: Columns, job: Job) -> Any:
 
 
 def sketches(work: Work, df: Any, against: Any, columns: Columns, job: Job, keep: str) -> dict[str, Any]:
-    """Step 1: writes the sketches."""
+    """Runs step 1: writes the table of sketches. Returns its counts."""
     table = work.save(sketch_rows(df, against, columns, job), "sketches")
-    # Rank keys begin with one byte that says whether the row is a reference.
+    # Rankings begin at byte 1 of a rank key, because byte 0 marks references.
     names, places, begin = [], [], 1
     for name, bytes, has_field in spark_rules(keep):
         if has_field:
             names.append(name)
             places.append((begin, begin + bytes))
         begin += bytes
-    # Sums of tasks need no shuffle, and so one job less.
+    # Each task returns its sums and the driver adds them up. An aggregation would need a shuffle, which is one more
+    # job.
     counted = table.select("size", "rank", "id", "kind", "given").mapInArrow(_tasks.summer(places), _tasks.SUMS).collect()
     unranked = [{"keep": name, "documents": sum(row["unranked"][at] for row in counted)} for at, name in enumerate(names)]
     sums = {name: sum(row[name] for row in counted) for name in ("rows", "bytes", "key_bytes")}
@@ -156,22 +167,24 @@ def sketches(work: Work, df: Any, against: Any, columns: Columns, job: Job, keep
 
 
 def copies_of(work: Work) -> Any:
-    """Documents with the same shingles as an earlier one: their rank keys (`rank`), and the one of the first document (`other`)."""
+    """Returns the documents that equal an earlier document: their rank keys (`rank`), and that of the first document
+    (`other`).
+    """
     here = groups_here(work)
     if here is not None:
         copies = split_groups(here)[1]
-        # Engines do not take the schema of an Arrow table without rows.
+        # The schema is given as text, because Spark does not take it from an Arrow table without rows.
         return work.frame(copies, "copies") if len(copies) else work.spark.createDataFrame([], "rank binary, other binary")
     return work.table("groups", _tasks.GROUPS).where(f"what = {COPY}").select("rank", "other")
 
 
 def members_of(work: Work) -> Any:
-    """Shelves: band keys that two documents or more have."""
+    """Returns the memberships of shelves with two documents or more: band, band key and rank key."""
     return work.table("groups", _tasks.GROUPS).where(f"what = {MEMBER}").select("band", "key", "rank")
 
 
 def shelves_and_copies(work: Work) -> tuple[Any, Any]:
-    """All memberships, and all copies, as tables of the driver."""
+    """Returns all memberships and all copies, as Arrow tables."""
     here = groups_here(work)
     if here is not None:
         return split_groups(here)
@@ -180,7 +193,7 @@ def shelves_and_copies(work: Work) -> tuple[Any, Any]:
 
 
 def split_groups(table: Any) -> tuple[Any, Any]:
-    """Memberships and copies of a table of groups."""
+    """Splits a table of groups into memberships and copies."""
     import pyarrow.compute as pc
 
     members, copies = (table.filter(pc.equal(table["what"], what)) for what in (MEMBER, COPY))
@@ -188,15 +201,21 @@ def split_groups(table: Any) -> tuple[Any, Any]:
 
 
 def groups_here(work: Work) -> Any:
-    """The table of groups of a small input, which the driver has and the folder does not; None if the folder has it. A job that goes on makes it
-    again."""
+    """Returns the table of groups of a small input, which only the driver has. Returns None if the folder has the
+    table.
+
+    A resumed job makes the table again.
+    """
     if "groups" not in work.memory and (work.counts("groups") or {}).get("is_table") is False:
         group_here(work)
     return work.memory.get("groups")
 
 
 def group_here(work: Work) -> None:
-    """Finds equal documents and shelves on the driver. It keeps the ids of all rows, too, because decisions name them, and the sizes of their texts."""
+    """Finds equal documents and shelves on the driver.
+
+    Also keeps the ids and the sizes of all rows in memory, for later steps.
+    """
     import pyarrow as pa
 
     from .._minwise import spark_group, spark_sort
@@ -212,13 +231,16 @@ def group_here(work: Work) -> None:
 def groups(
     work: Work, sketched: dict[str, Any], bands: int, null: str, order_by: tuple[str, ...], limits: dict[str, int | None]
 ) -> dict[str, Any]:
-    """Step 2: finds equal documents and shelves, counts, and refuses rows that cannot be told apart. The driver does so for a small input, because
-    the jobs would take longer to begin."""
+    """Runs step 2: finds equal documents and shelves, counts rows, and raises an error if two rows have the same rank
+    key.
+
+    For a small input, the driver does this itself, because starting Spark jobs would take longer.
+    """
     import pyarrow.compute as pc
 
     table, rows = work.table("sketches", _tasks.SKETCHES), sketched["rows"]
     is_small = rows <= SMALL_HASHES and rows * bands <= HERE_KEYS and rows * (8 * bands + 48) + sketched["key_bytes"] <= ANSWER_BYTES
-    # Limits of tests move work to tasks.
+    # Tests set these limits to have tasks do the work.
     is_table = not is_small or limits.get("here") is not None or limits.get("driver") is not None
     if is_table:
         entry = ENTRY_BYTES + sketched["key_bytes"] // max(rows, 1)
@@ -267,12 +289,15 @@ def groups(
 
 
 def wrapped(number: int) -> int:
-    """A sum of 64-bit numbers as one of them."""
+    """Wraps a sum of signed 64-bit integers around to a signed 64-bit integer."""
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def refuse_equal_ranks(table: Any, order_by: tuple[str, ...]) -> None:
-    """Raises with two examples if two rows have the same rank key. Rows whose rank keys have the same hash only are no such rows."""
+    """Raises an error with two examples if two rows have the same rank key.
+
+    Rank keys that only have the same hash are no error.
+    """
     from pyspark.sql import functions as F
 
     twice = table.groupBy("rank").agg(F.count(F.lit(1)).alias("n"), F.min("id").alias("first"), F.max("id").alias("second"))
@@ -281,7 +306,7 @@ def refuse_equal_ranks(table: Any, order_by: tuple[str, ...]) -> None:
         return
     named = [f"`{row['first']}` and `{row['second']}`" for row in examples if row["first"] is not None]
     shown = "; ".join(named) or f"{examples[0]['n']} rows with the rank key {bytes(examples[0]['rank']).hex()}"
-    # Without columns, only `keep` tells rows apart.
+    # If `order_by` is empty, the rank key has only the rankings of `keep`, and the message says so.
     what = "`order_by`" if order_by else "`order_by`: there is none, and `keep` alone does not order rows"
     raise SettingError(
         f"{what}: rows cannot be told apart, such as {shown}",
@@ -291,7 +316,7 @@ def refuse_equal_ranks(table: Any, order_by: tuple[str, ...]) -> None:
 
 
 def again(df: Any, against: Any, columns: Columns, job: Job, needed: bytes | None, sketches: bool = True, parities: bool = False) -> Any:
-    """Rows of the input, read another time."""
+    """Reads the input another time. Returns rows of the schema `TEXTS`, and a row with the sums of each batch."""
     rows = selected(df, columns).drop("id").mapInArrow(_tasks.reader(job, False, needed, sketches, parities), _tasks.TEXTS)
     if against is not None:
         references = selected(against, for_references(columns)).drop("id")
@@ -300,13 +325,15 @@ def again(df: Any, against: Any, columns: Columns, job: Job, needed: bytes | Non
 
 
 def input_of(sums: Any) -> tuple[int, int]:
-    """Number of rows and sum of their fingerprints, from the rows that a reading leaves per batch."""
+    """Returns the number of rows and the sum of their fingerprints, from the rows with sums that a reading makes per
+    batch.
+    """
     found = sums.where("rank is null").select("size", "content").collect()
     return sum(row["size"] for row in found), wrapped(sum(row["content"] for row in found))
 
 
 def check_input(work: Work, df: Any, against: Any, columns: Columns, job: Job, before: tuple[int, int]) -> None:
-    """Raises if the rows are not those that the folder was made from."""
+    """Raises an error if the rows of the input differ from those that the tables in the folder were made from."""
     now = input_of(again(df, against, columns, job, b""))
     if now != before:
         shown = [f"{rows:,} rows with the fingerprint {sum & 0xFFFFFFFFFFFFFFFF:016x}" for rows, sum in (before, now)]
@@ -314,14 +341,15 @@ def check_input(work: Work, df: Any, against: Any, columns: Columns, job: Job, b
 
 
 def texts(work: Work, df: Any, against: Any, columns: Columns, job: Job, rounds: Rounds, before: tuple[int, int]) -> dict[str, Any]:
-    """Step 3: reads the input a second time and keeps the texts of documents on shelves, with their sketches.
+    """Runs step 3: reads the input a second time and writes the texts of documents on shelves, with their sketches.
 
-    If a row of the first reading is missing, is new or has another text, the input is not deterministic, and the job ends.
+    If a row is missing, is new, or has another text than in the first reading, the input is not deterministic, and the
+    job raises an error.
     """
     ranks, number = rounds.ranks()
     table = work.save(chosen_texts(df, against, columns, job, ranks, number, rounds.has_crowds), "texts")
     if number <= SMALL_HASHES:
-        # One job fetches the sums and the sizes.
+        # The sums and the sizes are fetched together, because two Spark jobs would take longer.
         sizes = fetched_whole(table.select("rank", "size", "content"), number * (rounds.key_bytes + 24), "rank")
         rounds.take_sizes(without_sums(sizes, before))
     else:
@@ -330,7 +358,10 @@ def texts(work: Work, df: Any, against: Any, columns: Columns, job: Job, rounds:
 
 
 def texts_here(df: Any, against: Any, columns: Columns, job: Job, ranks: Any, number: int, before: tuple[int, int]) -> Any:
-    """The second reading of a small input: texts of documents on shelves as a table of the driver, which no table in the folder has."""
+    """Reads a small input a second time.
+
+    Returns the texts of documents on shelves as an Arrow table, which is not written to the folder.
+    """
     rows = again(df, against, columns, job, bytes(SparkTask.hashes(ranks)), sketches=False)
     table = without_sums(rows.toArrow(), before)
     log.info("texts: texts %s", f"{number:,}")
@@ -338,7 +369,10 @@ def texts_here(df: Any, against: Any, columns: Columns, job: Job, ranks: Any, nu
 
 
 def without_sums(table: Any, before: tuple[int, int]) -> Any:
-    """The rows of a second reading, without the sums of batches. Raises if the sums are not those of the first reading."""
+    """Returns the rows of a second reading without the sums of batches.
+
+    Raises an error if the sums differ from the first reading.
+    """
     import pyarrow.compute as pc
 
     sums = table.filter(pc.is_null(table["rank"]))
@@ -356,7 +390,10 @@ def refuse_another_reading(now: tuple[int, int], before: tuple[int, int]) -> Non
 
 
 def chosen_texts(df: Any, against: Any, columns: Columns, job: Job, ranks: Any, number: int, parities: bool = False) -> Any:
-    """Texts and sketches of some documents, and the sums of the whole reading. Blocks need parity bits, too."""
+    """Reads the texts and sketches of `number` documents (`ranks`), and the sums of the whole reading.
+
+    With `parities`, adds parity bits.
+    """
     from pyspark.sql import functions as F
 
     if not hasattr(ranks, "sparkSession"):
@@ -364,7 +401,7 @@ def chosen_texts(df: Any, against: Any, columns: Columns, job: Job, ranks: Any, 
     rows = again(df, against, columns, job, None, sketches=False)
     marked = ranks.withColumn("is_needed", F.lit(True))
     marked = F.broadcast(marked) if number <= SMALL_ROWS else marked
-    # Rows without a rank key are sums, which stay.
+    # Rows without a rank key are kept, because they have the sums of batches.
     chosen = rows.join(marked, "rank", "left").where("rank is null or is_needed")
     found = chosen.select("rank", "text", "size", "sketch", "content").mapInArrow(_tasks.filler(job, parities), _tasks.TEXTS)
     return found

@@ -1,5 +1,6 @@
-"""The summary of a job, with the names of `minwise.Summary`, and its lines for people, in the words of the command: first what everybody asks for,
-then "Details"."""
+"""The summary of a job, with the field names of `minwise.Summary`, and its printed form, which follows that of the
+command.
+"""
 
 from __future__ import annotations
 
@@ -8,32 +9,32 @@ from typing import Any
 from .._minwise import interval, percent, probability
 from .._results import Summary as PythonSummary
 
-#: Columns of the names of lines, as in the command.
+#: Width in columns of the labels of lines, as in the command.
 NAMES = 12
-#: An interval that is wider than this says little about the recall, as in the command.
+#: Width of a confidence interval above which the summary suggests a larger audit, as in the command.
 WIDE = 0.1
-#: The way to a narrower one.
+#: Suggestion of a larger audit.
 MORE = " (`--audit N` compares more)"
 
 
-#: Documents that a shelf takes, as in `block.rs`.
+#: Number of documents that a shelf takes, as in `block.rs`.
 SHELF = 131_072
 
 
 class Summary(PythonSummary):
     """The settings and the counts of a job: those of :class:`minwise.Summary`, and some more.
 
-    ``candidates`` are the pairs that the job asked about. It asks about other pairs than :func:`minwise.dedup`, and about a pair once per large
-    band key that both documents have. ``bytes`` are those of all texts. Fields that the job does not count are None: ``expected_recall`` and
-    ``expected_recall_low``, ``filter_compared`` and ``filter_registers``, ``repaired``, and, if a band key has more documents than a shelf takes,
-    ``full_shelves`` and ``left_out``.
+        ``candidates`` counts the pairs that the job compared, by sketches, parity bits or texts. The job compares other
+        pairs than :func:`minwise.dedup`, and a pair counts several times if its documents share several large shelves.
+        ``bytes`` counts the bytes of all texts. Fields that the job does not count are None: ``expected_recall``,
+        ``expected_recall_low``, ``filter_compared``, ``filter_registers`` and ``repaired``. If a band key has more
+        documents than a shelf takes, ``full_shelves`` and ``left_out`` are None, too.
 
-    :ivar rounds: the number of rounds.
-    :ivar memberships: documents of all band keys that two documents or more have.
-    :ivar largest_shelf: documents that share one band key.
-    :ivar found_at_threshold: the probability of finding a pair at the threshold.
-    :ivar shelved_bytes: bytes of the texts that share a band key with another one.
-    :ivar steps_computed: steps that were not done before; 0 if the job had ended already.
+    :ivar rounds: the number of rounds. :ivar memberships: the number of documents on all shelves with two documents or
+    more. A document counts once per shelf. :ivar largest_shelf: the number of documents on the largest shelf. :ivar
+    found_at_threshold: the probability that a pair whose similarity is the threshold is found. :ivar shelved_bytes:
+    bytes of the texts of documents that share a band key with another document. :ivar steps_computed: the number of
+    steps that this run computed; 0 if the job was complete before.
     """
 
     __slots__ = ()
@@ -51,7 +52,7 @@ class Summary(PythonSummary):
     left_out: int | None  # type: ignore[assignment]
 
 
-#: Fields that the counts of a job have under the same names.
+#: Fields of the summary that the counts of a job have under the same names.
 SAME = (
     "spec threshold bands rows filter_error looks error_per_look keep cluster max_cluster read kept removed rejected reference_rejected nulls "
     "without_shingles repeated_ids clusters large_clusters spared unranked rounds found_at_threshold steps_computed"
@@ -59,7 +60,7 @@ SAME = (
 
 
 def summary_of(counts: dict[str, Any]) -> Summary:
-    """The summary of a job with these counts."""
+    """Makes the summary of a job from its counts."""
     full = 0 if counts["largest"] <= SHELF else None
     fields = {
         **{name: counts[name] for name in SAME},
@@ -96,17 +97,17 @@ def summary_of(counts: dict[str, Any]) -> Summary:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number and a noun, in the plural unless the number is 1."""
+    """Returns a number and a noun, in the plural unless the number is 1."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def documents_of(documents: int, read: int) -> str:
-    """Documents with their share of all that were read."""
+    """Formats a number of documents with its share of all documents that were read."""
     return counted(documents, "document") + (f" ({percent(documents, read)})" if read else "")
 
 
 def compared(of: Summary) -> str:
-    """What became of the candidate pairs."""
+    """Formats how many candidate pairs were ruled out, compared exactly, and found similar."""
     if of.candidates == 0:
         return "0 candidate pairs"
     parts = []
@@ -118,14 +119,15 @@ def compared(of: Summary) -> str:
 
 
 def measured(audit: dict[str, Any] | None) -> str:
-    """The recall that an audit measured."""
+    """Formats the recall that an audit measured."""
     if audit is None:
         return "not measured (`--audit N` measures it)"
     kept, documents, missed = audit["kept"], audit["documents"], audit["missed"]
     of = f"the {counted(kept, 'kept document')}" if documents == kept else f"a sample of {documents:,} of {counted(kept, 'kept document')}"
     repeats = "repeat" if missed > 1 else "repeats"
     if audit["low"] is None or audit["low"] < audit["high"]:
-        # A search of a sample does not find everything.
+        # "found to" is added, because an audit of a sample, whose interval is not empty, need not find all missed
+        # duplicates.
         repeats = f"{'were' if missed > 1 else 'was'} found to repeat"
     repeat = f"{f'{missed:,}' if missed else 'none'} of {of} {repeats} another one"
     if kept == 1:
@@ -138,7 +140,10 @@ def measured(audit: dict[str, Any] | None) -> str:
 
 
 def recall(of: Summary) -> str:
-    """The recall that was measured. If none was, the line has the probability of finding a pair at the threshold."""
+    """Formats the measured recall.
+
+    If no recall was measured, adds the probability of finding a pair at the threshold.
+    """
     audit = of.audit
     if audit is not None and audit["recall"] is not None:
         return measured(audit)
@@ -147,12 +152,15 @@ def recall(of: Summary) -> str:
 
 
 def unit(spec: str) -> str:
-    """The noun for what shingles are made of."""
+    """Returns the noun for the unit of shingles: character, term or word."""
     return {"chars": "character", "terms": "term"}.get(spec.split(" / ")[1].split(":")[0], "word") if " / " in spec else "word"
 
 
 def show(of: Summary, seconds: float, outputs: dict[str, str], is_annotated: bool = False) -> str:
-    """The lines. `outputs` are the paths that the job wrote, by name."""
+    """Formats the summary as lines of text, with the details last.
+
+    `outputs` are the paths that the job wrote, by name.
+    """
     read = counted(of.read, "record" if of.rejected else "document")
     if of.nulls:
         read += f"; {of.nulls:,} with a null text"
@@ -185,7 +193,7 @@ def show(of: Summary, seconds: float, outputs: dict[str, str], is_annotated: boo
     ]
     out, before = [], ""
     for name, text in lines:
-        # A second line of the same name continues the first.
+        # A line with the same label as the line before gets no label.
         out.append(f"{'' if name == before else name:{NAMES}}{text}")
         before = name
     return "\n".join([*out, "", "Details", *(f"{name:{NAMES}}{text}" for name, text in details)])

@@ -1,4 +1,7 @@
-"""Functions that run on executors. Each gets Arrow batches and returns Arrow batches."""
+"""Makes the functions that run on executors.
+
+Each of these functions gets and returns Arrow batches, or an Arrow table.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any, ParamSpec
 
 Given = ParamSpec("Given")
 
-#: Schemas of what tasks return.
+#: Schemas of the tables that tasks return.
 SKETCHES = (
     "rank binary, id string, given boolean, kind tinyint, equality binary, content bigint, size bigint, "
     "sketch binary, keys binary"
@@ -26,8 +29,9 @@ ORDERED = "rank binary, `order` binary"
 COUNTED = "shingle bigint, documents bigint, high bigint, low bigint"
 SIZES = "documents bigint, rows bigint, content bigint"
 SUMS = "rows bigint, bytes bigint, key_bytes bigint, unranked array<bigint>"
-#: Numbers of the table of asks. A listed pair has none of them, and a row of a block has no `key`. A document that asked on a shelf that can be
-#: full has `band` and `key` only.
+#: Integer columns of the table of pairs that are compared in a round (`ASKS`). In a listed pair, all these columns are
+#: null. In a row of a block, `key` is null. In a document that asked on a shelf that can be full, all but `band` and
+#: `key` are null.
 ASK_NUMBERS = ("task", "step", "end", "side", "block", "band", "key", "document", "last", "front", "decided", "kind", "joined", "mask")
 ASKS = "part bigint, rank binary, c binary, " + ", ".join(f"`{name}` bigint" for name in ASK_NUMBERS)
 STATES = "rank binary, last binary, state bigint, front bigint, decided bigint"
@@ -38,18 +42,22 @@ IDS = "rank binary, id string"
 PLACES = "rank binary, o0 bigint, o1 bigint"
 EXECUTOR = "version string, fingerprint string, kernel string, python string, machine string"
 
-#: Bytes of a batch that a task returns, at most, unless one row has more.
+#: Maximum bytes of a batch that a task returns. A single row may have more.
 BATCH_BYTES = 64 << 20
-#: Pairs of blocks that a task screens before it returns those that sketches do not rule out.
+#: Approximate number of pairs of blocks that a task screens before it returns the pairs that are left.
 PORTION = 1_000_000
-#: Rows that are compared with the sample of an audit before the task returns their pairs.
+#: Number of rows that are compared with the sample of an audit before the task returns their pairs.
 SAMPLED_ROWS = 10_000
 
 
 @dataclass(frozen=True)
 class Job:
-    """The settings that every task gets: the plan as JSON, shingles that are left out, a file of frequencies, whether the table of
-    sketches has whole sketches, which only audits need, and the version and the fingerprint of the spec that the driver has."""
+    """The settings that every task gets.
+
+        `plan` is the plan as JSON, `ignored` the shingles that are left out, and `weights` the path of a table of
+        document frequencies. `sketches` is true if the table of sketches has whole sketches. `driver` has the driver's
+        version of minwise and its fingerprint of the spec.
+    """
 
     plan: str
     ignored: bytes = b""
@@ -58,7 +66,8 @@ class Job:
     driver: tuple[str, int] | None = None
 
 
-#: Tasks of this process by their settings, at most `MOST_TASKS`: a worker may live longer than a job, and a task may have 64 MiB of shingles.
+#: Tasks of this process by their settings. Only `MOST_TASKS` are kept, because a worker process may live longer than a
+#: job, and a task may have 64 MiB of shingles.
 _TASKS: dict[Job, Any] = {}
 MOST_TASKS = 4
 
@@ -70,7 +79,7 @@ def _task(job: Job) -> Any:
     found = _TASKS.get(job)
     if found is None:
         made = SparkTask(job.plan, job.ignored, job.weights)
-        # The check before the job sees one executor, and others may join later.
+        # The check before the job covers only one executor, and other executors may join later.
         if job.driver is not None and job.driver != (__version__, made.fingerprint()):
             raise RuntimeError(
                 f"an executor has minwise {__version__}, and the driver has minwise {job.driver[0]}: install the same version everywhere"
@@ -88,7 +97,7 @@ def _batch(arrow: Any) -> Any:
 
 
 def cut(batch: Any) -> Iterator[Any]:
-    """Cuts a batch into batches of 64 MiB at most."""
+    """Cuts a batch into batches of at most 64 MiB."""
     rows = len(batch)
     if batch.nbytes <= BATCH_BYTES or rows <= 1:
         yield batch
@@ -99,8 +108,12 @@ def cut(batch: Any) -> Iterator[Any]:
 
 
 def checked(make: Callable[Given, Callable[..., Any]]) -> Callable[Given, Callable[..., Any]]:
-    """Makes functions of tasks that check first that their executor has the version of the driver. The check before the job sees one executor,
-    others may join later, and what tasks tell one another has the forms of one version."""
+    """Decorates a factory of task functions, so that each function first checks that its executor has the driver's
+    version of minwise.
+
+    The check before the job covers only one executor, and other executors may join later. All must have the same
+    version, because tasks exchange data in forms that may differ between versions.
+    """
 
     @wraps(make)
     def factory(*given: Given.args, **named: Given.kwargs) -> Callable[..., Any]:
@@ -115,7 +128,7 @@ def checked(make: Callable[Given, Callable[..., Any]]) -> Callable[Given, Callab
                 raise RuntimeError(f"an executor has minwise {__version__}, and the driver has minwise {driver}: install the same version everywhere")
             return run(rows)
 
-        # Engines tell functions of tables from those of batches by annotations.
+        # The annotations are copied, because Spark distinguishes functions of tables from functions of batches by them.
         hints = dict(run.__annotations__)
         task.__annotations__ = {"return": hints.pop("return"), "rows": next(iter(hints.values()))}
         return task
@@ -124,7 +137,9 @@ def checked(make: Callable[Given, Callable[..., Any]]) -> Callable[Given, Callab
 
 
 def checker(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Reports what an executor has installed."""
+    """Makes a task that returns the versions of minwise and Python, the kernel and the fingerprint of the spec of an
+    executor.
+    """
 
     def check(batches: Iterator[Any]) -> Iterator[Any]:
         import platform
@@ -150,7 +165,7 @@ def checker(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
 @checked
 def sketcher(job: Job, given: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Sketches rows."""
+    """Makes a task that sketches rows."""
 
     def sketch(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -176,8 +191,11 @@ def sketcher(job: Job, given: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
 @checked
 def summer(places: list[tuple[int, int]]) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """The number of rows of a task, the bytes of their texts (`size`), the bytes of their rank keys and ids, and for each rule of the keeper policy the
-    number of documents in which it found no value. `places` are those of the rules in rank keys."""
+    """Makes a task that sums up rows: their number, the bytes of their texts, and the bytes of their rank keys and ids.
+
+    The task also counts, per ranking of the keeper policy, the documents without a value (`unranked`). `places` are the
+    first and last bytes of the rankings in rank keys.
+    """
 
     def sum_up(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -188,7 +206,7 @@ def summer(places: list[tuple[int, int]]) -> Callable[[Iterator[Any]], Iterator[
             keys = batch.column(1).nbytes + batch.column(2).nbytes
             sums = [before + more for before, more in zip(sums, (len(batch), pc.sum(batch.column(0)).as_py() or 0, keys))]
             if places:
-                # Rows with a text that are no references.
+                # Only rows of inputs that have a usable text are counted.
                 own = batch.filter(pc.and_(pc.less_equal(batch.column(3), 1), pc.invert(batch.column(4)))).column(1)
                 for number, (begin, end) in enumerate(places):
                     nothing = pc.equal(pc.binary_slice(own, begin, end), pa.scalar(b"\xff" * (end - begin), pa.binary()))
@@ -201,7 +219,7 @@ def summer(places: list[tuple[int, int]]) -> Callable[[Iterator[Any]], Iterator[
 
 @checked
 def lister() -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Band keys as lists of numbers."""
+    """Makes a task that converts band keys from bytes to lists of integers."""
 
     def list_keys(batches: Iterator[Any]) -> Iterator[Any]:
         import array
@@ -218,7 +236,7 @@ def lister() -> Callable[[Iterator[Any]], Iterator[Any]]:
 
 @checked
 def sorter(parts: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Packs rows of the table of sketches by the parts that they go to."""
+    """Makes a task that packs the entries of rows of the table of sketches by part."""
 
     def sort(batches: Iterator[Any]) -> Iterator[Any]:
         from minwise._minwise import spark_sort
@@ -232,7 +250,7 @@ def sorter(parts: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
 @checked
 def grouper(parts: int) -> Callable[[Any], Any]:
-    """Equal documents and shelves of one part."""
+    """Makes a task that finds the equal documents, the shelves or the counts of one part."""
 
     def group(table: Any) -> Any:
         import pyarrow as pa
@@ -247,7 +265,10 @@ def grouper(parts: int) -> Callable[[Any], Any]:
 
 @checked
 def reader(job: Job, given: bool, needed: bytes | None, sketches: bool, parities: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """The second reading: texts of rows whose rank keys have one of the hashes, or of all rows, and the sum of all rows of a batch."""
+    """Makes a task for the second reading, which returns the texts of rows, and a row with the sums of each batch.
+
+    If `needed` has hashes of rank keys, only texts of rows with these hashes are returned.
+    """
 
     def read(batches: Iterator[Any]) -> Iterator[Any]:
         from minwise.spark._tasks import _batch, _task, cut
@@ -262,7 +283,7 @@ def reader(job: Job, given: bool, needed: bytes | None, sketches: bool, parities
 
 @checked
 def filler(job: Job, parities: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Adds sketches to texts, and parity bits if they are asked for."""
+    """Makes a task that adds sketches to texts, and parity bits if `parities` is true."""
 
     def fill(batches: Iterator[Any]) -> Iterator[Any]:
         from minwise.spark._tasks import _batch, _task, cut
@@ -276,7 +297,7 @@ def filler(job: Job, parities: bool) -> Callable[[Iterator[Any]], Iterator[Any]]
 
 @checked
 def tagger(job: Job, names: list[str], prefix: str, added: list[str], given: bool = False) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Adds the rank key and the fingerprint to rows with all their columns."""
+    """Makes a task that adds the rank key and the fingerprint to rows, and keeps the columns `names`."""
 
     def tag(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -300,7 +321,10 @@ def tagger(job: Job, names: list[str], prefix: str, added: list[str], given: boo
 
 @checked
 def renamer() -> Callable[[Any], Any]:
-    """Names of the rows of one id: `id#2`, `id#3` and so on in keeper order, except numbers whose names rows have already."""
+    """Makes a task that names the rows of one id `id#2`, `id#3` and so on, in keeper order.
+
+    Names that other rows have are skipped.
+    """
 
     def rename(table: Any) -> Any:
         import pyarrow as pa
@@ -321,7 +345,10 @@ def renamer() -> Callable[[Any], Any]:
 
 @checked
 def placer(is_last: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """The file and the row of records of files, which end their rank keys: a mark and 8 bytes each."""
+    """Makes a task that reads file and row of records from their rank keys.
+
+    The last 18 bytes of a rank key are the file and the row, each as a mark of 1 byte and a number of 8 bytes.
+    """
 
     def place(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -338,8 +365,11 @@ def placer(is_last: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
 @checked
 def counter(job: Job, given: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Distinct shingles with the number of texts of a batch that have them, and a row without a shingle that has the number of all rows and the sum of
-    their fingerprints, in two halves that can be added up."""
+    """Makes a task that returns the distinct shingles of a batch, each with the number of texts that have it.
+
+    A last row without a shingle has the number of all rows, and the sum of their fingerprints. The sum is split into
+    two halves of 32 bits, so that adding up many of them does not overflow.
+    """
 
     def count(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -362,17 +392,18 @@ COUNTED_NAMES = ["shingle", "documents", "high", "low"]
 
 
 def content_sum(task: Any, batch: Any, given: bool) -> int:
-    """The sum of the fingerprints of rows, as a number of 64 bits."""
+    """Returns the sum of the fingerprints of rows."""
     import pyarrow.compute as pc
 
-    # Sums of Arrow wrap around, and a batch of rows makes one batch of rank keys.
+    # The sum fits 64 bits: sums of Arrow wrap around, and a batch of rows makes only one batch of rank keys.
     return sum(pc.sum(_batch(made).column(1)).as_py() or 0 for made in task.ranks(batch, given))
 
 
 @checked
 def sizer(job: Job, given: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """The number of texts of a batch that have a place among the documents that `max_df` counts, the number of all rows, and the sum of their
-    fingerprints."""
+    """Makes a task that returns the number of documents of a batch that `max_df` counts, the number of rows, and the
+    sum of their fingerprints.
+    """
 
     def count(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -393,7 +424,7 @@ def sizer(job: Job, given: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
 @checked
 def waiter(round: int, shelf: int | None) -> Callable[[Any], Any]:
-    """What undecided documents wait for on the shelves of one part."""
+    """Makes a task that computes why undecided documents wait on the shelves of one part."""
 
     def wait(table: Any) -> Any:
         import pyarrow as pa
@@ -408,7 +439,10 @@ def waiter(round: int, shelf: int | None) -> Callable[[Any], Any]:
 
 @checked
 def asker(clustering: str, round: int, largest: int, limits: dict[str, int | None]) -> Callable[[Any], Any]:
-    """Pairs and blocks that the shelves of one part ask about in a round, and documents that asked on shelves that can be full."""
+    """Makes a task that chooses the pairs and blocks that are compared in a round, for the shelves of one part.
+
+    The task also returns the documents that asked on shelves that can be full.
+    """
 
     def ask(table: Any) -> Any:
         import pyarrow as pa
@@ -435,7 +469,7 @@ def asker(clustering: str, round: int, largest: int, limits: dict[str, int | Non
 
 @checked
 def settler() -> Callable[[Any], Any]:
-    """Decides about the undecided documents of one part of the components."""
+    """Makes a task that decides the undecided documents of one part of the components."""
 
     def settle(table: Any) -> Any:
         import pyarrow as pa
@@ -450,7 +484,7 @@ def settler() -> Callable[[Any], Any]:
 
 @checked
 def namer() -> Callable[[Any], Any]:
-    """Keepers of the removed visits of one part."""
+    """Makes a task that finds the keepers of the removed visits of one part."""
 
     def name(table: Any) -> Any:
         import pyarrow as pa
@@ -465,7 +499,7 @@ def namer() -> Callable[[Any], Any]:
 
 @checked
 def screener(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Pairs that may be similar by their sketches."""
+    """Makes a task that returns the pairs that may be similar by their sketches."""
 
     def screen(batches: Iterator[Any]) -> Iterator[Any]:
         from minwise.spark._tasks import _batch, _task, cut
@@ -479,7 +513,9 @@ def screener(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
 @checked
 def block_screener(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Pairs of one task of blocks that may be similar by their sketches, and rows with the numbers of pairs asked."""
+    """Makes a task that returns the pairs of blocks that may be similar, and rows with the number of screened pairs
+    (`asked`).
+    """
     import pyarrow as pa
 
     def screen(batches: Any) -> Any:
@@ -498,14 +534,14 @@ def block_screener(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
             counts = pa.concat_arrays([pa.nulls(len(pairs), pa.int64()), pa.array([asked], pa.int64())])
             yield from cut(pa.RecordBatch.from_arrays([first, second, bytes, counts], names=["a", "c", "bytes", "asked"]))
 
-    # Engines take a function of tables for one of batches if its annotations name batches.
+    # The annotations make Spark pass an iterator of batches to the function, instead of one table.
     screen.__annotations__ = {"batches": Iterator[pa.RecordBatch], "return": Iterator[pa.RecordBatch]}
     return screen
 
 
 @checked
 def drawer(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """The order in which kept documents are drawn, the same as in the command."""
+    """Makes a task that returns the hashes by which an audit draws kept documents, as in the command."""
 
     def draw(batches: Iterator[Any]) -> Iterator[Any]:
         from minwise.spark._tasks import _batch, _task
@@ -518,8 +554,11 @@ def drawer(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
 @checked
 def sampler(job: Job, sample: bytes, most: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Pairs of a row and a document of the sample that may be similar, if the row is of an earlier cluster: of each batch and document, `most` at most,
-    and a row that has the number of all."""
+    """Makes a task that returns the pairs of a row and a document of the sample that may be similar, if the row belongs
+    to an earlier cluster.
+
+    Per batch and document of the sample, at most `most` pairs are returned, and a row with the number of all pairs.
+    """
 
     def screen(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -536,8 +575,11 @@ def sampler(job: Job, sample: bytes, most: int) -> Callable[[Iterator[Any]], Ite
 
 @checked
 def verifier(job: Job, all: bool, screens: bool) -> Callable[[Any], Any]:
-    """Exact similarities of the pairs of one bucket, whose texts come with them once each, and a row with the number of pairs that
-    were compared."""
+    """Makes a task that returns the exact similarities of the pairs of one bucket, and a row with the number of
+    compared pairs.
+
+    The input has the pairs of the bucket, and each of their texts once.
+    """
 
     def verify(table: Any) -> Any:
         import pyarrow as pa

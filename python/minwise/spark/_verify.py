@@ -1,4 +1,7 @@
-"""Exact comparisons: pairs go to buckets, each with the texts of its documents, and a bucket is a task."""
+"""Compares pairs exactly.
+
+Pairs are put into buckets, a bucket gets the texts of its documents, and a task compares one bucket.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,23 @@ from . import _tasks
 from ._tasks import Job
 from ._work import Work
 
-#: Texts of the pairs of one bucket, in bytes, and pairs of one bucket.
+#: Upper bounds of one bucket: bytes of its texts, and number of its pairs.
 BUCKET_BYTES, BUCKET_PAIRS = SPARK_BUCKET_BYTES, SPARK_BUCKET_PAIRS
+#: Maximum number of buckets.
 MOST_BUCKETS = 100_000
-#: Pairs whose documents every task gets, so that no table of texts is shuffled whole.
+#: Maximum number of pairs whose documents are sent to every task, so that the table of texts is filtered before it is
+#: shuffled.
 SMALL_PAIRS = 2_000_000
-#: Pairs whose documents every task gets with their buckets, so that no text is shuffled but to its buckets: some 100 MB.
+#: Maximum number of pairs whose documents and buckets are sent to every task, so that texts are shuffled only to their
+#: buckets. This number of pairs takes some 100 MB.
 FEW_PAIRS = 500_000
 
 
 def needed(table: Any, pairs: Any) -> Any:
-    """The rows of a table that documents of few pairs have. Every task gets the documents, so that the table is not shuffled whole."""
+    """Returns the rows of a table whose documents are in one of few pairs.
+
+    The documents are sent to every task, so that the table is filtered before it is shuffled.
+    """
     from pyspark.sql import functions as F
 
     ends = pairs.select(F.col("a").alias("rank")).unionByName(pairs.select(F.col("c").alias("rank"))).distinct()
@@ -27,8 +36,11 @@ def needed(table: Any, pairs: Any) -> Any:
 
 
 def similar(work: Work, job: Job, pairs: Any, texts: Any, buckets: int, all: bool, screens: bool) -> Any:
-    """The pairs (`bucket`, `a`, `c`) that are similar, or all of them with their similarities. `texts` (`bucket`, `rank`, `text`, `sketch`) has the
-    text of each document once per bucket that needs it."""
+    """Returns the similarities of the similar pairs, or of all pairs if `all` is true. Pairs have the columns `bucket`,
+    `a` and `c`.
+
+    `texts` (`bucket`, `rank`, `text`, `sketch`) has the text of each document once per bucket that needs it.
+    """
     from pyspark.sql import functions as F
 
     none = F.lit(None)
@@ -38,13 +50,17 @@ def similar(work: Work, job: Job, pairs: Any, texts: Any, buckets: int, all: boo
 
 
 def in_tasks(work: Work, rows: Any, buckets: int) -> Any:
-    """Rows whose `bucket` (below `buckets`) is the number of their task. Engines that know no numbers of tasks (Sail) put several buckets into one
-    task, which then gets a text once per bucket."""
+    """Distributes rows so that the task number of a row is its `bucket`, a number below `buckets`.
+
+    Sail cannot do this, so the rows are returned unchanged. Then a task may get several buckets, and a text once per
+    bucket.
+    """
     if work.numbers_tasks is False:
         return rows
     try:
         placed = rows.repartitionById(buckets, "bucket")
-        # Spark Connect asks the engine about a plan when its schema is asked for.
+        # The schema is read, because Spark Connect sends the plan to the server only then, and an error must be raised
+        # here.
         work.numbers_tasks = len(placed.schema) > 0
     except Exception:  # noqa: BLE001
         work.numbers_tasks = False
@@ -55,17 +71,20 @@ def in_tasks(work: Work, rows: Any, buckets: int) -> Any:
 def compare(
     work: Work, job: Job, pairs: Any, name: str, all: bool, screens: bool = False, texts: str = "texts", bytes: int | None = None
 ) -> dict[str, Any]:
-    """Compares pairs exactly and writes those that are similar, or all of them. If `screens`, pairs that sketches rule out are not compared.
-    `bytes` are those of both texts of all pairs.
+    """Compares pairs exactly, and writes the similar pairs to the table `name`, or all pairs if `all` is true. Returns
+    the counts.
 
-    Pairs go to buckets by their later document, so that one document with very many later ones does not make one large task. Those of a document with
-    very many earlier ones go to several buckets.
+    If `screens` is true, pairs that sketches rule out are not compared. `bytes` is the sum of the bytes of both texts
+    over all pairs.
+
+    The bucket of a pair follows from its later document, so that one document with very many later documents does not
+    make one large task. The pairs of a document with very many earlier documents are divided among several buckets.
     """
     from pyspark.sql import functions as F
 
     number = pairs.count()
     if number == 0:
-        # No row goes to the engine, which may not know the schema of nothing.
+        # An empty table is written with its schema, because Spark may not know the schema of a result without rows.
         work.spark.createDataFrame([], _tasks.SIMILAR).write.mode("overwrite").parquet(work.at(name))
         return {"screened": 0, "similar": 0}
     known = work.table(texts, _tasks.TEXTS).where("rank is not null")
@@ -76,7 +95,7 @@ def compare(
     buckets = int(min(max(bytes // BUCKET_BYTES, number // BUCKET_PAIRS, 1), MOST_BUCKETS))
     parts = 1
     if number > BUCKET_PAIRS:
-        # A document with very many earlier ones would make one large bucket.
+        # A document with very many earlier documents would make one large bucket, so its pairs are divided.
         largest = pairs.groupBy("c").agg(F.count(F.lit(1)).alias("n")).agg(F.max("n").alias("n")).collect()[0]["n"]
         parts = -(-largest // BUCKET_PAIRS)
     keys = [F.col("c")] if parts == 1 else [F.col("c"), F.pmod(F.hash("a"), F.lit(parts))]

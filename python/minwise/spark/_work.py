@@ -1,8 +1,8 @@
-"""The folder of a job: tables that steps leave, and the manifest that names the steps that are done.
+"""The folder of a job: the tables that steps write, and the manifest, which names the steps that are done.
 
-Everything is Parquet that Spark writes and reads, so the folder can be wherever Spark can write. A step counts once the manifest names
-it: a killed job begins again after its last step that is done. The table of a step that was not done is written anew and never read.
-The manifest is one table, which has a row per step, so that a job that goes on reads it once.
+All tables are Parquet that Spark writes and reads, so the folder can be wherever Spark can write. A step is done when
+the manifest names it. A killed job resumes after its last step that is done. If a step was killed, its table is never
+read and is written again. The manifest is one table with one row per step, so that a resumed job reads it once.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from ._tasks import BATCH_BYTES
 log = logging.getLogger("minwise.spark")
 
 MANIFEST = "token string, step string, fields string, counts string"
-#: The row of a job that began anew.
+#: Name of the first row of the manifest of a job that began anew.
 BEGIN = "begin"
-#: Bytes of a table that go to the engine in one message. Classic Spark holds them as rows, which take ten times the memory: with
-#: 32 MiB, a driver with 1 GiB of heap had no room for a round of 100,000 near-copies.
+#: Maximum bytes of a table that are sent to Spark in one message. Classic Spark holds them as rows, which take ten
+#: times the memory: with 32 MiB, a driver with 1 GiB of heap had no memory left for a round of 100,000 near-copies.
 MESSAGE_BYTES = 8 << 20
-#: Bytes of a table that come from the engine in one answer. Classic Spark refuses more than `spark.driver.maxResultSize`: 1 GiB.
+#: Maximum bytes of a table that are fetched from Spark in one answer. Classic Spark refuses more than
+#: `spark.driver.maxResultSize`, 1 GiB by default.
 ANSWER_BYTES = 256 << 20
-#: The version of the tables in a folder.
+#: Version of the tables in a folder.
 FORMAT = 6
 
 
 def is_missing(error: Exception) -> bool:
-    """Whether an error of an engine says that a path does not exist."""
-    # Sail raises nothing: such a table is empty.
+    """Reports whether an error of Spark means that a path does not exist."""
+    # Sail raises no error for a path that does not exist: it returns an empty table.
     condition = getattr(error, "getCondition", None) or getattr(error, "getErrorClass", None)
     return condition is not None and condition() == "PATH_NOT_FOUND"
 
@@ -44,17 +45,18 @@ def first_line(error: Exception) -> str:
 
 
 def exists(spark: Any, path: str) -> bool:
-    """Whether there is a table at a path, or anything else that is no table."""
+    """Reports whether there is a table, or anything else, at a path."""
     try:
-        # Sail has no columns of a table that does not exist.
+        # For a path that does not exist, Sail returns a table without columns.
         return bool(spark.read.parquet(path).columns)
     except Exception as error:  # noqa: BLE001
-        # A folder with other files, or without any, cannot be read as a table.
+        # Another error means that the path exists: a folder with other files, or an empty one, cannot be read as a
+        # table.
         return not is_missing(error)
 
 
 def refuse_existing(spark: Any, name: str, path: str) -> None:
-    """Raises an error if there is something at the path of an output."""
+    """Raises an error if anything exists at the path of an output."""
     if exists(spark, path):
         hint = "name another folder, or delete this one"
         raise SettingError(f"`{name}`: there is something at `{path}`", hint=hint, settings=[name])
@@ -66,20 +68,21 @@ class Work:
     def __init__(self, spark: Any, path: str, fields: dict[str, Any], resume: bool) -> None:
         self.spark = spark
         self.path: str = str(path).rstrip("/")
-        #: Steps that this process has made.
+        #: Number of steps that this process has computed.
         self.computed: int = 0
-        #: Tables of the driver that the folder does not have.
+        #: Arrow tables on the driver that are not in the folder, by name.
         self.memory: dict[str, Any] = {}
-        #: Whether the engine puts rows into tasks by their numbers, once that is known.
+        #: Whether `repartitionById` works, which Sail does not have; None until a call has tried it.
         self.numbers_tasks: bool | None = None
-        # Rows of the manifest that are written together with the next one.
+        # Rows of the manifest that will be written together with the next row.
         self._deferred: list[dict[str, Any]] = []
-        # Steps that are known to be done, with their counts.
+        # Counts of the steps that are done, by step.
         self._done: dict[str, dict[str, Any]] = {}
         self._fields: dict[str, Any] | None = json.loads(json.dumps({"format": FORMAT, **fields}))
         self.token: str = uuid.uuid4().hex
         if not resume:
-            # Tables of an earlier job are no longer those of their steps as soon as the first one is overwritten.
+            # The manifest of an earlier job is overwritten at once, because this job overwrites the tables that it
+            # names.
             self._write(BEGIN, {}, "overwrite")
             return
         rows = self._read()
@@ -103,13 +106,14 @@ class Work:
                 self._done[row["step"]] = {**self._done.get(row["step"], {}), **json.loads(row["counts"])}
 
     def _check(self, before: dict[str, Any], now: dict[str, Any]) -> None:
-        # The spec and the threshold come before the bands that follow from them.
+        # Fields are compared in the order of the plan, so that a changed threshold is reported before the bands that
+        # follow from it.
         for name in [*now, *(name for name in before if name not in now)]:
             if before.get(name) != now.get(name):
                 self.refuse(name, repr(before.get(name)), repr(now.get(name)))
 
     def refuse(self, name: str, before: str, now: str) -> None:
-        """Raises because the folder belongs to another job."""
+        """Raises the error that the folder belongs to a job with another setting or input."""
         raise SettingError(
             f"`work`: {self.path} belongs to a job with another `{name}`: {before}, not {now}",
             hint="name another folder, or begin anew with `resume=False`",
@@ -125,7 +129,8 @@ class Work:
         except Exception as error:
             if is_missing(error):
                 return []
-            # A manifest that cannot be read may name hours of work.
+            # An unreadable manifest is an error, and not an empty one, because beginning anew would discard hours of
+            # work.
             raise InputError(
                 f"`work`: {self.at('manifest')} cannot be read: {first_line(error)}",
                 hint="look after the rights of the folder and the storage, name another folder, or begin anew with `resume=False`",
@@ -137,19 +142,22 @@ class Work:
 
         fields = None if self._fields is None else json.dumps(self._fields)
         rows = [*self._deferred, {"token": self.token, "step": step, "fields": fields, "counts": json.dumps(counts)}]
-        # Classic Spark makes rows of Python by a job, and takes Arrow tables as they are.
+        # The rows are passed as an Arrow table, because classic Spark starts a job to convert rows of Python.
         table = pa.table({name: pa.array([row[name] for row in rows], pa.string()) for name in rows[0]})
         self.spark.createDataFrame(table).write.mode(mode).parquet(self.at("manifest"))
         self._fields = None
         self._deferred = []
 
     def counts(self, step: str) -> dict[str, Any] | None:
-        """The counts of a step that is done."""
+        """Returns the counts of a step, or None if the step is not done."""
         return self._done.get(step)
 
     def step(self, step: str, make: Callable[[], dict[str, Any]], defer: bool = False) -> dict[str, Any]:
-        """Makes a step unless it is done, and returns its counts. With `defer`, the manifest names a step that leaves no table together with the
-        next step, and a job that is killed before makes it again."""
+        """Runs a step unless it is done, and returns its counts.
+
+        If `defer` is true and the step writes no table, its row is written to the manifest together with that of the
+        next step. A job that is killed between both runs the step again.
+        """
         done = self.counts(step)
         if done is not None:
             return done
@@ -165,30 +173,38 @@ class Work:
         self._done[step] = counts
         self.computed += 1
         if step.startswith("round"):
-            # Rounds have lines of their own.
+            # `Rounds` logs a line per round itself.
             return counts
         shown = ", ".join(f"{name} {value:,}" for name, value in counts.items() if isinstance(value, int) and name != "sum")
         log.info("%s: %s", step, shown or "done")
         return counts
 
     def note(self, name: str, counts: dict[str, Any]) -> None:
-        """Writes something down that is no step, beside what was written under this name before."""
+        """Appends a row to the manifest that is no step, such as the path of an output.
+
+        Its values replace earlier values of the same name.
+        """
         self._write(name, counts)
         self._done[name] = counts
 
     def is_own(self, name: str, path: str, table: str) -> bool:
-        """Whether this job began to write a table to a path, and wrote nothing else under this name."""
+        """Reports whether this job began to write the table to the path, and did not write the output `name` to another
+        path.
+        """
         output = {"path": path, "table": table}
         return self.counts(f"writing-{name}") == output and self.counts(f"written-{name}") in (None, output)
 
     def save(self, frame: Any, name: str) -> Any:
-        """Writes a table and returns it as it is read back."""
+        """Writes a table to the folder, and returns it as a DataFrame that reads it back."""
         frame.write.mode("overwrite").parquet(self.at(name))
         return self.table(name, frame.schema)
 
     def frame(self, table: Any, name: str) -> Any:
-        """A table of the driver as a DataFrame. A large one is written in parts, because messages of Spark Connect are limited."""
-        # A plan may name its table several times, and each time takes its bytes again.
+        """Converts an Arrow table to a DataFrame.
+
+        A large table is written in parts, because Spark Connect limits the size of a message.
+        """
+        # The bound is half a message, because a plan may use the table several times and has its bytes each time.
         if table.nbytes <= MESSAGE_BYTES // 2:
             return self.spark.createDataFrame(table)
         rows = max(MESSAGE_BYTES * len(table) // table.nbytes, 1)
@@ -200,20 +216,20 @@ class Work:
         return self.table(name, schema)
 
     def table(self, name: str, schema: Any) -> Any:
-        # An empty table may have no file, and so no schema of its own.
+        # The schema is given, because an empty table may have no file to read it from.
         return self.spark.read.schema(schema).parquet(self.at(name))
 
 
 @contextmanager
 def batches_by_bytes(spark: Any) -> Iterator[None]:
-    """Asks the engine to cut Arrow batches by bytes, as tasks do, for the time of a job."""
+    """Sets Spark's limit for the bytes of an Arrow batch to that of tasks, and restores it on exit."""
     name, wanted, before = "spark.sql.execution.arrow.maxBytesPerBatch", str(BATCH_BYTES), None
     try:
         before = spark.conf.get(name, None)
         if before != wanted:
             spark.conf.set(name, wanted)
     except Exception:  # noqa: BLE001
-        # An engine may have no such setting. Batches of Sail have 8,192 rows.
+        # Without this setting, nothing is changed: batches of Sail have 8,192 rows.
         before = wanted
     if before == wanted:
         yield
@@ -228,7 +244,11 @@ def batches_by_bytes(spark: Any) -> Iterator[None]:
 
 
 def fetched(frame: Any, bytes: int, *keys: str) -> Any:
-    """The rows of a DataFrame on the driver, as tables that are fetched one by one. Few rows have the same `keys`."""
+    """Fetches the rows of a DataFrame, which have `bytes` bytes, and yields them as Arrow tables of at most about
+    `ANSWER_BYTES` bytes.
+
+    Rows are divided by a hash of `keys`, so only few rows may have the same values of `keys`.
+    """
     from pyspark.sql import functions as F
 
     parts = max(-(-bytes // ANSWER_BYTES), 1)
@@ -240,14 +260,17 @@ def fetched(frame: Any, bytes: int, *keys: str) -> Any:
 
 
 def fetched_whole(frame: Any, bytes: int, *keys: str) -> Any:
-    """The rows of a DataFrame on the driver as one table, which is fetched in several answers if it is large."""
+    """Fetches the rows of a DataFrame as one Arrow table, in several answers if the table is large."""
     import pyarrow as pa
 
     return pa.concat_tables(fetched(frame, bytes, *keys))
 
 
 def describe(spark: Any, text: str | None) -> None:
-    """Names the jobs that follow in the pages of the engine, if the engine can; None ends that."""
+    """Sets the description of the next jobs in the web interface of Spark; None removes it.
+
+    Does nothing if there is no SparkContext.
+    """
     try:
         spark.sparkContext.setJobDescription(text)
     except Exception:  # noqa: BLE001

@@ -1,4 +1,4 @@
-"""The file that spark-submit runs: it takes the path of a file, not the name of a module.
+"""Runs the job with spark-submit, which takes the path of a file and not the name of a module.
 
     spark-submit "$(python -c 'import minwise.spark.submit as program; print(program.__file__)')" --input … --output … --work …
 """

@@ -1,4 +1,4 @@
-"""The engine that all tests run on, and the command."""
+"""Fixtures of the tests of the Spark job: a session on a Sail server, and the command."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 from corpora import Command
 from minwise.spark._sail import SailServer
 
-#: The server of the session, whose log is shown with tests that fail.
+#: The server of the test session. Its log is shown with failed tests.
 SERVERS: list[SailServer] = []
 
 
 @pytest.fixture(scope="session")
 def sail() -> Iterator[Any]:
-    """A session by Spark Connect, on a Sail server in a process of its own."""
+    """Yields a Spark Connect session on a Sail server in a process of its own."""
     from pyspark.sql import SparkSession
 
     with SailServer() as server:
@@ -44,7 +44,8 @@ def command(tmp_path: Path) -> Command:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        # Sockets of engines are closed when Python collects them, in whichever test that is.
+        # The warning is ignored, because sockets of Spark are closed when Python collects them, which may happen in any
+        # test.
         if item.path.parent == Path(__file__).parent:
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
     if not os.environ.get("MINWISE_LONG"):

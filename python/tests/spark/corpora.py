@@ -1,4 +1,4 @@
-"""Corpora that the job and the command deduplicate, and the command."""
+"""Corpora that both the job and the command deduplicate, and a class that runs the command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def generated(count: int, seed: int = 3, words: int = 40) -> list[str]:
-    """Texts of which some are copies and near-copies of others."""
+    """Returns random texts, of which 20 % are copies of earlier texts and 20 % are near-copies."""
     source = random.Random(seed)
     texts: list[str] = []
     for number in range(count):
@@ -32,7 +32,7 @@ def generated(count: int, seed: int = 3, words: int = 40) -> list[str]:
 
 
 def chains(count: int, length: int) -> list[str]:
-    """Chains of revisions: each differs from the one before in one word."""
+    """Returns chains of revisions of a text. Each revision differs from the previous one in one word."""
     source = random.Random(7)
     texts = []
     for chain in range(count):
@@ -45,7 +45,11 @@ def chains(count: int, length: int) -> list[str]:
 
 
 def copies(count: int) -> list[str]:
-    """Copies of one text: a quarter is equal to it, and of the others all but one in a thousand differ in one word and are near-duplicates of it."""
+    """Returns copies of one text: 25 % equal it, and nearly all others are near-duplicates that differ from it in one
+    word.
+
+    Of the copies that are not equal, 0.1 % differ in up to eight words.
+    """
     source = random.Random(37)
     base = [f"b{number}" for number in range(80)]
     texts = []
@@ -58,7 +62,7 @@ def copies(count: int) -> list[str]:
 
 
 def family(count: int) -> list[str]:
-    """Many variants of one text, half of which are not similar to the first."""
+    """Returns many variants of one text. Half of them are not similar to the first variant."""
     source = random.Random(11)
     base = [f"b{number}" for number in range(80)]
     texts = []
@@ -71,7 +75,7 @@ def family(count: int) -> list[str]:
 
 
 def forms(count: int, shared: int = 60, own: int = 30) -> list[str]:
-    """Fillings of one form, of which few are similar."""
+    """Returns texts that are one form, filled in differently. Few of them are similar."""
     source = random.Random(13)
     form = " ".join(f"f{number}" for number in range(shared))
     texts = []
@@ -84,18 +88,19 @@ def forms(count: int, shared: int = 60, own: int = 30) -> list[str]:
 
 
 def one_shelf(count: int) -> list[str]:
-    """Documents that share one half, so that they share shelves, and of which none are similar."""
+    """Returns texts that share one half, so that they share shelves. No two of them are similar."""
     source = random.Random(19)
     half = " ".join(f"h{number}" for number in range(100))
     return [half + " " + " ".join(f"o{source.randrange(10**6)}" for _ in range(25)) for _ in range(count)]
 
 
-#: Crowds of the sizes that the job is made for, with the least number of documents of their largest shelf.
+#: Large corpora with crowds: the function, the number of texts, and a lower bound of the documents on the largest
+#: shelf.
 LARGE = {"copies": (copies, 1_000_000, 300_000), "forms": (forms, 100_000, 1_000), "one_shelf": (one_shelf, 100_000, 20_000), "family": (family, 100_000, 20_000)}
 
 
 def odd() -> list[str]:
-    """Short, empty and strange texts."""
+    """Returns short and empty texts, and texts with unusual characters."""
     source = random.Random(5)
     pieces = ["", " ", "a", "Ä", "ﬁ", "\u200b", "日本語の文章", "é", "e\u0301", "😀", "\ufffd", "a b", "\n", "\u2028"]
     return ["".join(source.choice(pieces) for _ in range(source.randrange(12))) for _ in range(200)]
@@ -124,7 +129,7 @@ Decided = dict[str, tuple[str, float]]
 
 
 class Command:
-    """The `minwise` command, which `MINWISE` names."""
+    """Runs the `minwise` command. The environment variable `MINWISE` has its path."""
 
     def __init__(self, folder: Path) -> None:
         self.program = os.environ.get("MINWISE", str(ROOT / "target/debug/minwise"))
@@ -144,7 +149,7 @@ class Command:
         return path
 
     def dedup(self, rows: list[dict[str, Any]], *words: Any) -> tuple[Decided, dict[str, Any]]:
-        """The decisions of the command, and its summary."""
+        """Deduplicates rows with the command. Returns its decisions and its summary."""
         path = self.write(rows)
         report = self.folder / f"report-{self.runs}"
         self("dedup", path, "--output", self.folder / f"out-{self.runs}.jsonl", "--report", report, *words)
@@ -163,13 +168,15 @@ def decided_by(result: Any) -> Decided:
     return found
 
 
-#: Fields of a summary that the job does not count, and fields that depend on the pairs that were asked about and on the form of the input.
+#: Fields of a summary that the job does not count.
 UNCOUNTED = ("expected_recall", "expected_recall_low", "filter_compared", "filter_registers", "repaired")
+#: Fields of a summary that differ from those of the command, because they depend on the compared pairs and on the form
+#: of the input.
 OTHERS = ("candidates", "filtered", "compared", "verified", "bytes")
 
 
 def assert_same_summary(of: Any, expected: dict[str, Any]) -> None:
-    """The summary of a job has all fields of the command's, with the same values."""
+    """Checks that the summary of a job has all fields of the command's summary, with the same values."""
     assert isinstance(of, minwise.Summary)
     fields = of.as_dict()
     assert all(fields[name] is None for name in UNCOUNTED)
@@ -184,5 +191,5 @@ def assert_same(found: Decided, expected: Decided) -> None:
     assert set(found) == set(expected)
     for id, (of, similarity) in expected.items():
         assert found[id][0] == of, id
-        # Reports round to six digits.
+        # The tolerance is needed because reports round to six digits.
         assert abs(found[id][1] - similarity) < 1e-6, id

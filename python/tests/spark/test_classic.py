@@ -1,4 +1,4 @@
-"""Classic Spark: the same decisions, on executors that are processes of their own."""
+"""Tests of classic Spark: the decisions are the same on executors that are processes of their own."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from minwise.spark import _tasks, _verify, _work
 
 @pytest.fixture(scope="module")
 def classic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A cluster of two executors on this machine, with one core and 1 GiB each."""
+    """Yields a session on a cluster of two executors on this machine, with one core and 1 GiB each."""
     from pyspark.sql import SparkSession
 
-    # A session by Spark Connect in the same process leaves a mark, by which functions of columns are those of Connect.
+    # A Spark Connect session in the same process sets environment variables, with which functions of columns would be
+    # those of Connect.
     marks = ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE", "SPARK_LOCAL_REMOTE")
     connect = {name: os.environ.pop(name) for name in marks if name in os.environ}
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -67,7 +68,10 @@ def test_default_settings(classic: Any, command: Command, tmp_path: Path, name: 
 def test_a_text_is_sent_once_to_each_task(
     classic: Any, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limits: dict[str, int]
 ) -> None:
-    """There are many more buckets of pairs than shuffle partitions, and each is a task of its own. Tasks note the texts that they get."""
+    """Each bucket of pairs is a task of its own, even with many more buckets than shuffle partitions.
+
+    Tasks write down their texts.
+    """
     rows, notes = rows_of(CORPORA["family"]()), tmp_path / "notes"
     expected, _ = command.dedup(rows)
     notes.mkdir()
@@ -102,7 +106,7 @@ def test_a_text_is_sent_once_to_each_task(
         sent.setdefault((stage, task), []).extend(ranks)
         pairs += number
     texts = [rank for ranks in sent.values() for rank in ranks]
-    # Each pair has two texts, and documents have many pairs.
+    # Tasks get fewer texts than two per pair, because a task gets a text once for all its pairs.
     assert len(sent) > 4 * result.summary.rounds and len(texts) < 2 * pairs
     assert all(len(set(ranks)) == len(ranks) for ranks in sent.values())
     assert len(set(texts)) < len(texts), "some documents are in several buckets"
@@ -131,7 +135,7 @@ def test_a_job_that_was_killed_goes_on(
     monkeypatch.setattr(_work.Work, "_write", write)
     result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", _here=0)
     assert_same(decided_by(result), expected)
-    # Sketches, groups and texts were there; the round and the decisions were not.
+    # The steps `sketches`, `groups` and `texts` were done before; the rounds and the decisions were not.
     assert result.summary.steps_computed == result.summary.rounds + 1
 
 
@@ -155,7 +159,9 @@ def test_the_wrong_executors_are_one_clear_error(classic: Any, tmp_path: Path, m
 
 
 def test_every_task_checks_its_version(tmp_path: Path) -> None:
-    """An executor that joins later may have another version than the one that was checked first."""
+    """Every task checks its version, because an executor that joins later may have another version than the checked
+    executor.
+    """
     from minwise.spark import _settings, _tasks
 
     plan = json.dumps(_settings.plan({}))
@@ -171,7 +177,8 @@ def test_every_task_goes_through_the_check(monkeypatch: pytest.MonkeyPatch) -> N
 
     makes = [make for module in (_tasks, _files) for name, make in vars(module).items() if getattr(make, "__module__", "") == module.__name__]
     tasks = {make.__name__ for make in makes if "Callable" in str(getattr(make, "__annotations__", {}).get("return"))}
-    # `checker` is the check before the job, and `checked` makes the others.
+    # All makers of tasks are decorated with `checked`, except `checker`, which is the check before the job, and
+    # `checked` itself.
     assert len(tasks) > 20
     assert tasks - {make.__name__ for make in makes if hasattr(make, "__wrapped__")} == {"checker", "checked"}
     monkeypatch.setattr(minwise, "__version__", "99.0")
@@ -182,7 +189,7 @@ def test_every_task_goes_through_the_check(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_texts_that_are_no_utf_8_are_repaired(classic: Any, tmp_path: Path) -> None:
-    """Spark does not look after the bytes of a text."""
+    """Texts with invalid UTF-8 are repaired, because Spark does not check the bytes of a text."""
     rows = [(b"one text of six words here " + bad, number) for number, bad in enumerate((b"\xff", b"\xfe", b"\xc3\x28", b"ok"))]
     df = classic.createDataFrame(rows, "bytes binary, row bigint").selectExpr("cast(bytes as string) as text", "row")
     result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", _here=0)
@@ -192,7 +199,10 @@ def test_texts_that_are_no_utf_8_are_repaired(classic: Any, tmp_path: Path) -> N
 
 
 def test_arrow_batches_are_cut_by_bytes(classic: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batches of 10,000 rows would have 400 MB. Tasks note the largest batch that they get, and those that they return are cut, too."""
+    """Batches that tasks get and return are cut by bytes: 10,000 rows would have 400 MB.
+
+    Tasks write down their largest batch.
+    """
     notes = tmp_path / "notes"
     notes.mkdir()
     make, folder = _tasks.sketcher, str(notes)
@@ -228,7 +238,8 @@ def test_arrow_batches_are_cut_by_bytes(classic: Any, tmp_path: Path, monkeypatc
     assert sum(map(len, cut)) == 200 and max(part.nbytes for part in cut) <= 64 << 20 and len(cut) > 3
 
 
-#: A job on a Spark Connect server, which the session starts. Sessions of other kinds in the same process would leave their marks.
+#: A program that runs a job on a Spark Connect server, which its session starts. The program runs in a process of its
+#: own, because sessions of other kinds leave environment variables behind.
 CONNECT = """
 import json, sys
 import minwise.spark
@@ -256,7 +267,9 @@ def test_spark_connect(command: Command, tmp_path: Path, limits: dict[str, int])
 @pytest.mark.long
 @pytest.mark.parametrize("name", LARGE)
 def test_tasks_stay_below_one_gib(classic: Any, tmp_path: Path, name: str) -> None:
-    """The heap of each executor has 1 GiB, and the peak resident memory (VmHWM) of every worker in Python stays below 1 GiB, too."""
+    """With a heap of 1 GiB per executor, the peak resident memory (VmHWM) of every Python worker stays below 1 GiB,
+    too.
+    """
     make, count, _ = LARGE[name]
     rows = rows_of(make(count))
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet", row_group_size=10_000)
@@ -288,7 +301,7 @@ def test_tasks_stay_below_one_gib(classic: Any, tmp_path: Path, name: str) -> No
 
 
 def test_spark_submit_runs_the_program() -> None:
-    """spark-submit takes a file, and the options after it are those of the program."""
+    """spark-submit runs the file and passes the options after it to the program."""
     from minwise.spark import submit
 
     words = [str(Path(sys.executable).parent / "spark-submit"), submit.__file__, "--help"]

@@ -1,4 +1,6 @@
-"""Asks that tasks work out are those that the driver works out."""
+"""Tests that rounds on the cluster (`ClusterRounds`) compare and decide the same as rounds on the driver
+(`DriverRounds`).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from minwise._minwise import SparkBlocks, SparkRounds, SparkTask, spark_ask, spa
 from minwise.spark import _settings
 from minwise.spark._rounds import ClusterRounds
 
-#: The driver takes nothing.
+#: A limit with which the driver takes no shelves, so that tasks choose the pairs.
 CLUSTER = {"_driver": 0}
 
 
@@ -39,7 +41,7 @@ def test_decisions_on_the_cluster(sail: Any, command: Command, tmp_path: Path, n
 
 @pytest.mark.parametrize("cluster", ["star", "components"])
 def test_full_shelves_decide_alike_everywhere(sail: Any, tmp_path: Path, cluster: str) -> None:
-    """A full shelf leaves documents out, whoever works out the asks and whether pairs are listed."""
+    """Full shelves leave out the same documents on the driver and on the cluster, with listed pairs and with blocks."""
     rows = rows_of(CORPORA["family"]() + CORPORA["generated"]()[:100])
     df = sail.createDataFrame(rows)
     settings: dict[str, Any] = {"text": "text", "order_by": "row", "cluster": cluster, "audit": "off"}
@@ -54,7 +56,7 @@ def test_full_shelves_decide_alike_everywhere(sail: Any, tmp_path: Path, cluster
 
 
 class Tables:
-    """Tables in a folder, as those of a job, and how often one was written."""
+    """A stand-in for `Work` that writes tables to a folder and counts them."""
 
     def __init__(self, spark: Any, folder: Path) -> None:
         self.spark = spark
@@ -69,7 +71,7 @@ class Tables:
 
 
 def test_a_chain_in_random_order_takes_few_rounds(sail: Any, tmp_path: Path) -> None:
-    """Each document of a chain is similar to the next one, and their ranks say nothing about that."""
+    """Each document of the chain is similar to the next one, and their rank keys are in random order."""
     source = random.Random(20)
     chain = [bytes([at]) for at in range(100)]
     source.shuffle(chain)
@@ -78,12 +80,15 @@ def test_a_chain_in_random_order_takes_few_rounds(sail: Any, tmp_path: Path) -> 
     rounds = SimpleNamespace(work=tables)
     labels = ClusterRounds._labels(rounds, sail.createDataFrame(links, "a binary, c binary"))  # type: ignore[arg-type]
     assert {(bytes(row["rank"]), bytes(row["label"])) for row in labels.collect()} == {(rank, bytes([0])) for rank in chain}
-    # A label that goes from document to document would take 59 rounds.
+    # A label that moves one document per round would take 59 rounds.
     assert tables.written <= 10
 
 
 def world(seed: int) -> tuple[pa.Table, pa.Table, dict[tuple[bytes, bytes], float], int]:
-    """Random shelves, copies, similar pairs and references, and how many documents a shelf takes."""
+    """Returns random shelves, copies, similar pairs, and the number of documents that a shelf takes.
+
+    Some documents are references.
+    """
     source = random.Random(seed)
     ranks = sorted({bytes([int(source.random() > 0.1)]) + source.randbytes(3) for _ in range(source.randrange(2, 70))})
     shelves = []
@@ -101,7 +106,8 @@ def world(seed: int) -> tuple[pa.Table, pa.Table, dict[tuple[bytes, bytes], floa
     copies = []
     for rank in documents:
         while source.random() < 0.3:
-            # Copies come after the document that stands for them, and may come after its shelf is full.
+            # A copy comes after the document that it equals. Some copies come at a position where the shelf is full
+            # already.
             copy = max(rank, bytes([1]) + source.randbytes(3)) + b"x"
             copies.append((copy, rank))
     columns = [pa.array(column, kind) for column, kind in zip(zip(*shelves), (pa.int64(), pa.int64(), pa.binary()))]
@@ -109,12 +115,15 @@ def world(seed: int) -> tuple[pa.Table, pa.Table, dict[tuple[bytes, bytes], floa
     return pa.table(columns, ["band", "key", "rank"]), pa.table(copied, ["rank", "other"]), similar, source.choice([1, 2, 5, 1000])
 
 
-#: A task whose sketches rule nothing out.
+#: A task without a filter, so that sketches rule out no pair.
 TASK = SparkTask(json.dumps(_settings.plan({"filter_error": "off"})), b"")
 
 
 def asked(blocks: pa.Table) -> set[tuple[bytes, bytes]]:
-    """The pairs of blocks, as tasks work them out. Sketches are random, so that no two documents share a band in them."""
+    """Returns the pairs of blocks that tasks compare.
+
+    The sketches of documents are random, so that no two of them share a band.
+    """
     tasks: dict[int, list[dict[str, Any]]] = {}
     for row in blocks.to_pylist():
         row |= {"sketch": random.Random(row["rank"]).randbytes(512), "size": 0, "parity": None}
@@ -124,22 +133,22 @@ def asked(blocks: pa.Table) -> set[tuple[bytes, bytes]]:
     for rows in tasks.values():
         table = pa.Table.from_pylist(rows)
         screening = SparkBlocks(TASK, table.set_column(table.schema.get_field_index("parity"), "parity", pa.nulls(len(table), pa.binary())))
-        # Few pairs at a time, so that a task has several portions.
+        # The portions are small, so that a task has several of them.
         while (screened := screening.screen(10)) is not None:
             both = pa.table(pa.record_batch(screened[0]))
             portion = set(zip(both["a"].to_pylist(), both["c"].to_pylist()))
-            # A pair of two blocks is asked twice, because random sketches share no band.
+            # A pair that is in two blocks is screened in both, because random sketches share no band.
             assert len(portion) <= screened[1]
             pairs |= portion
     return pairs
 
 
-#: Limits of blocks, for `asking`, `pairs` and `listed`.
+#: Values of `asking`, `pairs` and `listed`, which limit listed pairs.
 Limits = tuple[int, int, int | None]
 
 
 def decide(shelves: pa.Table, copies: pa.Table, similar: Any, most: int, limits: Limits) -> set[tuple[Any, ...]]:
-    """Decisions about the documents of some shelves."""
+    """Returns the decisions about the documents of shelves, made with all shelves on the driver."""
     rounds = SparkRounds("star", [shelves], [copies], most, *limits)
     found: list[tuple[bytes, bytes]] = []
     known: set[tuple[bytes, bytes]] = set()
@@ -162,7 +171,10 @@ def table(rows: list[dict[str, Any]], **kinds: pa.DataType) -> pa.Table:
 
 
 class Parts:
-    """The rounds of stars by tasks that have some shelves, or some components, each at random, and nothing else."""
+    """Runs rounds of stars in parts.
+
+    Each part has random shelves or random components, and no other data, like a task.
+    """
 
     def __init__(self, seed: int, shelves: pa.Table, copies: pa.Table, most: int, limits: Limits) -> None:
         self.source = random.Random(seed)
@@ -178,11 +190,11 @@ class Parts:
                 state["last"] = max(state["last"] or b"", copy["rank"])
         self.asked: list[dict[str, Any]] = []
         self.edges: dict[tuple[bytes, bytes], float] = {}
-        #: The most documents that one component had.
+        #: Number of documents of the largest component so far.
         self.largest = 0
 
     def split(self, rows: list[dict[str, Any]], key: Any) -> list[list[dict[str, Any]]]:
-        """Rows in three parts; rows of one key are in one part."""
+        """Splits rows into three parts at random. Rows with the same key are in one part."""
         parts: list[list[dict[str, Any]]] = [[], [], []]
         chosen: dict[Any, int] = {}
         for row in rows:
@@ -198,7 +210,7 @@ class Parts:
         return [table(part, **kinds) for part in self.split(rows, lambda row: (row["band"], row["key"]))]
 
     def decide(self) -> tuple[dict[bytes, int], bool]:
-        """What documents wait for, whether they are behind, and whether anything was decided."""
+        """Decides documents. Returns which documents are behind, and whether any document was decided."""
         unasked: dict[bytes, int] = {}
         behind: dict[bytes, int] = {}
         for part in self.shelves():
@@ -263,8 +275,11 @@ class Parts:
 
 @pytest.mark.parametrize("limits", [(1, 1, None), (1000, 1000, None), (1000, 1000, 30)], ids=["blocks", "listed", "few-listed"])
 def test_parts_decide_as_the_whole(limits: Limits) -> None:
-    """Tasks that have single shelves or components of similar pairs come to the decisions of the driver, with crowded shelves, references
-    and late copies, and none of them has all documents that shelves connect."""
+    """Parts with some shelves or components come to the decisions of the driver, with full shelves, references and late
+    copies.
+
+    The components of similar pairs are smaller than those of documents that shelves connect.
+    """
     crowded = smaller = 0
     for seed in range(80):
         shelves, copies, similar, most = world(seed)
@@ -282,7 +297,7 @@ def test_parts_decide_as_the_whole(limits: Limits) -> None:
 
 
 def test_rows_of_blocks_are_made_once() -> None:
-    """Each pair is in one task, and the driver has each row once per side."""
+    """The driver makes each row of a block once per side, and each pair is in one task only."""
     ranks = [bytes([1]) + number.to_bytes(3, "big") for number in range(80_000)]
     shelf = pa.table({"band": [0] * len(ranks), "key": [7] * len(ranks), "rank": pa.array(ranks, pa.binary())})
     none = pa.table({"rank": pa.array([], pa.binary()), "other": pa.array([], pa.binary())})
@@ -298,7 +313,10 @@ def test_rows_of_blocks_are_made_once() -> None:
 
 
 def test_parity_bits_rule_out_no_similar_pair() -> None:
-    """Sets have 60 to 400 shingles, so that their parity bits have three widths, and pairs are similar across widths."""
+    """Parity bits rule out no similar pair.
+
+    Sets have 60 to 400 shingles, so that parity bits of similar documents differ in width.
+    """
     source, texts = random.Random(31), []
     for _ in range(12):
         base = [f"p{source.randrange(10**6)}" for _ in range(source.choice([70, 125, 135, 255, 265, 380]))]
@@ -313,7 +331,7 @@ def test_parity_bits_rule_out_no_similar_pair() -> None:
     assert len({len(parity) for parity in filled["parity"].to_pylist()}) == 3
     numbers = list(range(len(texts)))
     zeros = {name: [0] * len(texts) for name in ("block", "band", "front", "decided", "mask")}
-    # All rows are new ones of components, and have places.
+    # All rows are of components, are new in this round, and have a place on their shelf.
     kinds = {**zeros, "document": numbers, "last": numbers, "joined": numbers, "kind": [128 | 16 | 32] * len(texts)}
     sides = [filled.append_column("side", pa.array([side] * len(texts))) for side in (0, 1)]
     table = pa.concat_tables(sides)
@@ -329,7 +347,10 @@ def test_parity_bits_rule_out_no_similar_pair() -> None:
 
 @pytest.mark.parametrize("clustering", ["star", "pairs"])
 def test_pairs_of_many_shelves_are_not_listed_without_bound(clustering: str) -> None:
-    """Each shelf has too few pairs for a block, and all of them together have too many to be listed. Small blocks share tasks."""
+    """Each shelf has too few pairs for a block, but all shelves together have too many to be listed.
+
+    So small blocks share tasks.
+    """
     shelves, members, most = 40, 100, 20_000
     ranks = [bytes([1]) + number.to_bytes(3, "big") for number in range(shelves * members)]
     keys = [number // members for number in range(len(ranks))]
@@ -351,7 +372,7 @@ def test_pairs_of_many_shelves_are_not_listed_without_bound(clustering: str) -> 
             pairs |= asked(rows)
         pairs |= set(zip(*(pa.table(pa.record_batch(listed))[name].to_pylist() for name in ("a", "c"))))
     assert has_both and len(pairs) == shelves * members * (members - 1) // 2
-    # The same shelves in one task.
+    # A task that has all these shelves must choose the same pairs.
     states = {"last": pa.nulls(len(ranks), pa.binary()), "state": [0] * len(ranks), "front": [1] * len(ranks), "decided": [65_535] * len(ranks)}
     rows = pa.table({**{name: table[name] for name in table.column_names}, **states, "what": [0] * len(ranks)})
     listed, blocks, _ = (pa.table(pa.record_batch(one)) for one in spark_ask(clustering, rows, 1, members, listed=most))
@@ -360,7 +381,7 @@ def test_pairs_of_many_shelves_are_not_listed_without_bound(clustering: str) -> 
 
 
 def test_buckets_are_cut_by_the_bytes_of_texts() -> None:
-    """Few pairs of large texts do not make one task."""
+    """Pairs of large texts are divided among several buckets, even if they are few."""
     ranks = [bytes([1, number]) for number in range(20)]
     shelf = pa.table({"band": [0] * 20, "key": [7] * 20, "rank": pa.array(ranks, pa.binary())})
     none = pa.table({"rank": pa.array([], pa.binary()), "other": pa.array([], pa.binary())})

@@ -1,4 +1,4 @@
-"""Files are read and written as the command does, byte for byte."""
+"""Tests that the job reads and writes files as the command does, byte for byte."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from corpora import Command, assert_same, assert_same_summary, decided_by, famil
 
 
 def corpus(folder: Path) -> Path:
-    """A folder of files of several formats, with bad lines and repeated ids."""
+    """Writes a folder of files in several formats, with bad lines and repeated ids."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -41,7 +41,7 @@ def corpus(folder: Path) -> Path:
     (folder / "_more.jsonl").write_text("".join(lines[20:30]), encoding="utf-8")
     for name in ("_SUCCESS", ".a.parquet.crc", "Thumbs.db", "~$x.docx"):
         (folder / name).write_text("x")
-    # Engines write parts without extensions, and some of them have no rows.
+    # Spark writes parts of tables without extensions, and some parts have no rows.
     (folder / "part-00001").write_text("")
     (folder / "empty.jsonl").write_text("")
     return folder
@@ -67,7 +67,7 @@ def test_files(sail: Any, command: Command, tmp_path: Path, keep: str) -> None:
     assert len(written) == 5
     for path in written:
         assert (ours / path).read_bytes() == (theirs / path).read_bytes(), path
-    # A job that is done is not done again.
+    # A job that is complete computes no step again.
     again = minwise.spark.dedup_files(sail, inputs, ours, work=str(tmp_path / "work"), keep=keep)
     assert again.summary.steps_computed == 0
 
@@ -110,7 +110,7 @@ def test_folders_that_cannot_be_used(sail: Any, tmp_path: Path) -> None:
 
 
 def test_the_program(command: Command, tmp_path: Path) -> None:
-    """`python -m minwise.spark`, as spark-submit runs it."""
+    """`python -m minwise.spark` deduplicates a table and prints the summary of the command."""
     rows = rows_of(generated(60))
     expected, summary = command.dedup(rows)
     source = command.write(rows)
@@ -118,7 +118,7 @@ def test_the_program(command: Command, tmp_path: Path) -> None:
     run = [sys.executable, "-m", "minwise.spark", *words, "--order-by", "row", "--decisions", str(tmp_path / "decisions")]
     done = subprocess.run(run, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    # Lines that mean the same are those of the command.
+    # The summary must have the same lines as that of the command under these names.
     shown = subprocess.run(
         [command.program, "dedup", source, "--output", tmp_path / "out.jsonl"], capture_output=True, text=True, encoding="utf-8"
     )
@@ -128,7 +128,7 @@ def test_the_program(command: Command, tmp_path: Path) -> None:
     assert ours["read"] == f"{len(rows)} documents" and f"reach {summary['threshold']}" in ours["compared"]
     assert ours["wrote"] == f"{summary['kept']} kept documents to `{tmp_path / 'out'}`"
     assert f"            the decisions to `{tmp_path / 'decisions'}`" in done.stdout.splitlines()
-    # The command also states what it expects.
+    # The command also prints its expected recall, before the measured one.
     assert theirs["recall"].endswith(f"; {ours['recall']}") and "measured: " in ours["recall"]
     assert done.stderr.startswith("note: executors")
     import pyarrow.parquet as pq
@@ -141,7 +141,7 @@ def test_the_program(command: Command, tmp_path: Path) -> None:
 
 
 def test_outputs_of_the_program(sail: Any, tmp_path: Path) -> None:
-    """An output that exists is an error before anything is computed, and one that the job has written is not."""
+    """An existing output is an error before anything is computed, unless the job itself has written it."""
     from minwise.spark import __main__ as program
 
     source, out, work = tmp_path / "in.parquet", tmp_path / "out", tmp_path / "work"
@@ -164,25 +164,25 @@ def test_outputs_of_the_program(sail: Any, tmp_path: Path) -> None:
     summary = run(*new)
     assert summary.kept == sail.read.parquet(str(tmp_path / "new")).count()
     files = {path: path.stat().st_mtime_ns for path in (tmp_path / "new").iterdir()}
-    # A job that was killed after its first output writes the others.
+    # A resumed job that was killed after its first output writes only the missing outputs.
     for path in (tmp_path / "decisions").iterdir():
         path.unlink()
     (tmp_path / "decisions").rmdir()
     assert run(*new).steps_computed == 0
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "new").iterdir()} == files
     assert summary.removed == sail.read.parquet(str(tmp_path / "decisions")).count()
-    # An output that was there before is still refused.
+    # An output that existed before the job is still an error.
     with pytest.raises(minwise.SettingError, match="`clusters`: there is something at"):
         run(*new, "--clusters", str(out))
-    # The same output with other rows is not the one that was written.
+    # With `--annotate`, the output has other rows, so the existing output is an error.
     with pytest.raises(minwise.SettingError, match="`output`: there is something at"):
         run(*new, "--annotate")
-    # An output that somebody wrote while the job ran is not replaced.
+    # An output that another program wrote while the job ran is not replaced.
     result = minwise.spark.dedup(sail.read.parquet(str(source)), text="text", order_by="row", work=str(work), audit="off")
     with pytest.raises(minwise.SettingError, match="`clusters`: there is something at"):
         result.write("clusters", str(out), "clusters")
     assert sail.read.parquet(str(out)).count() == 3
-    # Files have fewer outputs, and replace none.
+    # With `--files`, some outputs are not supported, and existing outputs are not replaced either.
     with pytest.raises(minwise.SettingError, match="`removed`: a job over files does not write it"):
         run("--files", "--output", str(tmp_path / "files"), "--removed", str(tmp_path / "gone"))
     with pytest.raises(minwise.SettingError, match="`decisions`: there is something at"):
@@ -191,7 +191,7 @@ def test_outputs_of_the_program(sail: Any, tmp_path: Path) -> None:
 
 
 def test_web_archives_are_refused(tmp_path: Path) -> None:
-    """The command keeps records without text, for which the job has no rows."""
+    """WARC files are an error, because the command keeps records without text, and the job has no rows for them."""
     record = b"WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <a>\r\nContent-Length: 1\r\n\r\nx\r\n\r\n"
     (tmp_path / "a.warc").write_bytes(record)
     with pytest.raises(minwise.SettingError, match="is a WARC file"):
@@ -199,7 +199,7 @@ def test_web_archives_are_refused(tmp_path: Path) -> None:
 
 
 def test_links_and_files_that_are_named_twice(sail: Any, command: Command, tmp_path: Path) -> None:
-    """The job takes the files that the command takes: links are followed, and a file counts once."""
+    """The job reads the same files as the command: links are followed, and a file with several links is read once."""
     rows = rows_of(generated(40))
     inside, elsewhere = tmp_path / "in", tmp_path / "elsewhere"
     (inside / "sub").mkdir(parents=True)
@@ -209,7 +209,7 @@ def test_links_and_files_that_are_named_twice(sail: Any, command: Command, tmp_p
     (inside / "linked").symlink_to(elsewhere)
     (inside / "again.jsonl").symlink_to(inside / "sub/b.jsonl")
     (inside / "sub/above").symlink_to(inside)
-    # The command rejects the link in a circle.
+    # The command rejects `above`, a link to a folder above it.
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     command("dedup", inside, "--output", f"{theirs}/")
     result = minwise.spark.dedup_files(sail, inside, ours, work=str(tmp_path / "work"), audit="off")
@@ -228,7 +228,7 @@ def test_links_and_files_that_are_named_twice(sail: Any, command: Command, tmp_p
 
 
 def test_the_program_reads_as_the_command_does(sail: Any, command: Command, tmp_path: Path) -> None:
-    """Texts that are left out are records of files, and a quoted field of CSV may have line breaks and quotes."""
+    """`--ignore-text` reads the records of files, and quoted fields of CSV may have line breaks and quotes."""
     import csv
 
     from minwise.spark import __main__ as program

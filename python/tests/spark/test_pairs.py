@@ -1,4 +1,4 @@
-"""Pairs and sketches are those of the command and of the Python package."""
+"""Tests that pairs of the job are those of the command, and sketches those of the Python package."""
 
 from __future__ import annotations
 

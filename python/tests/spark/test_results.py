@@ -1,4 +1,4 @@
-"""The audit, tables of results, the report, and what the job logs."""
+"""Tests of the audit, the tables of results, the summary, the report and the log of a job."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ def rows() -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("cluster", ["star", "components"])
 def test_the_audit_is_that_of_the_command(sail: Any, command: Command, tmp_path: Path, rows: Any, cluster: str) -> None:
-    """Bands that miss much leave duplicates, and both count them: of all kept documents, and of the same samples."""
+    """Job and command count the same missed duplicates, of all kept documents and of samples.
+
+    The bands are chosen to miss many.
+    """
     df = sail.createDataFrame(rows)
     settings: dict[str, Any] = {"text": "text", "order_by": "row", "bands": 2, "rows": 16, "cluster": cluster}
     words = ["--bands", 2, "--rows", 16, "--cluster", cluster]
@@ -81,7 +84,9 @@ def test_tables_and_summary(sail: Any, command: Command, tmp_path: Path, rows: A
 
 @pytest.mark.parametrize("null", ["keep", "reject"])
 def test_the_summary_has_the_fields_of_the_command(sail: Any, command: Command, tmp_path: Path, rows: Any, null: str) -> None:
-    """Nulls, short texts, empty ones, references, repeated ids, and documents without a value that a keeper policy ranks by."""
+    """The input has null, short and empty texts, references, repeated ids, and documents without the value that the
+    policy ranks by.
+    """
     texts = ["", "two words", None, *(row["text"] for row in rows[:60]), None]
     own = [{"id": f"d{number // 2 if number > 60 else number}", "row": number, "text": text} for number, text in enumerate(texts)]
     for number, row in enumerate(own):
@@ -108,7 +113,9 @@ def test_the_report_of_a_sample(sail: Any, tmp_path: Path, rows: Any) -> None:
 
 @pytest.mark.parametrize("given", [{"ignore_text": ["b1 b2 b3 b4 b5 b6 b7 b8 b9"]}, {"max_df": 20}], ids=["text", "max_df"])
 def test_a_report_leaves_out_what_the_job_left_out(sail: Any, tmp_path: Path, rows: Any, given: dict[str, Any]) -> None:
-    """The sample of a report has few documents, and the job has counted the shingles of all."""
+    """A report leaves out the shingles that the job left out, although its sample alone has other document
+    frequencies.
+    """
     df, settings = sail.createDataFrame(rows), {"text": "text", "order_by": "row", "audit": "off"}
     result = minwise.spark.dedup(df, work=str(tmp_path / "work"), **settings, **given)
     result.report(tmp_path / "report", clusters=1_000, documents=10_000)
@@ -116,7 +123,7 @@ def test_a_report_leaves_out_what_the_job_left_out(sail: Any, tmp_path: Path, ro
     for line in (tmp_path / "report/pairs.tsv").read_text(encoding="utf-8").splitlines():
         id, of, similarity = line.split("\t")
         found[id] = (of, float(similarity))
-    # Otherwise, other documents would go.
+    # Without the setting, the job would remove other documents.
     assert decided_by(result) != decided_by(minwise.spark.dedup(df, work=str(tmp_path / "plain"), **settings))
     assert found and set(found) == set(decided_by(result))
     for id, (_, similarity) in decided_by(result).items():
@@ -138,21 +145,26 @@ def test_a_report_has_the_references_and_whole_clusters(sail: Any, tmp_path: Pat
 
 
 def test_an_audit_of_a_form_is_bounded(sail: Any, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sketches leave nearly all pairs of one form open. Half of the drawn documents are left out until few pairs are left."""
+    """An audit leaves out half of the drawn documents, repeatedly, until few pairs are left.
+
+    The documents are one form, filled in differently, so sketches leave nearly all pairs open.
+    """
     rows = rows_of(one_shelf(600))
     monkeypatch.setattr(_audit, "MOST_NEAR", 20_000)
     result = minwise.spark.dedup(sail.createDataFrame(rows), text="text", order_by="row", work=str(tmp_path / "work"))
     audit, pairs = result.summary.audit, sail.read.parquet(str(tmp_path / "work/audit-pairs"))
     assert audit is not None and audit["documents"] in (75, 37, 18) and audit["missed"] == 0
     assert audit["documents"] * 30 < pairs.where("a is not null").count() <= 20_000
-    # A first cluster that is too large is not fetched.
+    # If even the first cluster is too large for the driver, no document is compared.
     monkeypatch.setattr(_audit, "MOST_SKETCHES", 0)
     none = minwise.spark.dedup(sail.createDataFrame(rows), text="text", order_by="row", work=str(tmp_path / "none")).summary.audit
     assert none is not None and none["documents"] == 0 and none["recall"] is None
 
 
 def test_the_summary_in_words() -> None:
-    """Counts that are 0 or 1, an audit that measured little, marks, and clusters that were spared."""
+    """The summary is right for counts of 0 and 1, an audit with a wide interval, annotated documents, and spared
+    clusters.
+    """
     from minwise._minwise import percent, probability
     from minwise.spark._summary import Summary, compared, measured, show, unit
 

@@ -1,4 +1,4 @@
-"""A job that was killed goes on after its last step that is done, and comes to the same result."""
+"""Tests that a killed job resumes after its last step that is done, and has the same result as an uninterrupted job."""
 
 from __future__ import annotations
 
@@ -37,24 +37,25 @@ def test_a_job_that_was_killed_goes_on(
     settings = {"text": "text", "order_by": "row", "cluster": cluster, **limits}
     whole = minwise.spark.dedup(df, work=str(tmp_path / "whole"), **settings)
     expected, steps = decided_by(whole), whole.summary.steps_computed
-    # A job that compares pairs on the driver has sketches, groups, decisions and the audit.
+    # A job that compares pairs on the driver has four steps: sketches, groups, decisions and audit.
     assert steps == 4 if cluster == "star" and not limits else steps >= 6
     write = _work.Work._write
-    # The step `groups` of a small input leaves no table, and the manifest names it together with the next step.
+    # For a small input, the step `groups` writes no table, and its row is written to the manifest together with that of
+    # the next step.
     is_deferred = not (tmp_path / "whole/groups").exists()
     assert is_deferred == (not limits)
     for stop in range(steps - is_deferred):
         written = [0]
 
         def kill(self: Any, step: str, counts: Any, mode: str = "append", written: Any = written, stop: int = stop) -> None:
-            # The tables of the step are there, and the manifest does not name it.
+            # The job is killed after the tables of the step are written, and before its row of the manifest is.
             if written[0] == 1 if stop else not written[0]:
                 raise Killed
             written[0] += 1
             write(self, step, counts, mode)
 
         monkeypatch.setattr(_work.Work, "_write", kill)
-        # Each job gets one step further than the one before.
+        # Each run completes one step more than the previous run.
         with pytest.raises(Killed):
             minwise.spark.dedup(df, work=str(tmp_path / "work"), **settings)
     monkeypatch.setattr(_work.Work, "_write", write)
@@ -63,7 +64,7 @@ def test_a_job_that_was_killed_goes_on(
     assert_same(decided_by(result), expected)
     for name in ("removed", "rounds", "candidates", "verified", "kept"):
         assert getattr(result.summary, name) == getattr(whole.summary, name)
-    # Everything is done, so that nothing is computed.
+    # A complete job computes no step.
     assert minwise.spark.dedup(df, work=str(tmp_path / "work"), **settings).summary.steps_computed == 0
 
 
@@ -77,7 +78,7 @@ def test_a_process_that_is_killed_leaves_a_folder_to_go_on_from(sail: Any, tmp_p
     words = ["--sail", "--input", str(source), "--output", str(tmp_path / "out"), "--work", str(work)]
     run = [sys.executable, "-m", "minwise.spark", *words, "--text-field", "text", "--order-by", "row"]
     process = subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    # The manifest names the first step before the table of decisions is written.
+    # The process is killed when it writes the decisions. The manifest names earlier steps then.
     while not (work / "decisions").exists() and process.poll() is None:
         time.sleep(0.005)
     process.kill()
@@ -102,7 +103,7 @@ def test_rounds_with_too_many_pairs_for_the_driver_begin_anew(sail: Any, tmp_pat
     settings: dict[str, Any] = {"text": "text", "order_by": "row", "audit": "off"}
     here = minwise.spark.dedup(df, work=str(tmp_path / "here"), **settings)
     assert not (tmp_path / "here/texts").exists() and here.summary.rounds > 1
-    # Pairs of the first round: the driver gives up before any round, or in a later one.
+    # With these limits, the driver gives up before the first round, or in a later round.
     for name, limit in (("first", 1), ("later", here.summary.candidates // 2)):
         monkeypatch.setattr(_rounds, "HERE_PAIRS", limit)
         result = minwise.spark.dedup(df, work=str(tmp_path / name), **settings)
@@ -124,17 +125,17 @@ def test_a_folder_of_another_job_is_refused_by_the_field(sail: Any, tmp_path: Pa
         minwise.spark.dedup(df.selectExpr("*", "1 as more"), **settings)
     ignoring = {**settings, "work": str(tmp_path / "ignoring")}
     minwise.spark.dedup(df, **ignoring, ignore_text=["one text of six words here"])
-    # Both texts have the same number of shingles.
+    # Both texts have the same number of shingles, so the job must compare the shingles themselves.
     with pytest.raises(minwise.SettingError, match="another `ignore_text`"):
         minwise.spark.dedup(df, **ignoring, ignore_text=["other text of six words here"])
-    # A job that begins anew takes the folder.
+    # With `resume=False`, a job with other settings may use the folder.
     result = minwise.spark.dedup(df, **settings, threshold=0.99, resume=False)
     assert set(decided_by(result)) < set(before)
     assert result.summary.steps_computed > 0
 
 
 def test_a_folder_is_not_used_for_other_rows(sail: Any, tmp_path: Path) -> None:
-    """Another text or another row under the same schema is another input, wherever the job had come to."""
+    """A folder is not used for an input with another text or another row, although the schema is the same."""
     before = rows()[:60]
     settings: dict[str, Any] = {"text": "text", "order_by": "row", "audit": "off"}
     whole = minwise.spark.dedup(sail.createDataFrame(before), work=str(tmp_path / "work"), **settings)
@@ -145,7 +146,7 @@ def test_a_folder_is_not_used_for_other_rows(sail: Any, tmp_path: Path) -> None:
         with pytest.raises(minwise.SettingError, match="another `input`.*60 rows") as raised:
             minwise.spark.dedup(sail.createDataFrame(now), work=str(tmp_path / "work"), **settings)
         assert "resume=False" in (raised.value.hint or "")
-    # The same rows in another order are the same input.
+    # Rows in another order are the same input, because `order_by` orders them.
     again = minwise.spark.dedup(sail.createDataFrame(before[::-1]), work=str(tmp_path / "work"), **settings)
     assert again.summary.steps_computed == 0
     now = minwise.spark.dedup(sail.createDataFrame(changed), work=str(tmp_path / "work"), resume=False, **settings)
@@ -159,7 +160,7 @@ def test_rows_that_change_after_the_job_are_never_removed(sail: Any, tmp_path: P
     result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
     removed = {row["row"] for row in result.removed.collect()}
     assert removed
-    # Rank keys are the same, and all texts but one are new.
+    # All rows keep their rank keys, and all but one get a new text.
     one = min(removed)
     after = [row if row["row"] == one else dict(row, text=f"new {row['text']}") for row in before]
     sail.createDataFrame(after).write.mode("overwrite").parquet(str(source))
@@ -180,7 +181,7 @@ def test_a_manifest_that_cannot_be_read_is_not_an_empty_one(sail: Any, tmp_path:
 
 
 def test_tables_of_steps_that_were_not_done_are_never_read(sail: Any, tmp_path: Path) -> None:
-    """A killed job leaves half of a table."""
+    """A table that a killed job has written in part is written again."""
     df = sail.createDataFrame(rows()[:60])
     settings: dict[str, Any] = {"text": "text", "order_by": "row"}
     expected = decided_by(minwise.spark.dedup(df, work=str(tmp_path / "whole"), **settings))
@@ -202,7 +203,10 @@ def test_two_jobs_in_one_folder_are_refused(sail: Any, tmp_path: Path) -> None:
 
 
 def test_tables_come_to_the_driver_in_parts(sail: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Classic Spark refuses answers above `spark.driver.maxResultSize`. Rank keys may be long: here, they have 200 bytes."""
+    """Large tables are fetched in parts, because classic Spark refuses answers above `spark.driver.maxResultSize`.
+
+    Rank keys of this test have 200 bytes.
+    """
     df = sail.createDataFrame(rows()).selectExpr("id", "text", "concat(repeat('x', 190), lpad(cast(row as string), 8, '0')) as `order`")
     settings: dict[str, Any] = {"text": "text", "order_by": "order", "audit": "off"}
     whole = minwise.spark.dedup(df, work=str(tmp_path / "whole"), **settings)
@@ -222,7 +226,8 @@ def test_tables_come_to_the_driver_in_parts(sail: Any, tmp_path: Path, monkeypat
     monkeypatch.setattr(_rounds, "HERE_BYTES", 0)
     result = minwise.spark.dedup(df, work=str(tmp_path / "parts"), **settings)
     assert_same(decided_by(result), decided_by(whole))
-    # Shelves alone take several answers. Parts by hashes have no equal sizes.
+    # The shelves alone need more than four answers. An answer may be up to twice the limit, because parts by hashes
+    # differ in size.
     assert result.summary.memberships * 200 > 4 * most
     assert len(answers) > 8 and max(answers) < 2 * most
 
@@ -230,7 +235,10 @@ def test_tables_come_to_the_driver_in_parts(sail: Any, tmp_path: Path, monkeypat
 def test_executors_with_different_kernels_agree(
     sail: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Sketches of one kernel are compared with those of another: a job begins on one server and ends on another one."""
+    """Executors with different kernels make the same sketches.
+
+    The job begins on one server and ends on another server with another kernel.
+    """
     from pyspark.sql import SparkSession
 
     settings: dict[str, Any] = {"text": "text", "order_by": "row", "work": str(tmp_path / "work")}
@@ -268,7 +276,7 @@ def test_executors_with_different_kernels_agree(
 
 
 def test_shingles_that_were_counted_are_those_of_the_input(sail: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job that is killed after it has counted shingles does not go on with another input."""
+    """A job that was killed after it had counted shingles cannot resume with another input."""
     own = rows()
     settings: dict[str, Any] = {"text": "text", "order_by": "row", "work": str(tmp_path / "work"), "audit": "off", "max_df": 0.5}
     write = _work.Work._write

@@ -1,4 +1,4 @@
-"""Rows: rank keys, orders, repeated ids, and inputs that cannot be used."""
+"""Tests of rows: rank keys, orders, repeated ids, and inputs that cannot be used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from corpora import Command, assert_same, decided_by, generated, rows_of
 def test_repeated_ids_are_numbered_in_keeper_order(sail: Any, command: Command, tmp_path: Path) -> None:
     rows = rows_of(generated(60))
     expected, _ = command.dedup(rows)
-    # The ids of every three rows are one.
+    # Each group of three rows gets the same id.
     names = {}
     for at, row in enumerate(rows):
         number = at % 3 + 1
@@ -29,7 +29,7 @@ def test_repeated_ids_are_numbered_in_keeper_order(sail: Any, command: Command, 
     result = minwise.spark.dedup(sail.createDataFrame(same), text="text", order_by="row", work=str(tmp_path / "work"))
     wanted = {names[id]: (names[of], similarity) for id, (of, similarity) in expected.items()}
     assert_same(decided_by(result), wanted)
-    # Rows are removed by their rank keys, so that the other rows of an id stay.
+    # Other rows with the same id are kept, because rows are removed by their rank keys.
     kept = {row["row"] for row in result.kept.collect()}
     assert kept == {row["row"] for row in rows if row["id"] not in expected}
     assert {row["row"] for row in result.removed.collect()} == {row["row"] for row in rows if row["id"] in expected}
@@ -67,7 +67,10 @@ def test_an_input_that_is_not_deterministic_ends_the_job(sail: Any, tmp_path: Pa
 
 
 def test_rows_on_no_shelf_are_checked_too(sail: Any, tmp_path: Path) -> None:
-    """No two of these texts are alike, and each reading has others."""
+    """Texts that share no shelf are checked, too.
+
+    The texts of this test are random, and differ between two readings.
+    """
 
     def random_texts(batches: Any) -> Any:
         import random
@@ -189,7 +192,7 @@ def test_names_of_columns_with_dots_and_names_of_the_job(sail: Any, tmp_path: Pa
     assert result.annotated.columns == [*df.columns, "duplicate_of", "similarity"]
     assert [tuple(row) for row in result.annotated.where("duplicate_of is not null").collect()] == [(*rows[1], "x", 1.0)]
     result.report(tmp_path / "report")
-    # A name that is no column is a field of a column.
+    # If no column has the name `meta.text`, the name means the field `text` of the column `meta`.
     nested = df.selectExpr("`my.id` as id", "named_struct('text', `the.text`, 'row', `a.row`) as meta")
     result = minwise.spark.dedup(nested, text="meta.text", order_by="meta.row", work=str(tmp_path / "nested"))
     assert decided_by(result) == {"y": ("x", 1.0)}
@@ -207,7 +210,8 @@ def test_lengths_alone_do_not_order_rows(sail: Any, tmp_path: Path, keep: str) -
     with pytest.raises(minwise.SettingError, match="`order_by`.*needs an order") as raised:
         minwise.spark.dedup(df, text="text", keep=keep, work=str(tmp_path / "work"))
     assert raised.value.hint
-    # Fields may tell rows apart, and the message names what is missing if they do not.
+    # Without `order_by`, the field of `keep` must rank all rows differently. If it does not, the message says that
+    # `order_by` is missing.
     result = minwise.spark.dedup(df, text="text", keep="max:row", work=str(tmp_path / "fields"))
     assert result.summary.read == 2
     with pytest.raises(minwise.SettingError, match="`order_by`: there is none.*`d0` and `d1`"):
@@ -215,7 +219,7 @@ def test_lengths_alone_do_not_order_rows(sail: Any, tmp_path: Path, keep: str) -
 
 
 def test_names_of_repeated_ids_are_those_of_the_package(sail: Any, tmp_path: Path) -> None:
-    """A number whose name a row has already is left out."""
+    """New names of repeated ids are those of the package: a name that a row has already is skipped."""
     ids = ["a", "a#2", "a", "b", "b", "b", "b#3", "a", "c#2", "c#2", "c", "c", "a#02", "a#4x"]
     text = "to be or not to be"
     rows = [{"id": id, "text": text, "row": row} for row, id in enumerate(ids)]
@@ -223,7 +227,7 @@ def test_names_of_repeated_ids_are_those_of_the_package(sail: Any, tmp_path: Pat
     result = minwise.spark.dedup(sail.createDataFrame(rows), text="text", order_by="row", work=str(tmp_path / "work"))
     assert {id: of for id, (of, _) in decided_by(result).items()} == expected
     assert "a#3" in expected and "b#4" in expected and len(expected) == len(ids) - 1
-    # Ids of references come first.
+    # References come first, so a reference keeps its id, and the rows with the same id are renamed.
     against = [{"id": "b", "text": "that is it", "row": 0}, {"id": "a#3", "text": "nothing else", "row": 1}]
     expected = {one.id: one.duplicate_of for one in minwise.dedup(rows, text="text", id="id", against=against).decisions}
     result = minwise.spark.dedup(

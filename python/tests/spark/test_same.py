@@ -1,4 +1,4 @@
-"""The job decides as the command does: removed set, keepers and similarities."""
+"""Tests that the job decides as the command does: same removed documents, keepers and similarities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from minwise.spark import _rounds
 @pytest.mark.parametrize("limits", [{}, {"_here": 0}], ids=["driver", "tasks"])
 @pytest.mark.parametrize("name", CORPORA)
 def test_default_settings(sail: Any, command: Command, tmp_path: Path, name: str, limits: dict[str, int]) -> None:
-    """Pairs of a small input are compared by the driver, and those of others by tasks."""
+    """The driver compares the pairs of a small input, and tasks those of a larger one."""
     rows = rows_of(CORPORA[name]())
     expected, summary = command.dedup(rows)
     df = sail.createDataFrame(rows)
@@ -29,7 +29,9 @@ def test_default_settings(sail: Any, command: Command, tmp_path: Path, name: str
 def test_an_input_that_is_too_large_for_the_driver_goes_to_tasks(
     sail: Any, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, limit: int
 ) -> None:
-    """Sketches count as well as texts: a million short texts have few bytes of text, and many bytes of sketches."""
+    """The bytes of sketches are limited, too, because a million short texts have few bytes of text and many bytes of
+    sketches.
+    """
     rows = rows_of(CORPORA["articles"]())
     monkeypatch.setattr(_rounds, name, limit)
     result = minwise.spark.dedup(sail.createDataFrame(rows), text="text", order_by="row", work=str(tmp_path / "work"), audit="off")

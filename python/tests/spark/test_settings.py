@@ -1,4 +1,6 @@
-"""Each supported setting decides as the command does, and others are refused by name."""
+"""Tests that the job decides as the command does with each supported setting, and that errors name all other
+settings.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from minwise.spark import _settings
 
 @pytest.fixture(scope="module")
 def mixed() -> list[dict[str, Any]]:
-    """Rows of all kinds with the fields that keeper policies look at."""
+    """Returns rows of several corpora, with the fields that keeper policies read."""
     source = random.Random(17)
     texts = generated(150) + chains(2, 30) + family(60) + forms(60)
     source.shuffle(texts)
@@ -81,7 +83,7 @@ def test_setting(sail: Any, command: Command, tmp_path: Path, mixed: Any, given:
 
 
 def marked() -> list[dict[str, Any]]:
-    """Texts with tags, with runs of white space, and some that are very long."""
+    """Returns rows whose texts have tags or runs of white space. Some texts are very long."""
     source, texts = random.Random(23), []
     for at, text in enumerate(generated(120)):
         words = text.split()
@@ -113,7 +115,8 @@ def test_setting_of_texts(sail: Any, command: Command, tmp_path: Path, given: An
 
 def test_every_supported_setting_is_compared_with_the_command() -> None:
     compared = {name for given, _ in SETTINGS + OF_TEXTS for name in given}
-    # These have tests of their own below; bands of Jaccard similarity are the only `measure` and `candidates`.
+    # Further settings have tests of their own below. `measure` and `candidates` need none, because each has only one
+    # supported value.
     compared |= {"ignore_text", "weights", "null", "short", "audit", "measure", "candidates"}
     assert set(_settings.SUPPORTED) == compared
 
@@ -169,7 +172,7 @@ def test_ignore_text(sail: Any, command: Command, tmp_path: Path) -> None:
 def test_what_tasks_load_is_bounded(
     sail: Any, command: Command, tmp_path: Path, mixed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A limit on frequencies that leaves out too many shingles is refused, and the one of the hint is taken."""
+    """A `max_df` that leaves out too many shingles is an error, whose hint has a value that the job accepts."""
     monkeypatch.setattr(_settings, "MOST_LEFT_OUT", 8 * 300)
     df = frame(sail, mixed)
     settings: dict[str, Any] = {"text": "text", "order_by": "row", "audit": "off"}
@@ -183,7 +186,7 @@ def test_what_tasks_load_is_bounded(
     assert_same(decided_by(result), command.dedup(mixed, "--max-df", most)[0])
     with pytest.raises(minwise.SettingError, match="`max_df`"):
         minwise.spark.dedup(df, work=str(tmp_path / "c"), max_df=most - 1, **settings)
-    # Shingles of both settings go to tasks together.
+    # The shingles of `max_df` and `ignore_text` are limited together, because tasks load all of them.
     with pytest.raises(minwise.SettingError, match="`max_df`"):
         minwise.spark.dedup(df, work=str(tmp_path / "d"), max_df=most, ignore_text=" ".join(f"i{at}" for at in range(299)), **settings)
     long = " ".join(f"i{at}" for at in range(400))

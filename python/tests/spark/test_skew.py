@@ -1,4 +1,6 @@
-"""Crowds: the decisions are those of the command, in few rounds, with few pairs more than the command asks about."""
+"""Tests of crowds: the decisions are those of the command, and the job needs few rounds and not many more pairs than
+the command.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ BLOCKS = {"_asking": 4, "_pairs": 2_000}
 def check(spark: Any, command: Command, work: Path, texts: list[str], **given: Any) -> dict[str, Any]:
     rows = rows_of(texts)
     expected, summary = command.dedup(rows)
-    # Spark Connect would send a million rows in one message.
+    # The rows are written to a file first, because Spark Connect would send a million rows in one message.
     source = work.with_suffix(".parquet")
     pq.write_table(pa.Table.from_pylist(rows), source, row_group_size=10_000)
     df = spark.read.parquet(str(source))
@@ -44,7 +46,7 @@ def test_one_form(sail: Any, command: Command, tmp_path: Path, limits: dict[str,
 def test_one_shelf_with_every_document(sail: Any, command: Command, tmp_path: Path, limits: dict[str, int]) -> None:
     counts = check(sail, command, tmp_path / "work", one_shelf(1_500), **limits)
     assert counts["largest_shelf"] > 300
-    # Sketches rule out few of these pairs, and parity bits nearly all.
+    # With blocks, parity bits rule out nearly all of these pairs. Sketches rule out few of them.
     assert not limits or counts["compared"] < counts["candidates"] / 100
 
 

@@ -1,4 +1,4 @@
-//! Arrow tables of tasks.
+//! Reads the Arrow tables that tasks get, and makes the Arrow batches that they return.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use pyo3::types::PyTuple;
 use crate::arrow::{Arrived, export_array, import};
 use crate::texts::type_name;
 
-/// An Arrow batch that goes to Python.
+/// An Arrow batch that is returned to Python.
 #[pyclass(frozen, name = "SparkBatch", module = "minwise._minwise")]
 pub struct PySparkBatch {
     batch: RecordBatch,
@@ -54,8 +54,8 @@ pub fn batches(data: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
     }
 }
 
-/// A batch whose texts are valid UTF-8. Engines do not look after that, as in `cast(binary as string)`, and the rest of the job relies on it. Bytes that
-/// are none become U+FFFD, as in `minwise.dedup`.
+/// Replaces bytes of texts that are not valid UTF-8 by U+FFFD, as `minwise.dedup` does. The job relies on valid texts,
+/// but Spark does not check them: its `cast(binary as string)` keeps invalid bytes.
 fn with_valid_texts(batch: RecordBatch) -> PyResult<RecordBatch> {
     if batch.columns().iter().all(are_texts_valid) {
         return Ok(batch);
@@ -80,7 +80,8 @@ fn are_texts_valid(array: &ArrayRef) -> bool {
             .all(|row| text_bytes(array, row).is_none_or(|bytes| str::from_utf8(bytes).is_ok()))
 }
 
-/// The bytes of a text, which may be no UTF-8.
+/// Returns the bytes of a text, which may be invalid UTF-8. Returns `None` for a null text and for columns of other
+/// types.
 fn text_bytes(array: &ArrayRef, row: usize) -> Option<&[u8]> {
     fn of<O: OffsetSizeTrait>(array: &ArrayRef, row: usize) -> &[u8] {
         let texts = array.as_string::<O>();
@@ -103,7 +104,7 @@ pub fn column<'a>(batch: &'a RecordBatch, name: &str) -> PyResult<&'a dyn Array>
     found.map(|array| &**array).ok_or_else(|| PyValueError::new_err(format!("there is no column `{name}`")))
 }
 
-/// The columns that are called `prefix` and a number, in order.
+/// Returns the columns whose names are `prefix` and a number: `v0`, `v1`, and so on.
 pub fn numbered<'a>(batch: &'a RecordBatch, prefix: &str) -> Vec<&'a dyn Array> {
     (0..).map_while(|at| batch.column_by_name(&format!("{prefix}{at}")).map(|array| &**array)).collect()
 }

@@ -1,4 +1,5 @@
-//! Tasks of blocks: shelves whose pairs are not listed.
+//! Divides blocks into tasks. A block is a shelf whose pairs are not listed one by one, because they are too many. A
+//! row of a block *asks* if its document is to be compared with the other rows in this round.
 
 use std::sync::Arc;
 
@@ -7,38 +8,45 @@ use minwise::cluster::BlockRow;
 
 use super::batch::binary;
 
-/// Documents that a shelf takes, as in the command.
+/// Number of documents that a shelf takes, as in the command.
 pub const SHELF: usize = 131_072;
-/// Documents that ask in one task, and others: their parity bits take 13 MB, and up to 100 MB if documents are long, or their sketches 50 MB,
-/// and their pairs some seconds. With a quarter of both, four times as many bytes were sent.
+/// Maximum number of rows of one task that ask, and so are compared with the rows of the block.
+///
+/// With `ASKING` and `MEMBERS` rows, a task gets 13 MB of parity bits (up to 100 MB if documents are long) or 50 MB of
+/// sketches, and takes some seconds. With a quarter of both numbers, Spark sent four times as many bytes.
 const ASKING: usize = 32_768;
+/// Maximum number of rows of one task that are compared with the rows that ask.
 const MEMBERS: usize = 65_536;
-/// Columns of numbers.
+/// Names of the columns of integers of [`BlockTasks`].
 const NAMES: [&str; 13] = [
     "task", "step", "end", "side", "block", "band", "document", "last", "front", "decided", "kind", "joined",
     "mask",
 ];
 
-/// A band in a set of bands. Bands from 64 on are in no set, so that a pair of theirs may be compared twice.
+/// Returns the bit of a band in a set of bands. Bands from 64 on have no bit, so a pair that shares such a band may be
+/// compared twice.
 pub fn bit(band: u16) -> u64 {
     1u64.checked_shl(band.into()).unwrap_or(0)
 }
 
-/// Rows of blocks, each once per side. A task has a part of the rows that ask and a part of all rows, so that a row is in many
-/// tasks: `task`, `task + step` and so on, up to `end`. The engine repeats rows, because the driver would have no room. Small blocks
-/// share a task, and `block` tells their rows apart.
+/// Rows of blocks with the tasks that they belong to.
+///
+/// A task compares a part of the rows that ask (side 0) with a part of all rows (side 1). So a row belongs to many
+/// tasks: `task`, `task + step` and so on, up to `end`. The table has each row once per side, because the repeated rows
+/// would not fit the memory of the driver; Spark repeats them. Small blocks share a task; the column `block`
+/// distinguishes their rows.
 #[derive(Default)]
 pub struct BlockTasks {
     numbers: [Vec<i64>; 13],
     documents: Vec<u32>,
     begin: i64,
     block: i64,
-    /// The task that small blocks go to, with its rows that ask and all its rows.
+    /// The task that takes further small blocks, with the number of its rows that ask and the number of all its rows.
     open: Option<(i64, usize, usize)>,
 }
 
 impl BlockTasks {
-    /// Adds a block. `mask` has the bands of blocks in which a document asks.
+    /// Adds a block. `mask` returns the bands of the blocks in which a document asks.
     pub fn push(&mut self, band: u16, rows: &[BlockRow], mask: impl Fn(&BlockRow) -> u64) {
         let asking: Vec<&BlockRow> = rows.iter().filter(|row| row.is_asking()).collect();
         let begin = self.place(asking.len(), rows.len());
@@ -78,7 +86,8 @@ impl BlockTasks {
         self.block += 1;
     }
 
-    /// The first task of a block. A block that leaves room in its task shares it with the next ones.
+    /// Returns the first task of a block with `asking` rows that ask and `rows` rows in all. A block that leaves room
+    /// in its task shares the task with the next blocks.
     fn place(&mut self, asking: usize, rows: usize) -> i64 {
         if let Some((task, asking_before, rows_before)) = self.open {
             let (asking, rows) = (asking_before + asking, rows_before + rows);
@@ -96,7 +105,7 @@ impl BlockTasks {
         begin
     }
 
-    /// The columns of all rows, with the rank keys of their documents.
+    /// Returns the columns of all rows, with the rank keys of their documents.
     pub fn columns<'a>(self, rank: impl Fn(u32) -> &'a [u8]) -> Vec<(&'static str, ArrayRef)> {
         let mut columns: Vec<(&str, ArrayRef)> = vec![];
         for (name, values) in NAMES.into_iter().zip(self.numbers) {

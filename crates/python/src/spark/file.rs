@@ -1,4 +1,4 @@
-//! Files of records, read and copied by the reader of the command.
+//! Reads and copies files of records, with the code of the command.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use super::batch::{PySparkBatch, made};
 use crate::error::{OrRaise, setting_error};
 
-/// A file of records, which a task reads and copies with the reader of the command.
+/// A file of records that a task reads and copies.
 #[pyclass(frozen, name = "SparkFile", module = "minwise._minwise")]
 pub struct PySparkFile {
     corpus: Corpus,
@@ -27,12 +27,12 @@ pub struct PySparkFile {
     fields: usize,
 }
 
-/// Bytes of a file that are read at a time.
+/// Bytes of one chunk of a file.
 const CHUNK_BYTES: u64 = 8 << 20;
 
 #[pymethods]
 impl PySparkFile {
-    /// Opens a file with options of the command. `fields` are those that the keeper policy looks at.
+    /// Opens a file with options of the command. `fields` are the fields that the keeper policy reads.
     #[new]
     fn new(
         py: Python<'_>,
@@ -58,7 +58,8 @@ impl PySparkFile {
             let message = format!("{} is one document: the Spark job reads files of records", path.display());
             return Err(setting_error(py, &message, Some("`minwise dedup` takes folders of documents")));
         }
-        // The command keeps records without text, such as pictures, which have no row here.
+        // WARC files are refused, because the command keeps records without text, such as pictures, and the job has no
+        // rows for them.
         if corpus.format().is_some_and(|format| format.name() == "warc") {
             let message = format!("{} is a WARC file, which the Spark job does not read", path.display());
             return Err(setting_error(py, &message, Some("`minwise dedup` reads WARC files")));
@@ -67,13 +68,14 @@ impl PySparkFile {
         Ok(Self { corpus, chunks, nulls, fields: fields.len() })
     }
 
-    /// How many chunks the file has.
+    /// Returns the number of chunks of the file.
     fn chunks(&self) -> usize {
         self.chunks.len()
     }
 
-    /// The records of a chunk: `row` (the byte or row at which a record begins), `line` within the chunk, `id`, `text`, values `v0`…, and
-    /// `code` and `message` of a rejected record; and the number of lines.
+    /// Returns the records of a chunk, and the number of its lines. A record has `row` (the byte or row at which it
+    /// begins), `line` (within the chunk), `id`, `text`, and the values of the fields (`v0`, `v1`, …). A rejected
+    /// record has `code` and `message`.
     fn scan(&self, py: Python<'_>, chunk: usize) -> PyResult<(PySparkBatch, u64)> {
         let (mut rows, mut lines) = (Int64Builder::new(), Int64Builder::new());
         let [mut ids, mut texts, mut codes, mut messages]: [LargeStringBuilder; 4] = Default::default();
@@ -97,7 +99,7 @@ impl PySparkFile {
                         let is_null = matches!(reject.reason, RejectReason::Null { .. });
                         ids.append_option(reject.id.as_deref());
                         texts.append_null();
-                        // Null texts have a rule of their own.
+                        // A null text gets no code, because the setting `null` decides whether it is rejected.
                         codes.append_option((!is_null).then(|| reject.reason.code()));
                         messages.append_option((!is_null).then(|| reject.reason.to_string()));
                         values.iter_mut().for_each(LargeStringBuilder::append_null);
@@ -121,12 +123,12 @@ impl PySparkFile {
         Ok((batch, scanned.0))
     }
 
-    /// The name by which a record without an id goes.
+    /// Returns the name of a record without an id.
     fn place_name(&self, line: u64) -> String {
         self.corpus.place_name(0, line)
     }
 
-    /// Copies the records to another file, except those at `removed` and those that are rejected.
+    /// Copies the records to another file, except rejected records and the records whose `row` is in `removed`.
     fn copy(&self, py: Python<'_>, output: PathBuf, removed: Vec<i64>) -> PyResult<u64> {
         let gone: BTreeSet<u64> = removed.into_iter().map(i64::cast_unsigned).collect();
         let copied = py.detach(|| -> Result<u64, minwise_corpus::Error> {

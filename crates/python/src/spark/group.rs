@@ -1,16 +1,16 @@
-//! Rows that belong together: equal documents, documents of one shelf, and rows that have the same key.
+//! Groups equal documents and documents of one shelf, and counts repeated rank keys and ids.
 //!
-//! A row of the engine costs more than the few bytes that have to move, so that tasks pack entries for one part into one value:
-//! [`spark_sort`] makes one value per batch and part, the engine brings the values of a part together, and [`spark_group`] takes
-//! them apart.
+//! An entry has few bytes, but each row of a table costs Spark far more. So tasks pack the entries of one part into one
+//! value. [`spark_sort`] makes one value per batch and part. Spark brings the values of a part to one task.
+//! [`spark_group`] unpacks the values and groups their entries.
 //!
-//! | part | entry | comes to |
+//! | part | entry | result |
 //! |---|---|---|
 //! | shelves | band, band key, equality key, rank key | documents that share a band key with another document |
-//! | equals | equality key, rank key | copies, each with the first document |
-//! | ranks | hash of the rank key, 8 bytes | number of rank keys that may be there twice |
-//! | ids | hash of the id, 8 bytes | number of ids that may be there twice |
-//! | counts | counts of a batch, the sum of fingerprints, and bytes of ids | their sums |
+//! | equals | equality key, rank key | copies, each with the first document that equals it |
+//! | ranks | hash of the rank key, 8 bytes | number of repeated hashes of rank keys |
+//! | ids | hash of the id, 8 bytes | number of repeated hashes of ids |
+//! | counts | counts of a batch, sum of fingerprints, bytes of ids | their sums over all batches |
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -25,13 +25,15 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::batch::{PySparkBatch, batches, bytes_at, column, integer, made};
 use crate::texts::arrow_text;
 
-/// Kinds of rows that come out.
+/// Values of the column `what` of a result: a count, a copy of a document, or a member of a shelf.
 const COUNT: i64 = 0;
 const COPY: i64 = 1;
 const MEMBER: i64 = 2;
 
-/// Keys of counts; below them are the counts of references and kinds of texts.
+/// Number of kinds of texts. The counts with the keys 0 to 4 are the numbers of texts per kind of the inputs, and those
+/// with the keys 5 to 9 are the numbers of texts per kind of the references.
 const KINDS: usize = 5;
+/// Keys of the other counts.
 const SUM: i64 = 100;
 const RANKS: i64 = 101;
 const IDS: i64 = 102;
@@ -44,11 +46,12 @@ const MEMBER_BYTES: i64 = 108;
 const COPY_BYTES: i64 = 109;
 const ID_BYTES: i64 = 110;
 
+/// Bytes of an equality key.
 const EQUALITY: usize = 16;
-/// The part of counts.
+/// Number of the part that has the counts.
 const COUNTS: i64 = -1;
 
-/// Numbers of parts: first those of shelves, then those of equals, ranks and ids.
+/// Numbering of parts: first all parts of shelves, then `others` parts each of equals, ranks and ids.
 #[derive(Clone, Copy)]
 struct Parts {
     shelves: u64,
@@ -64,7 +67,8 @@ enum Kind {
 
 impl Parts {
     fn new(parts: u64) -> Self {
-        // Entries of all bands take eight times as many bytes as all others.
+        // Equals, ranks and ids get an eighth of the parts each, because entries of shelves take eight times as many
+        // bytes.
         Self { shelves: parts.max(1), others: parts / 8 + 1 }
     }
 
@@ -95,7 +99,8 @@ fn damaged() -> PyErr {
     PyValueError::new_err("a table in `work` is damaged")
 }
 
-/// Packs the rows of a batch of sketches by the parts that they go to: `part` and `rows`.
+/// Packs the rows of a batch of sketches, by their parts. A row of the result has the number of a part (`part`) and its
+/// packed entries (`rows`).
 #[pyfunction]
 pub fn spark_sort(py: Python<'_>, batch: &Bound<'_, PyAny>, parts: u64) -> PyResult<PySparkBatch> {
     let all = batches(batch)?;
@@ -119,7 +124,7 @@ pub fn spark_sort(py: Python<'_>, batch: &Bound<'_, PyAny>, parts: u64) -> PyRes
     })
 }
 
-/// Counts of a batch: rows by references and kinds of texts, the sum of fingerprints, and bytes of ids.
+/// Counts of a batch: rows by kind of text, for inputs and references apart; the sum of fingerprints; and bytes of ids.
 #[derive(Default)]
 struct BatchCounts {
     kinds: [u64; 2 * KINDS],
@@ -141,7 +146,7 @@ fn sort_batch(
         bytes.extend_from_slice(&(rank.len() as u32).to_le_bytes());
         bytes.extend_from_slice(rank);
     };
-    // Equal documents stand on the same shelves: the first one of the batch is enough.
+    // Only the first of several equal documents is put on shelves, because equal documents have the same band keys.
     let mut firsts: HashMap<&[u8], &[u8]> = HashMap::new();
     for row in 0..batch.num_rows() {
         if let (Some(equality), Some(rank)) = (bytes_at(equality, row), bytes_at(rank, row)) {
@@ -183,7 +188,7 @@ fn sort_batch(
     Ok(())
 }
 
-/// Entries of a part, taken apart from their front.
+/// Packed entries of a part, which are read from front to back.
 struct Entries<'a>(&'a [u8]);
 
 impl<'a> Entries<'a> {
@@ -203,7 +208,7 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// Rows that come out: `what`, `band`, `key`, `rank`, `other` and `number`.
+/// Columns of a result: `what`, `band`, `key`, `rank`, `other` and `number`.
 #[derive(Default)]
 struct Out {
     numbers: [Int64Builder; 4],
@@ -239,7 +244,7 @@ impl Out {
     }
 }
 
-/// Takes the packed rows of one part apart and groups them.
+/// Unpacks the entries of one part and groups them.
 #[pyfunction]
 pub fn spark_group(py: Python<'_>, part: i64, parts: u64, rows: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
     let all = batches(rows)?;
@@ -320,7 +325,7 @@ fn group_shelves(packed: &[&[u8]], out: &mut Out) -> PyResult<()> {
     all.sort_unstable();
     let (mut members, mut shelves, mut largest, mut bytes) = (0, 0, 0, 0);
     for shelf in all.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-        // Equal documents stand on the same shelves, and the first of them stands for all.
+        // Equal documents have the same band keys, so only the first of them becomes a member.
         let firsts: Vec<&[u8]> = shelf.chunk_by(|a, b| a.2 == b.2).map(|equal| equal[0].3).collect();
         if firsts.len() > 1 {
             shelves += 1;

@@ -1,21 +1,21 @@
-//! The parts of the Spark job that are not Python.
+//! The parts of the Spark job that are written in Rust. `python/minwise/spark` calls them.
 //!
 //! | file | does |
 //! |---|---|
-//! | `batch` | takes Arrow tables apart and makes batches |
-//! | `plan` | settings of a job, checked once on the driver |
-//! | `rank` | bytes that sort as columns of a row do |
-//! | `task` | sketches, screens and compares, on executors |
-//! | `texts` | makes the rows of the second reading |
-//! | `group` | brings equal documents and documents of one shelf together, on executors |
+//! | `batch` | reads Arrow tables and makes Arrow batches |
+//! | `plan` | checks the settings of a job, once, on the driver |
+//! | `rank` | encodes columns as bytes that sort as the columns do |
+//! | `task` | sketches, screens and compares documents, on executors |
+//! | `texts` | makes the rows of the second reading of the texts |
+//! | `group` | groups equal documents and documents of one shelf, on executors |
 //! | `file` | reads and copies files of records, on executors |
-//! | `block` | makes tasks of shelves whose pairs are not listed |
-//! | `scan` | compares parity bits of such shelves |
-//! | `screen` | screens the pairs of such shelves, on executors |
-//! | `rounds` | works out which pairs are compared next, on the driver |
-//! | `shelves` | works out the same for a part of the shelves or of the components, on executors |
+//! | `block` | divides blocks, which are shelves whose pairs are not listed, into tasks |
+//! | `scan` | compares the parity bits of the rows of a block |
+//! | `screen` | screens the pairs of blocks, on executors |
+//! | `rounds` | computes the pairs that are compared in the next round, for all shelves, on the driver |
+//! | `shelves` | computes these pairs for a part of the shelves or of the components, on executors |
 //!
-//! Each task works with one thread, because the engine runs one task per core.
+//! Each task works with one thread, because Spark runs one task per core.
 
 mod batch;
 mod block;

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::{OrRaise, setting_error};
 use crate::shared::PySpec;
 
-/// Settings of a job that all its tasks share. The driver checks them once, and tasks take them as they are, because
-/// thresholds of filters come from mathematical functions that two machines may round differently.
+/// Settings of a job that all its tasks share. The driver computes them once, and tasks do not compute them again,
+/// because two machines may round the mathematical functions behind the thresholds of filters differently.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct JobPlan {
     pub spec: String,
@@ -25,13 +25,14 @@ pub struct JobPlan {
     pub bands: usize,
     pub rows: usize,
     pub filter: Option<String>,
-    /// What the filter was made of, for the summary.
+    /// Error of the filter over all looks. Only the summary uses `filter_error`, `looks` and `error_per_look`.
     pub filter_error: Option<f64>,
     pub looks: Option<Vec<usize>>,
     pub error_per_look: Option<f64>,
-    /// The probability of finding a pair at the threshold.
+    /// Probability that a pair whose similarity is the threshold is found.
     pub found_at_threshold: f64,
-    /// The filter of the audit, which errs as little as that of the command, whatever that of the job does.
+    /// Filter of the audit. Its error is [`FILTER_ERROR`], as in the command's audit, whatever the settings of the job
+    /// are.
     pub audit_filter: Option<String>,
     pub keep: String,
     pub cluster: String,
@@ -61,7 +62,8 @@ pub fn spark_plan(
         arguments.set_whole_spec(PySpec::from_object(py, Some(spec))?.spec);
     }
     let mut settings = arguments.settings();
-    // Frequencies are counted by the cluster, and tasks get the shingles that are left out.
+    // `max-df` is taken out of the settings, because the cluster counts document frequencies later, and tasks get the
+    // shingles that are left out.
     let max_df = settings.spec.weights.most_documents.take();
     let mut tables = WeightTables::default();
     if settings.spec.weights.weighting.needs_frequencies() {
@@ -103,7 +105,8 @@ pub fn spark_plan(
         }
         None => None,
     };
-    // Only equal documents are similar at a threshold of 1, so that nothing can be missed.
+    // At a threshold of 1 only equal documents are near-duplicates. The job finds all of them, so the audit needs no
+    // filter.
     let audit_filter = if plan.threshold() < 1.0 {
         let (looks, budget) = (default_looks(method.registers()), ErrorBudget::Exact(FILTER_ERROR));
         Filter::of(method, plan.threshold(), 1, &looks, budget).or_raise(py)?
@@ -137,7 +140,8 @@ pub fn spark_plan(
     serde_json::to_string(&plan).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// The shingles of the texts in files and folders, as 8 bytes each. The reader of the command reads them.
+/// Returns the shingles of the texts in files and folders, 8 bytes per shingle. The files are read as the command reads
+/// them.
 #[pyfunction]
 #[pyo3(signature = (spec, paths, text_field = None))]
 pub fn spark_ignored<'py>(
@@ -147,7 +151,7 @@ pub fn spark_ignored<'py>(
     text_field: Option<&str>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mut spec: Spec = spec.parse().or_raise(py)?;
-    // Weights need tables, and shingles have none.
+    // Weights are left out of the spec: they would need tables, and shingles do not depend on them.
     spec.weights = WeightSpec::default();
     let mut arguments = Arguments::new();
     if let Some(field) = text_field {
@@ -162,7 +166,7 @@ pub fn spark_ignored<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// The rules of a keeper policy: each with the bytes that it takes in a rank key, and whether it looks at a field.
+/// Returns the rankings of a keeper policy, each with its number of bytes in a rank key, and whether it reads a field.
 #[pyfunction]
 pub fn spark_rules(py: Python<'_>, keep: &str) -> PyResult<Vec<(String, usize, bool)>> {
     let keep: KeepPolicy = keep.parse().or_raise(py)?;
@@ -170,11 +174,12 @@ pub fn spark_rules(py: Python<'_>, keep: &str) -> PyResult<Vec<(String, usize, b
     Ok(keep.rankings().iter().map(rule).collect())
 }
 
-/// The most documents that a shingle may stand in, of so many documents, by a limit such as `0.1` or `500`.
+/// Returns the greatest document frequency that a limit such as `0.1` or `500` allows, given the number of all
+/// documents.
 #[pyfunction]
 pub fn spark_allowed(py: Python<'_>, max_df: &str, documents: u64) -> PyResult<u64> {
     let most: MostDocuments = max_df.parse().or_raise(py)?;
-    // The comparison of the command is what decides, however it rounds a share.
+    // The limit is searched with `allows`, the comparison of the command, so that both round a share alike.
     let (mut allowed, mut refused) = (0, i64::MAX.cast_unsigned());
     while allowed + 1 < refused {
         let middle = allowed.midpoint(refused);

@@ -1,4 +1,4 @@
-//! Rank keys: bytes that sort as columns of a row do.
+//! Encodes the columns of a row as bytes that sort as the columns do. Rank keys consist of such bytes.
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -12,10 +12,14 @@ use arrow_schema::{DataType, TimeUnit};
 use super::batch::{bytes_at, integer};
 use crate::texts::arrow_text;
 
-/// Bytes of a rank key that the columns of a row give; they sort as the columns do, nulls first.
+/// Appends the columns of a row to a rank key, as bytes that sort as the columns do, with nulls first.
+///
+/// # Errors
+/// Returns the type of a column that cannot be encoded.
 pub fn push_order(columns: &[&dyn Array], row: usize, out: &mut Vec<u8>) -> Result<(), DataType> {
     fn text(bytes: &[u8], out: &mut Vec<u8>) {
-        // A zero byte is followed by a byte that is not zero, so that two zero bytes end the text before any longer one.
+        // Two zero bytes end a text, so that it sorts before any longer text that begins with it. A zero byte within a
+        // text is followed by 255, so that it does not end the text.
         for &byte in bytes {
             out.push(byte);
             if byte == 0 {
@@ -28,7 +32,7 @@ pub fn push_order(columns: &[&dyn Array], row: usize, out: &mut Vec<u8>) -> Resu
         out.extend_from_slice(&(number.cast_unsigned() ^ 1 << 63).to_be_bytes());
     }
     fn float(number: f64, out: &mut Vec<u8>) {
-        // The engine sorts NaN behind all numbers and has one zero.
+        // As in Spark, NaN sorts after all numbers, and −0.0 equals 0.0.
         let bits = if number.is_nan() { f64::NAN.to_bits() } else { (number + 0.0).to_bits() };
         let bits = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
         out.extend_from_slice(&bits.to_be_bytes());

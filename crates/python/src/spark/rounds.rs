@@ -1,4 +1,5 @@
-//! The rounds of a job: which pairs are compared next, and what follows from those that are similar.
+//! Runs the rounds of a job on the driver: computes which pairs are compared next, and decides documents by the similar
+//! pairs.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -17,11 +18,12 @@ use super::batch::{PySparkBatch, batches, binary, bytes_at, column, integer, mad
 use super::block::{BlockTasks, SHELF, bit};
 use crate::error::OrRaise;
 
-/// Texts of one bucket of pairs, in bytes, and its pairs: about a second. A bucket is a task.
+/// Upper bound of the bytes of text of one bucket of pairs. A task compares one bucket, in about a second.
 pub const BUCKET_BYTES: u64 = 64 << 20;
+/// Upper bound of the number of pairs of one bucket.
 pub const BUCKET_PAIRS: usize = 50_000;
 
-/// Who asks whom.
+/// The rounds of a clustering. `Components` also serves plain pairs.
 enum Rounds {
     Star(StarAsks),
     Components(ComponentAsks),
@@ -31,20 +33,20 @@ enum Rounds {
 #[pyclass(name = "SparkRounds", module = "minwise._minwise")]
 pub struct PySparkRounds {
     rounds: Rounds,
-    /// Rank keys of the documents, ascending.
+    /// Rank keys of the documents, in ascending order. A document is numbered by its position in this list.
     ranks: Vec<Box<[u8]>>,
-    /// The band of each shelf.
+    /// Band of each shelf.
     bands: Vec<u16>,
     /// Bytes of the text of each document.
     sizes: Vec<u64>,
-    /// Bytes of the texts of one bucket, and its pairs.
+    /// Upper bounds of one bucket: bytes of its texts, and number of its pairs.
     bucket: (u64, usize),
 }
 
 #[pymethods]
 impl PySparkRounds {
-    /// Tables of `shelves` have the columns `band`, `key` and `rank`; tables of `copies` have the rank keys `rank` of copies and `other` of
-    /// the documents that stand for them.
+    /// Makes the rounds of the shelves of a job. Tables of `shelves` have the columns `band`, `key` and `rank`. Tables
+    /// of `copies` have the rank key of a copy (`rank`) and that of the first document that equals it (`other`).
     #[new]
     #[pyo3(signature = (clustering, shelves, copies, shelf = None, asking = None, pairs = None, listed = None, bucket = (BUCKET_BYTES, BUCKET_PAIRS)))]
     #[allow(clippy::too_many_arguments, reason = "each is an argument of Python")]
@@ -59,7 +61,8 @@ impl PySparkRounds {
         listed: Option<usize>,
         bucket: (u64, usize),
     ) -> PyResult<Self> {
-        // Documents get numbers as they come. Tables are dropped one by one, because all of them would take several times the memory.
+        // Documents are numbered in the order in which they are read. Each table is dropped after it was read, because
+        // all tables together would take several times the memory.
         let mut found: HashMap<Box<[u8]>, u32> = HashMap::new();
         let mut memberships: Vec<(u16, i64, u32)> = vec![];
         for table in shelves.try_iter()? {
@@ -78,7 +81,7 @@ impl PySparkRounds {
                 }
             }
         }
-        // Numbers become places in keeper order.
+        // Numbers are replaced by positions in keeper order, because rounds expect ascending documents.
         let mut ranks: Vec<(Box<[u8]>, u32)> = found.into_iter().collect();
         ranks.sort_unstable();
         let mut places = vec![0; ranks.len()];
@@ -132,12 +135,12 @@ impl PySparkRounds {
         Ok(Self { rounds, ranks, bands, sizes, bucket })
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     fn documents(&self) -> usize {
         self.ranks.len()
     }
 
-    /// How many documents are undecided.
+    /// Returns the number of undecided documents.
     fn undecided(&self) -> usize {
         match &self.rounds {
             Rounds::Star(rounds) => rounds.undecided(),
@@ -145,13 +148,14 @@ impl PySparkRounds {
         }
     }
 
-    /// Takes the bytes of texts: `rank` and `size`.
+    /// Stores the numbers of bytes of texts, from a table with the columns `rank` and `size`.
     fn take_sizes(&mut self, sizes: &Bound<'_, PyAny>) -> PyResult<()> {
         for batch in &batches(sizes)? {
             let (rank, size) = (column(batch, "rank")?, column(batch, "size")?);
             for row in 0..batch.num_rows() {
                 let (Some(rank), Some(size)) = (bytes_at(rank, row), integer(size, row)) else { continue };
-                // Texts are chosen by hashes of rank keys, so that there may be one of a document that no pair needs.
+                // A text of an unknown document is skipped: texts are chosen by hashes of rank keys, so an equal hash
+                // adds a text that no pair needs.
                 let Ok(number) = self.number(rank) else { continue };
                 self.sizes[number as usize] = size.cast_unsigned();
             }
@@ -159,13 +163,13 @@ impl PySparkRounds {
         Ok(())
     }
 
-    /// The rank keys of all documents.
+    /// Returns the rank keys of all documents.
     fn ranks(&self) -> PyResult<PySparkBatch> {
         made(vec![("rank", binary(self.ranks.iter()))])
     }
 
-    /// Takes the similar pairs of the last round (`a`, `c`, `similarity`) and returns the pairs of the next one: listed pairs
-    /// with their buckets, the documents of each bucket, and the rows of blocks.
+    /// Takes the similar pairs of the last round (`a`, `c`, `similarity`). Returns three tables of the next round: the
+    /// listed pairs with their buckets, the documents of each bucket, and the rows of blocks.
     fn next_round(
         &mut self,
         py: Python<'_>,
@@ -194,8 +198,9 @@ impl PySparkRounds {
         Ok((listed, wanted, self.tasks(&asks)?))
     }
 
-    /// After the last round of stars: removed visits with the rank keys of their keepers and the similarities. `visits` has the rank keys
-    /// `rank` of copies and `other` of the documents that stand for them. If `equals`, copies of kept documents come too.
+    /// Returns the removed visits after the last round of stars, with the rank keys of their keepers and the
+    /// similarities. `visits` has the rank key of a copy (`rank`) and that of the first document that equals it
+    /// (`other`). If `equals` is true, the result also has the copies of kept documents.
     fn named(&self, py: Python<'_>, visits: &Bound<'_, PyAny>, equals: bool) -> PyResult<PySparkBatch> {
         let Rounds::Star(rounds) = &self.rounds else {
             return Err(PyValueError::new_err("only stars have keepers by visit"));
@@ -203,7 +208,7 @@ impl PySparkRounds {
         let visits = batches(visits)?;
         let kept = rounds.kept();
         let is_kept = |number: u32| kept.binary_search(&u64::from(number)).is_ok();
-        // Visits of removed documents: rank key and document.
+        // `all` has the rank key and the document of each visit of a removed document.
         let mut all: Vec<(&[u8], u32)> = vec![];
         let given = rounds.shelved();
         for number in 0..given.len() as u32 {
@@ -211,7 +216,8 @@ impl PySparkRounds {
                 all.push((&self.ranks[number as usize], number));
             }
         }
-        // Copies of kept documents. Documents on no shelf are kept, and references are not decided about.
+        // `equal` has the copies of kept documents, with the rank key of the first document. Documents that are on no
+        // shelf are kept. References are left out, because they are never removed.
         let mut equal: Vec<(&[u8], &[u8])> = vec![];
         for batch in &visits {
             let (rank, first) = (column(batch, "rank")?, column(batch, "other")?);
@@ -224,7 +230,7 @@ impl PySparkRounds {
                 }
             }
         }
-        // Copies stand between documents: both get places in one order.
+        // Copies and documents get positions in one common order, because a copy may come between two documents.
         let mut order: Vec<&[u8]> = self.ranks.iter().map(|rank| &**rank).collect();
         order.extend(all.iter().map(|(rank, _)| *rank));
         order.sort_unstable();
@@ -267,7 +273,8 @@ impl PySparkRounds {
         ])
     }
 
-    /// After the last round of components: the documents that are not the first of their component, with that one.
+    /// Returns, after the last round of components, the documents (`c`) that are not the first of their component, each
+    /// with the first document of the component (`a`).
     fn joined(&mut self) -> PyResult<PySparkBatch> {
         let Rounds::Components(rounds) = &mut self.rounds else {
             return Err(PyValueError::new_err("stars have no components"));
@@ -291,14 +298,15 @@ impl PySparkRounds {
             .map_err(|_| PyValueError::new_err("a rank key in `work` is unknown"))
     }
 
-    /// Listed pairs with their buckets, and the documents of each bucket. A bucket is full by its pairs or by the bytes of its texts,
-    /// so that a pair is in one bucket and a document in few.
+    /// Returns the listed pairs with their buckets, and the documents of each bucket. A bucket takes pairs in order
+    /// until it has the maximum number of pairs or of bytes of text. So a pair is in one bucket, and a document is in
+    /// few buckets.
     fn listed(&self, asks: &Asks) -> PyResult<(PySparkBatch, PySparkBatch)> {
         let rank = |number: u32| &self.ranks[number as usize];
         let (most_bytes, most_pairs) = self.bucket;
         let mut buckets: Vec<i32> = vec![];
         let mut wanted: Vec<(i32, u32)> = vec![];
-        // The last bucket that a document was put into.
+        // `put` has, per document, the last bucket that has the document.
         let mut put = vec![-1; self.ranks.len()];
         let (mut bucket, mut pairs, mut bytes) = (0, 0, 0);
         for &(a, c) in &asks.pairs {
@@ -332,16 +340,17 @@ impl PySparkRounds {
         Ok((listed, wanted))
     }
 
-    /// Rows of blocks with the tasks that they are in.
+    /// Returns the rows of blocks with the tasks that they belong to.
     fn tasks(&self, asks: &Asks) -> PyResult<PySparkBatch> {
-        // For each document, the bands of blocks in which it asks.
+        // `masks` has, per document, the bands of the blocks in which the document asks.
         let mut masks: BTreeMap<u32, u64> = BTreeMap::new();
         let (shelved, is_star) = match &self.rounds {
             Rounds::Star(rounds) => (rounds.shelved(), true),
             Rounds::Components(rounds) => (rounds.shelved(), false),
         };
         for block in asks.blocks.iter().filter(|block| block.is_whole) {
-            // Fronts of components differ from shelf to shelf, so that a pair of one block may be missing in another.
+            // A block of components counts only if it has all members of its shelf. Otherwise, a pair of one block may
+            // be missing in another block, because the fronts of components differ from shelf to shelf.
             if is_star || block.rows.len() == shelved.shelf(block.shelf).len() {
                 for row in block.rows.iter().filter(|row| row.is_asking()) {
                     *masks.entry(row.document).or_default() |= bit(self.bands[block.shelf]);

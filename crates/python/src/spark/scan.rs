@@ -1,9 +1,13 @@
-//! The scan of a block by parity bits: each row that asks is compared with all others by folded arrays, and only pairs that these leave
-//! open are looked at one by one.
+//! Scans a block by parity bits. The parity bits of a document are a bit array of its shingle set; the arrays of
+//! similar sets differ in few bits ([`minwise::verify::parity`]).
 //!
-//! Folded arrays are compared in vectors, eight rows at a time ([`Heads`]). A pair of one block may be in other blocks, too. To
-//! find out took most of the time when each pair was looked at, so that the engine removes repeated pairs afterwards: few are left
-//! by then.
+//! A row *asks* if its document is to be compared with the other rows in this round. Each row that asks is compared
+//! with all other rows by folded arrays of parity bits. Pairs that the folded arrays do not rule out are then compared
+//! one by one by their whole arrays.
+//!
+//! Folded arrays are compared eight rows at a time, in vector registers ([`Heads`]). A pair of one block may be in
+//! other blocks, too. The scan does not check this, because the check took most of the time; Spark removes repeated
+//! pairs afterwards, when few are left.
 
 use std::ops::Range;
 
@@ -12,44 +16,49 @@ use minwise::kernel::Kernel;
 use minwise::kernel::compare::heads::Heads;
 use minwise::verify::parity::{Bound, allowance, fold_into};
 
-/// Rows that ask and go through the others together, and bytes of folded arrays that stay in the cache meanwhile.
+/// Number of rows that ask and are compared with the other rows together, one stretch of the other rows at a time.
 const TOGETHER: usize = 16;
+/// Bytes of the folded arrays of one stretch of rows. A stretch stays in the cache while the rows that ask are compared
+/// with it.
 const STRETCH_BYTES: usize = 32 << 10;
-/// Words of 64 bits of the narrowest folded arrays.
+/// Number of 64-bit words of the narrowest folded arrays.
 const LEAST_WORDS: usize = 4;
-/// Rows of either side of a sample that the width is chosen on, and the share of its pairs that may be open: one in so many.
+/// Maximum number of rows of each side in the sample on which the width of folded arrays is chosen.
 const SAMPLED: usize = 64;
+/// The chosen width leaves at most one in `ONE_OPEN_IN` pairs of the sample open.
 const ONE_OPEN_IN: usize = 64;
 
 /// A row of a block, as a task gets it.
 pub(super) struct TaskRow {
-    /// The block, whether the row is there as one that others ask, and the document.
+    /// Sort key of the row: the block, whether the row is on the side of all rows (and not of the rows that ask), and
+    /// the document.
     pub(super) place: (i64, bool, u32),
-    /// The batch and the row that has the rank key.
+    /// Batch, and row of the batch, that has the rank key.
     pub(super) at: (usize, usize),
     pub(super) row: BlockRow,
     pub(super) band: u32,
-    /// Bands of blocks in which the document asks.
+    /// Set of the bands of blocks in which the document asks.
     pub(super) mask: u64,
-    /// Bytes of the text.
+    /// Number of bytes of the text.
     pub(super) size: i64,
-    /// The number of the sketch in the task.
+    /// Position of the sketch among the sketches of the task.
     pub(super) sketch: usize,
-    /// The number of shingles, and the first and the number of the words of parity bits; no words if they are unknown.
+    /// Number of shingles of the document.
     pub(super) shingles: usize,
+    /// First word and number of words of the parity bits; no words if the row has no parity bits.
     pub(super) parity: (usize, usize),
 }
 
 /// The folded parity bits of some rows of a block, in the order of documents.
 struct List {
-    /// Places in the task.
+    /// Positions of the rows in the task.
     rows: Vec<usize>,
     documents: Vec<u32>,
     heads: Heads,
 }
 
 impl List {
-    /// The places of the list whose documents come before one, or after it.
+    /// Returns the positions in the list of all documents after `document`, or of all documents before it.
     fn range(&self, document: u32, is_after: bool) -> Range<usize> {
         if is_after {
             self.documents.partition_point(|&other| other <= document)..self.documents.len()
@@ -59,16 +68,18 @@ impl List {
     }
 }
 
-/// One block: its rows that ask, and the rows that these are compared with.
+/// The scan of one block: the rows that ask, and the rows that they are compared with.
 pub struct BlockScan {
     probes: List,
-    /// For kept documents and for those that are new in the front: later rows, and earlier ones that do not ask themselves.
+    /// Rows that are compared with the rows that ask. `lists[0]` is for kept documents that ask. `lists[1]` is for
+    /// documents that came to the front, the first undecided documents of their shelves, in this round. Each element
+    /// has a list of later rows, and a list of earlier rows that do not ask themselves.
     lists: [[List; 2]; 2],
-    /// The next row that asks.
+    /// The next row that asks and was not compared yet.
     next: usize,
 }
 
-/// What scans of one task share: all rows with their parity bits.
+/// All rows of a task with their parity bits, which the scans of its blocks share.
 pub struct ScanRows<'a> {
     pub rows: &'a [TaskRow],
     pub parities: &'a [u32],
@@ -87,7 +98,9 @@ impl ScanRows<'_> {
         allowance(self.rows[row].shingles, self.threshold)
     }
 
-    /// Words of folded arrays that leave few pairs open: those of large sets differ in so many bits that narrow ones say nothing.
+    /// Chooses the number of words of folded arrays: the smallest that leaves few pairs of a sample open. Large sets
+    /// need wide arrays, because narrow arrays of two similar large sets differ in about as many bits as those of any
+    /// two sets.
     fn width(&self, asking: &[usize], members: &[usize]) -> usize {
         let sample = |rows: &[usize]| -> Vec<usize> {
             rows.iter().copied().step_by(rows.len().div_ceil(SAMPLED).max(1)).collect()
@@ -133,9 +146,11 @@ impl ScanRows<'_> {
         list
     }
 
-    /// Gets a block ready, given the places of its rows that ask and of all its rows, each in the order of documents.
+    /// Prepares the scan of a block. `asking` are the positions of the rows that ask, `members` those of all rows of
+    /// the block, each in the order of documents.
     pub fn block(&self, asking: Range<usize>, members: Range<usize>) -> BlockScan {
-        // Arrays may have several widths, and folded ones have the same.
+        // All arrays are folded to one width, at most that of the narrowest array, because arrays of one block may
+        // differ in width.
         let narrow = self.rows[asking.start..members.end].iter().map(|row| row.parity.1 / 2).min();
         let all: [Vec<usize>; 2] = [asking.collect(), members.collect()];
         let words = self.width(&all[0], &all[1]).min(narrow.unwrap_or(LEAST_WORDS));
@@ -149,7 +164,8 @@ impl ScanRows<'_> {
             let earlier = list(&|row| row.has(BlockRow::PLACED) && !row.is_asking());
             [[none(), none()], [list(&|_| true), earlier]]
         } else {
-            // Later copies of a removed document meet documents that were kept after its first visit.
+            // If a removed document has a later copy, it is also compared with kept documents between the two, because
+            // the copy needs a keeper of its own.
             let late = list(&|row| row.has(BlockRow::REMOVED) && row.last > row.document);
             let front = list(&|row| row.has(BlockRow::FRONT));
             let old = list(&|row| row.has(BlockRow::FRONT) && !row.has(BlockRow::NEW));
@@ -160,8 +176,9 @@ impl ScanRows<'_> {
 }
 
 impl BlockScan {
-    /// Compares the next rows that ask, and calls `found` with the places of each pair that may be similar, the earlier document first.
-    /// Returns how many pairs were compared; nothing after the last row that asks.
+    /// Compares the next rows that ask, and calls `found` with the positions of each pair that may be similar, the
+    /// earlier document first. Returns the number of compared pairs, or `None` if all rows that ask were compared
+    /// before.
     pub fn scan(&mut self, all: &ScanRows<'_>, mut found: impl FnMut(usize, usize)) -> Option<u64> {
         let probes = self.next..(self.next + TOGETHER).min(self.probes.rows.len());
         if probes.is_empty() {
@@ -208,7 +225,7 @@ impl BlockScan {
         for ((&at, range), open) in probes.iter().zip(ranges).zip(open) {
             let first = &all.rows[self.probes.rows[at]];
             asked += if first.row.has(BlockRow::JOINS) {
-                // Documents of one component are not compared, whatever their arrays say.
+                // Pairs within one component are not counted, because they are never compared exactly.
                 let other = |&&row: &&usize| all.rows[row].row.component != first.row.component;
                 list.rows[range].iter().filter(other).count() as u64
             } else {
@@ -234,7 +251,8 @@ impl BlockScan {
     }
 }
 
-/// In how many bits two arrays of parity bits differ, of which the wider one is folded to the width of the other one.
+/// Returns the number of bits in which two arrays of parity bits differ. If their widths differ, the wider array is
+/// folded to the width of the narrower array.
 pub fn different(kernel: Kernel, a: &[u32], b: &[u32], folded: &mut Vec<u32>) -> usize {
     let (narrow, wide) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     if narrow.len() == wide.len() {

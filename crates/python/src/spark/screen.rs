@@ -1,8 +1,9 @@
-//! Blocks in a task: the pairs of their rows are screened by parity bits, or by sketches if shingles have weights.
+//! Screens the pairs of the blocks of a task, by parity bits, or by sketches if shingles have weights.
 //!
-//! Sketches alone do not rule out fillings of one form: at a similarity of 0.66, they left 99.8 % of the pairs of 1,500 documents open. Parity
-//! bits rule out most of them, and never a similar pair. So rows with parity bits come without sketches, and the sketches of the few pairs
-//! that are left are compared before their texts are.
+//! Sketches alone do not rule out pairs of documents that are one form, filled in differently: at a similarity of 0.66,
+//! they left 99.8 % of the pairs of 1,500 documents open. Parity bits rule out most of these pairs, and never a similar
+//! pair. So rows with parity bits have no sketches here; the sketches of the few pairs that are left are compared
+//! later, before their texts are.
 
 use arrow_array::RecordBatch;
 use minwise::cluster::BlockRow;
@@ -14,13 +15,14 @@ use super::batch::{PySparkBatch, batches, bytes_at, column, integer};
 use super::scan::{BlockScan, ScanRows, TaskRow};
 use super::task::{Found, PySparkTask};
 
-/// Rows of blocks, and how far their pairs are screened. Pairs come in portions, because a task of 32,768 × 65,536 documents of which sketches
-/// rule out none would have to hold some 6 GB of them at once.
+/// The rows of the blocks of a task, and the position up to which their pairs are screened. Pairs are returned in
+/// portions: a task has up to 32,768 × 65,536 pairs, and if sketches rule out few of them, all pairs would take some 6
+/// GB at once.
 #[pyclass(name = "SparkBlocks", module = "minwise._minwise")]
 pub struct PySparkBlocks {
     task: Py<PySparkTask>,
     all: Vec<RecordBatch>,
-    /// By blocks, and within a block first the rows that ask.
+    /// Rows, sorted by block. Within a block, the rows that ask come first, then all rows.
     rows: Vec<TaskRow>,
     sketches: Vec<u32>,
     keys: Vec<u64>,
@@ -28,9 +30,9 @@ pub struct PySparkBlocks {
     /// Whether all rows have parity bits.
     has_parities: bool,
     kernel: Kernel,
-    /// The row whose pairs come next; with parity bits, the first row of the next block.
+    /// Row whose pairs are screened next. With parity bits, it is the first row of the next block.
     next: usize,
-    /// The block that is scanned by parity bits.
+    /// Scan of the current block by parity bits.
     scan: Option<BlockScan>,
 }
 
@@ -56,7 +58,7 @@ impl PySparkBlocks {
                 if bytes_at(rank, row).is_none() {
                     continue;
                 }
-                // Rows with parity bits have no sketches.
+                // A row with parity bits has no sketch; its place is filled with zeros.
                 if let Some(sketch) = bytes_at(sketch, row) {
                     own.words(sketch, &mut one)?;
                 } else {
@@ -108,11 +110,12 @@ impl PySparkBlocks {
         Ok(Self { task, all, rows, sketches, keys, parities, has_parities, kernel, next: 0, scan: None })
     }
 
-    /// Whether a pair shares a band before its own with a block, so that it is compared there.
+    /// Reports whether a pair is compared in the block of an earlier band. The pair is compared only in the first band
+    /// that both documents share and in whose block one of them asks.
     fn is_elsewhere(&self, first: &TaskRow, second: &TaskRow) -> bool {
         let bands = self.task.get().banding.bands();
         let [own, other] = [first, second].map(|row| &self.keys[row.sketch * bands..][..bands]);
-        // Bands from 64 on are in no mask.
+        // Bands from 64 on have no bit in a mask, so for such a band all bits are of earlier bands.
         let before = 1u64.checked_shl(first.band).map_or(u64::MAX, |bit| bit - 1);
         let mut blocks = (first.mask | second.mask) & before;
         while blocks != 0 {
@@ -125,7 +128,8 @@ impl PySparkBlocks {
         false
     }
 
-    /// Screens the pairs of a row that asks with the others of its block. Returns how many pairs were asked about.
+    /// Screens the pairs of a row that asks with all other rows of its block. Returns the number of pairs that were
+    /// screened.
     fn screen_row(&self, first: &TaskRow, members: &[TaskRow], found: &mut Found) -> PyResult<u64> {
         let task = self.task.get();
         let words = task.preparation.words();
@@ -133,7 +137,7 @@ impl PySparkBlocks {
         let (own, mut asked) = (sketch(first), 0);
         for second in members {
             let is_later = second.row.document > first.row.document;
-            // A pair of two that ask is screened by the earlier one.
+            // If both rows ask, the pair is screened once, with the pairs of the earlier row.
             if second.row.document == first.row.document || !is_later && second.row.is_asking() {
                 continue;
             }
@@ -151,7 +155,8 @@ impl PySparkBlocks {
 }
 
 impl PySparkBlocks {
-    /// Scans the next rows by their parity bits.
+    /// Scans the next rows by their parity bits, until about `most` pairs may be similar. Returns these pairs and the
+    /// number of compared pairs, or `None` after the last row.
     fn scan(&mut self, most: usize) -> PyResult<Option<(PySparkBatch, u64)>> {
         let threshold = self.task.get().threshold();
         let rows = ScanRows { rows: &self.rows, parities: &self.parities, threshold, kernel: self.kernel };
@@ -192,14 +197,15 @@ impl PySparkBlocks {
 
 #[pymethods]
 impl PySparkBlocks {
-    /// The rows of blocks that one task has, in any order.
+    /// Takes the rows of the blocks of one task, in any order.
     #[new]
     fn new(task: Py<PySparkTask>, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
         Self::of(task, batches(rows)?)
     }
 
-    /// Screens the next rows: by sketches, with about as many pairs as `most`, or by parity bits, until about `most` pairs may be similar.
-    /// Returns these pairs and how many were asked about, or None after the last row.
+    /// Screens the pairs of the next rows. With sketches, it stops after about `most` screened pairs; with parity bits,
+    /// after about `most` pairs that may be similar. Returns the pairs that may be similar and the number of screened
+    /// pairs, or None after the last row.
     fn screen(&mut self, py: Python<'_>, most: usize) -> PyResult<Option<(PySparkBatch, u64)>> {
         if self.has_parities {
             return py.detach(|| self.scan(most));
@@ -212,7 +218,7 @@ impl PySparkBlocks {
                 let (block, is_member, _) = first.place;
                 let end = self.rows.partition_point(|row| row.place.0 <= block);
                 if is_member {
-                    // The rows of this block that ask are done.
+                    // All rows of this block that ask are screened.
                     self.next = end;
                     continue;
                 }

@@ -1,7 +1,8 @@
-//! Rounds whose shelves are in many tasks: what one part of the shelves, and one part of the components, comes to.
+//! Rounds in tasks, for jobs whose shelves do not fit the memory of the driver. A task computes the result of one part
+//! of the shelves, or of one part of the components.
 //!
-//! A part has whole shelves or whole components, and any number of them. Documents are numbered within a part in the order of their
-//! rank keys.
+//! A part has any number of whole shelves or whole components. Documents are numbered within a part in the order of
+//! their rank keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,14 +21,14 @@ use super::batch::{PySparkBatch, batches, binary, bytes_at, column, integer, mad
 use super::block::{BlockTasks, SHELF, bit};
 use crate::error::OrRaise;
 
-/// Pairs that a task lists, about: each is a row of many columns, 150 bytes in all.
+/// Approximate upper bound of the pairs that a task lists. Each listed pair is a row of many columns, 150 bytes in all.
 const PART_LISTED: usize = 1_000_000;
 
-/// Values of the column `state`; 0 is undecided.
+/// Values of the column `state`. Undecided documents have the value 0.
 const KEPT: i64 = 1;
 const REMOVED: i64 = 2;
 
-/// Rank keys in ascending order, each once.
+/// Returns the distinct rank keys of the named columns, in ascending order.
 fn keys<'a>(all: &'a [RecordBatch], names: &[&str]) -> PyResult<Vec<&'a [u8]>> {
     let mut found = vec![];
     for batch in all {
@@ -41,7 +42,7 @@ fn keys<'a>(all: &'a [RecordBatch], names: &[&str]) -> PyResult<Vec<&'a [u8]>> {
     Ok(found)
 }
 
-/// The number of rank keys before one of them, which may be missing.
+/// Returns the number of rank keys that are less than `key`.
 fn place(keys: &[&[u8]], key: &[u8]) -> usize {
     keys.partition_point(|other| *other < key)
 }
@@ -56,13 +57,14 @@ fn similarity(batch: &RecordBatch, row: usize) -> PyResult<f64> {
     values.map(|values| values.value(row)).ok_or_else(|| PyValueError::new_err("`similarity` is no number"))
 }
 
-/// A membership: band, band key, document, and the batch and row that have it.
+/// A document on a shelf: band, band key, document, and the batch and row that has the other columns.
 type Membership = (u16, i64, u32, (usize, usize));
 
-/// Documents that asked on shelves that can be full: band, band key and document.
+/// Documents that asked on shelves that can be full. An element has the band and the band key of the shelf, and the
+/// document.
 type AskedMembers = BTreeSet<(u16, i64, u32)>;
 
-/// Memberships of all shelves of a part, by shelves, and documents that asked on shelves that can be full.
+/// Returns the memberships of a part, sorted by shelf, and the documents that asked on shelves that can be full.
 fn memberships(all: &[RecordBatch], ranks: &[&[u8]]) -> PyResult<(Vec<Membership>, AskedMembers)> {
     let (mut members, mut asked) = (vec![], BTreeSet::new());
     for (at, batch) in all.iter().enumerate() {
@@ -82,7 +84,7 @@ fn memberships(all: &[RecordBatch], ranks: &[&[u8]]) -> PyResult<(Vec<Membership
     Ok((members, asked))
 }
 
-/// The members of one shelf of stars with their states.
+/// Returns the members of one shelf with their states, for a round of stars.
 fn star_members(
     all: &[RecordBatch],
     ranks: &[&[u8]],
@@ -119,11 +121,12 @@ fn star_members(
     Ok(members)
 }
 
-/// What undecided documents wait for on the shelves of a part, in a round of stars: `rank`, `unasked` and `behind`. Documents that wait
-/// for nothing are left out.
+/// Computes why undecided documents wait on the shelves of a part, in a round of stars. A row of the result has the
+/// document (`rank`), the number of earlier members that it must be compared with first (`unasked`), and whether it
+/// cannot come to the front yet (`behind`). Documents that do not wait are left out.
 ///
-/// Rows have `band`, `key`, `rank`, the rank key `last` of the last copy, `state`, `front` and `decided`; a row whose `what` is
-/// 1 is a document that asked on a shelf that can be full.
+/// Rows of the input have `what`, `band`, `key`, `rank`, the rank key of the last copy (`last`), `state`, `front` and
+/// `decided`. If `what` is 1, the row is a document that asked on a shelf that can be full.
 #[pyfunction]
 #[pyo3(signature = (rows, round, shelf = None))]
 pub fn spark_wait(rows: &Bound<'_, PyAny>, round: u16, shelf: Option<usize>) -> PyResult<PySparkBatch> {
@@ -148,10 +151,11 @@ pub fn spark_wait(rows: &Bound<'_, PyAny>, round: u16, shelf: Option<usize>) -> 
     ])
 }
 
-/// Pairs that the shelves of a part ask about in a round: listed pairs, rows of blocks, and documents that asked on shelves that can be full.
+/// Computes the pairs that the shelves of a part compare in a round. Returns three tables: listed pairs, rows of
+/// blocks, and documents that now ask on shelves that can be full.
 ///
-/// Rows are those of [`spark_wait`] for stars. For components, they have the rank key `label` of the component so far instead of states.
-/// `mask` of the rows of blocks has the own band only.
+/// For stars, the input rows are those of [`spark_wait`]. For components, rows have the rank key of the component so
+/// far (`label`) instead of states. The `mask` of a row of a block has only the band of that block.
 #[pyfunction]
 #[pyo3(signature = (clustering, rows, round, largest, shelf = None, asking = None, pairs = None, listed = None))]
 #[allow(clippy::too_many_arguments, reason = "each is an argument of Python")]
@@ -176,7 +180,8 @@ pub fn spark_ask(
     let star = StarShelf::new(most, round);
     let join = JoinShelf::new(clustering == "components", most, round, largest);
     let labels = if clustering == "components" { keys(&all, &["label"])? } else { vec![] };
-    // Rows of each shelf with its band, and whether a pair of them is compared on any other block that both documents are in.
+    // `shelves` has, per shelf, its band, whether its block has all pairs of its documents (`is_whole`), and its rows.
+    // A pair that is in several whole blocks is compared in one of them.
     let (mut shelves, mut asks_now) = (vec![], vec![]);
     for shelf in members.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
         let (band, key) = (shelf[0].0, shelf[0].1);
@@ -204,7 +209,8 @@ pub fn spark_ask(
             join.rows(&joined)
         };
         if rows.iter().any(|row| row.is_asking()) {
-            // Fronts of components differ from shelf to shelf, so that a pair of one block may be missing in another.
+            // A block of components is whole only if it has all members of its shelf, because the fronts of components
+            // differ from shelf to shelf.
             let is_whole = shelf.len() <= most && (clustering == "star" || rows.len() == shelf.len());
             shelves.push((band, is_whole, rows));
         }
@@ -234,10 +240,11 @@ pub fn spark_ask(
     Ok((listed, made(tasks.columns(rank))?, asked))
 }
 
-/// Decides about the undecided documents of a part of the components, and returns those that are decided: `rank` and `state`.
+/// Decides documents of a part of the components. Returns the documents that are now decided, with `rank` and `state`.
 ///
-/// A row without `other` is an undecided document and what it waits for (`unasked`). The others are similar pairs of an undecided document
-/// `rank` with an earlier one, `other`, whose `state` is that of a kept or of an undecided document.
+/// An input row without `other` is an undecided document (`rank`) with the number of earlier documents that it must be
+/// compared with first (`unasked`). An input row with `other` is a similar pair of an undecided document (`rank`) and
+/// an earlier document (`other`), which is kept or undecided.
 #[pyfunction]
 pub fn spark_settle(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
     let all = batches(rows)?;
@@ -271,10 +278,12 @@ pub fn spark_settle(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<PySpark
     ])
 }
 
-/// Keepers of removed visits: `rank`, `of`, `similarity` and `is_equal`, which is false.
+/// Finds the keepers of removed visits. A row of the result has the visit (`rank`), its keeper (`of`), their
+/// `similarity`, and `is_equal`, which is false.
 ///
-/// A row without `similarity` is a visit `rank` of the removed document `other`. The others are similar pairs of a removed document
-/// `rank` and a kept one, `other`. All rows of a document are in one part.
+/// An input row without `similarity` is a visit (`rank`) of a removed document (`other`). An input row with
+/// `similarity` is a similar pair of a removed document (`rank`) and a kept document (`other`). All rows of a removed
+/// document are in one part.
 #[pyfunction]
 pub fn spark_name(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
     let all = batches(rows)?;

@@ -1,4 +1,4 @@
-//! The work of executors: sketches, screens and exact comparisons.
+//! The work of executors on documents and pairs: sketching, screening and exact comparison.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -34,7 +34,7 @@ use crate::dedup::shingles;
 use crate::error::OrRaise;
 use crate::texts::arrow_text;
 
-/// The work of one executor: sketches, screens and compares.
+/// Sketches, screens and compares the documents of batches, on one executor.
 #[pyclass(frozen, name = "SparkTask", module = "minwise._minwise")]
 pub struct PySparkTask {
     plan: JobPlan,
@@ -46,7 +46,7 @@ pub struct PySparkTask {
     shuffle: Option<Vec<usize>>,
 }
 
-/// The fate of the text of a row.
+/// Values of the column `kind`: the kind of a row's text. Texts that are null, too short or too long make no document.
 const WITH_SHINGLES: i8 = 0;
 const WITHOUT_SHINGLES: i8 = 1;
 const NULL: i8 = 2;
@@ -55,7 +55,8 @@ const TOO_LONG: i8 = 4;
 
 #[pymethods]
 impl PySparkTask {
-    /// `ignored` are the shingles that are left out of every document, as 8 bytes each.
+    /// Makes a task from a plan as JSON. `ignored` are the shingles that are left out of every document, 8 bytes per
+    /// shingle.
     #[new]
     #[pyo3(signature = (plan, ignored, weights = None))]
     fn new(py: Python<'_>, plan: &str, ignored: &[u8], weights: Option<PathBuf>) -> PyResult<Self> {
@@ -85,25 +86,25 @@ impl PySparkTask {
         })
     }
 
-    /// The fingerprint of the spec, as this machine has it.
+    /// Returns the fingerprint of the spec, computed on this machine.
     fn fingerprint(&self) -> u64 {
         self.preparation.spec().fingerprint()
     }
 
-    /// Bytes of a sketch.
+    /// Returns the number of bytes of a sketch.
     fn sketch_bytes(&self) -> usize {
         size_of::<u32>() * self.preparation.words()
     }
 
-    /// The name of the kernel that this machine takes.
+    /// Returns the name of the kernel that this machine uses.
     #[staticmethod]
     fn kernel() -> &'static str {
         minwise::kernel::Kernel::detect().name()
     }
 
-    /// Sketches the column `text` of a batch. Columns `v0`, `v1`, … are the values of the keeper policy, and `o0`, `o1`, … are
-    /// the columns that order rows. `given` is whether the rows are references. `sketches` is whether sketches come too, or only
-    /// their band keys, 8 bytes each, little-endian.
+    /// Sketches the column `text` of a batch. Columns `v0`, `v1`, … are the values of the keeper policy, and `o0`,
+    /// `o1`, … are the columns that order rows. `given` is true if the rows are references. The result has band keys, 8
+    /// bytes per key, little-endian; if `sketches` is true, it also has the sketches.
     fn sketch(
         &self,
         py: Python<'_>,
@@ -115,7 +116,7 @@ impl PySparkTask {
         batches.iter().map(|batch| py.detach(|| self.sketch_batch(batch, given, sketches))).collect()
     }
 
-    /// The rank keys and the fingerprints of rows alone.
+    /// Returns only the rank keys and the fingerprints of rows.
     fn ranks(&self, py: Python<'_>, batch: &Bound<'_, PyAny>, given: bool) -> PyResult<Vec<PySparkBatch>> {
         let all = batches(batch)?;
         let ranks = |batch: &RecordBatch| {
@@ -129,10 +130,10 @@ impl PySparkTask {
         all.iter().map(|batch| py.detach(|| ranks(batch))).collect()
     }
 
-    /// The second reading: `rank`, `text`, `size` and `sketch` of rows, and a last row without a rank key whose `size` is the number of all
-    /// rows and whose `content` is the sum of their fingerprints. `needed` are the sorted hashes of the rank keys that are
-    /// asked for, 8 bytes each; without it, all rows come. `sketches` is whether rows have sketches.
-    /// `parities` is whether they have parity bits, too.
+    /// Makes the rows of the second reading of the texts: `rank`, `text`, `size`, and, if `sketches` and `parities` are
+    /// true, `sketch` and `parity`. A last row without a rank key has the number of all rows (`size`) and the sum of
+    /// their fingerprints (`content`). `needed` are the sorted hashes of the wanted rank keys, 8 bytes per hash.
+    /// Without `needed`, all rows are returned.
     #[pyo3(signature = (batch, given, needed, sketches, parities))]
     fn read_again(
         &self,
@@ -166,7 +167,8 @@ impl PySparkTask {
         })
     }
 
-    /// Adds sketches to rows of the second reading, and parity bits if they are asked for. Rows without a rank key stay as they are.
+    /// Adds sketches to rows of the second reading, and parity bits if `parities` is true. Rows without a rank key are
+    /// not changed.
     fn fill(&self, py: Python<'_>, batch: &Bound<'_, PyAny>, parities: bool) -> PyResult<PySparkBatch> {
         let all = batches(batch)?;
         py.detach(|| {
@@ -190,7 +192,7 @@ impl PySparkTask {
         })
     }
 
-    /// The hashes of rank keys (`rank`) for [`read_again`](Self::read_again), sorted.
+    /// Returns the sorted hashes of rank keys (`rank`) that [`read_again`](Self::read_again) takes as `needed`.
     #[staticmethod]
     fn hashes<'py>(py: Python<'py>, ranks: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let mut hashes: Vec<[u8; 8]> = vec![];
@@ -205,7 +207,7 @@ impl PySparkTask {
         Ok(PyBytes::new(py, hashes.as_flattened()))
     }
 
-    /// The distinct shingles of all texts of a batch, each with the number of texts that have it.
+    /// Returns the distinct shingles of all texts of a batch, each with the number of texts that have it.
     fn count(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
         let all = batches(batch)?;
         py.detach(|| {
@@ -241,15 +243,16 @@ impl PySparkTask {
         })
     }
 
-    /// The shingles of texts that are left out of every document, as bytes.
+    /// Returns the shingles of `texts`, 8 bytes per shingle. The job leaves these shingles out of every document.
     fn ignored<'py>(&self, py: Python<'py>, texts: Vec<String>) -> Bound<'py, PyBytes> {
         let tables = WeightTables::default().ignoring(self.preparation.spec(), texts);
         let bytes: Vec<u8> = tables.ignored.iter().flat_map(|shingle| shingle.to_le_bytes()).collect();
         PyBytes::new(py, &bytes)
     }
 
-    /// Of pairs `a`, `c` with their sketches `sa`, `sc` and the sizes `na`, `nc` of their texts, those that may be similar, each with
-    /// the bytes of both texts.
+    /// Screens pairs by their sketches, and returns the pairs that may be similar, each with the number of bytes of
+    /// both texts. An input row has the rank keys of two documents (`a`, `c`), their sketches (`sa`, `sc`) and the
+    /// bytes of their texts (`na`, `nc`).
     fn screen(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
         let all = batches(batch)?;
         py.detach(|| {
@@ -272,7 +275,8 @@ impl PySparkTask {
         })
     }
 
-    /// For each row, its rank key and bytes by which kept documents are drawn for an audit: those with the least bytes are.
+    /// Returns the rank key of each row (`rank`) and a hash (`order`). An audit draws the kept documents with the
+    /// smallest hashes.
     fn audit_order(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
         let all = batches(batch)?;
         py.detach(|| {
@@ -298,9 +302,10 @@ impl PySparkTask {
         })
     }
 
-    /// Pairs of a row (`a`) and a row of `sample` (`c`) that may be similar, if the former is of an earlier cluster. Both have the
-    /// columns `rank`, `cluster` and `sketch`, and pairs have the cluster of the latter. Of each row of the sample, there are `most` pairs
-    /// at most, and a row without `a` that has the number of all (`open`).
+    /// Screens pairs for an audit. Returns the pairs of a row of `batch` (`a`) and a row of `sample` (`c`) that may be
+    /// similar, if the row of `batch` belongs to an earlier cluster. Input rows have `rank`, `cluster` and `sketch`. A
+    /// pair has the cluster of the row of `sample`. At most `most` pairs are returned per row of `sample`; a row
+    /// without `a` has the number of all its pairs (`open`).
     fn screen_sample(
         &self,
         py: Python<'_>,
@@ -346,9 +351,9 @@ impl PySparkTask {
         })
     }
 
-    /// The exact similarities of pairs `a`, `c` whose texts are in `texts` (`rank`, `text`), and how many pairs were compared. Pairs below
-    /// the threshold are left out, unless `all` asks for them. If `screens`, texts come with their sketches (`sketch`), and pairs
-    /// that these rule out are not compared.
+    /// Computes the exact similarities of pairs (`a`, `c`) whose texts are in `texts` (`rank`, `text`). Returns the
+    /// similarities and the number of compared pairs. Pairs below the threshold are left out, unless `all` is true. If
+    /// `screens` is true, texts have sketches (`sketch`), and pairs that the sketches rule out are not compared.
     fn similarities(
         &self,
         py: Python<'_>,
@@ -362,23 +367,25 @@ impl PySparkTask {
     }
 }
 
-/// The audit of which `drawn` of `kept` documents were compared with all others, as JSON.
+/// Returns the result of an audit as JSON. The audit compared `drawn` of `kept` documents with all others and found
+/// `missed` missed duplicates.
 #[pyfunction]
 pub fn spark_audit(kept: u64, drawn: u64, removed: u64, missed: u64) -> PyResult<String> {
     let audit = Audit::of_counts(kept, drawn, removed, missed);
     serde_json::to_string(&audit).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// A number that tells rows apart: of a rank key with its text. No row has another number because of the rows around it, so that
-/// the sum over all rows is the same in any order.
+/// Returns a hash of a row: of its rank key and its text. The hash does not depend on other rows, so the sum of all
+/// hashes is the same in any order of the rows.
 fn fingerprint(rank: &[u8], text: Option<&str>) -> i64 {
     let seed = xxh3_64(rank);
-    // A row without text is not a row with an empty text.
+    // A null text has another hash than an empty text.
     let hash = text.map_or_else(|| !seed, |text| xxh3_64_with_seed(text.as_bytes(), seed));
     hash.cast_signed()
 }
 
-/// The value of a field as text, as a keeper policy of the command reads it: times are seconds since 1970.
+/// Returns the value of a field as text, in the form in which keeper policies of the command read it: times become
+/// seconds since 1970.
 fn value_text(array: &dyn Array, row: usize) -> Option<Cow<'_, str>> {
     if array.is_null(row) {
         return None;
@@ -403,7 +410,7 @@ fn value_text(array: &dyn Array, row: usize) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Pairs that sketches do not rule out, with the bytes of both texts.
+/// Pairs that a screen does not rule out, with the number of bytes of both texts.
 #[derive(Default)]
 pub(super) struct Found {
     firsts: BinaryBuilder,
@@ -432,7 +439,8 @@ impl PySparkTask {
         self.plan.max_record.is_some_and(|most| text.len() as u64 > most)
     }
 
-    /// The rank keys of rows: references first, then ranking words, then the columns that order rows.
+    /// Returns the rank keys of rows. A rank key has a byte that sorts references before inputs, then the words of the
+    /// rankings, then the columns that order rows.
     fn rank_keys(&self, batch: &RecordBatch, given: bool) -> PyResult<BinaryArray> {
         let text = column(batch, "text")?;
         let (values, order) = (numbered(batch, "v"), numbered(batch, "o"));
@@ -452,7 +460,7 @@ impl PySparkTask {
                     let value =
                         ranking.field().and_then(|_| values.next()).and_then(|array| value_text(*array, row));
                     let value = value.as_deref();
-                    // A row without text comes last, as in the command.
+                    // As in the command, a row without text gets the last rank.
                     let rank = text.and_then(|_| ranking.rank(RankingInput { characters, value }));
                     let rank = rank.unwrap_or([u64::MAX; 2]);
                     for word in &rank[..ranking.words()] {
@@ -520,7 +528,8 @@ impl PySparkTask {
         ])
     }
 
-    /// The number of shingles of a text, and its parity bits, which bound its similarity to others; none if shingles have weights.
+    /// Returns the number of shingles of a text and its parity bits, as bytes; `None` if shingles have weights. Parity
+    /// bits of two texts give an upper bound of their similarity.
     pub(super) fn parity(&self, text: &str, room: &mut Prepared) -> Option<Vec<u8>> {
         let DocumentSet::Plain(set) = self.preparation.comparable_set(text, room) else { return None };
         let mut words = vec![0; words_for(set.len())];
@@ -530,7 +539,7 @@ impl PySparkTask {
         Some(bytes)
     }
 
-    /// The sketch of a text, if `sketch` asks for it, and its parity bits, if `parity` does.
+    /// Returns the sketch of a text if `sketch` is true, and its parity bits if `parity` is true.
     fn sketches_of(&self, text: &str, sketch: bool, parity: bool, room: &mut Prepared) -> SketchesOfText {
         let parity = if parity { self.parity(text, room) } else { None };
         let sketch = if sketch {
@@ -547,7 +556,7 @@ impl PySparkTask {
         self.plan.threshold
     }
 
-    /// The words of a sketch.
+    /// Reads the words of a sketch from bytes.
     pub(super) fn words(&self, bytes: &[u8], out: &mut Vec<u32>) -> PyResult<()> {
         let (quads, rest) = bytes.as_chunks::<4>();
         if quads.len() != self.preparation.words() || !rest.is_empty() {
@@ -572,7 +581,8 @@ impl PySparkTask {
         }
     }
 
-    /// Visits rows that have a sketch: the rank key, the rank key of the cluster, and the registers.
+    /// Calls `visit` for each row that has a sketch, with its rank key, the rank key of its cluster, and the words of
+    /// the sketch.
     fn each_sketch<'b>(
         &self,
         rows: &'b [RecordBatch],
@@ -602,7 +612,7 @@ impl PySparkTask {
     ) -> PyResult<(PySparkBatch, u64)> {
         let mut room = Prepared::default();
         let mut places: HashMap<&[u8], usize> = HashMap::new();
-        // Sets are made when a pair needs them, because sketches rule most pairs out.
+        // A shingle set is made only when a pair needs it, because sketches rule out most pairs.
         let mut sets: Vec<(&str, OnceCell<DocumentSet>)> = vec![];
         let (mut sketches, mut words, mut compared) = (vec![], vec![], 0);
         for batch in texts {

@@ -1,4 +1,4 @@
-//! Rows with texts, as the second reading makes them.
+//! The rows of the second reading. The job reads the input again for the texts of the documents that it compares.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use super::batch::{PySparkBatch, made};
 
-/// Rows of the second reading.
+/// Columns of the rows of the second reading.
 #[derive(Default)]
 pub(super) struct TextRows {
     ranks: BinaryBuilder,
@@ -18,7 +18,8 @@ pub(super) struct TextRows {
     parities: BinaryBuilder,
 }
 
-/// The sketch and the parity bits of a text, if they are asked for and the text has shingles.
+/// The sketch and the parity bits of a text. Both are `None` if the caller does not want them; the sketch is also
+/// `None` if the text has no shingles.
 pub(super) struct SketchesOfText {
     pub(super) sketch: Option<Vec<u8>>,
     pub(super) parity: Option<Vec<u8>>,
@@ -34,7 +35,7 @@ impl TextRows {
         self.sketches.append_option(of.sketch);
     }
 
-    /// The number of all rows and the sum of their fingerprints.
+    /// Appends a row with the number of all rows and the sum of their fingerprints.
     pub(super) fn push_sum(&mut self, number: i64, sum: i64) {
         self.ranks.append_null();
         self.texts.append_null();

@@ -1,9 +1,11 @@
-//! Compression of texts. Each text is compressed by itself, so that it can be read and removed without others.
+//! Compression of texts. Each text is compressed by itself, so that it can be read and removed without other
+//! texts.
 
 use zstd::bulk::{Compressor, Decompressor};
 
-/// Level of Zstandard.
-// Level 3 makes texts of 2 kB 1 % smaller, and adding takes some 5 % longer (`benches/archive.rs`).
+/// Compression level of Zstandard.
+// Level 3 would make texts of 2 kB only 1 % smaller, and adding would take some 5 % longer
+// (`benches/archive.rs`).
 const LEVEL: i32 = 1;
 
 /// Compresses texts.
@@ -29,7 +31,7 @@ impl TextCompressor {
     }
 }
 
-/// Returns the text of `bytes` bytes that was packed, or `None` if it is damaged.
+/// Decompresses a packed text of `bytes` bytes. Returns `None` if the text is damaged.
 pub(crate) fn unpack(packed: &[u8], bytes: u64) -> Option<String> {
     let (kind, packed) = packed.split_first()?;
     let text = match kind {

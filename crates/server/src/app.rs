@@ -205,12 +205,12 @@ pub(crate) fn while_opening(detail: &str) -> Router {
         .layer(axum::middleware::map_response(headers))
 }
 
-/// Whether programs use this address. Its problems are JSON even for browsers.
+/// Reports whether programs use this address. Its problems are JSON even for browsers.
 fn is_for_programs(path: &str) -> bool {
     path.starts_with("/api/") || path == "/metrics"
 }
 
-/// Whether the client accepts HTML, which browsers ask for when a person opens an address.
+/// Reports whether the client accepts HTML, which browsers ask for when a person opens an address.
 fn accepts_html(headers: &HeaderMap) -> bool {
     let named = |accept: &HeaderValue| accept.to_str().is_ok_and(|accept| accept.contains("text/html"));
     headers.get_all(ACCEPT).iter().any(named)

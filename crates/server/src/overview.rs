@@ -146,7 +146,7 @@ impl Overview {
     }
 }
 
-/// Whether it is too early for the next survey: the last one took `time` and ended `since` ago.
+/// Reports whether it is too early for the next survey: the last one took `time` and ended `since` ago.
 fn is_too_early(time: Duration, since: Duration) -> bool {
     time > SHORT && since < time * PAUSE
 }

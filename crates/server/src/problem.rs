@@ -172,7 +172,7 @@ impl Problem {
         (&self.title, self.detail.as_deref(), &self.hint)
     }
 
-    /// Whether the operator of the server has to know of the problem.
+    /// Reports whether the operator of the server has to know of the problem.
     pub(crate) fn concerns_operator(&self) -> bool {
         self.status == 500 || self.status == 507
     }

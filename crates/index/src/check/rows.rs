@@ -85,7 +85,8 @@ impl Index {
         Ok(())
     }
 
-    /// Whether a row that is no posting belongs to an existing document or to the index as a whole.
+    /// Reports whether a row other than a posting row belongs to an existing document or to the index as a
+    /// whole.
     fn belongs(&self, view: &View<'_>, space: KeyspaceName, key: &[u8], payload: &[u8], sums: &Sums) -> bool {
         let number = || self.number_of(key).ok();
         let is_live = || number().is_some_and(|number| sums.live.has(number));
@@ -94,7 +95,7 @@ impl Index {
             KeyspaceName::Ids => {
                 match self.number_of(payload).map(|number| (number, self.record(view, number))) {
                     Ok((_, Ok(record))) => record.is_some_and(|record| record.id.as_bytes() == key),
-                    // There is a finding for the record already.
+                    // `check_documents` has already reported the unreadable record.
                     Ok((number, Err(_))) => sums.live.has(number),
                     Err(_) => false,
                 }
@@ -108,7 +109,7 @@ impl Index {
     }
 }
 
-/// Adds the digests of the postings of a row, without those of removed documents.
+/// Adds the digests of the postings of a row to `sum`, except for postings of removed documents.
 fn add_postings(
     space: KeyspaceName,
     key: &[u8],
@@ -136,7 +137,7 @@ fn named(space: KeyspaceName, key: &[u8]) -> String {
     format!("the row of `{}` with the key {}", space.name(), shown(space, key))
 }
 
-/// Returns a key in words: an id, a number, or hexadecimal digits.
+/// Formats a key as an id, a number or hexadecimal digits.
 fn shown(space: KeyspaceName, key: &[u8]) -> String {
     match (space, key.try_into().map(u32::from_be_bytes), std::str::from_utf8(key)) {
         (KeyspaceName::Ids | KeyspaceName::State, _, Ok(id)) => format!("`{id}`"),

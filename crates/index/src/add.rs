@@ -74,8 +74,8 @@ impl DocumentBatch {
         self.0.extend(other.0);
     }
 
-    /// Reports whether the batch is large enough to be committed. One change of many documents takes less time and disk space than many small
-    /// changes.
+    /// Reports whether the batch is large enough to be committed. One change of many documents takes less
+    /// time and disk space than many small changes.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.len() >= FULL || self.0.iter().map(|document| document.record.bytes).sum::<u64>() >= FULL_BYTES
@@ -190,7 +190,8 @@ impl Index {
     /// epoch.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::TextTooLong`] if a text has more than 1 GiB. Ids are checked by [`commit`](Self::commit).
+    /// Fails with [`ErrorKind::TextTooLong`] if a text has more than 1 GiB. Ids are checked by
+    /// [`commit`](Self::commit).
     pub fn prepare(&self, documents: &[NewDocument], added: u64, threads: usize) -> Result<DocumentBatch> {
         self.prepare_observed(documents, added, threads, &Unobserved)
     }

@@ -127,7 +127,8 @@ impl Index {
         if change.len() > 0 {
             let mut state = writer.state;
             state.sequence += 1;
-            // The change need not be on disk yet, because a crash leaves either the old rows or the new one, and both are right.
+            // The change need not be on disk yet, because a crash leaves either the old rows or the new one,
+            // and both are right.
             change.commit_lazily(&state)?;
             writer.state = state;
         }

@@ -177,7 +177,8 @@ impl Folder {
         written.map_err(|error| Error::io("write", &path, error))?;
         sync_folder(&self.path)?;
         self.is_index.store(true, Ordering::Relaxed);
-        // The number is written after the header, because a number without a header means that an index has lost its header.
+        // The number is written after the header, because a number without a header means that an index has
+        // lost its header.
         self.acknowledge(sequence)
     }
 
@@ -216,8 +217,8 @@ impl Folder {
         self.end_repair()
     }
 
-    /// Removes the files of a repair, which may have been interrupted anywhere. If the new store is not in its place, the old store is
-    /// moved back.
+    /// Removes the files of a repair, which may have been interrupted anywhere. If the new store is not in
+    /// its place, the old store is moved back.
     fn end_repair(&self) -> Result<()> {
         let (store, replaced) = (self.store(), self.replaced());
         if replaced.exists() && !store.exists() {
@@ -275,7 +276,8 @@ impl Drop for Folder {
     }
 }
 
-/// Returns the last process that had the index open, if it ended without closing the index and no other process has it open.
+/// Returns the last process that had the index open, if it ended without closing the index and no other
+/// process has it open.
 pub(crate) fn unclosed(path: &Path) -> Result<Option<String>> {
     read_header(path)?;
     let holder = || {

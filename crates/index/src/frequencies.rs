@@ -67,7 +67,8 @@ impl CommonFrequencies {
             .map_or(0, |at| u64::from(self.entries[at].count))
     }
 
-    /// Counts a full window. `shingles` are the distinct shingles of each of `documents` documents, one document after the other.
+    /// Counts a full window. `shingles` are the distinct shingles of each of `documents` documents, one
+    /// document after the other.
     pub(crate) fn count_window(&mut self, documents: u64, shingles: Vec<u64>) {
         self.add(documents, shingles);
         self.windows += 1;

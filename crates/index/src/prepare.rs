@@ -97,7 +97,8 @@ impl EntryPreparation {
             out.bands.push(fmix64(key as u64));
         } else {
             out.registers.resize(self.sketcher.words(), 0);
-            // A sketch does not depend on the order of shingles or on their number of occurrences, so the set is enough.
+            // A sketch does not depend on the order of shingles or on their number of occurrences, so the set
+            // is enough.
             self.sketcher.sketch_into(out.set.as_slice(), &mut out.registers);
             let key = |band| self.banding.key(band, &out.registers);
             out.bands.extend((0..self.banding.bands()).map(key));

@@ -66,7 +66,8 @@ pub struct NewDocument {
     pub text: String,
     /// The title of the document. Default: none.
     pub title: Option<String>,
-    /// Further fields of the document, for people and for [`CheckOptions::exclude`](crate::CheckOptions::exclude). Default: none.
+    /// Further fields of the document, for people and for
+    /// [`CheckOptions::exclude`](crate::CheckOptions::exclude). Default: none.
     pub metadata: Map<String, Value>,
     /// Marks where pages, slides, chapters or paragraphs begin in the text, in ascending order. Default:
     /// none.
@@ -74,7 +75,8 @@ pub struct NewDocument {
 }
 
 setters!(NewDocument {
-    /// Further fields of the document, for people and for [`CheckOptions::exclude`](crate::CheckOptions::exclude). Default: none.
+    /// Further fields of the document, for people and for
+    /// [`CheckOptions::exclude`](crate::CheckOptions::exclude). Default: none.
     metadata: Map<String, Value>,
     /// Marks where pages, slides, chapters or paragraphs begin in the text, in ascending order. Default:
     /// none.

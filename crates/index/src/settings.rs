@@ -85,7 +85,8 @@ impl IndexSettings {
             bits.rows(self.spec.method.registers())?;
         }
         if self.spec.shingling.repeats() == Repeats::Bag {
-            // In a bag, the second occurrence of a shingle has another hash, so one passage would have different shingles in two documents.
+            // In a bag, the second occurrence of a shingle has another hash, so one passage would have
+            // different shingles in two documents.
             let (setting, expected) = ("the shingling of an index", "one without `,bag`".to_owned());
             let given = self.spec.shingling.to_string();
             return Err(minwise::Error::from(CoreErrorKind::OutOfRange { setting, given, expected }).into());

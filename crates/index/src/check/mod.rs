@@ -107,8 +107,8 @@ impl Index {
         Ok(checked)
     }
 
-    /// Verifies all stored data of the index in a folder as [`check_integrity`](Self::check_integrity) does, even if the index
-    /// cannot be [opened](Index::open) because acknowledged changes or counters are lost.
+    /// Verifies all stored data of the index in a folder as [`check_integrity`](Self::check_integrity) does,
+    /// even if the index cannot be [opened](Index::open) because acknowledged changes or counters are lost.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::NotAnIndex`](crate::ErrorKind::NotAnIndex),

@@ -1,4 +1,5 @@
-//! The part of an integrity check that reads the rows of all keyspaces: their checksums, and the documents that they belong to.
+//! The part of an integrity check that reads the rows of all keyspaces: their checksums, and the documents
+//! that they belong to.
 
 use minwise::Observer;
 use minwise::figure::{counted, grouped};

@@ -44,7 +44,8 @@ pub(crate) fn find(
     let mut note = |documents: &[Posting], count: fn(&mut MatchCandidate)| {
         let mut last = None;
         for posting in documents {
-            // Postings of one change are sorted by document, and a document belongs to one change, so equal documents are neighbours.
+            // Postings of one change are sorted by document, and a document belongs to one change, so equal
+            // documents are neighbours.
             if last != Some(posting.document) && Some(posting.document) != asked.itself {
                 let new = MatchCandidate { document: posting.document, bands: 0, fingerprints: 0 };
                 count(hits.entry(posting.document).or_insert(new));

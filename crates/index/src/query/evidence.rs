@@ -18,7 +18,8 @@ use crate::index::Index;
 
 /// Value of a masked shingle of the query. A real shingle has one of the two mask values with probability 2⁻⁶³.
 const MASKED: u64 = 0;
-/// Value of a masked shingle of a document of the index. It differs from [`MASKED`], so that masked shingles never agree.
+/// Value of a masked shingle of a document of the index. It differs from [`MASKED`], so that masked shingles
+/// never agree.
 const MASKED_THERE: u64 = 1;
 
 /// Headings of lists of references. A heading is a line of its own.

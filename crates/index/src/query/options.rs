@@ -79,34 +79,32 @@ setters!(CheckOptions {
     top: usize,
     /// Maximum number of candidates that are compared, the most promising first. Default: 1000.
     candidates: usize,
-    /// Maximum number of passages per match. The longest are in the answer, in the order of the checked text.
-    /// Default: 50.
+    /// Maximum number of passages per match. The longest are in the answer, in the order of the checked text. Default: 50.
     passages: usize,
     /// Whether text in quotation marks is no evidence. Default: false.
     ignore_quotations: bool,
     /// Whether lists of references at the end of a document are no evidence. Default: false.
     ignore_references: bool,
     ;
-    /// Minimum length of a shared passage that makes a document a match, in tokens. A value below that of the
-    /// archive counts as that of the archive. With `off` (`CheckOptions::NO_PASSAGE` in Rust), a passage
-    /// alone makes no match. Default: that of the archive.
+    /// Minimum length of a shared passage that makes a document a match, in tokens. A value below that of the archive counts as
+    /// that of the archive. With `off` (`CheckOptions::NO_PASSAGE` in Rust), a passage alone makes no match. Default: that of the
+    /// archive.
     passage: Option<usize>,
-    /// Shingles in more documents than this are no evidence: a whole number of documents from 1, or a share
-    /// of all documents above 0 and at most 1.0, written with a decimal point. Default: no limit.
+    /// Shingles in more documents than this are no evidence: a whole number of documents from 1, or a share of all documents
+    /// above 0 and at most 1.0, written with a decimal point. Default: no limit.
     max_df: Option<MostDocuments>,
-    /// Weighting of shingles for the weighted similarity of a match. With `none`, matches have no weighted
-    /// similarity. Default: `none`.
+    /// Weighting of shingles for the weighted similarity of a match. With `none`, matches have no weighted similarity. Default:
+    /// `none`.
     weight: Option<Weighting>,
     ;
-    /// First day of the documents that are compared, inclusive, such as `2026-03-01`; or a year, a month, or
-    /// a time such as `2026-03-01T12:00:00Z`. Earlier documents are passed over. Default: no limit.
+    /// First day of the documents that are compared, inclusive, such as `2026-03-01`; or a year, a month, or a time such as
+    /// `2026-03-01T12:00:00Z`. Earlier documents are passed over. Default: no limit.
     since: Option<String>,
-    /// Last day of the documents that are compared, inclusive, such as `2026-03-31`; or a year, a month, or a
-    /// time such as `2026-03-31T12:00:00Z`. Later documents are passed over. It cannot be before `since`.
-    /// Default: no limit.
+    /// Last day of the documents that are compared, inclusive, such as `2026-03-31`; or a year, a month, or a time such as
+    /// `2026-03-31T12:00:00Z`. Later documents are passed over. It cannot be before `since`. Default: no limit.
     until: Option<String>,
-    /// Metadata field with the date of a document, for `since` and `until`. Default: the date on which the
-    /// document was added counts.
+    /// Metadata field with the date of a document, for `since` and `until`. Default: the date on which the document was added
+    /// counts.
     date_field: Option<String>,
     ;
     /// Texts whose shingles are no evidence, such as the text of a form. Default: none.

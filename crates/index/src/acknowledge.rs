@@ -2,8 +2,8 @@
 //! [`Index::acknowledge`], because the order of its steps decides which data survive a crash.
 //!
 //! 1. The change and the counters are synced to disk together. If that fails, the index is unchanged.
-//! 2. The counters in memory are set to those of the change, even if the next step fails, because the store
-//! already has the change.
+//! 2. The counters in memory get the values of the change, even if the next step fails, because the store
+//!    already has the change.
 //! 3. The number of the change is written to the file `acknowledged`, outside of the store. This number is
 //! never ahead of the store, because an index with a number ahead of its store reports that acknowledged
 //! changes are lost.

@@ -81,7 +81,7 @@ impl DocumentBatch {
         self.len() >= FULL || self.0.iter().map(|document| document.record.bytes).sum::<u64>() >= FULL_BYTES
     }
 
-    /// Sets the id, title and metadata of document `at` of the batch to those of `as_is`.
+    /// Sets the id, title and metadata of document `at` of the batch to the values of `as_is`.
     ///
     /// # Panics
     /// Panics if `at` is not below the number of documents.
@@ -139,11 +139,14 @@ impl Index {
     /// ```
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::BadId`] if an id is empty, has more than 1024 bytes or a control character,
-    /// with [`ErrorKind::TextTooLong`] if a text has more than 1 GiB, with [`ErrorKind::DiskFull`] or
-    /// [`ErrorKind::Io`] if the documents cannot be written, with [`ErrorKind::Stopped`] if an earlier write
-    /// failed, and with [`ErrorKind::Damaged`] if stored data are damaged. After an error, the index is
-    /// unchanged.
+    /// - Fails with [`ErrorKind::BadId`] if an id is empty, has more than 1024 bytes or a control character.
+    /// - Fails with [`ErrorKind::TextTooLong`] if a text has more than 1 GiB.
+    /// - Fails with [`ErrorKind::DiskFull`] if the disk is full.
+    /// - Fails with [`ErrorKind::Io`] if the documents cannot be written for another reason.
+    /// - Fails with [`ErrorKind::Stopped`] if an earlier write failed.
+    /// - Fails with [`ErrorKind::Damaged`] if stored data are damaged.
+    ///
+    /// After an error, the index is unchanged.
     pub fn add_now(&self, documents: &[NewDocument]) -> Result<Added> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         self.add(documents, now, available_parallelism().map_or(1, usize::from))
@@ -283,10 +286,13 @@ impl Index {
 
     /// Adds prepared documents, as [`Index::add`] does.
     ///
-    /// Fails with [`ErrorKind::BadId`] if an id is empty, has more than 1024 bytes or a control character,
-    /// with [`ErrorKind::DiskFull`] or [`ErrorKind::Io`] if the documents cannot be written, with
-    /// [`ErrorKind::Stopped`] if an earlier write failed, and with [`ErrorKind::Damaged`] if stored data are
-    /// damaged. After an error, the index is unchanged.
+    /// - Fails with [`ErrorKind::BadId`] if an id is empty, has more than 1024 bytes or a control character.
+    /// - Fails with [`ErrorKind::DiskFull`] if the disk is full.
+    /// - Fails with [`ErrorKind::Io`] if the documents cannot be written for another reason.
+    /// - Fails with [`ErrorKind::Stopped`] if an earlier write failed.
+    /// - Fails with [`ErrorKind::Damaged`] if stored data are damaged.
+    ///
+    /// After an error, the index is unchanged.
     pub fn commit(&self, batch: DocumentBatch) -> Result<Added> {
         self.put(batch, WriteChoice::Changed, &Unobserved)
     }

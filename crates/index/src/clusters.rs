@@ -94,10 +94,11 @@ impl Index {
     /// returns the `top` largest clusters.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Setting`](crate::ErrorKind::Setting) unless `threshold` is above 0 and at most
-    /// 1, with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, with
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system reports an error, and with
-    /// [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if stored data are damaged.
+    /// - Fails with [`ErrorKind::Setting`](crate::ErrorKind::Setting) unless `threshold` is above 0 and at
+    ///   most 1.
+    /// - Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels.
+    /// - Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system reports an error.
+    /// - Fails with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if stored data are damaged.
     pub fn clusters(&self, threshold: f64, top: usize, observer: &dyn Observer) -> Result<Clusters> {
         minwise::candidate::tune::check_threshold(threshold)?;
         let view = self.store.view();

@@ -74,11 +74,12 @@ impl Index {
     /// merged.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, after
-    /// which the index is intact and partly compacted; with
-    /// [`ErrorKind::DiskFull`](crate::ErrorKind::DiskFull) or [`ErrorKind::Io`](crate::ErrorKind::Io) if
-    /// something cannot be written; and with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if stored data
-    /// are damaged.
+    /// - Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, after
+    ///   which the index is intact and partly compacted.
+    /// - Fails with [`ErrorKind::DiskFull`](crate::ErrorKind::DiskFull) if the disk is full.
+    /// - Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if something cannot be written for another
+    ///   reason.
+    /// - Fails with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if stored data are damaged.
     pub fn compact(&self, observer: &dyn Observer) -> Result<()> {
         let removed = self.store.view().state()?.removed;
         let live = self.live()?;
@@ -127,8 +128,8 @@ impl Index {
         if change.len() > 0 {
             let mut state = writer.state;
             state.sequence += 1;
-            // The change need not be on disk yet, because a crash leaves either the old rows or the new one,
-            // and both are right.
+            // The change need not be on disk yet, because a crash leaves either the old rows or the new row,
+            // and both states are correct.
             change.commit_lazily(&state)?;
             writer.state = state;
         }

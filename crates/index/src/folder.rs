@@ -78,7 +78,7 @@ impl Folder {
 
     /// Removes the files of an interrupted attempt from a locked folder, and sets the acknowledged change to 0.
     fn claim(self) -> Result<Self> {
-        // Another process may have created an index here before this one had the lock.
+        // Another process may have created an index in the folder before this process had the lock.
         let remains = remains(&self.path).inspect_err(|_| self.restore_lock())?;
         match self.clear(&remains) {
             Ok(()) => Ok(self),
@@ -106,7 +106,8 @@ impl Folder {
     /// Removes the files of an index that could not be completed. Errors are ignored, because the next
     /// attempt removes the remaining files.
     pub(crate) fn give_up(self) {
-        // The header goes first, because a folder without one is no index even if the rest cannot be removed.
+        // The header is removed first, because a folder without a header is no index, even if other files
+        // cannot be removed.
         let _ = fs::remove_file(self.path.join("header"));
         let _ = fs::remove_dir_all(self.store());
         for name in ["acknowledged", "lock"] {
@@ -591,7 +592,7 @@ mod tests {
         let first = Folder::hold(path).unwrap();
         let waiting = std::thread::scope(|scope| {
             let waiting = scope.spawn(|| Folder::hold(path));
-            // By then, the waiting thread has opened the file and retries to lock it.
+            // By then, the waiting thread has opened the file and tries again and again to lock it.
             std::thread::sleep(Duration::from_millis(60));
             fs::remove_file(path.join("lock")).unwrap();
             drop(first);

@@ -16,7 +16,7 @@ use crate::settings::{IndexSettings, Texts};
 use crate::store::{IndexCounts, KeyspaceName, Store, View};
 use crate::text;
 
-/// An open index. Any number of threads may read it while one writes.
+/// An open index. Any number of threads may read an index while one thread changes it.
 ///
 /// ```
 /// use minwise_index::{CheckOptions, Index, IndexSettings, NewDocument, Query, Unobserved};
@@ -208,10 +208,11 @@ impl Index {
     /// ```
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Setting`] or [`ErrorKind::Mismatch`] if [`IndexSettings::check`] rejects the
-    /// settings, with [`ErrorKind::Exists`] if the folder is not empty, with [`ErrorKind::Locked`] if another
-    /// process creates an index in the folder, and with [`ErrorKind::DiskFull`] or [`ErrorKind::Io`] if
-    /// something cannot be written.
+    /// - Fails as [`IndexSettings::check`] does, if no index can have the settings.
+    /// - Fails with [`ErrorKind::Exists`] if the folder is not empty.
+    /// - Fails with [`ErrorKind::Locked`] if another process creates an index in the folder.
+    /// - Fails with [`ErrorKind::DiskFull`] if the disk is full.
+    /// - Fails with [`ErrorKind::Io`] if something cannot be written for another reason.
     pub fn create(path: impl AsRef<Path>, settings: &IndexSettings) -> Result<Self> {
         Ok(Self::create_with(path, settings, |_| Ok(()))?.0)
     }
@@ -262,10 +263,12 @@ impl Index {
     /// index is dropped.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NotAnIndex`] if the folder is not an index, with [`ErrorKind::Locked`] if
-    /// another process has the index open, with [`ErrorKind::Version`] or [`ErrorKind::Unicode`] if another
-    /// version of this program made the index, with [`ErrorKind::Damaged`] if stored data are damaged, and
-    /// with [`ErrorKind::Io`] if the operating system reports an error.
+    /// - Fails with [`ErrorKind::NotAnIndex`] if the folder is not an index.
+    /// - Fails with [`ErrorKind::Locked`] if another process has the index open.
+    /// - Fails with [`ErrorKind::Version`] if the index has another format version.
+    /// - Fails with [`ErrorKind::Unicode`] if the index has another Unicode version.
+    /// - Fails with [`ErrorKind::Damaged`] if stored data are damaged.
+    /// - Fails with [`ErrorKind::Io`] if the operating system reports an error.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let (folder, settings) = Folder::open(path)?;

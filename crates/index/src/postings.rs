@@ -152,7 +152,7 @@ impl<'p> PostingRow<'p> {
         (0..self.len()).map(move |at| (self.rest(at), self.posting(at)))
     }
 
-    /// Returns the postings of a hash. The prefix of the hash must be that of the row.
+    /// Returns the postings of a hash. The row must have the prefix of this hash.
     pub(crate) fn find(self, hash: u64) -> impl Iterator<Item = Posting> + 'p {
         let rest = rest(hash);
         let first = self.rests.partition_point(|found| u32::from_le_bytes(*found) < rest);

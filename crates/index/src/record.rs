@@ -55,7 +55,8 @@ pub enum MarkedPlace {
     Chapter(u32),
 }
 
-/// A document to add to an index. [`new`](Self::new) creates one, and setters fill in its other fields.
+/// A document to add to an index. [`new`](Self::new) creates a document, and setters fill in its other
+/// fields.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct NewDocument {

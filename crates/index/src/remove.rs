@@ -14,10 +14,13 @@ impl Index {
     /// which begins anew after 64 MB.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NoSuchDocument`] if no document has one of the ids, with
-    /// [`ErrorKind::DiskFull`] or [`ErrorKind::Io`] if something cannot be written, with
-    /// [`ErrorKind::Stopped`] if an earlier write failed, and with [`ErrorKind::Damaged`] if stored data are
-    /// damaged. After an error, the index is unchanged.
+    /// - Fails with [`ErrorKind::NoSuchDocument`] if no document has one of the ids.
+    /// - Fails with [`ErrorKind::DiskFull`] if the disk is full.
+    /// - Fails with [`ErrorKind::Io`] if something cannot be written for another reason.
+    /// - Fails with [`ErrorKind::Stopped`] if an earlier write failed.
+    /// - Fails with [`ErrorKind::Damaged`] if stored data are damaged.
+    ///
+    /// After an error, the index is unchanged.
     pub fn remove(&self, ids: &[&str]) -> Result<u64> {
         let mut writer = self.write();
         let view = self.store.view();

@@ -33,14 +33,20 @@ impl Index {
     /// The storage engine must be able to open its files, but need not be able to read all of them.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NotAnIndex`](crate::ErrorKind::NotAnIndex),
-    /// [`ErrorKind::Locked`](crate::ErrorKind::Locked), [`ErrorKind::Version`](crate::ErrorKind::Version) or
-    /// [`ErrorKind::Unicode`](crate::ErrorKind::Unicode) if the folder cannot be opened at all, with
-    /// [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if its header or the files of the storage engine
-    /// cannot be opened, with [`ErrorKind::DiskFull`](crate::ErrorKind::DiskFull) or
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the new store cannot be written, and with
-    /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels. After an error, the
-    /// index is unchanged.
+    /// - Fails with [`ErrorKind::NotAnIndex`](crate::ErrorKind::NotAnIndex) if the folder is not an index.
+    /// - Fails with [`ErrorKind::Locked`](crate::ErrorKind::Locked) if another process has the index open.
+    /// - Fails with [`ErrorKind::Version`](crate::ErrorKind::Version) if the index has another format
+    ///   version.
+    /// - Fails with [`ErrorKind::Unicode`](crate::ErrorKind::Unicode) if the index has another Unicode
+    ///   version.
+    /// - Fails with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if the header of the index or the files
+    ///   of the storage engine cannot be opened.
+    /// - Fails with [`ErrorKind::DiskFull`](crate::ErrorKind::DiskFull) if the disk is full.
+    /// - Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the new store cannot be written for another
+    ///   reason.
+    /// - Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels.
+    ///
+    /// After an error, the index is unchanged.
     pub fn repair(path: impl AsRef<Path>, observer: &dyn Observer) -> Result<IntegrityReport> {
         let (index, mut checked) = Self::open_as_it_is(path.as_ref())?;
         index.check_into(&mut checked, observer)?;
@@ -78,11 +84,10 @@ impl Index {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// # Errors
-    /// Fails with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if a document is damaged, with
-    /// [`ErrorKind::DiskFull`](crate::ErrorKind::DiskFull) or [`ErrorKind::Io`](crate::ErrorKind::Io) if the
-    /// new store cannot be written, and with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the
-    /// observer cancels.
+    /// # Errors Fails with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if a document is damaged, with
+    /// [`ErrorKind::DiskFull`](crate::ErrorKind::DiskFull) if the disk is full, with
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the new store cannot be written for another reason, and
+    /// with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels.
     pub fn rewrite(self, observer: &dyn Observer) -> Result<()> {
         self.make_again(|old, new| {
             let lost = |number| Err(old.damaged(format!("document number {number} is not what was added")));

@@ -17,7 +17,8 @@ impl TextCompressor {
         Self(Compressor::new(LEVEL).ok())
     }
 
-    /// Compresses a text. The first byte of the result is 1 if the rest is compressed, and 0 if it is the text itself.
+    /// Compresses a text. The first byte of the result is 1 if the other bytes are compressed, and 0 if they
+    /// are the text itself.
     pub(crate) fn pack(&mut self, text: &str) -> Vec<u8> {
         let packed = self.0.as_mut().and_then(|packer| packer.compress(text.as_bytes()).ok());
         let (kind, bytes) = match &packed {

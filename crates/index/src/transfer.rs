@@ -85,9 +85,10 @@ impl Index {
     /// number.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Interrupted`] if the observer cancels, with [`ErrorKind::DiskFull`] or
-    /// [`ErrorKind::Io`] if `out` cannot be written, and with [`ErrorKind::Damaged`] if stored data are
-    /// damaged.
+    /// - Fails with [`ErrorKind::Interrupted`] if the observer cancels.
+    /// - Fails with [`ErrorKind::DiskFull`] if the disk of the export is full.
+    /// - Fails with [`ErrorKind::Io`] if `out` cannot be written for another reason.
+    /// - Fails with [`ErrorKind::Damaged`] if stored data are damaged.
     pub fn export(&self, out: &mut dyn Write, observer: &dyn Observer) -> Result<u64> {
         let wrong = |error| Error::io("write", "the export".as_ref(), error);
         let mut about = Map::new();
@@ -177,11 +178,14 @@ impl Index {
     /// than the exported index.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Import`], which has the line and the reason, if a line is no document; with
-    /// [`ErrorKind::Mismatch`] or [`ErrorKind::Unicode`] if the export has no texts and was made with other
-    /// settings or another Unicode version; with the errors of [`add`](Self::add) if a document cannot be
-    /// added; and with [`ErrorKind::Interrupted`] if the observer cancels. After an error, documents of
-    /// earlier lines may have been added.
+    /// - Fails with [`ErrorKind::Import`], which has the line and the reason, if a line is no document.
+    /// - Fails with [`ErrorKind::Mismatch`] if the export has no texts and other settings than this index.
+    /// - Fails with [`ErrorKind::Unicode`] if the export has no texts and another Unicode version than this
+    ///   program.
+    /// - Fails with the errors of [`add`](Self::add) if a document cannot be added.
+    /// - Fails with [`ErrorKind::Interrupted`] if the observer cancels.
+    ///
+    /// After an error, documents of earlier lines may have been added.
     pub fn import(
         &self,
         lines: &mut dyn BufRead,
@@ -229,10 +233,13 @@ impl Index {
     /// the same id, the document of the last of these indexes stays.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Mismatch`] if the settings differ, with [`ErrorKind::Interrupted`] if the
-    /// observer cancels, with [`ErrorKind::DiskFull`] or [`ErrorKind::Io`] if something cannot be written,
-    /// and with [`ErrorKind::Damaged`] if stored data are damaged. After an error, some documents may have
-    /// been added, unless the settings differ.
+    /// - Fails with [`ErrorKind::Mismatch`] if the settings differ.
+    /// - Fails with [`ErrorKind::Interrupted`] if the observer cancels.
+    /// - Fails with [`ErrorKind::DiskFull`] if the disk is full.
+    /// - Fails with [`ErrorKind::Io`] if something cannot be written for another reason.
+    /// - Fails with [`ErrorKind::Damaged`] if stored data are damaged.
+    ///
+    /// After an error, some documents may have been added, unless the settings differ.
     pub fn merge(&self, others: &[&Self], threads: usize, observer: &dyn Observer) -> Result<Merged> {
         for other in others {
             self.settings.compare(&other.settings)?;

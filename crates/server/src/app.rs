@@ -197,8 +197,8 @@ fn compression() -> CompressionLayer<impl Predicate> {
     CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(large)
 }
 
-/// Returns the router that serves while the archive is being opened. It serves the files of the page, and
-/// answers all other requests with the problem `opening`.
+/// Returns the router that serves while the archive is being opened. This router serves the files of the
+/// page, and answers all other requests with the problem `opening`.
 pub(crate) fn while_opening(detail: &str) -> Router {
     let problem = Problem::new(ProblemKind::Opening, detail).retry_after(2);
     let headers = |mut response: Response| async {
@@ -257,7 +257,7 @@ async fn admit(
     state.access.check_host(request.headers())?;
     let path = request.uri().path();
     if !is_for_programs(path) {
-        // The files of the page are public. Everything confidential comes from the API.
+        // The files of the page are public, because everything confidential comes from the API.
         return Ok(next.run(request).await);
     }
     // The site is checked before the request is counted, so that another site cannot use up the request rate
@@ -280,7 +280,7 @@ async fn admit(
     answer.unwrap_or_else(|_| Err(Problem::from(ProblemKind::TooSlow).retry_after(5)))
 }
 
-/// A request in the gauge of requests in flight. It is dropped when the answer is ready or the client
+/// A request in the gauge of requests in flight. The value is dropped when the answer is ready or the client
 /// disconnects.
 struct InFlight<'s>(&'s Gauge);
 

@@ -48,9 +48,10 @@ impl Tokens {
     /// lines that begin with `#` are comments.
     ///
     /// # Errors
-    /// Fails with [`Error::Io`] if the file cannot be read, with [`Error::OpenTokens`] if other users than
-    /// its owner may read it, and with [`Error::Tokens`] if a line is not of this form, a token has fewer
-    /// than 16 characters, or the file has no token.
+    /// - Fails with [`Error::Io`] if the file cannot be read.
+    /// - Fails with [`Error::OpenTokens`] if other users than its owner may read the file.
+    /// - Fails with [`Error::Tokens`] if a line has another form, a token has fewer than 16 characters, or
+    ///   the file has no token.
     pub fn read(path: &Path) -> Result<Self> {
         let wrong = |error| Error::Io { action: "read", path: path.to_owned(), error };
         let text = fs_err::read_to_string(path).map_err(wrong)?;

@@ -20,9 +20,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! By default the server is protected: without tokens it listens on loopback addresses only, every request
-//! has limits ([`ServerLimits`]), uploaded files are parsed on threads of their own within limits, and no
-//! input of a client is used as a path.
+//! The defaults protect the server. Without tokens, it listens on loopback addresses only. Every request has
+//! limits ([`ServerLimits`]). Uploaded files are parsed on threads of their own within limits, and no input
+//! of a client is used as a path.
 
 mod app;
 mod archive;

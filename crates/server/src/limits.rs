@@ -131,7 +131,7 @@ pub(crate) struct Gate {
     held: Arc<Semaphore>,
     /// Memory for jobs, in units of [`UNIT`] bytes.
     queued: Arc<Semaphore>,
-    /// Number of units of `held`, which is also that of `queued`.
+    /// Number of units of `held`, which is also the number of units of `queued`.
     units: u32,
     requests: Arc<Semaphore>,
     rate: Option<DefaultKeyedRateLimiter<Client>>,

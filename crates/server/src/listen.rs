@@ -58,7 +58,8 @@ pub(crate) async fn answer(
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        // If the client has too many connections, the new one is closed, and the client may connect again.
+        // If the client has too many connections, the new connection is closed, and the client may connect
+        // again.
         let Some(client_place) = clients.enter(peer.ip()) else { continue };
         // Without this, the last part of an answer could wait for an acknowledgement of the part before
         // (Nagle's algorithm).

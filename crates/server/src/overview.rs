@@ -120,7 +120,7 @@ impl Overview {
             }
             surveys.running.get_or_insert_with(|| self.begin(changes)).clone()
         };
-        // If the survey has ended already, `changed` returns an error at once.
+        // If the survey has ended already, `changed` returns an error immediately.
         let _ = tokio::time::timeout(WAIT, running.changed()).await;
         self.surveys().last.as_ref().map(|last| Arc::clone(&last.data))
     }

@@ -1,6 +1,6 @@
 //! Methods that set the fields of options.
 
-/// Adds one method per field to a struct, which sets the field and returns the struct.
+/// Adds one method per field to a struct. Each method sets its field and returns the struct.
 ///
 /// Structs of options are `#[non_exhaustive]`, so that a new option breaks no program. Programs cannot write
 /// literals of such a struct; they start from its default and chain these methods. Methods after the

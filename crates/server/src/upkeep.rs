@@ -11,7 +11,7 @@ use crate::limits::ServerLimits;
 use crate::shutdown::Phase;
 
 /// Number of documents of the archive per change before a merge. A merge writes the whole archive anew, so
-/// its cost per change is at most that of writing 16 documents.
+/// its cost per change is at most the cost of writing 16 documents.
 const DOCUMENTS_PER_CHANGE: u64 = 16;
 
 /// Merges the changes of an archive when there are enough of them.

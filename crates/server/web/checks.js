@@ -1,5 +1,5 @@
-// The results of the last check. They are kept in memory only, because submissions are confidential. A reload drops
-// them.
+// The results of the last check. The results are kept in memory only, because submissions are confidential. A reload
+// drops the results.
 
 /** @typedef {import('./types.js').Answer} Answer */
 /** @typedef {import('./types.js').ProblemBody} ProblemBody */

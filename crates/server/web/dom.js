@@ -3,8 +3,8 @@
 /** @typedef {Node | string | number | null | undefined | false | Child[]} Child */
 /** @typedef {Record<string, string | number | boolean | null | undefined | ((event: any) => void)>} Attributes */
 
-// Control characters, line separators and characters that change the reading direction. They are escaped, because a
-// text with them could look like another text. The command escapes the same set.
+// Control characters, line separators and characters that change the reading direction. These characters are escaped,
+// because a text with them could look like another text. The command escapes the same set.
 const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /**

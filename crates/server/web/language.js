@@ -23,7 +23,7 @@ const SINGLE_TOKENS =
 const RUNS = /[\p{Alphabetic}\p{M}\p{N}_]+/gu;
 
 /**
- * Returns the noun for the tokens of a text, by the rule of `ShingleUnit::noun_in` of `minwise`: if a text has more
+ * Returns the noun for the tokens of a text, by the rule of `ShingleUnit::noun_in` of `minwise`. If a text has more
  * characters of scripts without spaces than words, its tokens are called characters.
  *
  * @param {string} spec of the archive

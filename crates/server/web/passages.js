@@ -9,7 +9,9 @@ import { TextView } from './text-view.js';
 /** @typedef {import('./types.js').Side} Side */
 /** @typedef {'left' | 'right'} SideName */
 
-/** Number of colours, which passages take in turn, so that neighbours differ. style/colours.css has as many. */
+/**
+ * Number of colours, which passages take in turn, so that neighbours differ. style/colours.css defines these colours.
+ */
 const HUES = 5;
 
 /** Symbol in the sign of a moved passage. */

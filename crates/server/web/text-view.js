@@ -1,7 +1,7 @@
 // Draws a text with its passages in chunks, so that a hundred pages appear and scroll quickly.
 //
-// Chunks are built for a few milliseconds at a time. By `content-visibility`, the browser lays out a chunk when it comes into view.
-// Until then, the height of a chunk is estimated from its characters.
+// Chunks are built for a few milliseconds at a time. With `content-visibility`, the browser lays out a chunk when it
+// comes into view. Until then, the height of a chunk is estimated from its characters.
 
 import { h, visible } from './dom.js';
 import { excerpt, placeName, placeSign } from './format.js';
@@ -90,7 +90,7 @@ export class TextView {
   }
 
   /**
-   * Draws the text. The first chunks are drawn at once.
+   * Draws the text. The first chunks are drawn immediately.
    *
    * @param {AbortSignal} signal
    * @returns {Promise<void>} resolves when the whole text is drawn

@@ -15,7 +15,7 @@ export function token() {
 }
 
 /**
- * Asks for a token, and resolves when there is another token than the rejected one.
+ * Asks for a token, and resolves when there is another token than the rejected token.
  *
  * @param {string | null} refused the token that the server rejected, or null if none was sent
  * @param {Error} problem thrown if no token is given

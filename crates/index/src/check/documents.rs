@@ -129,7 +129,7 @@ impl Index {
     }
 }
 
-/// Compares the stored counters with the counted ones.
+/// Compares the stored counters with the totals of the documents.
 fn compare(state: &IndexCounts, counted: &IndexCounts, checked: &mut IntegrityReport) {
     for (what, was, is) in [
         ("documents", state.documents, counted.documents),

@@ -111,11 +111,15 @@ impl Index {
     /// even if the index cannot be [opened](Index::open) because acknowledged changes or counters are lost.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NotAnIndex`](crate::ErrorKind::NotAnIndex),
-    /// [`ErrorKind::Locked`](crate::ErrorKind::Locked), [`ErrorKind::Version`](crate::ErrorKind::Version) or
-    /// [`ErrorKind::Unicode`](crate::ErrorKind::Unicode) if the folder cannot be opened at all, with
-    /// [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if its header or the files of the storage engine
-    /// cannot be read, and as [`check_integrity`](Self::check_integrity) does.
+    /// - Fails with [`ErrorKind::NotAnIndex`](crate::ErrorKind::NotAnIndex) if the folder is not an index.
+    /// - Fails with [`ErrorKind::Locked`](crate::ErrorKind::Locked) if another process has the index open.
+    /// - Fails with [`ErrorKind::Version`](crate::ErrorKind::Version) if the index has another format
+    ///   version.
+    /// - Fails with [`ErrorKind::Unicode`](crate::ErrorKind::Unicode) if the index has another Unicode
+    ///   version.
+    /// - Fails with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if the header of the index or the files
+    ///   of the storage engine cannot be read.
+    /// - Fails as [`check_integrity`](Self::check_integrity) does.
     pub fn examine(path: impl AsRef<Path>, observer: &dyn Observer) -> Result<IntegrityReport> {
         let (index, mut checked) = Self::open_as_it_is(path.as_ref())?;
         index.check_into(&mut checked, observer)?;

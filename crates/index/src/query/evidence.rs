@@ -18,8 +18,8 @@ use crate::index::Index;
 
 /// Value of a masked shingle of the query. A real shingle has one of the two mask values with probability 2⁻⁶³.
 const MASKED: u64 = 0;
-/// Value of a masked shingle of a document of the index. It differs from [`MASKED`], so that masked shingles
-/// never agree.
+/// Value of a masked shingle of a document of the index. The value differs from [`MASKED`], so that masked
+/// shingles never agree.
 const MASKED_THERE: u64 = 1;
 
 /// Headings of lists of references. A heading is a line of its own.
@@ -124,7 +124,8 @@ impl Evidence {
                 return false;
             };
             let holds = |span: &Range<usize>| span.start <= place.start && place.end <= span.end;
-            // Quotations do not overlap, so only the last one that begins before the shingle can contain it.
+            // Quotations do not overlap, so only the last quotation that begins before the shingle can
+            // contain it.
             let before = quoted.partition_point(|span| span.start <= place.start);
             quoted[..before].last().is_some_and(holds) || listed.as_ref().is_some_and(holds)
         };

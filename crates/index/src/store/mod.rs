@@ -90,7 +90,7 @@ impl KeyspaceName {
             | Self::Frequencies => {
                 let options = options.data_block_compression_policy(CompressionPolicy::disabled());
                 match self {
-                    // These keyspaces are only read by ranges, for which Bloom filters are of no use.
+                    // Bloom filters are off, because these keyspaces are only read by ranges.
                     Self::Bands | Self::Fingerprints => options
                         .filter_policy(FilterPolicy::disabled())
                         .data_block_size_policy(BlockSizePolicy::all(16 << 10)),

@@ -40,7 +40,8 @@ pub(crate) struct Archive {
     /// Number of changes since the last merge.
     pub(crate) unmerged: AtomicU64,
     log: LogSink,
-    // The index has its own locks, but none of them spans a look-up of ids and the change that follows.
+    // The index has its own locks, but no lock of the index spans a look-up of ids and the change that
+    // follows.
     changes: Mutex<()>,
 }
 

@@ -27,8 +27,8 @@ const KEPT: Duration = Duration::from_hours(1);
 const KEPT_JOBS: usize = 64;
 /// Maximum number of bytes of all results that are kept.
 const KEPT_BYTES: usize = 64 << 20;
-/// Maximum number of jobs that find clusters, running or waiting. It is small, because clients with the right
-/// to read can start them.
+/// Maximum number of jobs that find clusters, running or waiting. The maximum is small, because clients with
+/// the right to read can start them.
 const CLUSTER_JOBS: u32 = 2;
 
 /// State of a job.
@@ -299,7 +299,7 @@ impl Jobs {
     pub(crate) async fn ended(&self) {
         for slots in [&self.adding, &self.clusters] {
             // Acquiring fails only if the semaphore is closed, and no code closes it. The permits are
-            // released at once.
+            // released immediately.
             let _ = slots.free.acquire_many(slots.count).await;
         }
     }

@@ -179,7 +179,7 @@ pub(crate) async fn check(At(state): At<SharedState>, received: Received) -> Res
                 let NewDocument { id: name, text, title, marks, mut metadata, .. } =
                     archive.read_only_file(&files)?;
                 archive.check_length(&text)?;
-                // Metadata of the request takes precedence over that of the file.
+                // Metadata of the request take precedence over metadata of the file.
                 metadata.extend(std::mem::take(&mut submission.metadata.0));
                 submission.metadata.0 = metadata;
                 let title = submission.title.0.take().or(title).or(Some(name));

@@ -155,7 +155,8 @@ fn the_archive_is_told_in_numbers() {
         let empty = Archive::new().get("/api/v1/stats").await.json();
         assert_eq!(empty["similarities"]["documents_sampled"], 0);
         let archive = Archive::new();
-        // Two documents are equal, one document is the half of them, and one is similar to no other.
+        // Two documents are equal, one document is half of each of them, and one document is similar to no
+        // other document.
         let (whole, half, alone) = (text(1, 200), text(1, 100), text(2, 200));
         archive.add(&[("a", &whole), ("b", &whole), ("half", &half), ("alone", &alone)]).await;
         let stats = archive.get("/api/v1/stats").await.json();

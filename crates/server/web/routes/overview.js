@@ -10,7 +10,7 @@ import { barCell, table } from '../table.js';
 /** @typedef {import('../router.js').Visit} Visit */
 /** @typedef {import('../types.js').Stats} Stats */
 
-/** Number of months that are shown, of which the last is the newest. */
+/** Number of months that are shown, up to the newest month. */
 const MONTHS = 24;
 
 const DOCUMENTS = { title: 'Documents', isNumber: true };

@@ -286,6 +286,7 @@ impl Index {
 
     /// Adds prepared documents, as [`Index::add`] does.
     ///
+    /// # Errors
     /// - Fails with [`ErrorKind::BadId`] if an id is empty, has more than 1024 bytes or a control character.
     /// - Fails with [`ErrorKind::DiskFull`] if the disk is full.
     /// - Fails with [`ErrorKind::Io`] if the documents cannot be written for another reason.

@@ -46,8 +46,8 @@ fn text(number: u64) -> String {
     if number % 5 == 4 { text_like(number - 1 - draw % 4, number) } else { text_like(number, number) }
 }
 
-/// Returns the text of `original` with one word in twelve changed by `number`, or unchanged if both are
-/// equal.
+/// Returns the text of `original` with one word in twelve changed by `number`, or unchanged if `number` is
+/// `original`.
 fn text_like(original: u64, number: u64) -> String {
     let (mut words, mut changes) = (SplitMix64::new(original ^ 0x5eed), SplitMix64::new(number));
     let mut text = String::new();

@@ -1,7 +1,7 @@
 //! Acknowledgement of changes. All changes except the merges of a compaction go through
 //! [`Index::acknowledge`], because the order of its steps decides which data survive a crash.
 //!
-//! 1. The change and the counters are synced to disk together. If that fails, the index is unchanged.
+//! 1. The change and the counters are synced to disk together. If this write fails, the index is unchanged.
 //! 2. The counters in memory get the values of the change, even if the next step fails, because the store
 //!    already has the change.
 //! 3. The number of the change is written to the file `acknowledged`, outside of the store. This number is

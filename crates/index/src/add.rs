@@ -26,9 +26,9 @@ use crate::text::TextCompressor;
 /// Maximum number of bytes of a text.
 const MAX_TEXT_BYTES: usize = 1 << 30;
 
-/// Number of documents of a full batch.
+/// Number of documents from which a batch is full.
 pub(crate) const FULL: usize = 1 << 14;
-/// Bytes of text of a full batch.
+/// Number of bytes of text from which a batch is full.
 pub(crate) const FULL_BYTES: u64 = 64 << 20;
 
 /// Numbers of new, replaced and unchanged documents in one addition.
@@ -40,7 +40,7 @@ pub struct Added {
     /// Number of documents that replaced a document with the same id.
     pub replaced: u64,
     /// Number of documents that the index already had with the same text, title, metadata and marks. The
-    /// index does not write them again.
+    /// index does not write these documents again.
     pub unchanged: u64,
 }
 
@@ -192,9 +192,8 @@ impl Index {
     /// [commits](Self::commit) earlier documents. `added` is the time of addition, in seconds since the Unix
     /// epoch.
     ///
-    /// # Errors
-    /// Fails with [`ErrorKind::TextTooLong`] if a text has more than 1 GiB. Ids are checked by
-    /// [`commit`](Self::commit).
+    /// # Errors Fails with [`ErrorKind::TextTooLong`] if a text has more than 1 GiB. [`commit`](Self::commit)
+    /// checks the ids.
     pub fn prepare(&self, documents: &[NewDocument], added: u64, threads: usize) -> Result<DocumentBatch> {
         self.prepare_observed(documents, added, threads, &Unobserved)
     }
@@ -431,8 +430,8 @@ impl Index {
     }
 }
 
-/// Appends the postings of a document to the two lists, and returns the sum of the digests of its band
-/// postings and that of its fingerprint postings.
+/// Appends the postings of a document to the two lists. Returns two sums of digests: one over the band
+/// postings, and one over the fingerprint postings.
 pub(crate) fn post(
     document: u32,
     bands: &[u64],

@@ -1,7 +1,8 @@
 //! Clusters of near-duplicates in an index.
 //!
-//! Documents that share a band key are candidates, as in a check, and are compared exactly. Every member of a
-//! cluster is similar to its keeper, which is the document of the cluster that was added first.
+//! Documents that share a band key are candidates, as in a check, and are compared exactly. A shelf is the
+//! group of documents with one band key, and a neighbourhood is a connected component of shelves. Every
+//! member of a cluster is similar to its keeper, which is the document of the cluster that was added first.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,8 +39,8 @@ pub struct Clusters {
     /// Probability of finding a document whose similarity is exactly the threshold, unless a shelf has more
     /// than 256 kept documents.
     pub recall_at_threshold: f64,
-    /// Number of kept documents that came after the first 256 kept documents of a shelf. Later documents of
-    /// this shelf were not compared with them on this shelf.
+    /// Number of kept documents that follow the first 256 kept documents of a shelf. Later documents of a
+    /// shelf are compared only with its first 256 kept documents.
     pub left_out: u64,
 }
 
@@ -69,8 +70,7 @@ type Star = (u32, Vec<(u32, f64)>);
 /// The clusters of one neighbourhood.
 struct Stars {
     stars: Vec<Star>,
-    /// Number of kept documents after the first [`FULL`] of a shelf, with which its later documents were not
-    /// compared.
+    /// Number of kept documents that follow the first [`FULL`] kept documents of a shelf.
     left_out: u64,
 }
 

@@ -118,7 +118,7 @@ impl CommonFrequencies {
         parts
     }
 
-    /// Decodes a table from its parts. Returns `None` if they are damaged.
+    /// Decodes a table from its parts. Returns `None` if the parts are damaged.
     pub(crate) fn from_parts<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> Option<Self> {
         let mut parts = parts.into_iter();
         let Some(about) = parts.next() else { return Some(Self::default()) };

@@ -27,8 +27,8 @@ const HEADER: usize = 6;
 /// Number of bytes of each hash in a row.
 const REST: usize = 4;
 
-/// Number of first bits of a hash that select a row. With fewer bits, look-ups read longer rows; with more,
-/// changes write more rows.
+/// Number of first bits of a hash that select a row. With fewer bits, look-ups read longer rows; with more
+/// bits, changes write more rows.
 const PREFIX_BITS: u32 = 14;
 /// Number of prefixes, which are the values of the first `PREFIX_BITS` bits.
 pub(crate) const PREFIXES: u32 = 1 << PREFIX_BITS;

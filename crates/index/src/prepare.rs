@@ -22,7 +22,7 @@ pub(crate) struct EntryPreparation {
     bits: Option<BitRows>,
 }
 
-/// A prepared document. Its buffers are used again for the next document.
+/// A prepared document. The buffers of a prepared document are reused for the next document.
 #[derive(Debug, Default)]
 pub(crate) struct PreparedEntry {
     pub(crate) shingles: Shingles,

@@ -10,8 +10,8 @@ impl Index {
     /// removed documents once the change is on disk.
     ///
     /// [`rewrite`](Index::rewrite) deletes the data of removed documents from all files.
-    /// [`compact`](Index::compact) deletes them from all files except the journal of the storage engine,
-    /// which begins anew after 64 MB.
+    /// [`compact`](Index::compact) deletes these data from all files except the journal of the storage
+    /// engine, which begins anew after 64 MB.
     ///
     /// # Errors
     /// - Fails with [`ErrorKind::NoSuchDocument`] if no document has one of the ids.

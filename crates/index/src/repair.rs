@@ -84,10 +84,12 @@ impl Index {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// # Errors Fails with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if a document is damaged, with
-    /// [`ErrorKind::DiskFull`](crate::ErrorKind::DiskFull) if the disk is full, with
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the new store cannot be written for another reason, and
-    /// with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels.
+    /// # Errors
+    /// - Fails with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if a document is damaged.
+    /// - Fails with [`ErrorKind::DiskFull`](crate::ErrorKind::DiskFull) if the disk is full.
+    /// - Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the new store cannot be written for another
+    ///   reason.
+    /// - Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels.
     pub fn rewrite(self, observer: &dyn Observer) -> Result<()> {
         self.make_again(|old, new| {
             let lost = |number| Err(old.damaged(format!("document number {number} is not what was added")));

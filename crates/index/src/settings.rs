@@ -74,10 +74,12 @@ impl IndexSettings {
     /// Checks that an index can have these settings.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Setting`] if the sketch cannot be banded, if bands and rows need more
-    /// registers than the sketch has, if `passage` is shorter than a shingle, if the registers cannot be
-    /// packed into `bits`, or if shingles are a bag. Fails with [`ErrorKind::Mismatch`] if the spec has
-    /// weights.
+    /// - Fails with [`ErrorKind::Setting`] if the sketch cannot be banded, or if bands and rows need more
+    ///   registers than the sketch has.
+    /// - Fails with [`ErrorKind::Setting`] if `passage` is shorter than a shingle.
+    /// - Fails with [`ErrorKind::Setting`] if the registers cannot be packed into `bits`.
+    /// - Fails with [`ErrorKind::Setting`] if shingles are a bag.
+    /// - Fails with [`ErrorKind::Mismatch`] if the spec has weights.
     pub fn check(&self) -> Result<()> {
         self.banding()?;
         self.winnow()?;

@@ -8,7 +8,7 @@ use zstd::bulk::{Compressor, Decompressor};
 // (`benches/archive.rs`).
 const LEVEL: i32 = 1;
 
-/// Compresses texts.
+/// Compressor of texts.
 pub(crate) struct TextCompressor(Option<Compressor<'static>>);
 
 impl TextCompressor {

@@ -23,8 +23,8 @@ use crate::record::{DocumentRow, Mark, NewDocument, metadata_text};
 use crate::settings::{IndexSettings, Texts};
 use crate::store::KeyspaceName;
 
-/// Version of exported lines. It differs from the version of the store, because a program must read exports
-/// of all earlier versions.
+/// Version of exported lines. This version differs from the version of the store, because a program must read
+/// exports of all earlier versions.
 const EXPORT: u32 = 1;
 
 /// Number of bytes of text from which a batch becomes a change.

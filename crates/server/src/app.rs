@@ -280,7 +280,7 @@ async fn admit(
     answer.unwrap_or_else(|_| Err(Problem::from(ProblemKind::TooSlow).retry_after(5)))
 }
 
-/// A request in the gauge of requests in flight. The value is dropped when the answer is ready or the client
+/// Guard that counts a request as in flight. The guard is dropped when the answer is ready or the client
 /// disconnects.
 struct InFlight<'s>(&'s Gauge);
 

@@ -1,10 +1,10 @@
 //! Access control: decides which client may read, and which may change the archive.
 //!
 //! A server with tokens admits clients that send a token. A server without tokens admits every process on
-//! this machine, and so every web page in a browser on this machine. Such a server therefore checks headers.
-//! `Host` must name this machine, because a page of another site could resolve its own name to our address
-//! (DNS rebinding). `Origin` and `Sec-Fetch-Site` must not name another site: the browser would hide our
-//! answers from a page of that site, but the page could keep the server busy.
+//! this machine, and so every web page in a browser on this machine. So a server without tokens checks
+//! headers. `Host` must name this machine, because a page of another site could resolve its own name to our
+//! address (DNS rebinding). `Origin` and `Sec-Fetch-Site` must not name another site: the browser would hide
+//! our answers from a page of that site, but the page could keep the server busy.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::path::Path;

@@ -20,9 +20,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The defaults protect the server. Without tokens, it listens on loopback addresses only. Every request has
-//! limits ([`ServerLimits`]). Uploaded files are parsed on threads of their own within limits, and no input
-//! of a client is used as a path.
+//! The defaults protect the server. Without tokens, the server listens on loopback addresses only. Every
+//! request has limits ([`ServerLimits`]). Uploaded files are parsed on threads of their own within limits,
+//! and no input of a client is used as a path.
 
 mod app;
 mod archive;
@@ -101,8 +101,8 @@ pub struct ServerOutcome {
 }
 
 /// Length of the queue of connections that are not accepted yet, unless the operating system sets a lower limit.
-// If the queue were full, Linux would use SYN cookies and could lose up to three bytes at the beginning of a
-// request. The server would then read a request from the bytes behind them.
+// The queue is long, because Linux uses SYN cookies if the queue is full, and may then lose up to three bytes
+// at the beginning of a request. The server would parse the remaining bytes as the request.
 const BACKLOG: i32 = 4096;
 /// Minimum time that threads have to end after the last answer.
 const LEAST_GRACE: Duration = Duration::from_secs(5);

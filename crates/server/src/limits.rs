@@ -112,7 +112,7 @@ impl Default for ServerLimits {
     }
 }
 
-/// Unit in which memory is counted, in bytes. Single bytes would be too many for the 32 bits of a semaphore.
+/// Size in bytes of a unit of memory. Memory is counted in units, because a semaphore counts in 32 bits.
 const UNIT: usize = 1 << 10;
 /// Number of bytes per body that are not counted, so that small bodies never wait for large bodies. The limit
 /// on requests bounds the sum of these bytes.

@@ -61,7 +61,7 @@ pub(crate) async fn answer(
         // If the client has too many connections, the new connection is closed, and the client may connect
         // again.
         let Some(client_place) = clients.enter(peer.ip()) else { continue };
-        // Without this, the last part of an answer could wait for an acknowledgement of the part before
+        // Without `nodelay`, the last part of an answer could wait for an acknowledgement of the part before
         // (Nagle's algorithm).
         let _ = stream.set_nodelay(true);
         let service =
@@ -85,7 +85,7 @@ pub(crate) async fn answer(
     };
     if tokio::time::timeout(state.archive.limits.grace, ended).await.is_err() {
         state.archive.shutdown.reach(Phase::Over);
-        // A batch that is being written must become complete, however long the disk takes.
+        // A batch that is being written must be completed, however long the disk takes.
         state.jobs.ended().await;
     }
 }

@@ -85,7 +85,7 @@ pub(crate) struct Overview {
 #[derive(Debug, Default)]
 struct Surveys {
     last: Option<FinishedSurvey>,
-    /// Receiver of the survey that runs. Its value changes when the survey ends.
+    /// Receiver of the survey that runs. The value of the receiver changes when the survey ends.
     running: Option<watch::Receiver<()>>,
 }
 

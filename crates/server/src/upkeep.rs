@@ -10,8 +10,8 @@ use crate::archive::Archive;
 use crate::limits::ServerLimits;
 use crate::shutdown::Phase;
 
-/// Number of documents of the archive per change before a merge. A merge writes the whole archive anew, so
-/// its cost per change is at most the cost of writing 16 documents.
+/// Number of documents per change: a merge waits for at least one change per 16 documents of the archive. A
+/// merge writes the whole archive anew, so its cost per change is at most the cost of writing 16 documents.
 const DOCUMENTS_PER_CHANGE: u64 = 16;
 
 /// Merges the changes of an archive when there are enough of them.

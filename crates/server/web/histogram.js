@@ -50,7 +50,7 @@ export function histogram(bars, caption, { label, value, logarithmic = false, st
   const input = h('input', { type: 'range', id, min: least, max: most ?? end, step, value });
   // The slider is as long as the bars that it can reach, so that its thumb is below the line of the threshold.
   input.style.setProperty('--reach', String(((most ?? end) - least) / (end - least)));
-  // Screen readers must not read the same words twice: the slider has them as its value text.
+  // The output is silent for screen readers, because the value text of the slider has the same words.
   const reading = h('output', { for: id, 'aria-live': 'off' });
   const follow = () => {
     const at = Number(input.value);

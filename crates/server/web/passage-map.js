@@ -9,9 +9,9 @@ import { passageStyle } from './passages.js';
 
 /** Width of a bar, on a map of width 100. */
 const BAR = 18;
-/** Length of the map. The browser scales it to its size on the screen. */
+/** Length of the map. The browser scales the map to its size on the screen. */
 const LENGTH = 1000;
-/** Minimum length of a passage, so that it is visible. */
+/** Minimum length of a passage on the map, so that a short passage is visible. */
 const LEAST = 3;
 
 /**

@@ -26,7 +26,7 @@ const CHUNK = 3000;
 const PROBE = 200;
 /** Text that stays on one line with the sign of a passage: a word, or one character of a script without spaces. */
 const FIRST_WORD = /^(?:[\u2e80-\uffff]|[^\s\u2e80-\uffff]{1,30})/;
-/** Maximum time for which chunks are built without a pause, in milliseconds. It is less than a frame. */
+/** Maximum time for which chunks are built without a pause, in milliseconds. The time is shorter than a frame. */
 const SLICE_MS = 8;
 
 export class TextView {

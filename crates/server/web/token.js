@@ -1,4 +1,5 @@
-// The access token, if the server needs one. A person types it into a dialog, and the page keeps it while the tab is open.
+// The access token, if the server needs one. A person types the token into a dialog, and the page keeps the token while
+// the tab is open.
 
 import { h, shell } from './dom.js';
 

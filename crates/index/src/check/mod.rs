@@ -134,7 +134,7 @@ impl Index {
         self.check_rows(&view, &writer.state, &sums, checked, observer)
     }
 
-    /// Opens an index even if its acknowledged number or its counters are damaged, and reports this damage as
+    /// Opens an index even if its file `acknowledged` or its counters are damaged, and reports this damage as
     /// findings.
     pub(crate) fn open_as_it_is(path: &Path) -> Result<(Self, IntegrityReport)> {
         let mut checked = IntegrityReport::default();
@@ -154,7 +154,7 @@ impl Index {
         });
         if checked.found() > 0 {
             state.next = end(&view, &state);
-            // The number of counted documents is lost with the counters, so all documents are taken as
+            // The number of counted documents is lost with the counters, so all documents are assumed to be
             // counted.
             state.counted = state.next;
         }

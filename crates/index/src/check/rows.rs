@@ -59,7 +59,7 @@ impl Index {
                 KeyspaceName::Fingerprints => 1,
                 _ => continue,
             };
-            // If rows or records cannot be read, the sums differ for that reason, and there is a finding already.
+            // Unreadable rows and records already have findings, and would make the sums differ.
             if before == checked.found() && sums.postings.is_some_and(|sums| sums[posted] != found[posted]) {
                 let what = format!("the postings of `{}` are not those of the documents", space.name());
                 checked.find(FindingKind::Postings, None, what);

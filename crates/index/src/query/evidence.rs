@@ -154,7 +154,7 @@ pub(crate) fn remaining(shingles: &[u64]) -> impl Iterator<Item = u64> + '_ {
 fn quotations(text: &str) -> Vec<Range<usize>> {
     let is_mark = |c: char| QUOTES.iter().any(|(open, close)| *open == c || *close == c);
     let marks: Vec<(usize, char)> = text.char_indices().filter(|(_, c)| is_mark(*c)).collect();
-    // `closing` has, for each mark, the next mark that closes it. All are found in one pass from the end,
+    // `closing` has, for each mark, the next mark that closes it. A single pass from the end fills `closing`,
     // because a search per mark would take quadratic time for a text of marks that are never closed.
     let mut closing = vec![None; marks.len()];
     let mut next = [None; QUOTES.len()];

@@ -34,7 +34,7 @@ pub(super) mod most_documents {
         }))
     }
 
-    /// Maximum up to which `f64` represents every integer: 2⁵³.
+    /// Largest number up to which `f64` represents every integer: 2⁵³.
     const WHOLE: f64 = 9_007_199_254_740_992.0;
 }
 

@@ -200,8 +200,8 @@ impl Index {
         Ok(Answer { query, ..answer })
     }
 
-    /// Returns the reason why passages have no places in the documents of this index, or `None` if they have
-    /// places.
+    /// Returns the reason why the places of passages in the documents of this index are unknown, or `None` if
+    /// they are known.
     #[must_use]
     pub fn no_passages(&self) -> Option<&'static str> {
         (self.settings.texts == Texts::LeftOut).then_some(
@@ -216,8 +216,8 @@ impl Index {
         Ok((number, self.record(view, number)?.ok_or_else(no_such)?))
     }
 
-    /// Returns the evidence by `options`. Fails if an option has a value that is not allowed or needs texts
-    /// that the index does not keep.
+    /// Creates the [`Evidence`] that masks shingles by `options`. Fails if an option has a value that is not
+    /// allowed or needs texts that the index does not keep.
     fn evidence(&self, options: &CheckOptions) -> Result<Evidence> {
         let problems = options.problems();
         if !problems.is_empty() {

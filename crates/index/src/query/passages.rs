@@ -63,7 +63,7 @@ pub(crate) fn shared(
 }
 
 /// Returns the longest runs of query shingles that are all in `set`. The order of the document's shingles is
-/// unknown, so a run is at least as long as the passage that both texts share in its place.
+/// unknown, so a run can be longer than the passage that both texts share in this place.
 fn runs(query: &[u64], set: &ShingleSet) -> Vec<Passage> {
     let mut runs: Vec<Passage> = vec![];
     for (at, shingle) in query.iter().enumerate() {

@@ -47,7 +47,7 @@ impl<'o> DateWindow<'o> {
         date_word(text).is_some()
     }
 
-    /// Reports whether a document is in the window. A document without a date is not in it.
+    /// Reports whether a document is in the window. A document without a date is in no window.
     pub(crate) fn holds(&self, entry: &Entry) -> bool {
         let date = match self.field {
             None => date_word(&entry.added.to_string()),

@@ -356,7 +356,7 @@ impl Change<'_> {
         self.batch.len()
     }
 
-    /// Writes the change without syncing it to disk. A later commit syncs it.
+    /// Writes the change without syncing it to disk. A later commit syncs the change.
     pub(crate) fn commit_lazily(mut self, state: &IndexCounts) -> Result<()> {
         self.batch = self.batch.durability(None);
         self.commit(state)

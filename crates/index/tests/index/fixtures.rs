@@ -1,4 +1,4 @@
-//! Tests of stored indexes: those of released versions, and damaged ones. Every later version must read an
+//! Tests of stored indexes of released versions, and of damaged indexes. Every later version must read an
 //! index of a released version, or reject it with a clear error.
 //!
 //! `tests/fixtures/v1.tar.zst` was written by format version 1. `tests/fixtures/corrupt` has single damaged

@@ -389,7 +389,8 @@ fn clusters_can_be_given_up_in_the_middle_of_one() {
 fn clusters_say_what_they_may_have_missed() {
     let folder = tempfile::tempdir().unwrap();
     let index = create(folder.path());
-    // The documents share a long form, so they share bands. No two reach the threshold, so all are kept.
+    // The documents share a long form, so they share bands. No two documents reach the threshold, so all are
+    // kept.
     let form = text(1, 400);
     let documents: Vec<_> =
         (0..300).map(|at| document(&format!("d{at}"), &format!("{form} own{at}"))).collect();

@@ -32,8 +32,9 @@ fn set(index: &Index, text: &str) -> ShingleSet {
     shingles.hashes().iter().copied().collect()
 }
 
-/// The measured recall of documents at or above the threshold is at least the stated recall. It can be
-/// higher, because documents that share a fingerprint are found, too. Few bands make the difference clear.
+/// The measured recall of documents at or above the threshold is at least the stated recall. The measured
+/// recall can be higher, because documents that share a fingerprint are found, too. Few bands make the
+/// difference clear.
 #[test]
 fn a_thousand_planted_documents_are_found_as_often_as_is_said() {
     let folder = tempfile::tempdir().unwrap();

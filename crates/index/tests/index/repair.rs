@@ -119,7 +119,7 @@ fn a_note_that_is_damaged_or_ahead_is_a_finding_and_is_mended() {
 }
 
 // The store has lost its newest changes and is damaged, too. Changes of the repaired store must get higher
-// numbers than the lost changes, or an index could take them for the lost ones.
+// numbers than the lost changes, or an index would take them for the lost changes.
 #[test]
 fn a_repair_counts_on_behind_what_was_acknowledged() {
     let folder = tempfile::tempdir().unwrap();

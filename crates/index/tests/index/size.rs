@@ -1,4 +1,4 @@
-//! Size and opening time of an archive. `cargo x bench` measures them with a million documents.
+//! Size and opening time of an archive. `cargo x bench` measures both with a million documents.
 
 use std::path::Path;
 use std::time::Instant;
@@ -45,7 +45,7 @@ fn an_archive_takes_little_more_than_its_texts_and_is_open_at_once() {
     assert!(bytes(&rest) < most, "{statistics:?}, {most} allowed");
     assert!(bytes(&journal) <= 64 << 20, "{}", bytes(&journal));
     // The limit is the time of adding, because both depend on how busy the machine is. If opening read all
-    // texts, it would take as long as adding. It takes a third of that time, most of it for the journal.
+    // texts, it would take as long as adding. Opening takes a third of that time, most of it for the journal.
     assert!(opened < added, "opened in {opened:?}, added in {added:?}");
 }
 

@@ -8,8 +8,8 @@ use super::Archive;
 use crate::files::{self, UploadedFile};
 use crate::problem::{Problem, ProblemKind};
 
-/// Maximum number of documents that a search reads per page. A search that needs more continues on the next
-/// page, because every page must be ready in bounded time.
+/// Maximum number of documents that a search reads per page. A longer search continues on the next page,
+/// because every page must be ready in bounded time.
 const SEARCHED_PER_PAGE: usize = 50_000;
 
 impl Archive {

@@ -1,6 +1,7 @@
 //! The archive of a server: its index, and the calls that read and change it.
 //!
-//! These functions block their thread, so callers run them on a thread of a lane (`lanes`) or of a job (`jobs`).
+//! The functions of [`Archive`] block their thread, so callers run them on a thread of a lane (`lanes`) or of
+//! a job (`jobs`).
 
 mod add;
 mod check;

@@ -14,7 +14,7 @@ use crate::state::SharedState;
 const OPEN_METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
-/// The older text format of Prometheus. Other clients show it as plain text.
+/// The older text format of Prometheus, which other clients show as plain text.
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 
 pub(crate) async fn metrics(At(state): At<SharedState>, headers: HeaderMap) -> Result<Response, Problem> {

@@ -14,8 +14,8 @@ use serde_json::json;
 
 use crate::support::{Archive, text, wait, wide};
 
-/// Environment variable with the folder of the disk. It is set when the test runs itself again, inside the
-/// namespace.
+/// Environment variable with the folder of the disk. The variable is set when the test runs itself again,
+/// inside the namespace.
 const DISK: &str = "MINWISE_TEST_DISK";
 
 #[test]

@@ -226,7 +226,7 @@ impl Listening {
         Self { address, notes, stopper, thread }
     }
 
-    /// Stops the server, and waits until it has.
+    /// Stops the server, and waits for its end.
     pub fn stop(self) -> ServerOutcome {
         self.ask_to_stop().join().unwrap()
     }

@@ -1,5 +1,5 @@
-// `/clusters`: the clusters of the archive. A job of the server finds them. The address has the id of the job, so that
-// a reloaded page continues to wait for the job.
+// `/clusters`: the clusters of the archive. A job of the server finds the clusters. The address has the id of the job,
+// so that a reloaded page continues to wait for the job.
 
 import { clusters as begin, job as ask } from '../api.js';
 import { clusterList } from '../cluster-list.js';

@@ -1,8 +1,8 @@
 // `/pair`: two documents side by side, with their shared passages.
 //
-// The parameters `left` and `right` are ids. The parameter `checked` replaces `left` if the left text was checked: it
-// is the number of the text in the last check. Such a pair shows a match of this check, with the options of the check.
-// The answer of a check has only the longest passages, so this view loads all passages.
+// The parameters `left` and `right` are ids. The parameter `checked` replaces `left` if the left text was checked:
+// `checked` is the number of the text in the last check. Such a pair shows a match of this check, with the options of
+// the check. The answer of a check has only the longest passages, so this view loads all passages.
 
 import { documentHref, resultHref } from '../addresses.js';
 import { pair as ask, wholeDocument } from '../api.js';

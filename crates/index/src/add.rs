@@ -192,8 +192,9 @@ impl Index {
     /// [commits](Self::commit) earlier documents. `added` is the time of addition, in seconds since the Unix
     /// epoch.
     ///
-    /// # Errors Fails with [`ErrorKind::TextTooLong`] if a text has more than 1 GiB. [`commit`](Self::commit)
-    /// checks the ids.
+    /// # Errors
+    /// Fails with [`ErrorKind::TextTooLong`] if a text has more than 1 GiB. [`commit`](Self::commit) checks
+    /// the ids.
     pub fn prepare(&self, documents: &[NewDocument], added: u64, threads: usize) -> Result<DocumentBatch> {
         self.prepare_observed(documents, added, threads, &Unobserved)
     }

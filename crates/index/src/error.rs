@@ -220,7 +220,7 @@ impl Error {
         self.kind.code()
     }
 
-    /// Returns advice for this error.
+    /// Returns advice for people on what to do about this error.
     #[must_use]
     pub fn hint(&self) -> Option<Sentence> {
         Some(match self.kind() {

@@ -251,7 +251,7 @@ impl Index {
             Ok(filled) => Ok((index, filled)),
             Err(error) => {
                 let Self { store, folder, .. } = index;
-                // The store has to be closed before its files are removed.
+                // The store must be closed before its files are removed.
                 drop(store);
                 folder.give_up();
                 Err(error)

@@ -25,8 +25,9 @@ pub struct Survey {
 }
 
 impl Index {
-    /// Counts documents by the day on which they were added, and draws a sample of `draws` documents with
-    /// equal probability. Two surveys of the same documents with the same seed draw the same sample.
+    /// Counts documents by the day on which they were added, and draws a sample of `draws` documents, in
+    /// which every document is with equal probability. Two surveys of the same documents with the same seed
+    /// draw the same sample.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, with

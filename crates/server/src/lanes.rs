@@ -24,7 +24,7 @@ pub(crate) enum Lane {
     /// Counts for health checks and metrics. Such counts are fast, and with threads of their own they never
     /// wait for other work.
     Quick,
-    /// Changes of the archive. A change waits for other changes and for the disk, so changes would delay
+    /// Changes of the archive. Each change waits for other changes and for the disk, so changes would delay
     /// reads in a common lane.
     Write,
     /// Extractions of text from uploaded files, which may take seconds.

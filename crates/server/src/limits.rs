@@ -1,4 +1,4 @@
-//! Limits of requests: bytes, time, places, and requests per second.
+//! Limits of requests: their bytes, their time, their number at once, and their number per second.
 //!
 //! | limit | answer |
 //! |---|---|

@@ -63,7 +63,7 @@ pub(crate) fn find(
         .prepared
         .fingerprints
         .iter()
-        // Fingerprints of shingles that are no evidence must not make a document a candidate.
+        // A fingerprint of a shingle that is no evidence must not make a document a candidate.
         .filter(|fingerprint| asked.has(fingerprint))
         .map(posted)
         .collect();

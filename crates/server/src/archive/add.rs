@@ -132,7 +132,7 @@ impl Archive {
         self.add_batch(batch, threads, answer)
     }
 
-    /// Returns the document of an item. If the item is a file, its text is extracted.
+    /// Returns the document of an item. If the item is a file, extracts the text of the file.
     fn document_of(&self, item: Item, limits: &ExtractLimits) -> Result<NewDocument, RejectLine> {
         let (document, file) = match item {
             Item::Document(document) => (document, None),
